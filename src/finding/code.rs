@@ -1,0 +1,125 @@
+//! The one table of finding codes. `docs/findings.md` has a section for each; a test holds both together.
+
+use serde::Serialize;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Something of the input is missing from the result, or cannot be called. `check` exits 1.
+    Error,
+    /// The result is usable but not what it should be.
+    Warning,
+    /// Something was repaired, derived or extracted; worth knowing.
+    Info,
+}
+
+impl Severity {
+    /// The word used in reports and configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+        }
+    }
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $variant:ident $name:literal $severity:ident $lost:literal $about:literal;)*) => {
+        /// The kind of a finding: a stable kebab-case code.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $(#[doc = $about] $variant,)*
+        }
+
+        impl Code {
+            /// Every code, in the order of the stages that report it.
+            pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
+
+            /// The stable code.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$variant => $name,)* }
+            }
+
+            /// The severity unless configured otherwise.
+            pub fn severity(self) -> Severity {
+                match self { $(Code::$variant => Severity::$severity,)* }
+            }
+
+            /// Whether something the user gave is missing from the catalog because of it.
+            pub fn loses_input(self) -> bool {
+                match self { $(Code::$variant => $lost,)* }
+            }
+
+            /// What it means, in one line.
+            pub fn about(self) -> &'static str {
+                match self { $(Code::$variant => $about,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    // configuration
+    ConfigInvalid "config-invalid" Error true "the configuration has a field that is unknown or of the wrong kind";
+    SelectorInvalid "selector-invalid" Error true "a selector or pattern cannot be read";
+    OverlayUnused "overlay-unused" Warning false "an overlay matches no tool";
+    ProfileUnused "profile-selector-unused" Warning false "a profile's selector matches no tool";
+    // sources
+    FileUnreadable "file-unreadable" Error true "a source cannot be opened, or is not text";
+    FileTooLarge "file-too-large" Error true "a source is larger than the limit";
+    FileInvalid "file-invalid" Error true "a source is not valid JSON, YAML or TOML, or is nested too deeply";
+    FormatUnknown "format-unknown" Error true "no tool definitions were recognised in a source";
+    DefinitionInvalid "definition-invalid" Error true "a definition cannot be used at all, for want of a name or because it is no object";
+    FieldUnknown "field-unknown" Error true "a native definition has a field that the format does not know";
+    FieldInvalid "field-invalid" Error true "a field of a definition has the wrong kind of value and was left out";
+    OperationRenamed "operation-named" Info false "an OpenAPI operation had no usable operationId and was named from its method and path";
+    ArgumentRenamed "argument-renamed" Info false "an argument was renamed, because its name is taken or is not portable";
+    // catalog: names
+    NameCleaned "name-cleaned" Warning false "a name held control, bidi or zero-width characters, which were removed";
+    NameQualified "name-qualified" Info false "tools of several servers share a name and were qualified by server";
+    NameDuplicate "name-duplicate" Error false "two tools of one source share a name; the later one was numbered";
+    NameUnsafe "name-unsafe" Info false "a name cannot name a file or a provider's function and was mapped to a safe one";
+    AliasAmbiguous "alias-ambiguous" Warning false "an alias is taken by another tool";
+    OpDuplicate "op-duplicate" Error false "two tools share an op; the later one was numbered";
+    OpInvalid "op-invalid" Error false "an op is not a dotted name of lower-case words; it was derived instead";
+    // catalog: schemas
+    SchemaMissing "schema-missing" Warning false "a tool has no parameters; it is documented but cannot be called";
+    SchemaRepaired "schema-repaired" Info false "a schema used words that JSON Schema does not know and was read as what they mean";
+    SchemaReferenceBroken "schema-ref-broken" Warning false "a $ref points nowhere; that place accepts anything";
+    SchemaReferenceRemote "schema-ref-remote" Error false "a $ref points outside its document and is never fetched";
+    SchemaInvalid "schema-invalid" Error false "a schema cannot be compiled; its tool is documented but cannot be called";
+    // catalog: text
+    DescriptionMissing "description-missing" Warning false "a tool has no description";
+    DescriptionTautological "description-tautological" Warning false "a description only repeats the name";
+    ShortDerived "short-derived" Info false "a short description was derived from the long one";
+    ShortTooLong "short-too-long" Warning false "a short description is over the cap and was shortened";
+    ParameterUndocumented "parameter-undocumented" Warning false "arguments have no description";
+    PolicyExtracted "policy-extracted" Info false "a policy was extracted from the long description";
+    TextHidden "text-hidden" Warning false "text holds control, bidi or zero-width characters, which were removed";
+    TextInstructs "text-instructs" Warning false "text addresses the model with instructions beyond the tool's own use";
+    ExampleInvalid "example-invalid" Error false "an example does not fit the schema of its tool";
+    CallUnderivable "call-underivable" Info false "no valid example call could be made from the schema";
+    NearTwin "near-twin" Warning false "two tools are described in nearly the same words";
+    ReplacementUnknown "replacement-unknown" Warning false "replaced_by names no tool";
+}
+
+impl Code {
+    /// The code with this name.
+    pub fn parse(name: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|code| code.as_str() == name)
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,90 @@
+//! Findings: what is wrong with the user's input, where, and what to do about it.
+//!
+//! A finding is never an `Err`: one run gathers many, and bad input never takes good input down with it.
+//!
+//! 1. [`document`] reads JSON, YAML and TOML into values, with limits.
+//! 2. A stage reports [`Finding`]s that name a file and a JSON pointer into it.
+//! 3. [`place`] turns pointers into lines and columns, once, when all findings are known.
+//! 4. [`report`] prints them for people and as JSON.
+
+mod code;
+mod document;
+mod nearest;
+mod place;
+mod report;
+
+use serde::Serialize;
+
+pub use code::{Code, Severity};
+pub use document::{Document, Format, Limits};
+pub use nearest::nearest;
+pub use place::locate;
+pub use report::{json_report, text_report};
+
+/// Where in the user's files a finding is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    /// The file, as the user named it or relative to the catalog's folder.
+    pub file: String,
+    /// JSON pointer (RFC 6901) into the file; empty for the whole of it.
+    pub pointer: String,
+    /// Line, from 1, once located.
+    pub line: Option<usize>,
+    /// Column in characters, from 1, once located.
+    pub column: Option<usize>,
+}
+
+impl Place {
+    /// A place that is still to be located.
+    pub fn new(file: impl Into<String>, pointer: impl Into<String>) -> Self {
+        Self { file: file.into(), pointer: pointer.into(), line: None, column: None }
+    }
+}
+
+/// One thing that is wrong, or worth knowing, about the input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What kind of finding; stable.
+    pub code: Code,
+    /// How bad it is, after configuration.
+    pub severity: Severity,
+    /// The tool concerned, by canonical name.
+    pub tool: Option<String>,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// Where.
+    pub place: Option<Place>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Finding {
+    /// A finding with its code's own severity.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, severity: code.severity(), tool: None, message: message.into(), place: None, help: None }
+    }
+
+    /// Names the tool concerned.
+    pub fn tool(mut self, name: impl Into<String>) -> Self {
+        self.tool = Some(name.into());
+        self
+    }
+
+    /// Says where.
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = Some(place);
+        self
+    }
+
+    /// Says what to do.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// Appends one segment to a JSON pointer, escaped as RFC 6901 wants.
+pub fn pointer_join(pointer: &str, segment: impl std::fmt::Display) -> String {
+    let segment = segment.to_string().replace('~', "~0").replace('/', "~1");
+    format!("{pointer}/{segment}")
+}

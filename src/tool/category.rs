@@ -1,0 +1,86 @@
+//! Category paths: where a tool hangs in the tree (DISC-1).
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::text::clean_line;
+
+/// A path such as `Storage/Buckets`; its segments are clean, non-empty lines.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(transparent)]
+pub struct CategoryPath(String);
+
+impl CategoryPath {
+    /// Reads a path; `None` when no segment is left after cleaning.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::from_segments(text.split('/'))
+    }
+
+    /// Joins segments; a slash inside a segment becomes a space.
+    pub fn from_segments<'a>(segments: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let clean: Vec<String> = segments
+            .into_iter()
+            .map(|segment| clean_line(&segment.replace('/', " ")))
+            .filter(|segment| !segment.is_empty())
+            .collect();
+        (!clean.is_empty()).then(|| Self(clean.join("/")))
+    }
+
+    /// The path as one string, segments joined by `/`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The segments, root first.
+    pub fn segments(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/')
+    }
+}
+
+impl fmt::Display for CategoryPath {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl Serialize for CategoryPath {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for CategoryPath {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("a category path has at least one segment"))
+    }
+}
+
+/// One path or a list of them.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum OneOrMany {
+    One(CategoryPath),
+    Many(Vec<CategoryPath>),
+}
+
+pub(crate) mod one_or_many {
+    use super::{CategoryPath, OneOrMany};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(paths: &[CategoryPath], serializer: S) -> Result<S::Ok, S::Error> {
+        match paths {
+            [one] => one.serialize(serializer),
+            many => many.serialize(serializer),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<CategoryPath>, D::Error> {
+        Ok(match OneOrMany::deserialize(deserializer)? {
+            OneOrMany::One(path) => vec![path],
+            OneOrMany::Many(paths) => paths,
+        })
+    }
+}

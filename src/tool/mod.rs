@@ -1,0 +1,16 @@
+//! The nouns of one tool, free of I/O: definitions as authors write them, schemas kept verbatim,
+//! names, effects, and the cleaning of untrusted text.
+
+mod backend;
+mod category;
+mod definition;
+mod name;
+mod schema;
+mod text;
+
+pub use backend::{ArgumentPlace, Backend, HttpBackend, Location};
+pub use category::CategoryPath;
+pub use definition::{Definition, DescriptionMode, Effect, Example, NoSchemaMode, Policy};
+pub use name::{SafeNames, slug, words};
+pub use schema::Schema;
+pub use text::{clean_line, clean_text, hidden_characters};

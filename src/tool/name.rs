@@ -1,0 +1,196 @@
+//! Names: the words of an identifier, slugs, and the safe names that files and providers use.
+
+use std::collections::{HashMap, HashSet};
+
+use unicode_normalization::UnicodeNormalization;
+
+/// The longest safe name; the portable limit of the providers (formats.md, section 0).
+const MAX_SAFE_NAME: usize = 64;
+
+/// Safe names of a catalog: `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`, unique even where case is ignored, and
+/// reversible. They name both the doc file and the tool that a provider sees, so that a model that is
+/// bound `math_factorial` finds `tools/math_factorial.md`.
+///
+/// A name that is safe already stays as it is. Any other is mapped, and gets a hash of the whole name
+/// when something of it was lost or when another tool has that safe name. Earlier names win, so that
+/// a catalog that grows at its end keeps its file names.
+#[derive(Clone, Debug, Default)]
+pub struct SafeNames {
+    safe: Vec<String>,
+    canonical: HashMap<String, usize>,
+}
+
+impl SafeNames {
+    /// Maps canonical names, which must be unique, in the order given.
+    pub fn of<S: AsRef<str>>(names: &[S]) -> Self {
+        let mut taken: HashSet<String> = HashSet::new();
+        let mut safe: Vec<Option<String>> = vec![None; names.len()];
+        let mut claim = |slot: &mut Option<String>, name: String| {
+            if taken.insert(name.to_ascii_lowercase()) {
+                *slot = Some(name);
+            }
+        };
+        for (slot, name) in safe.iter_mut().zip(names) {
+            if sanitise(name.as_ref()).is_none() && !is_reserved(name.as_ref()) {
+                claim(slot, name.as_ref().to_string());
+            }
+        }
+        for (slot, name) in safe.iter_mut().zip(names) {
+            if slot.is_none()
+                && let Some((text, false)) = sanitise(name.as_ref())
+                && !is_reserved(&text)
+            {
+                claim(slot, text);
+            }
+        }
+        for (slot, name) in safe.iter_mut().zip(names) {
+            let mut salt = 0u32;
+            while slot.is_none() {
+                claim(slot, hashed(name.as_ref(), salt));
+                salt += 1;
+            }
+        }
+        let safe: Vec<String> = safe.into_iter().flatten().collect();
+        let canonical = safe.iter().enumerate().map(|(index, name)| (name.clone(), index)).collect();
+        Self { safe, canonical }
+    }
+
+    /// The safe name of the tool at `index`.
+    pub fn get(&self, index: usize) -> &str {
+        &self.safe[index]
+    }
+
+    /// The index of the tool with this safe name.
+    pub fn index_of(&self, safe: &str) -> Option<usize> {
+        self.canonical.get(safe).copied()
+    }
+}
+
+/// `None` when the name is safe as it is; else its safe form and whether more than separators were lost.
+fn sanitise(name: &str) -> Option<(String, bool)> {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let starts_well = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if name.len() <= MAX_SAFE_NAME && name.chars().all(is_safe) && starts_well(name) {
+        return None;
+    }
+    let mut text = String::with_capacity(name.len());
+    let mut lost = false;
+    for c in name.chars() {
+        if is_safe(c) {
+            text.push(c);
+        } else {
+            lost |= !matches!(c, '.' | ' ' | '/' | ':');
+            if !text.ends_with('_') {
+                text.push('_');
+            }
+        }
+    }
+    let mut text = text.trim_matches('_').to_string();
+    if !starts_well(&text) {
+        text.insert(0, '_');
+    }
+    lost |= text.len() > MAX_SAFE_NAME || text == "_";
+    Some((text, lost))
+}
+
+fn hashed(name: &str, salt: u32) -> String {
+    let stem = sanitise(name).map_or_else(|| name.to_string(), |(text, _)| text);
+    let stem = stem.trim_matches('_');
+    let hash = blake3::hash(format!("{name}\0{salt}").as_bytes()).to_hex();
+    let stem = &stem[..stem.len().min(MAX_SAFE_NAME - 10)];
+    let separator = if stem.is_empty() { "tool" } else { stem };
+    let start = if separator.starts_with(|c: char| c.is_ascii_alphabetic()) { "" } else { "_" };
+    format!("{start}{separator}_{}", &hash[..8])
+}
+
+/// Names that a folder of docs or an operating system keeps for itself.
+fn is_reserved(name: &str) -> bool {
+    const RESERVED: [&str; 8] = ["readme", "con", "prn", "aux", "nul", "categories", "schemas", "registry"];
+    let lower = name.to_ascii_lowercase();
+    let device = |prefix: &str| lower.strip_prefix(prefix).is_some_and(|n| n.len() == 1 && n != "0");
+    RESERVED.contains(&lower.as_str()) || device("com") || device("lpt")
+}
+
+/// The words of an identifier: split at separators and at changes from lower to upper case.
+pub fn words(identifier: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut current = String::new();
+    let chars: Vec<char> = identifier.chars().collect();
+    for (i, &c) in chars.iter().enumerate() {
+        if !c.is_alphanumeric() {
+            words.extend((!current.is_empty()).then(|| std::mem::take(&mut current)));
+            continue;
+        }
+        let before = i.checked_sub(1).map(|i| chars[i]);
+        let after = chars.get(i + 1);
+        let humps = c.is_uppercase()
+            && (before.is_some_and(|b| b.is_lowercase() || b.is_numeric())
+                || (before.is_some_and(char::is_uppercase) && after.is_some_and(|a| a.is_lowercase())));
+        if humps {
+            words.extend((!current.is_empty()).then(|| std::mem::take(&mut current)));
+        }
+        current.extend(c.to_lowercase());
+    }
+    words.extend((!current.is_empty()).then_some(current));
+    words
+}
+
+/// Lower-case words joined by `_`: a segment of an op, a file stem, a heading id. Keeps letters of any script.
+pub fn slug(text: &str) -> String {
+    let normal: String = text.nfc().collect();
+    words(&normal).join("_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn safe(names: &[&str]) -> Vec<String> {
+        let map = SafeNames::of(names);
+        (0..names.len()).map(|i| map.get(i).to_string()).collect()
+    }
+
+    #[test]
+    fn a_safe_name_stays_and_an_exact_name_wins() {
+        assert_eq!(safe(&["read_file", "math.factorial"]), ["read_file", "math_factorial"]);
+        let both = safe(&["math.factorial", "math_factorial"]);
+        assert_eq!(both[1], "math_factorial");
+        assert!(both[0].starts_with("math_factorial_") && both[0] != both[1]);
+    }
+
+    #[test]
+    fn names_that_a_folder_cannot_hold_get_a_hash() {
+        let names = safe(&["README", "con", "Foo", "foo", "长亭 IP 情报查询", "!pg", "../etc/passwd", ""]);
+        assert!(names[0].starts_with("README_") && names[1].starts_with("con_"));
+        assert_eq!(names[2], "Foo");
+        assert!(names[3].starts_with("foo_"));
+        assert!(names[4].starts_with("IP_"));
+        assert!(names[5].starts_with("pg_"));
+        assert!(names[6].starts_with("etc_passwd"));
+        assert!(names[7].starts_with("tool_"));
+    }
+
+    #[test]
+    fn words_split_at_separators_and_humps() {
+        assert_eq!(words("getHTTPStatus_code2x-List"), ["get", "http", "status", "code2x", "list"]);
+        assert_eq!(slug("Issues & Labels"), "issues_labels");
+        assert_eq!(slug("长亭 IP"), "长亭_ip");
+    }
+
+    proptest! {
+        #[test]
+        fn safe_names_are_portable_unique_and_reversible(names in proptest::collection::hash_set("\\PC{0,80}", 0..40)) {
+            let names: Vec<String> = names.into_iter().collect();
+            let map = SafeNames::of(&names);
+            let pattern = regex::Regex::new("^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$").unwrap();
+            let mut seen = HashSet::new();
+            for index in 0..names.len() {
+                let safe = map.get(index);
+                prop_assert!(pattern.is_match(safe), "{safe}");
+                prop_assert!(seen.insert(safe.to_ascii_lowercase()));
+                prop_assert_eq!(map.index_of(safe), Some(index));
+            }
+        }
+    }
+}

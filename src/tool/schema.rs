@@ -1,0 +1,68 @@
+//! A JSON Schema as its author wrote it, byte for byte (DEF-2), beside its parsed form.
+
+use std::sync::Arc;
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// A schema: the author's bytes, and the value they stand for. Never changed; every other form is derived.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    text: Arc<str>,
+    value: Arc<Value>,
+}
+
+impl Schema {
+    /// Keeps `text` as the verbatim form of `value`. The caller vouches that one is the other.
+    pub fn verbatim(text: &str, value: Value) -> Self {
+        Self { text: text.into(), value: Arc::new(value) }
+    }
+
+    /// A schema that has no text of its own, such as one from YAML or an OpenAPI operation.
+    pub fn from_value(value: Value) -> Self {
+        Self { text: value.to_string().into(), value: Arc::new(value) }
+    }
+
+    /// The author's bytes.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The parsed form.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+}
+
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Serialize for Schema {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match RawValue::from_string(self.text.to_string()) {
+            Ok(raw) => raw.serialize(serializer),
+            Err(_) => self.value.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Schema {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(Self::from_value)
+    }
+}
+
+impl JsonSchema for Schema {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "JsonSchema".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": ["object", "boolean"], "description": "A JSON Schema." })
+    }
+}

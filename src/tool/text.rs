@@ -1,0 +1,61 @@
+//! Cleaning of untrusted text: no control, bidi, zero-width or tag characters reach an agent.
+
+use std::borrow::Cow;
+
+/// Whether a character is invisible or steers the display, so that what is read differs from what is seen.
+fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' // controls, terminal escapes
+        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'    // zero width, bidi
+        | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')                          // tags, variation selectors
+}
+
+/// The hidden characters of a text, each once, in order of appearance.
+pub fn hidden_characters(text: &str) -> Vec<char> {
+    let mut found = Vec::new();
+    for c in text.chars().filter(|&c| is_hidden(c)) {
+        if !found.contains(&c) {
+            found.push(c);
+        }
+    }
+    found
+}
+
+/// Text of several lines without hidden characters; line ends become `\n`, and no line ends in a space.
+pub fn clean_text(text: &str) -> Cow<'_, str> {
+    let untouched = !text.chars().any(|c| is_hidden(c) || matches!(c, '\r' | '\t' | '\u{2028}' | '\u{2029}'))
+        && !text.contains(" \n")
+        && text.trim() == text;
+    if untouched {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len());
+    let normal = text.replace("\r\n", "\n").replace(['\r', '\u{2028}', '\u{2029}'], "\n").replace('\t', "    ");
+    for line in normal.lines() {
+        clean.extend(line.trim_end().chars().filter(|&c| !is_hidden(c)));
+        clean.truncate(clean.trim_end_matches(' ').len());
+        clean.push('\n');
+    }
+    Cow::Owned(clean.trim_matches('\n').trim_end().to_string())
+}
+
+/// Text as one line without hidden characters: runs of white space become one space.
+pub fn clean_line(text: &str) -> String {
+    let visible: String = text.chars().filter(|&c| c.is_whitespace() || !is_hidden(c)).collect();
+    visible.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_text_is_removed_and_reported() {
+        let text = "Read a\u{200b} file\u{202e}\u{1b}[31m \r\n\tnow\u{e0041}";
+        assert_eq!(clean_text(text), "Read a file[31m\n    now");
+        assert_eq!(clean_line(text), "Read a file[31m now");
+        assert_eq!(hidden_characters(text), ['\u{200b}', '\u{202e}', '\u{1b}', '\u{e0041}']);
+    }
+}
