@@ -1,4 +1,22 @@
 //! Tool definitions for agents: documentation on disk, the smallest payload, and the rest on demand.
+//!
+//! The modules stand in the order in which data flows through them; each imports only from those before it.
+//!
+//! ```no_run
+//! use toolcrib::{catalog, config, render};
+//!
+//! let checked = catalog::open(config::read("tools.json".as_ref()));
+//! let templates = render::Templates::load(None)?;
+//! let profile = checked.catalog.profile(None)?;
+//! render::Docs::new(&checked.catalog, profile, &templates).write("tools".as_ref(), &|_| {})?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-pub mod finding;
-pub mod tool;
+pub mod catalog; // raw tools in, one checked catalog out
+pub mod cli;
+pub mod config; // toolcrib.toml
+pub mod finding; // what is wrong with the input, and where
+pub mod render; // a catalog becomes documentation
+pub mod sources; // bytes in, raw tools out
+pub mod tokens; // token counts, offline
+pub mod tool; // the nouns of one tool // the command line

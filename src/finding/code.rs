@@ -75,6 +75,7 @@ codes! {
     FieldUnknown "field-unknown" Error true "a native definition has a field that the format does not know";
     FieldInvalid "field-invalid" Error true "a field of a definition has the wrong kind of value and was left out";
     OperationRenamed "operation-named" Info false "an OpenAPI operation had no usable operationId and was named from its method and path";
+    OperationSkipped "operation-skipped" Info false "an OpenAPI operation is OPTIONS or TRACE, which describe an endpoint rather than use it";
     ArgumentRenamed "argument-renamed" Info false "an argument was renamed, because its name is taken or is not portable";
     // catalog: names
     NameCleaned "name-cleaned" Warning false "a name held control, bidi or zero-width characters, which were removed";
@@ -85,7 +86,7 @@ codes! {
     OpDuplicate "op-duplicate" Error false "two tools share an op; the later one was numbered";
     OpInvalid "op-invalid" Error false "an op is not a dotted name of lower-case words; it was derived instead";
     // catalog: schemas
-    SchemaMissing "schema-missing" Warning false "a tool has no parameters; it is documented but cannot be called";
+    SchemaMissing "schema-missing" Error false "a tool has no parameters; it is documented but cannot be called";
     SchemaRepaired "schema-repaired" Info false "a schema used words that JSON Schema does not know and was read as what they mean";
     SchemaReferenceBroken "schema-ref-broken" Warning false "a $ref points nowhere; that place accepts anything";
     SchemaReferenceRemote "schema-ref-remote" Error false "a $ref points outside its document and is never fetched";

@@ -9,17 +9,30 @@
 
 mod code;
 mod document;
+mod excerpt;
+mod json;
 mod nearest;
+mod open;
 mod place;
+mod pointer;
+mod position;
 mod report;
+mod toml;
+mod typed;
+mod value;
+mod violation;
+mod yaml;
 
 use serde::Serialize;
 
 pub use code::{Code, Severity};
 pub use document::{Document, Format, Limits};
 pub use nearest::nearest;
+pub use open::open;
 pub use place::locate;
 pub use report::{json_report, text_report};
+pub use typed::{Reader, schema_of};
+pub use violation::{Violation, violations};
 
 /// Where in the user's files a finding is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -77,7 +77,9 @@ pub(crate) mod one_or_many {
         }
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<CategoryPath>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<CategoryPath>, D::Error> {
         Ok(match OneOrMany::deserialize(deserializer)? {
             OneOrMany::One(path) => vec![path],
             OneOrMany::Many(paths) => paths,

@@ -4,6 +4,7 @@
 mod backend;
 mod category;
 mod definition;
+mod effect;
 mod name;
 mod schema;
 mod text;

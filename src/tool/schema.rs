@@ -34,6 +34,11 @@ impl Schema {
     pub fn value(&self) -> &Value {
         &self.value
     }
+
+    /// The parsed form, shared.
+    pub fn shared(&self) -> Arc<Value> {
+        Arc::clone(&self.value)
+    }
 }
 
 impl PartialEq for Schema {

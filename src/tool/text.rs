@@ -9,7 +9,7 @@ fn is_hidden(c: char) -> bool {
         | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'    // zero width, bidi
         | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')                          // tags, variation selectors
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}') // tags, variation selectors
 }
 
 /// The hidden characters of a text, each once, in order of appearance.
@@ -32,7 +32,8 @@ pub fn clean_text(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len());
-    let normal = text.replace("\r\n", "\n").replace(['\r', '\u{2028}', '\u{2029}'], "\n").replace('\t', "    ");
+    let normal =
+        text.replace("\r\n", "\n").replace(['\r', '\u{2028}', '\u{2029}'], "\n").replace('\t', "    ");
     for line in normal.lines() {
         clean.extend(line.trim_end().chars().filter(|&c| !is_hidden(c)));
         clean.truncate(clean.trim_end_matches(' ').len());

@@ -1,0 +1,143 @@
+//! Load, render and render again, at 100, 1,000 and 10,000 tools, each beside a bare loop over the same bytes in the
+//! same run: what parsing alone, writing alone and walking alone cost. Figures are medians of several rounds.
+//!
+//! `cargo bench --bench pipeline` recombines the tools of `examples/github`; `cargo bench --bench pipeline -- FILE...`
+//! takes catalogs of your own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolcrib::{catalog, config, render};
+use walkdir::WalkDir;
+
+const ROUNDS: usize = 5;
+
+fn main() {
+    let scratch = tempfile::tempdir().expect("a temporary folder");
+    let named: Vec<PathBuf> =
+        std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).map(PathBuf::from).collect();
+    let catalogs = if named.is_empty() { generated(scratch.path()) } else { named };
+    println!(
+        "{:>7}  {:>22}  {:>28}  {:>28}  {:>8}",
+        "tools", "load / bare parse", "render / bare write", "again / bare walk", "peak MB"
+    );
+    for file in catalogs {
+        measure(&file, scratch.path());
+    }
+}
+
+fn measure(file: &Path, scratch: &Path) {
+    let load = median(|| drop(catalog::open(config::read(file))));
+    let text = fs::read_to_string(file).expect("the catalog");
+    let parse = median(|| drop(serde_json::from_str::<Value>(&text)));
+
+    let checked = catalog::open(config::read(file));
+    let templates = render::Templates::load(None).expect("our templates");
+    let profile = || checked.catalog.profile(None).expect("the whole catalog");
+    let docs = render::Docs::new(&checked.catalog, profile(), &templates);
+    let out = scratch.join("docs");
+    let fresh = median_after(|| clear(&out), || drop(docs.write(&out, &|_| {}).expect("a folder")));
+    let contents: Vec<(PathBuf, Vec<u8>)> =
+        files(&out).map(|path| (path.clone(), fs::read(&path).expect("a doc"))).collect();
+    let again = median(|| drop(docs.write(&out, &|_| {}).expect("a folder")));
+    let walk = median(|| {
+        assert!(files(&out).map(|path| fs::metadata(path).map_or(0, |data| data.len())).sum::<u64>() > 0)
+    });
+
+    let bare = scratch.join("bare");
+    let copies: Vec<(PathBuf, &[u8])> = contents
+        .iter()
+        .map(|(path, bytes)| (bare.join(path.strip_prefix(&out).expect("below out")), bytes.as_slice()))
+        .collect();
+    let folders: std::collections::BTreeSet<&Path> =
+        copies.iter().filter_map(|(path, _)| path.parent()).collect();
+    let write = median_after(
+        || {
+            clear(&bare);
+            folders.iter().for_each(|folder| fs::create_dir_all(folder).expect("a folder"));
+        },
+        || copies.iter().for_each(|(path, bytes)| fs::write(path, bytes).expect("a file")),
+    );
+    println!(
+        "{:>7}  {}  {}  {}  {:>8}",
+        checked.catalog.tools.len(),
+        ratio(load, parse),
+        ratio(fresh, write),
+        ratio(again, walk),
+        peak_megabytes()
+    );
+}
+
+fn ratio(ours: Duration, bare: Duration) -> String {
+    let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+    format!("{:>7.1} / {:>6.1} ms {:>4.1}x", ms(ours), ms(bare), ms(ours) / ms(bare))
+}
+
+fn median(work: impl FnMut()) -> Duration {
+    median_after(|| (), work)
+}
+
+fn median_after(mut before: impl FnMut(), mut work: impl FnMut()) -> Duration {
+    let mut times: Vec<Duration> = (0..ROUNDS)
+        .map(|_| {
+            before();
+            let start = Instant::now();
+            work();
+            start.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[ROUNDS / 2]
+}
+
+fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let walk = WalkDir::new(folder).into_iter().filter_map(Result::ok);
+    walk.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path)
+}
+
+fn clear(folder: &Path) {
+    let _ = fs::remove_dir_all(folder);
+}
+
+/// The most memory the process has held, as Linux tells it; 0 elsewhere.
+fn peak_megabytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) / 1024
+}
+
+/// Catalogs of 100, 1,000 and 10,000 tools of about 1 kB, each tool made of two of the GitHub ones.
+fn generated(folder: &Path) -> Vec<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/github/tools.json");
+    let pool: Vec<Value> = serde_json::from_slice(&fs::read(source).expect("the example")).expect("JSON");
+    [100, 1_000, 10_000]
+        .into_iter()
+        .map(|count| {
+            let tools: Vec<Value> = (0..count).map(|index| combined(&pool, index)).collect();
+            let file = folder.join(format!("tools-{count}.json"));
+            fs::write(&file, json!({ "tools": tools }).to_string()).expect("a file");
+            file
+        })
+        .collect()
+}
+
+fn combined(pool: &[Value], index: usize) -> Value {
+    let (a, b) = (&pool[index % pool.len()], &pool[(index * 7 + index / pool.len() + 1) % pool.len()]);
+    let text = |tool: &Value, key: &str| tool[key].as_str().unwrap_or_default().to_string();
+    let mut properties = a["inputSchema"]["properties"].as_object().cloned().unwrap_or_default();
+    properties.extend(
+        b["inputSchema"]["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .take(2)
+            .map(|(k, v)| (k.clone(), v.clone())),
+    );
+    json!({
+        "name": format!("{}_{index}", text(a, "name")),
+        "description": format!("{} Case {index}.\n{}", text(a, "description"), text(b, "description")),
+        "inputSchema": { "type": "object", "properties": properties, "required": a["inputSchema"]["required"] },
+    })
+}

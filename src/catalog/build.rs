@@ -1,0 +1,220 @@
+//! Building the catalog, tool by tool.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use super::short::Cap;
+use super::{Catalog, Tool, docstring, lint, names, op, policy, profile, registry, sample, schema, short};
+use crate::config::{Facts, Workspace};
+use crate::finding::{Code, Finding, Place, pointer_join};
+use crate::sources::RawTool;
+use crate::tool::{CategoryPath, Effect, Example, clean_line, clean_text};
+
+/// The category of tools whose source names none.
+const NO_CATEGORY: &str = "General";
+
+/// Builds the catalog; findings are added in the order of the tools.
+pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut Vec<Finding>) -> Catalog {
+    let canonical = names::canonical(&mut raw, findings);
+    let used: Vec<AtomicBool> = workspace.overlays.iter().map(|_| AtomicBool::new(false)).collect();
+    let context = Context { workspace: &workspace, used: &used };
+    let built: Vec<(Tool, Vec<Finding>)> =
+        raw.into_par_iter().zip(canonical).map(|(raw, name)| context.tool(raw, name)).collect();
+    let mut tools = Vec::with_capacity(built.len());
+    for (tool, of_tool) in built {
+        tools.push(tool);
+        findings.extend(of_tool);
+    }
+    unused_overlays(&workspace, &used, findings);
+    let (safe_names, by_name) = names::settle(&mut tools, findings);
+    lint::pairs(&tools, findings);
+    let mut catalog =
+        Catalog { tools, config: workspace.config, version: String::new(), safe_names, by_name };
+    profile::check(&catalog, findings);
+    lint::replacements(&catalog, findings);
+    catalog.version = registry::version(&catalog);
+    catalog
+}
+
+struct Context<'a> {
+    workspace: &'a Workspace,
+    used: &'a [AtomicBool],
+}
+
+impl Context<'_> {
+    fn tool(&self, raw: RawTool, name: String) -> (Tool, Vec<Finding>) {
+        let mut findings = Vec::new();
+        let RawTool { mut definition, server, place, parameters } = raw;
+        let config = &self.workspace.config;
+        self.overlay(&mut definition, &name, &place, server.as_deref());
+        if definition.category.is_empty() {
+            definition.category.extend(CategoryPath::parse(NO_CATEGORY));
+        }
+        let description = clean_text(&definition.description).into_owned();
+        let parts = docstring::split(&description);
+        let cap = Cap {
+            max_chars: config.short_description.max_chars,
+            max_tokens: config.short_description.max_tokens,
+        };
+        let effect = definition.effect.unwrap_or_else(|| Effect::of_name(&definition.name));
+        let schema_place = Place::new(&place.file, parameters.unwrap_or_else(|| place.pointer.clone()));
+        let mut report = |finding: Finding| {
+            let finding = if finding.place.is_none() { finding.at(place.clone()) } else { finding };
+            findings.push(finding.tool(&name));
+        };
+        let parameters = schema::check(&definition, parts.arguments, &schema_place, &mut report);
+        let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);
+        let call = examples.first().map(|example| example.arguments.clone()).or_else(|| {
+            let callable = parameters.validator()?;
+            sample::sample_arguments(parameters.schema(), &|arguments| callable.is_valid(arguments))
+        });
+        if call.is_none() && parameters.validator().is_some() {
+            report(
+                Finding::new(Code::CallUnderivable, "no valid call could be made from the schema")
+                    .help("add one to `examples`"),
+            );
+        }
+        let short = short_description(&definition, &parts.body, cap, &mut report);
+        let policy = definition.policy.clone().or_else(|| {
+            let policy = policy::extract(&description)?;
+            let help = "check it, and write it as `policy` to make it yours";
+            report(
+                Finding::new(Code::PolicyExtracted, "a policy was extracted from the description").help(help),
+            );
+            Some(policy)
+        });
+        lint::tool(&definition, &description, &parameters, &schema_place, &mut report);
+        let lines = |texts: &[String]| {
+            texts.iter().map(|text| clean_line(text)).filter(|text| !text.is_empty()).collect::<Vec<_>>()
+        };
+        let tool = Tool {
+            op: op::of(&definition, server.as_deref(), &mut report),
+            safe_name: String::new(),
+            aliases: definition.aliases.iter().map(|alias| clean_line(alias)).collect(),
+            categories: definition.category.clone(),
+            short,
+            long: if parts.body.is_empty() && parts.returns.is_none() {
+                description.clone()
+            } else {
+                parts.body
+            },
+            description,
+            returns: definition
+                .returns
+                .as_deref()
+                .map(|text| clean_text(text).into_owned())
+                .or(parts.returns),
+            raises: parts.raises,
+            notes: lines(&definition.notes).into_iter().chain(parts.notes).collect(),
+            examples,
+            example_texts: parts.examples,
+            policy,
+            effect,
+            parameters,
+            call,
+            server,
+            source: place.file,
+            definition,
+            name,
+        };
+        (tool, findings)
+    }
+
+    fn overlay(
+        &self,
+        definition: &mut crate::tool::Definition,
+        name: &str,
+        place: &Place,
+        server: Option<&str>,
+    ) {
+        for (overlay, used) in self.workspace.overlays.iter().zip(self.used) {
+            let facts = Facts {
+                name: &definition.name,
+                canonical: name,
+                categories: &definition.category,
+                tags: &definition.tags,
+                source: &place.file,
+                server,
+                effect: definition.effect.unwrap_or_else(|| Effect::of_name(&definition.name)),
+            };
+            if let Some(captures) = overlay.tools.matches(&facts) {
+                used.store(true, Ordering::Relaxed);
+                overlay.apply(&captures, definition);
+            }
+        }
+    }
+}
+
+/// An overlay of the user's that matches nothing is a mistake; a preset's need not match.
+fn unused_overlays(workspace: &Workspace, used: &[AtomicBool], findings: &mut Vec<Finding>) {
+    for (index, flag) in used.iter().enumerate().skip(workspace.preset_overlays) {
+        if !flag.load(Ordering::Relaxed) {
+            let at =
+                Place::new("toolcrib.toml", format!("/overlay/{}/match", index - workspace.preset_overlays));
+            let finding = Finding::new(Code::OverlayUnused, "this overlay matches no tool").at(at);
+            findings.push(finding.help("check the spelling of its `match`, or remove it"));
+        }
+    }
+}
+
+fn short_description(
+    definition: &crate::tool::Definition,
+    body: &str,
+    cap: Cap,
+    report: &mut impl FnMut(Finding),
+) -> String {
+    let authored = definition.short_description.as_deref().map(clean_line).filter(|short| !short.is_empty());
+    match authored {
+        Some(short) => match short::capped(&short, cap) {
+            Some(cut) => {
+                let message = format!(
+                    "the short description is over {} characters or {} tokens",
+                    cap.max_chars, cap.max_tokens
+                );
+                report(
+                    Finding::new(Code::ShortTooLong, message).help("say when to use the tool, in one line"),
+                );
+                cut
+            }
+            None => short,
+        },
+        None => {
+            let short = short::derive(&definition.name, body, cap);
+            let message = format!("a short description was derived: \"{short}\"");
+            report(
+                Finding::new(Code::ShortDerived, message)
+                    .help("write `short_description` if that is not when one would use it"),
+            );
+            short
+        }
+    }
+}
+
+fn valid_examples(
+    examples: &[Example],
+    parameters: &schema::Parameters,
+    place: &Place,
+    report: &mut impl FnMut(Finding),
+) -> Vec<Example> {
+    let mut valid = Vec::with_capacity(examples.len());
+    for (index, example) in examples.iter().enumerate() {
+        let arguments = serde_json::Value::Object(example.arguments.clone());
+        let wrong = parameters.violations(&arguments);
+        for violation in &wrong {
+            let pointer =
+                format!("{}{}", pointer_join(&format!("{}/examples", place.pointer), index), "/arguments");
+            let at = Place::new(&place.file, format!("{pointer}{}", violation.pointer));
+            let message = format!("example {}: {} at {}", index + 1, violation.message, violation.pointer);
+            let finding = Finding::new(Code::ExampleInvalid, message).at(at);
+            report(match &violation.nearest {
+                Some(near) => finding.help(format!("did you mean `{near}`?")),
+                None => finding.help("correct the example or the schema; the docs leave the example out"),
+            });
+        }
+        if wrong.is_empty() {
+            valid.push(example.clone());
+        }
+    }
+    valid
+}

@@ -1,0 +1,123 @@
+//! Lifts the sections of a docstring (arguments, returns, examples ...) out of a long description.
+
+mod parse;
+
+use indexmap::IndexMap;
+
+use parse::{
+    Field, Section, arguments, block_end, dedent, dedent_docstring, field, heading, indent, items, paragraphs,
+};
+
+/// A long description, taken apart. What is not clearly a section stays in the body, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Docstring {
+    /// Everything that belongs to no section.
+    pub body: String,
+    /// What the text says of each argument; a type in parentheses stays in front.
+    pub arguments: IndexMap<String, String>,
+    /// What a call returns.
+    pub returns: Option<String>,
+    /// Examples, as written.
+    pub examples: Vec<String>,
+    /// Notes and tips.
+    pub notes: Vec<String>,
+    /// Errors that a call may end in.
+    pub raises: Vec<String>,
+}
+
+/// Takes a description apart: Google, NumPy and Sphinx docstrings, and the same in markdown.
+pub fn split(text: &str) -> Docstring {
+    let text = dedent_docstring(&text.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "    "));
+    let lines: Vec<&str> = text.lines().collect();
+    let mut parts = Docstring::default();
+    let mut body: Vec<&str> = Vec::new();
+    let mut fenced = false;
+    let mut at = 0;
+    while let Some(&line) = lines.get(at) {
+        fenced ^= line.trim_start().starts_with("```");
+        let end = if fenced { None } else { parts.lift(&lines, at) };
+        if end.is_none() {
+            body.push(line);
+        }
+        at = end.unwrap_or(at + 1);
+    }
+    parts.body = tidy(&body);
+    parts
+}
+
+impl Docstring {
+    /// Lifts what starts at a line and returns the line after it, or `None` when nothing starts there.
+    fn lift(&mut self, lines: &[&str], at: usize) -> Option<usize> {
+        if let Some(field) = field(lines[at]) {
+            let deeper = |line: &&&str| !line.trim().is_empty() && indent(line) > indent(lines[at]);
+            let more: Vec<&str> = lines[at + 1..].iter().take_while(deeper).map(|line| line.trim()).collect();
+            self.add_field(field, &more.join(" "));
+            return Some(at + 1 + more.len());
+        }
+        let heading = heading(lines, at)?;
+        let end = block_end(lines, at, &heading);
+        let mut block: Vec<&str> = lines[heading.content..end].to_vec();
+        if !heading.inline.is_empty() {
+            block.insert(0, heading.inline);
+        }
+        let text = dedent(&block.join("\n")).trim_matches('\n').trim_end().to_string();
+        (!text.is_empty() && self.add_section(heading.section, &text)).then_some(end)
+    }
+
+    fn add_section(&mut self, section: Section, text: &str) -> bool {
+        match section {
+            Section::Arguments => match arguments(text) {
+                Some(found) => found.into_iter().for_each(|(name, about)| self.add_argument(name, &about)),
+                None => return false,
+            },
+            Section::Returns => self.add_returns(text),
+            Section::Examples => self.examples.extend(items(text).unwrap_or_else(|| vec![text.to_string()])),
+            Section::Notes => self.notes.extend(items(text).unwrap_or_else(|| paragraphs(text))),
+            Section::Raises => self.raises.extend(items(text).unwrap_or_else(|| paragraphs(text))),
+        }
+        true
+    }
+
+    fn add_field(&mut self, field: Field<'_>, more: &str) {
+        let with_more = |text: &str| format!("{text} {more}").trim().to_string();
+        match field {
+            Field::Argument { name, kind, about } => {
+                let about = with_more(about);
+                let about = if kind.is_empty() { about } else { format!("({kind}) {about}") };
+                self.add_argument(name.to_string(), about.trim());
+            }
+            Field::Returns(text) => self.add_returns(&with_more(text)),
+            Field::Raises(text) => self.raises.push(with_more(text)),
+        }
+    }
+
+    fn add_argument(&mut self, name: String, about: &str) {
+        let known = self.arguments.entry(name).or_default();
+        if !known.is_empty() && !about.is_empty() {
+            known.push(' ');
+        }
+        known.push_str(about);
+    }
+
+    fn add_returns(&mut self, text: &str) {
+        match &mut self.returns {
+            Some(known) => *known = format!("{known}\n\n{text}"),
+            None => self.returns = Some(text.to_string()),
+        }
+    }
+}
+
+/// Joins lines; a run of blank ones outside code becomes a single one.
+fn tidy(lines: &[&str]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        if !(line.trim().is_empty() && (text.is_empty() || text.ends_with("\n\n"))) {
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+    }
+    text.trim_end().to_string()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Lint: what makes a tool hard to choose, hard to call, or dangerous to show to a model.
+
+mod instructs;
+mod twins;
+
+use serde_json::Value;
+
+use super::schema::{Parameters, properties};
+use super::{Catalog, Resolved, Tool};
+use crate::finding::{Code, Finding, Place, pointer_join};
+use crate::tool::{Definition, clean_line, hidden_characters, words};
+
+pub(super) use twins::pairs;
+
+/// Looks at one tool.
+pub(super) fn tool(
+    tool: &Definition,
+    description: &str,
+    parameters: &Parameters,
+    schema_place: &Place,
+    report: &mut impl FnMut(Finding),
+) {
+    if description.trim().is_empty() {
+        let help = "say what it does and when to use it; models choose by it";
+        report(Finding::new(Code::DescriptionMissing, "the tool has no description").help(help));
+    } else if is_tautology(&tool.name, description) {
+        let message = format!("\"{}\" only repeats the name", clean_line(description));
+        report(
+            Finding::new(Code::DescriptionTautological, message)
+                .help("say what the name does not: when to use it, on what, what comes back"),
+        );
+    }
+    undocumented(parameters, schema_place, report);
+    hidden(tool, report);
+    if let Some(quote) = instructs::find(description, parameters.schema()) {
+        let message = format!("text that instructs the model: \"{quote}\"");
+        let help = "descriptions say what a tool does; keep orders, secrets and other tools out of them, or trust the source less";
+        report(Finding::new(Code::TextInstructs, message).help(help));
+    }
+}
+
+/// Reports tools that are replaced by nothing.
+pub(super) fn replacements(catalog: &Catalog, findings: &mut Vec<Finding>) {
+    for tool in &catalog.tools {
+        let Some(name) = &tool.definition.replaced_by else { continue };
+        if let Resolved::Unknown(near) = catalog.resolve(name) {
+            let finding = Finding::new(
+                Code::ReplacementUnknown,
+                format!("replaced_by names `{name}`, which is no tool"),
+            );
+            let help = near
+                .first()
+                .map_or("name a tool of this catalog".into(), |near| format!("did you mean `{near}`?"));
+            findings.push(finding.tool(&tool.name).help(help));
+        }
+    }
+}
+
+/// Whether every telling word of the description is in the name already.
+fn is_tautology(name: &str, description: &str) -> bool {
+    const EMPTY: [&str; 18] = [
+        "a", "an", "the", "this", "tool", "function", "to", "for", "of", "in", "and", "that", "which",
+        "will", "can", "is", "api", "use",
+    ];
+    let stem = |word: &str| word.strip_suffix('s').unwrap_or(word).to_string();
+    let known: Vec<String> = words(name).iter().map(|word| stem(word)).collect();
+    let telling: Vec<String> = words(description)
+        .iter()
+        .filter(|word| !EMPTY.contains(&word.as_str()))
+        .map(|word| stem(word))
+        .collect();
+    !known.is_empty() && telling.len() <= known.len() + 1 && telling.iter().all(|word| known.contains(word))
+}
+
+fn undocumented(parameters: &Parameters, place: &Place, report: &mut impl FnMut(Finding)) {
+    let described = |property: &Value| {
+        let text =
+            property.get("description").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+        text || property.get("$ref").is_some() || property.get("const").is_some()
+    };
+    let Some(properties) = properties(parameters.schema()) else { return };
+    let bare: Vec<&String> =
+        properties.iter().filter(|(_, property)| !described(property)).map(|(name, _)| name).collect();
+    if let Some(first) = bare.first() {
+        let listed =
+            bare.iter().take(6).map(|name| format!("`{}`", clean_line(name))).collect::<Vec<_>>().join(", ");
+        let more = if bare.len() > 6 { format!(" and {} more", bare.len() - 6) } else { String::new() };
+        let pointer = pointer_join(&format!("{}/properties", place.pointer), first);
+        let message =
+            format!("{} of {} arguments have no description: {listed}{more}", bare.len(), properties.len());
+        report(
+            Finding::new(Code::ParameterUndocumented, message)
+                .at(Place::new(&place.file, pointer))
+                .help("describe each in a few words"),
+        );
+    }
+}
+
+fn hidden(tool: &Definition, report: &mut impl FnMut(Finding)) {
+    let schema = tool.parameters.as_ref().map_or("", |schema| schema.text());
+    let texts = [tool.description.as_str(), tool.short_description.as_deref().unwrap_or_default(), schema];
+    let mut found: Vec<char> = texts.iter().flat_map(|text| hidden_characters(text)).collect();
+    found.dedup();
+    if !found.is_empty() {
+        let listed =
+            found.iter().take(5).map(|c| format!("U+{:04X}", *c as u32)).collect::<Vec<_>>().join(", ");
+        let message = format!("hidden characters in its text: {listed}");
+        report(
+            Finding::new(Code::TextHidden, message)
+                .help("they are left out of docs and payloads; remove them from the source"),
+        );
+    }
+}
+
+/// A word that two tools of a catalog may share without being alike.
+pub(super) fn telling_words(tool: &Tool) -> Vec<String> {
+    let mut all = words(&tool.description);
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_tautology;
+
+    #[test]
+    fn a_description_that_repeats_the_name_is_no_description() {
+        assert!(is_tautology("get_user", "Gets the user."));
+        assert!(is_tautology("createIssue", "Create issues"));
+        assert!(!is_tautology("get_user", "Profile, roles and last login of a user."));
+    }
+}

@@ -1,0 +1,204 @@
+//! Raw tools in, one checked catalog out; immutable once built.
+//!
+//! 1. [`names`] makes canonical names unique: tools of several servers that share one are qualified.
+//! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied, text is cleaned, docstrings are
+//!    taken apart ([`docstring`]), what is missing is derived ([`short`], [`policy`], [`op`], [`sample`]), and its
+//!    schema is repaired and compiled once ([`schema`]).
+//! 3. [`names`] maps safe names, and settles ops and aliases between tools.
+//! 4. [`lint`] looks at tools and at pairs of them.
+//! 5. [`registry`] writes the content down and hashes it: the registry version.
+//! 6. [`profile`] picks what one kind of agent gets.
+
+mod build;
+mod docstring;
+mod lint;
+mod names;
+mod op;
+mod policy;
+mod profile;
+mod registry;
+mod repair;
+mod sample;
+mod schema;
+mod short;
+
+use std::collections::HashMap;
+
+use crate::config::{Config, Workspace};
+use crate::finding::{Code, Finding, Limits, Severity, locate, nearest};
+use crate::sources::{Loaded, load};
+use crate::tool::{CategoryPath, Definition, Effect, Example, Policy, SafeNames};
+
+pub use profile::{Profile, ProfileTool};
+pub use registry::{Record, registry};
+pub use schema::{Callable, Parameters};
+
+/// One checked tool: its definition, and everything that follows from it.
+#[derive(Debug)]
+pub struct Tool {
+    /// Canonical name, unique in the catalog.
+    pub name: String,
+    /// The name of its doc file and of the function that providers see.
+    pub safe_name: String,
+    /// The dotted name in the gateway, unique in the catalog.
+    pub op: String,
+    /// Other names that resolve to it and to no other tool.
+    pub aliases: Vec<String>,
+    /// Where it hangs; never empty.
+    pub categories: Vec<CategoryPath>,
+    /// "When would I use this?", within the cap; never empty.
+    pub short: String,
+    /// The whole description, cleaned.
+    pub description: String,
+    /// The description without what is told elsewhere: arguments, returns, examples.
+    pub long: String,
+    /// What a call returns, in words.
+    pub returns: Option<String>,
+    /// What can go wrong, in the author's words.
+    pub raises: Vec<String>,
+    /// Behaviour worth knowing.
+    pub notes: Vec<String>,
+    /// Examples that fit the schema.
+    pub examples: Vec<Example>,
+    /// Examples that the author wrote as text.
+    pub example_texts: Vec<String>,
+    /// When to use it and when not to.
+    pub policy: Option<Policy>,
+    /// What a call may change.
+    pub effect: Effect,
+    /// The schema of its arguments, checked.
+    pub parameters: Parameters,
+    /// Arguments of a complete, valid call, unless none could be made.
+    pub call: Option<serde_json::Map<String, serde_json::Value>>,
+    /// As its author wrote it, overlays applied.
+    pub definition: Definition,
+    /// The server it belongs to.
+    pub server: Option<String>,
+    /// The file it came from, relative to the catalog.
+    pub source: String,
+}
+
+/// All tools, checked, with their configuration applied.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    /// The tools, in the order of their sources.
+    pub tools: Vec<Tool>,
+    /// The configuration that was applied.
+    pub config: Config,
+    /// The hash of all content.
+    pub version: String,
+    safe_names: SafeNames,
+    by_name: HashMap<String, Vec<usize>>,
+}
+
+/// What a name means.
+#[derive(Debug)]
+pub enum Resolved<'a> {
+    /// One tool.
+    Tool(&'a Tool),
+    /// Several tools go by this name; say which.
+    Ambiguous(Vec<&'a Tool>),
+    /// None; these names are nearest.
+    Unknown(Vec<&'a str>),
+}
+
+/// A catalog with all that was found on the way.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// The catalog of what could be read.
+    pub catalog: Catalog,
+    /// Findings, located, with configured severities.
+    pub findings: Vec<Finding>,
+    /// The files, for snippets.
+    pub documents: Vec<crate::finding::Document>,
+}
+
+impl Checked {
+    /// How many findings have this severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+
+    /// Whether something the user gave is missing from the catalog.
+    pub fn lost_input(&self) -> bool {
+        self.findings.iter().any(|finding| finding.severity == Severity::Error && finding.code.loses_input())
+    }
+}
+
+/// Reads, builds and checks the catalog of a workspace.
+pub fn open(mut workspace: Workspace) -> Checked {
+    let Loaded { tools, mut documents, findings } = load(&workspace, &Limits::default());
+    documents.extend(workspace.document.take());
+    let mut all = std::mem::take(&mut workspace.findings);
+    all.extend(findings);
+    let catalog = build::build(workspace, tools, &mut all);
+    configure(&catalog, &mut all);
+    locate(&documents, &mut all);
+    Checked { catalog, findings: all, documents }
+}
+
+/// Applies configured severities and ignores.
+fn configure(catalog: &Catalog, findings: &mut Vec<Finding>) {
+    use crate::config::LintLevel;
+    let lint = &catalog.config.lint;
+    for finding in findings.iter_mut() {
+        finding.severity = match lint.severity.get(finding.code.as_str()) {
+            Some(LintLevel::Error) => Severity::Error,
+            Some(LintLevel::Warning) => Severity::Warning,
+            Some(LintLevel::Info) => Severity::Info,
+            _ => finding.severity,
+        };
+    }
+    let off = |code: Code| lint.severity.get(code.as_str()) == Some(&LintLevel::Off);
+    let ignored = |finding: &Finding| {
+        let tool = finding.tool.as_deref().and_then(|name| catalog.named(name));
+        lint.ignore
+            .iter()
+            .filter(|rule| rule.code == finding.code.as_str())
+            .any(|rule| rule.tools.is_empty() || tool.is_some_and(|tool| rule.tools.contains(&tool.facts())))
+    };
+    findings.retain(|finding| !off(finding.code) && !ignored(finding));
+}
+
+impl Tool {
+    /// What selectors look at.
+    pub fn facts(&self) -> crate::config::Facts<'_> {
+        crate::config::Facts {
+            name: &self.definition.name,
+            canonical: &self.name,
+            categories: &self.categories,
+            tags: &self.definition.tags,
+            source: &self.source,
+            server: self.server.as_deref(),
+            effect: self.effect,
+        }
+    }
+}
+
+impl Catalog {
+    /// The tool with this canonical name.
+    pub fn named(&self, name: &str) -> Option<&Tool> {
+        let candidates = self.by_name.get(name)?;
+        candidates.iter().map(|&index| &self.tools[index]).find(|tool| tool.name == name)
+    }
+
+    /// The tool with this safe name.
+    pub fn by_safe_name(&self, safe_name: &str) -> Option<&Tool> {
+        self.safe_names.index_of(safe_name).map(|index| &self.tools[index])
+    }
+
+    /// What a canonical name, op, safe name or alias means. An exact canonical name always wins.
+    pub fn resolve(&self, name: &str) -> Resolved<'_> {
+        if let Some(tool) = self.named(name) {
+            return Resolved::Tool(tool);
+        }
+        match self.by_name.get(name).map(Vec::as_slice) {
+            Some([index]) => Resolved::Tool(&self.tools[*index]),
+            Some(several) => Resolved::Ambiguous(several.iter().map(|&index| &self.tools[index]).collect()),
+            None => Resolved::Unknown(nearest(
+                name,
+                self.tools.iter().flat_map(|tool| [tool.name.as_str(), tool.op.as_str()]),
+            )),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Names between tools: canonical names, safe names, ops and aliases.
+
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexMap;
+
+use super::Tool;
+use crate::finding::{Code, Finding};
+use crate::sources::RawTool;
+use crate::tool::{SafeNames, clean_line, hidden_characters, slug};
+
+/// Canonical names, one for each tool. A name that several tools share is qualified, for each of them, by its
+/// server, else by its file, so that the outcome does not depend on their order; what is still the same is numbered.
+pub(super) fn canonical(raw: &mut [RawTool], findings: &mut Vec<Finding>) -> Vec<String> {
+    let mut names = Vec::with_capacity(raw.len());
+    for tool in raw.iter_mut() {
+        let written = &tool.definition.name;
+        let name =
+            Some(clean_line(written)).filter(|name| !name.is_empty()).unwrap_or_else(|| "unnamed".into());
+        if !hidden_characters(written).is_empty() {
+            let finding = Finding::new(
+                Code::NameCleaned,
+                format!("hidden characters were removed from the name of `{name}`"),
+            );
+            findings.push(
+                finding.tool(&name).at(tool.place.clone()).help("write the name in visible characters"),
+            );
+        }
+        tool.definition.name.clone_from(&name);
+        names.push(name);
+    }
+    let mut groups: IndexMap<String, Vec<usize>> = IndexMap::new();
+    for (index, name) in names.iter().enumerate() {
+        groups.entry(name.clone()).or_default().push(index);
+    }
+    for (name, group) in groups.iter().filter(|(_, group)| group.len() > 1) {
+        qualify(name, group, raw, &mut names, findings);
+    }
+    number(&mut names, raw, findings);
+    names
+}
+
+fn qualify(name: &str, group: &[usize], raw: &[RawTool], names: &mut [String], findings: &mut Vec<Finding>) {
+    let distinct = |of: &dyn Fn(&RawTool) -> Option<String>| {
+        let keys: Vec<Option<String>> = group.iter().map(|&index| of(&raw[index])).collect();
+        let several = keys.iter().flatten().collect::<HashSet<_>>().len() > 1;
+        several.then_some(keys)
+    };
+    let server = |tool: &RawTool| tool.server.as_deref().map(slug).filter(|slug| !slug.is_empty());
+    let stem = |tool: &RawTool| {
+        let file = tool.place.file.rsplit('/').next().unwrap_or_default();
+        Some(slug(file.split('.').next().unwrap_or_default())).filter(|slug| !slug.is_empty())
+    };
+    let Some(keys) = distinct(&server).or_else(|| distinct(&stem)) else { return };
+    for (&index, key) in group.iter().zip(keys) {
+        if let Some(key) = key {
+            names[index] = format!("{key}__{name}");
+        }
+    }
+    let message =
+        format!("{} tools are called `{name}`; each is qualified by where it comes from", group.len());
+    let listed =
+        group.iter().take(4).map(|&index| format!("`{}`", names[index])).collect::<Vec<_>>().join(", ");
+    let finding =
+        Finding::new(Code::NameQualified, message).tool(&names[group[0]]).at(raw[group[0]].place.clone());
+    findings.push(finding.help(format!("they are now {listed}")));
+}
+
+/// Numbers the second and later tools of a name, whatever it came from.
+fn number(names: &mut [String], raw: &[RawTool], findings: &mut Vec<Finding>) {
+    let mut taken: HashSet<String> = names.iter().cloned().collect();
+    let mut seen: HashSet<String> = HashSet::with_capacity(names.len());
+    let mut next: HashMap<String, usize> = HashMap::new();
+    for index in 0..names.len() {
+        if seen.insert(names[index].clone()) {
+            continue;
+        }
+        let name = names[index].clone();
+        let count = next.entry(name.clone()).or_insert(2);
+        while !taken.insert(format!("{name}_{count}")) {
+            *count += 1;
+        }
+        names[index] = format!("{name}_{count}");
+        seen.insert(names[index].clone());
+        let message = format!("there is a tool `{name}` already; this one became `{}`", names[index]);
+        let finding =
+            Finding::new(Code::NameDuplicate, message).tool(&names[index]).at(raw[index].place.clone());
+        findings.push(finding.help("rename one of them, or give their sources different `server` names"));
+    }
+}
+
+/// Safe names, unique ops, and the map of every name that leads to a tool.
+pub(super) fn settle(
+    tools: &mut [Tool],
+    findings: &mut Vec<Finding>,
+) -> (SafeNames, HashMap<String, Vec<usize>>) {
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let safe_names = SafeNames::of(&names);
+    for (index, tool) in tools.iter_mut().enumerate() {
+        tool.safe_name = safe_names.get(index).to_string();
+        if tool.safe_name != tool.name {
+            let message = format!("`{}` goes by `{}` in files and at providers", tool.name, tool.safe_name);
+            findings.push(Finding::new(Code::NameUnsafe, message).tool(&tool.name));
+        }
+    }
+    unique_ops(tools, findings);
+    let by_name = index_names(tools, findings);
+    (safe_names, by_name)
+}
+
+fn unique_ops(tools: &mut [Tool], findings: &mut Vec<Finding>) {
+    let mut taken: HashSet<String> = HashSet::with_capacity(tools.len());
+    for tool in tools {
+        let mut count = 2;
+        let wanted = tool.op.clone();
+        while !taken.insert(tool.op.clone()) {
+            tool.op = format!("{wanted}_{count}");
+            count += 1;
+        }
+        if tool.op != wanted {
+            let message = format!("the op `{wanted}` is taken; `{}` became `{}`", tool.name, tool.op);
+            let finding = Finding::new(Code::OpDuplicate, message).tool(&tool.name);
+            // Derived ops meet by chance; only an op that somebody wrote twice is a mistake.
+            let authored = tool.definition.op.is_some();
+            let severity = if authored { finding.severity } else { crate::finding::Severity::Info };
+            findings.push(Finding { severity, ..finding }.help("give one of them another `op`"));
+        }
+    }
+}
+
+/// Canonical names, safe names and ops lead to their tool; so do aliases that nothing else claims, and the
+/// names that tools had before they were qualified, to all tools that had them.
+fn index_names(tools: &mut [Tool], findings: &mut Vec<Finding>) -> HashMap<String, Vec<usize>> {
+    let mut by_name: HashMap<String, Vec<usize>> = HashMap::with_capacity(tools.len() * 2);
+    for (index, tool) in tools.iter().enumerate() {
+        by_name.insert(tool.name.clone(), vec![index]);
+    }
+    for (index, tool) in tools.iter().enumerate() {
+        for name in [&tool.safe_name, &tool.op] {
+            by_name.entry(name.clone()).or_insert_with(|| vec![index]);
+        }
+    }
+    for (index, tool) in tools.iter_mut().enumerate() {
+        let name = &tool.name;
+        tool.aliases.retain(|alias| match by_name.get(alias).map(Vec::as_slice) {
+            None => true,
+            Some([own]) if *own == index => false,
+            Some(_) => {
+                let finding =
+                    Finding::new(Code::AliasAmbiguous, format!("`{alias}` is another tool's name already"));
+                findings.push(finding.tool(name).help("choose another alias"));
+                false
+            }
+        });
+        for alias in &tool.aliases {
+            by_name.insert(alias.clone(), vec![index]);
+        }
+    }
+    let mut former: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (index, tool) in tools.iter().enumerate().filter(|(_, tool)| tool.definition.name != tool.name) {
+        former.entry(&tool.definition.name).or_default().push(index);
+    }
+    for (name, tools) in former {
+        by_name.entry(name.to_string()).or_insert(tools);
+    }
+    by_name
+}

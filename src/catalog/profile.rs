@@ -1,0 +1,102 @@
+//! Profiles: the tools that one kind of agent gets, and how much of each is bound (DOC-4, DOC-6).
+
+use super::{Catalog, Tool};
+use crate::config;
+use crate::finding::{Code, Finding, Place, nearest, pointer_join};
+use crate::tool::DescriptionMode;
+
+/// The tools of one profile, in catalog order.
+#[derive(Debug)]
+pub struct Profile<'a> {
+    /// Its name; `None` for the whole catalog.
+    pub name: Option<&'a str>,
+    /// Who it is for.
+    pub description: Option<&'a str>,
+    /// Its tools.
+    pub tools: Vec<ProfileTool<'a>>,
+}
+
+/// A tool in a profile.
+#[derive(Clone, Copy, Debug)]
+pub struct ProfileTool<'a> {
+    /// The tool.
+    pub tool: &'a Tool,
+    /// How much of it is bound.
+    pub mode: DescriptionMode,
+}
+
+impl Catalog {
+    /// The profile of this name, or the whole catalog. The error says which profiles there are.
+    pub fn profile<'a>(&'a self, name: Option<&'a str>) -> Result<Profile<'a>, String> {
+        let Some(name) = name else {
+            let tools =
+                self.tools.iter().map(|tool| ProfileTool { tool, mode: self.mode(tool, None) }).collect();
+            return Ok(Profile { name: None, description: None, tools });
+        };
+        let Some(profile) = self.config.profiles.get(name) else { return Err(self.unknown_profile(name)) };
+        let chosen = self.tools.iter().filter(|tool| {
+            let facts = tool.facts();
+            (profile.include.is_empty() || profile.include.contains(&facts))
+                && !profile.exclude.contains(&facts)
+        });
+        let tools = chosen.map(|tool| ProfileTool { tool, mode: self.mode(tool, Some(profile)) }).collect();
+        Ok(Profile { name: Some(name), description: profile.description.as_deref(), tools })
+    }
+
+    /// The nearest word counts: the profile's lists, the tool's own mode, the profile's, the catalog's.
+    fn mode(&self, tool: &Tool, profile: Option<&config::Profile>) -> DescriptionMode {
+        let listed = profile.and_then(|profile| {
+            let facts = tool.facts();
+            match (profile.deferred.contains(&facts), profile.full.contains(&facts)) {
+                (true, _) => Some(DescriptionMode::Deferred),
+                (false, true) => Some(DescriptionMode::Full),
+                (false, false) => None,
+            }
+        });
+        listed
+            .or(tool.definition.description_mode)
+            .or_else(|| profile.and_then(|profile| profile.description_mode))
+            .or(self.config.description_mode)
+            .unwrap_or_default()
+    }
+
+    fn unknown_profile(&self, name: &str) -> String {
+        let known = || self.config.profiles.keys().map(String::as_str);
+        match (nearest(name, known()).first(), known().next()) {
+            (Some(near), _) => format!("there is no profile \"{name}\"; did you mean \"{near}\"?"),
+            (None, Some(_)) => format!(
+                "there is no profile \"{name}\"; profiles are: {}",
+                known().collect::<Vec<_>>().join(", ")
+            ),
+            (None, None) => format!("there is no profile \"{name}\"; this catalog has none"),
+        }
+    }
+}
+
+/// Reports selectors of profiles that select nothing.
+pub(super) fn check(catalog: &Catalog, findings: &mut Vec<Finding>) {
+    let facts: Vec<_> = catalog.tools.iter().map(Tool::facts).collect();
+    for (name, profile) in &catalog.config.profiles {
+        let lists = [
+            ("include", &profile.include),
+            ("exclude", &profile.exclude),
+            ("full", &profile.full),
+            ("deferred", &profile.deferred),
+        ];
+        for (field, selectors) in lists {
+            for unused in selectors.unused(&facts) {
+                let message = format!("`{unused}` in profile \"{name}\" matches no tool");
+                let pointer = format!("{}/{field}", pointer_join("/profile", name));
+                let near = nearest(unused, catalog.tools.iter().map(|tool| tool.name.as_str()))
+                    .first()
+                    .map(|near| format!("did you mean `{near}`?"));
+                let help = near.unwrap_or_else(|| "correct it, or remove it".into());
+                findings.push(
+                    Finding::new(Code::ProfileUnused, message)
+                        .at(Place::new("toolcrib.toml", pointer))
+                        .help(help),
+                );
+            }
+        }
+    }
+}

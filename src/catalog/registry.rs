@@ -1,0 +1,107 @@
+//! `registry.json`: the catalog's content written down (REG-1, REG-3), and the version that is its hash.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::op::parts;
+use super::{Callable, Catalog, Profile, Tool};
+use crate::tool::{CategoryPath, DescriptionMode, Effect, Policy, Schema};
+
+/// One tool of `registry.json`.
+#[derive(Debug, Serialize)]
+pub struct Record<'a> {
+    op: &'a str,
+    tool_name: &'a str,
+    safe_name: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    aliases: &'a [String],
+    group: &'a str,
+    kind: &'static str,
+    effect: Effect,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entity: Option<&'a str>,
+    action: &'a str,
+    categories: &'a [CategoryPath],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    tags: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description_mode: Option<DescriptionMode>,
+    short_description: &'a str,
+    description: &'a str,
+    callable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters_schema: Option<&'a Schema>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_schema: Option<&'a Schema>,
+    examples: Vec<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<&'a Policy>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deprecated: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced_by: Option<&'a str>,
+}
+
+impl<'a> Record<'a> {
+    /// The record of a tool; `mode` is its mode in a profile.
+    pub fn of(tool: &'a Tool, mode: Option<DescriptionMode>) -> Self {
+        let (group, entity, action) = parts(&tool.op);
+        let authored = tool.examples.iter().filter_map(|example| serde_json::to_value(example).ok());
+        let derived = tool.call.iter().map(|arguments| serde_json::json!({ "arguments": arguments }));
+        Self {
+            op: &tool.op,
+            tool_name: &tool.name,
+            safe_name: &tool.safe_name,
+            aliases: &tool.aliases,
+            group,
+            kind: if tool.effect == Effect::Read { "read" } else { "write" },
+            effect: tool.effect,
+            entity,
+            action,
+            categories: &tool.categories,
+            tags: &tool.definition.tags,
+            description_mode: mode,
+            short_description: &tool.short,
+            description: &tool.description,
+            callable: !matches!(tool.parameters.callable(), Callable::No(_)),
+            parameters_schema: tool.definition.parameters.as_ref(),
+            result_schema: tool.definition.result_schema.as_ref(),
+            examples: if tool.examples.is_empty() { derived.collect() } else { authored.collect() },
+            policy: tool.policy.as_ref(),
+            deprecated: tool.definition.deprecated,
+            replaced_by: tool.definition.replaced_by.as_deref(),
+        }
+    }
+}
+
+/// The text of `registry.json` for a profile: one tool a line, so that a change shows as a line.
+pub fn registry(catalog: &Catalog, profile: &Profile<'_>) -> String {
+    let line = |entry: &super::ProfileTool<'_>| {
+        serde_json::to_string(&Record::of(entry.tool, Some(entry.mode)))
+            .unwrap_or_default()
+            .replace('\n', " ")
+    };
+    let lines: Vec<String> = profile.tools.par_iter().map(line).collect();
+    let profile = profile.name.map_or("null".into(), |name| serde_json::Value::from(name).to_string());
+    format!(
+        "{{\"registry_version\":\"{}\",\"profile\":{profile},\"tools\":[\n{}\n]}}\n",
+        catalog.version,
+        lines.join(",\n")
+    )
+}
+
+/// The hash of everything a caller could notice: each tool's record and what runs it, in order.
+pub(super) fn version(catalog: &Catalog) -> String {
+    let digests: Vec<blake3::Hash> = catalog.tools.par_iter().map(digest).collect();
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"toolcrib registry 1\n");
+    for digest in digests {
+        hasher.update(digest.as_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_string()
+}
+
+fn digest(tool: &Tool) -> blake3::Hash {
+    let content = serde_json::to_string(&(Record::of(tool, None), &tool.definition)).unwrap_or_default();
+    blake3::hash(content.as_bytes())
+}

@@ -1,0 +1,382 @@
+//! Repairing schemas: words that JSON Schema does not know are read as what they plainly mean, and references that
+//! lead nowhere are cut. The author's own schema is not touched; this makes the one that we read.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use crate::finding::pointer_join;
+
+/// What was repaired, each with the JSON pointer of its place.
+#[derive(Debug, Default)]
+pub(super) struct Repairs {
+    /// What was read differently, in words.
+    pub(super) words: Vec<(String, String)>,
+    /// References that point nowhere; their places accept anything.
+    pub(super) broken: Vec<(String, String)>,
+    /// References out of the document; never followed.
+    pub(super) remote: Vec<(String, String)>,
+}
+
+/// The repaired schema, or `None` when nothing is wrong with it.
+pub(super) fn repair(schema: &Value) -> Option<(Value, Repairs)> {
+    let mut repairing = Repairing {
+        root: schema,
+        old_draft: is_old_draft(schema),
+        ids: HashSet::new(),
+        repairs: Repairs::default(),
+    };
+    collect_ids(schema, &mut repairing.ids);
+    let mut value = schema.clone();
+    repairing.schema(&mut value, String::new());
+    let Repairs { words, broken, remote } = &repairing.repairs;
+    let clean = words.is_empty() && broken.is_empty() && remote.is_empty();
+    (!clean).then_some((value, repairing.repairs))
+}
+
+/// Type words of other languages and of careless authors (BFCL, Gemini, Python, Java).
+const TYPE_WORDS: [(&str, &[&str]); 7] = [
+    ("object", &["dict", "dictionary", "map", "hashmap", "struct", "record", "json", "obj"]),
+    ("array", &["list", "arraylist", "tuple", "set", "sequence", "vector"]),
+    ("number", &["float", "double", "decimal", "num", "float32", "float64"]),
+    ("integer", &["int", "long", "short", "int32", "int64", "byte", "bigint", "uint"]),
+    ("boolean", &["bool"]),
+    (
+        "string",
+        &[
+            "str",
+            "char",
+            "text",
+            "date",
+            "datetime",
+            "date-time",
+            "time",
+            "url",
+            "uri",
+            "uuid",
+            "enum",
+            "file",
+            "path",
+            "email",
+        ],
+    ),
+    ("null", &["none", "nil", "void"]),
+];
+const STANDARD: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
+
+struct Repairing<'a> {
+    root: &'a Value,
+    old_draft: bool,
+    ids: HashSet<String>,
+    repairs: Repairs,
+}
+
+impl Repairing<'_> {
+    fn schema(&mut self, value: &mut Value, pointer: String) {
+        let Value::Object(schema) = value else {
+            if !value.is_boolean() {
+                self.word(&pointer, "something that is no schema was read as \"anything\"");
+                *value = Value::Bool(true);
+            }
+            return;
+        };
+        self.drop_nulls(schema, &pointer);
+        self.types(schema, &pointer);
+        self.nullable(schema, &pointer);
+        self.limits(schema, &pointer);
+        self.tuple(schema, &pointer);
+        self.required(schema, &pointer);
+        self.reference(schema, &pointer);
+        self.schema_uri(schema, &pointer);
+        for (key, child) in schema.iter_mut() {
+            let at = || pointer_join(&pointer, key);
+            match (key.as_str(), child) {
+                (
+                    "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
+                    Value::Object(children),
+                ) => {
+                    for (name, child) in children.iter_mut() {
+                        self.schema(child, pointer_join(&at(), name));
+                    }
+                }
+                ("anyOf" | "oneOf" | "allOf" | "prefixItems" | "items", Value::Array(children)) => {
+                    for (index, child) in children.iter_mut().enumerate() {
+                        self.schema(child, pointer_join(&at(), index));
+                    }
+                }
+                (
+                    "items"
+                    | "additionalProperties"
+                    | "additionalItems"
+                    | "not"
+                    | "if"
+                    | "then"
+                    | "else"
+                    | "contains"
+                    | "propertyNames"
+                    | "unevaluatedProperties"
+                    | "unevaluatedItems",
+                    child,
+                ) => self.schema(child, at()),
+                _ => {}
+            }
+        }
+    }
+
+    fn word(&mut self, pointer: &str, what: impl Into<String>) {
+        self.repairs.words.push((pointer.to_string(), what.into()));
+    }
+
+    /// A keyword set to null, or to a value that no draft gives it, says nothing.
+    fn drop_nulls(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let is_wrong = |key: &str, value: &Value| match key {
+            "default" | "const" | "example" | "examples" => false,
+            "properties" | "patternProperties" | "$defs" | "definitions" => !value.is_object(),
+            "enum" | "anyOf" | "oneOf" | "allOf" => value.as_array().is_none_or(Vec::is_empty),
+            "minimum" | "maximum" => !value.is_number(),
+            "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+                value.as_u64().is_none()
+            }
+            "pattern" | "format" | "description" | "title" | "$ref" | "$schema" | "$id" => !value.is_string(),
+            "uniqueItems" => !value.is_boolean(),
+            _ => value.is_null(),
+        };
+        let wrong: Vec<String> =
+            schema.iter().filter(|(key, value)| is_wrong(key, value)).map(|(key, _)| key.clone()).collect();
+        for key in wrong {
+            schema.shift_remove(&key);
+            self.word(&pointer_join(pointer, &key), format!("`{key}` has no usable value and was left out"));
+        }
+    }
+
+    fn types(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let Some(written) = schema.get("type") else { return };
+        let words: Vec<&Value> =
+            written.as_array().map_or_else(|| vec![written], |words| words.iter().collect());
+        let is_fine = |word: &&Value| word.as_str().is_some_and(|word| STANDARD.contains(&word));
+        if !words.is_empty() && words.iter().all(is_fine) {
+            return;
+        }
+        let read: Vec<Option<&str>> =
+            words.iter().map(|word| standard_type(word.as_str().unwrap_or_default())).collect();
+        let shown = words
+            .iter()
+            .map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_string))
+            .collect::<Vec<_>>()
+            .join(" | ");
+        let place = pointer_join(pointer, "type");
+        let known: Option<Vec<&str>> = read.into_iter().collect();
+        match known.as_deref() {
+            Some([only]) => {
+                self.word(&place, format!("type `{shown}` was read as `{only}`"));
+                schema.insert("type".into(), Value::from(*only));
+            }
+            Some([_, ..]) => {
+                let mut types: Vec<Value> = known.into_iter().flatten().map(Value::from).collect();
+                types.dedup();
+                self.word(&place, format!("type `{shown}` was read as its standard words"));
+                schema.insert("type".into(), Value::Array(types));
+            }
+            _ => {
+                self.word(&place, format!("type `{shown}` was read as \"anything\""));
+                schema.shift_remove("type");
+            }
+        }
+    }
+
+    /// OpenAPI 3.0's `nullable` adds null to the type.
+    fn nullable(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        if schema.get("nullable") != Some(&Value::Bool(true)) {
+            return;
+        }
+        if let Some(Value::String(word)) = schema.get("type").cloned()
+            && word != "null"
+        {
+            schema.insert("type".into(), serde_json::json!([word, "null"]));
+            schema.shift_remove("nullable");
+            if let Some(Value::Array(values)) = schema.get_mut("enum")
+                && !values.contains(&Value::Null)
+            {
+                values.push(Value::Null);
+            }
+            self.word(&pointer_join(pointer, "nullable"), "`nullable` was read as a type that may be null");
+        }
+    }
+
+    /// Draft 4's boolean exclusive limits are numbers today.
+    fn limits(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        for (flag, limit) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+            let Some(Value::Bool(exclusive)) = schema.get(flag).cloned() else { continue };
+            schema.shift_remove(flag);
+            if exclusive && let Some(bound) = schema.shift_remove(limit) {
+                schema.insert(flag.into(), bound);
+            }
+            self.word(&pointer_join(pointer, flag), format!("boolean `{flag}` was read as a limit"));
+        }
+    }
+
+    /// A list of item schemas is `prefixItems` since 2020-12.
+    fn tuple(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        if self.old_draft || !schema.get("items").is_some_and(Value::is_array) {
+            return;
+        }
+        if let Some(items) = schema.shift_remove("items") {
+            schema.insert("prefixItems".into(), items);
+            self.word(&pointer_join(pointer, "items"), "a list in `items` was read as `prefixItems`");
+        }
+        if let Some(rest) = schema.shift_remove("additionalItems") {
+            schema.insert("items".into(), rest);
+        }
+    }
+
+    /// `required: true` on a property belongs into its parent's list.
+    fn required(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let mut hoisted: Vec<String> = Vec::new();
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            for (name, property) in properties.iter_mut() {
+                let Value::Object(property) = property else { continue };
+                let flag = property
+                    .get("required")
+                    .and_then(|flag| flag.as_bool().or_else(|| flag.as_str().map(|flag| flag == "true")));
+                if let Some(required) = flag {
+                    property.shift_remove("required");
+                    if required {
+                        hoisted.push(name.clone());
+                    }
+                    self.word(
+                        &pointer_join(pointer, name),
+                        "`required` on a property was read as its parent's",
+                    );
+                }
+            }
+        }
+        match schema.get_mut("required") {
+            Some(Value::Array(names)) => {
+                let before = names.len();
+                names.retain(Value::is_string);
+                let mut seen = HashSet::new();
+                names.retain(|name| seen.insert(name.as_str().unwrap_or_default().to_string()));
+                if names.len() != before {
+                    self.repairs.words.push((
+                        pointer_join(pointer, "required"),
+                        "`required` held entries that are no names, or twice the same".into(),
+                    ));
+                }
+                let new: Vec<Value> =
+                    hoisted.into_iter().filter(|name| !seen.contains(name)).map(Value::from).collect();
+                names.extend(new);
+            }
+            Some(_) => {
+                schema.insert("required".into(), hoisted.into_iter().map(Value::from).collect());
+                self.word(&pointer_join(pointer, "required"), "`required` is no list and was left out");
+            }
+            None if !hoisted.is_empty() => {
+                schema.insert("required".into(), hoisted.into_iter().map(Value::from).collect());
+            }
+            None => {}
+        }
+    }
+
+    fn reference(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let Some(reference) = schema.get("$ref").and_then(Value::as_str).map(str::to_string) else { return };
+        let place = pointer_join(pointer, "$ref");
+        let Some(fragment) = reference.strip_prefix('#') else {
+            if !self.ids.contains(reference.as_str()) {
+                self.repairs.remote.push((place, reference));
+            }
+            return;
+        };
+        let decoded = percent_decoded(fragment);
+        if fragment.is_empty()
+            || self.root.pointer(&decoded).is_some()
+            || self.ids.contains(reference.as_str())
+        {
+            return;
+        }
+        // The two names of the same folder of definitions are often mixed up.
+        let swapped =
+            [("/$defs/", "/definitions/"), ("/definitions/", "/$defs/"), ("/components/schemas/", "/$defs/")]
+                .into_iter()
+                .filter_map(|(from, to)| fragment.strip_prefix(from).map(|name| format!("{to}{name}")))
+                .find(|candidate| self.root.pointer(candidate).is_some());
+        match swapped {
+            Some(found) => {
+                self.word(&place, format!("`{reference}` was read as `#{found}`"));
+                schema.insert("$ref".into(), format!("#{found}").into());
+            }
+            None => {
+                schema.shift_remove("$ref");
+                self.repairs.broken.push((place, reference));
+            }
+        }
+    }
+
+    /// A dialect that nobody knows is read as today's.
+    fn schema_uri(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let known = |uri: &str| {
+            uri.contains("json-schema.org/") && (uri.contains("draft-0") || uri.contains("/draft/20"))
+        };
+        if let Some(uri) = schema.get("$schema").and_then(Value::as_str).filter(|uri| !known(uri)) {
+            let what = format!("`$schema` {uri} is not known; the schema was read as draft 2020-12");
+            schema.shift_remove("$schema");
+            self.word(&pointer_join(pointer, "$schema"), what);
+        }
+    }
+}
+
+fn standard_type(word: &str) -> Option<&'static str> {
+    let lower = word.trim().to_ascii_lowercase();
+    let base = lower.split(['<', '[', '(']).next().unwrap_or_default().trim();
+    let standard = STANDARD.iter().find(|standard| **standard == base).copied();
+    standard
+        .or_else(|| TYPE_WORDS.iter().find(|(_, words)| words.contains(&base)).map(|(standard, _)| *standard))
+}
+
+fn is_old_draft(schema: &Value) -> bool {
+    let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+    uri.contains("draft-0") || uri.contains("2019-09")
+}
+
+/// Identifiers and anchors that references inside the document may name.
+fn collect_ids(value: &Value, ids: &mut HashSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, child) in object {
+                match (key.as_str(), child) {
+                    ("$id" | "id", Value::String(id)) => {
+                        ids.insert(id.clone());
+                    }
+                    ("$anchor" | "$dynamicAnchor", Value::String(anchor)) => {
+                        ids.insert(format!("#{anchor}"));
+                    }
+                    _ => collect_ids(child, ids),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_ids(item, ids)),
+        _ => {}
+    }
+}
+
+fn percent_decoded(fragment: &str) -> String {
+    if !fragment.contains('%') {
+        return fragment.to_string();
+    }
+    let bytes = fragment.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut index = 0;
+    while index < bytes.len() {
+        let hex = bytes.get(index + 1..index + 3).and_then(|pair| std::str::from_utf8(pair).ok());
+        match (bytes[index], hex.and_then(|hex| u8::from_str_radix(hex, 16).ok())) {
+            (b'%', Some(byte)) => {
+                decoded.push(byte);
+                index += 3;
+            }
+            (byte, _) => {
+                decoded.push(byte);
+                index += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}

@@ -1,0 +1,115 @@
+//! One schema out of many: local references followed, `allOf` merged, one branch of `anyOf` and `oneOf` taken.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+/// How many references and compositions are followed for one value.
+const MAX_STEPS: usize = 24;
+/// Keywords that a merge leaves behind: those that it takes apart, and those that say nothing of the value.
+const LEFT_BEHIND: [&str; 9] =
+    ["$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "$defs", "definitions"];
+
+/// A schema without references and compositions, as far as they say what a value looks like.
+pub(super) fn flat<'a>(
+    root: &Value,
+    schema: &'a Map<String, Value>,
+    branch: usize,
+) -> Option<Cow<'a, Map<String, Value>>> {
+    if LEFT_BEHIND[..5].iter().all(|key| !schema.contains_key(*key)) {
+        return Some(Cow::Borrowed(schema));
+    }
+    let mut steps = 0;
+    flattened(root, schema, branch, &mut steps).map(Cow::Owned)
+}
+
+fn flattened(
+    root: &Value,
+    schema: &Map<String, Value>,
+    branch: usize,
+    steps: &mut usize,
+) -> Option<Map<String, Value>> {
+    *steps += 1;
+    if *steps > MAX_STEPS {
+        return None;
+    }
+    let mut own: Map<String, Value> = schema
+        .iter()
+        .filter(|(key, _)| !LEFT_BEHIND.contains(&key.as_str()))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
+        add(&mut own, part(root, resolve(root, pointer)?, branch, steps)?);
+    }
+    let list = |key: &str| schema.get(key).and_then(Value::as_array);
+    for all in list("allOf").into_iter().flatten() {
+        add(&mut own, part(root, all, branch, steps)?);
+    }
+    for key in ["oneOf", "anyOf"] {
+        let Some(branches) = list(key) else { continue };
+        let useful: Vec<&Value> = branches.iter().filter(|branch| !is_null(branch)).collect();
+        if let Some(chosen) = useful.get(branch % useful.len().max(1)) {
+            add(&mut own, part(root, chosen, branch, steps)?);
+        }
+    }
+    if schema.contains_key("if") {
+        let parts = if branch.is_multiple_of(2) { ["if", "then"] } else { ["else", "else"] };
+        for key in parts {
+            if let Some(then) = schema.get(key) {
+                add(&mut own, part(root, then, branch, steps)?);
+            }
+        }
+    }
+    Some(own)
+}
+
+fn part(root: &Value, schema: &Value, branch: usize, steps: &mut usize) -> Option<Map<String, Value>> {
+    match schema {
+        Value::Object(schema) => flattened(root, schema, branch, steps),
+        Value::Bool(true) => Some(Map::new()),
+        _ => None,
+    }
+}
+
+fn is_null(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "null") || schema.get("const").is_some_and(Value::is_null)
+}
+
+/// Adds what another schema asks for; where both speak, the narrower or else the first one holds.
+fn add(own: &mut Map<String, Value>, other: Map<String, Value>) {
+    for (key, value) in other {
+        match (own.get_mut(&key), value) {
+            (Some(Value::Object(mine)), Value::Object(theirs)) if key == "properties" => {
+                for (name, property) in theirs {
+                    match mine.get_mut(&name) {
+                        Some(known) => *known = serde_json::json!({ "allOf": [property, known.take()] }),
+                        None => drop(mine.insert(name, property)),
+                    }
+                }
+            }
+            (Some(Value::Array(mine)), Value::Array(theirs)) if key == "required" => mine.extend(theirs),
+            (Some(Value::Array(mine)), Value::Array(theirs)) if key == "enum" => {
+                mine.retain(|value| theirs.contains(value))
+            }
+            (Some(mine @ Value::Array(_)), theirs @ Value::String(_)) if key == "type" => *mine = theirs,
+            (Some(Value::Number(mine)), Value::Number(theirs))
+                if narrows(&key, mine.as_f64(), theirs.as_f64()) =>
+            {
+                *mine = theirs
+            }
+            (Some(mine), theirs) if key == "default" && mine.is_null() => *mine = theirs,
+            (Some(_), _) => {}
+            (None, value) => drop(own.insert(key, value)),
+        }
+    }
+}
+
+fn narrows(key: &str, mine: Option<f64>, theirs: Option<f64>) -> bool {
+    if key.starts_with("min") || key == "exclusiveMinimum" { theirs > mine } else { theirs < mine }
+}
+
+/// What a local reference points at.
+fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    let pointer = reference.strip_prefix('#')?;
+    root.pointer(&pointer.replace("%24", "$").replace("%20", " ").replace("%7B", "{").replace("%7D", "}"))
+}

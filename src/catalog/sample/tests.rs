@@ -1,0 +1,148 @@
+use super::*;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn check(schema: Value, expect: Value) {
+    let valid = jsonschema::validator_for(&schema).unwrap();
+    let made = sample_arguments(&schema, &|value| valid.is_valid(value)).map(Value::Object);
+    assert_eq!(made, Some(expect), "{schema}");
+}
+
+/// A schema that requires one argument.
+fn one(name: &str, property: Value) -> Value {
+    json!({ "type": "object", "properties": { name: property }, "required": [name] })
+}
+
+#[test]
+fn names_formats_and_mentions_make_plausible_values() {
+    check(one("owner", json!({ "type": "string" })), json!({ "owner": "octocat" }));
+    check(one("task_id", json!({ "type": "string" })), json!({ "task_id": "task_123" }));
+    check(one("due", json!({ "type": "string", "format": "date" })), json!({ "due": "2026-01-15" }));
+    check(
+        one("end_date", json!({ "type": "string", "description": "YYYY-MM-DD" })),
+        json!({ "end_date": "2026-01-31" }),
+    );
+    check(
+        one("ref", json!({ "type": "string", "description": "A revision (e.g. HEAD~1)" })),
+        json!({ "ref": "HEAD~1" }),
+    );
+    check(
+        one("mode", json!({ "type": "string", "description": "Such as 'fast' or 'slow'" })),
+        json!({ "mode": "fast" }),
+    );
+    check(one("per_page", json!({ "type": "integer", "maximum": 5 })), json!({ "per_page": 5 }));
+    check(one("lat", json!({ "type": "number" })), json!({ "lat": 52.52 }));
+    check(one("city_name", json!({ "type": ["null", "string"] })), json!({ "city_name": "Berlin" }));
+    check(one("frob", json!({ "enum": [null, "a"] })), json!({ "frob": null }));
+    check(
+        one("frob", json!({ "type": "string", "default": "x", "examples": ["y"] })),
+        json!({ "frob": "y" }),
+    );
+}
+
+#[test]
+fn limits_are_kept() {
+    check(
+        one("x", json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5 })),
+        json!({ "x": 0.375 }),
+    );
+    check(
+        one("x", json!({ "type": "integer", "exclusiveMinimum": 20, "multipleOf": 7 })),
+        json!({ "x": 21 }),
+    );
+    check(
+        one("code", json!({ "type": "string", "pattern": "^[A-Z]{3}-\\d{4}$" })),
+        json!({ "code": "ABC-1234" }),
+    );
+    check(one("side", json!({ "type": "string", "pattern": "^(buy|sell)$" })), json!({ "side": "buy" }));
+    check(one("name", json!({ "type": "string", "maxLength": 4 })), json!({ "name": "exam" }));
+    check(
+        one(
+            "tags",
+            json!({ "type": "array", "minItems": 2, "uniqueItems": true, "items": { "enum": ["a", "b"] } }),
+        ),
+        json!({ "tags": ["a", "b"] }),
+    );
+    check(
+        one(
+            "at",
+            json!({ "type": "array", "prefixItems": [{ "type": "number" }, { "type": "boolean" }], "minItems": 2 }),
+        ),
+        json!({ "at": [1.5, true] }),
+    );
+}
+
+#[test]
+fn references_and_compositions_are_followed() {
+    let defs = json!({ "node": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string" }, "child": { "$ref": "#/$defs/node" } } } });
+    check(
+        json!({ "$defs": defs, "type": "object", "required": ["root"], "properties": { "root": { "$ref": "#/$defs/node" } } }),
+        json!({ "root": { "name": "example" } }),
+    );
+    check(
+        one("x", json!({ "anyOf": [{ "type": "null" }, { "type": "integer", "const": 3 }] })),
+        json!({ "x": 3 }),
+    );
+    check(
+        one(
+            "x",
+            json!({ "allOf": [{ "type": "object", "required": ["limit"] }, { "properties": { "limit": { "type": "integer" } } }] }),
+        ),
+        json!({ "x": { "limit": 10 } }),
+    );
+    check(
+        json!({ "type": "object", "properties": { "a": { "type": "boolean" }, "b": { "type": "boolean" } }, "oneOf": [{ "required": ["b"] }] }),
+        json!({ "b": true }),
+    );
+}
+
+#[test]
+fn only_an_object_that_requires_nothing_shows_optional_arguments() {
+    check(
+        json!({ "type": "object", "properties": { "q": { "type": "string" }, "limit": { "type": "integer" }, "page": { "type": "integer" } } }),
+        json!({ "q": "open invoices", "limit": 10 }),
+    );
+    check(
+        json!({ "type": "object", "required": ["q"], "properties": { "q": { "type": "string" }, "limit": { "type": "integer" } } }),
+        json!({ "q": "open invoices" }),
+    );
+    check(json!({ "type": "object" }), json!({}));
+}
+
+#[test]
+fn a_schema_that_nothing_fits_has_no_sample() {
+    let never = one("x", json!({ "$ref": "#/properties/x" }));
+    assert_eq!(sample_arguments(&never, &|_| true), None);
+    assert_eq!(sample_arguments(&json!(false), &|_| true), None);
+    assert_eq!(sample_arguments(&one("x", json!({ "type": "string" })), &|_| false), None);
+}
+
+fn schema() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!(true)),
+        (any::<i32>(), any::<i32>(), any::<bool>()).prop_map(|(a, b, flag)| json!({ "type": "integer", "minimum": a, "maximum": b, "exclusiveMaximum": flag, "multipleOf": a })),
+        ("\\PC{0,12}", 0u64..5000, 0u64..50).prop_map(|(p, a, b)| json!({ "type": "string", "pattern": p, "minLength": a, "maxLength": b, "description": format!("e.g. {p}") })),
+        Just(json!({ "$ref": "#" })),
+    ];
+    leaf.prop_recursive(4, 40, 5, |inner| {
+        let many = proptest::collection::vec(inner.clone(), 0..5);
+        prop_oneof![
+            many.clone().prop_map(|all| json!({ "allOf": all })),
+            many.clone().prop_map(|any| json!({ "anyOf": any, "type": ["null", "object"] })),
+            (inner, 0u64..9).prop_map(|(items, least)| json!({ "type": "array", "items": items, "minItems": least, "uniqueItems": true })),
+            many.prop_map(|all| {
+                let properties: Map<String, Value> = all.into_iter().enumerate().map(|(i, s)| (format!("p{i}"), s)).collect();
+                json!({ "type": "object", "required": properties.keys().collect::<Vec<_>>(), "properties": properties })
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_schema_is_taken_and_what_is_made_was_accepted(schema in schema()) {
+        let first = sample_arguments(&schema, &|value| value.as_object().is_some_and(|made| made.len() != 1));
+        prop_assert!(first.as_ref().is_none_or(|made| made.len() != 1));
+        prop_assert_eq!(&first, &sample_arguments(&schema, &|value| value.as_object().is_some_and(|made| made.len() != 1)));
+    }
+}

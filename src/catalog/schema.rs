@@ -1,0 +1,210 @@
+//! The schema of a tool's arguments: repaired, compiled once (DEF-4), and what follows when it cannot be.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use jsonschema::{Draft, PatternOptions, Validator};
+use serde_json::{Map, Value, json};
+
+use super::repair::{Repairs, repair};
+use crate::finding::{Code, Finding, Place, Violation, violations};
+use crate::tool::{Definition, NoSchemaMode};
+
+/// Patterns may take this many backtracking steps before a value is refused.
+const BACKTRACK_LIMIT: usize = 100_000;
+
+/// The arguments of a tool: a schema to read, and whether calls can be checked against it.
+#[derive(Debug)]
+pub struct Parameters {
+    schema: Arc<Value>,
+    callable: Callable,
+}
+
+/// Whether a tool can be called.
+#[derive(Debug)]
+pub enum Callable {
+    /// Calls are checked.
+    Checked(Box<Validator>),
+    /// Calls run unchecked, within a mode that the author chose (DEF-3).
+    Unchecked(NoSchemaMode),
+    /// Calls are refused, for this reason.
+    No(String),
+}
+
+impl Parameters {
+    /// The schema as it is read: the author's, with what was wrong repaired. `{}` when there is none.
+    pub fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    /// Whether the tool can be called.
+    pub fn callable(&self) -> &Callable {
+        &self.callable
+    }
+
+    /// What checks calls, when they can be checked.
+    pub fn validator(&self) -> Option<&Validator> {
+        match &self.callable {
+            Callable::Checked(validator) => Some(validator),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with these arguments; nothing when they cannot be checked.
+    pub fn violations(&self, arguments: &Value) -> Vec<Violation> {
+        match self.validator() {
+            Some(validator) if !validator.is_valid(arguments) => {
+                violations(validator, &self.schema, arguments)
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Repairs and compiles the parameters of a definition. `described` are descriptions that a docstring has for them.
+pub(super) fn check(
+    tool: &Definition,
+    described: IndexMap<String, String>,
+    place: &Place,
+    report: &mut impl FnMut(Finding),
+) -> Parameters {
+    let Some(written) = &tool.parameters else { return without_schema(tool, place, report) };
+    let repaired = repair(written.value());
+    let mut schema = written.shared();
+    let mut remote = None;
+    if let Some((value, repairs)) = repaired {
+        report_repairs(&repairs, place, report);
+        remote = repairs.remote.first().map(|(_, reference)| reference.clone());
+        schema = Arc::new(value);
+    }
+    describe(&mut schema, described);
+    let callable = match remote {
+        Some(reference) => Callable::No(format!("its schema refers to {reference}, which is never fetched")),
+        None => compile(&schema).unwrap_or_else(|problem| {
+            let finding =
+                Finding::new(Code::SchemaInvalid, format!("the schema cannot be compiled: {problem}"));
+            report(
+                finding
+                    .at(place.clone())
+                    .help("correct the schema; until then the tool is documented but cannot be called"),
+            );
+            Callable::No(format!("its schema cannot be compiled: {problem}"))
+        }),
+    };
+    Parameters { schema, callable }
+}
+
+fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Finding)) -> Parameters {
+    let callable = match tool.no_schema_mode.filter(|_| tool.allow_no_schema) {
+        Some(mode) => Callable::Unchecked(mode),
+        None => {
+            let message = "no parameters are given; the tool is documented but cannot be called";
+            let help =
+                "give `parameters`, or set `allow_no_schema = true` and a `no_schema_mode` in an overlay";
+            report(Finding::new(Code::SchemaMissing, message).at(place.clone()).help(help));
+            Callable::No("its source gives no schema".into())
+        }
+    };
+    Parameters { schema: Arc::new(json!({})), callable }
+}
+
+fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Finding)) {
+    let at = |pointer: &str| Place::new(&place.file, format!("{}{pointer}", place.pointer));
+    if let Some((pointer, _)) = repairs.words.first() {
+        let mut listed: IndexMap<&str, usize> = IndexMap::new();
+        for (_, what) in &repairs.words {
+            *listed.entry(what).or_default() += 1;
+        }
+        let listed: Vec<String> = listed
+            .iter()
+            .map(
+                |(what, count)| if *count > 1 { format!("{what} ({count} times)") } else { what.to_string() },
+            )
+            .collect();
+        report(Finding::new(Code::SchemaRepaired, listed.join(", ")).at(at(pointer)));
+    }
+    for (pointer, reference) in &repairs.broken {
+        let finding = Finding::new(
+            Code::SchemaReferenceBroken,
+            format!("`{reference}` points nowhere; anything is accepted there"),
+        );
+        report(finding.at(at(pointer)).help("define it under `$defs`, or correct the pointer"));
+    }
+    for (pointer, reference) in &repairs.remote {
+        let finding = Finding::new(
+            Code::SchemaReferenceRemote,
+            format!("`{reference}` lies outside the schema and is never fetched"),
+        );
+        report(
+            finding
+                .at(at(pointer))
+                .help("copy what it refers to into `$defs` and refer to it as `#/$defs/NAME`"),
+        );
+    }
+}
+
+/// Descriptions that only the docstring has go where readers look for them.
+fn describe(schema: &mut Arc<Value>, described: IndexMap<String, String>) {
+    let lacks = |schema: &Value, name: &str| {
+        let property =
+            schema.get("properties").and_then(|properties| properties.get(name)).and_then(Value::as_object);
+        property.is_some_and(|property| {
+            property.get("description").is_none_or(|text| text.as_str().is_none_or(str::is_empty))
+        })
+    };
+    for (name, text) in described {
+        if !lacks(schema, &name) {
+            continue;
+        }
+        let properties = Arc::make_mut(schema).get_mut("properties").and_then(Value::as_object_mut);
+        if let Some(Value::Object(property)) = properties.and_then(|properties| properties.get_mut(&name)) {
+            property.insert("description".into(), text.into());
+        }
+    }
+}
+
+fn compile(schema: &Value) -> Result<Callable, String> {
+    if !takes_objects(schema) {
+        return Err("arguments are always an object, and its root is of another type".into());
+    }
+    let options = || jsonschema::options().with_draft(draft(schema)).offline().should_validate_formats(true);
+    let linear = options().with_pattern_options(PatternOptions::regex()).build(schema);
+    let validator = linear.or_else(|_| {
+        options()
+            .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
+            .build(schema)
+    });
+    validator.map(|validator| Callable::Checked(Box::new(validator))).map_err(|error| {
+        let at = error.instance_path().to_string();
+        let place = if at.is_empty() { String::new() } else { format!(" at {at}") };
+        format!("{}{place}", error.masked())
+    })
+}
+
+/// The draft that `$schema` names, else 2020-12, the default of MCP and of the providers.
+fn draft(schema: &Value) -> Draft {
+    let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+    [
+        ("draft-07", Draft::Draft7),
+        ("draft-06", Draft::Draft6),
+        ("draft-04", Draft::Draft4),
+        ("2019-09", Draft::Draft201909),
+    ]
+    .into_iter()
+    .find_map(|(word, draft)| uri.contains(word).then_some(draft))
+    .unwrap_or(Draft::Draft202012)
+}
+
+fn takes_objects(schema: &Value) -> bool {
+    match schema.get("type") {
+        None => !matches!(schema, Value::Bool(false)),
+        Some(Value::String(word)) => word == "object",
+        Some(Value::Array(words)) => words.iter().any(|word| word == "object"),
+        Some(_) => false,
+    }
+}
+
+/// The properties of a schema's root.
+pub(super) fn properties(schema: &Value) -> Option<&Map<String, Value>> {
+    schema.get("properties").and_then(Value::as_object)
+}

@@ -1,0 +1,191 @@
+//! Markdown to plain text, and where its first sentence ends.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::tool::clean_line;
+
+/// The first sentence of a text that says something, on one line and without markdown.
+pub(super) fn first_sentence(text: &str) -> String {
+    let mut title = String::new();
+    let mut rest = text;
+    while !rest.trim().is_empty() {
+        let (paragraph, after) = paragraph(rest);
+        rest = after;
+        if paragraph.starts_with(char::from(0)) {
+            continue;
+        }
+        let plain = without_marks(&paragraph);
+        let sentence = said(&plain);
+        if sentence.is_empty() || is_rule(sentence) {
+            continue;
+        }
+        let is_title = paragraph.starts_with('#') || (!sentence.contains(' ') && sentence.is_ascii());
+        if !is_title {
+            return sentence.to_string();
+        }
+        if title.is_empty() {
+            title = sentence.to_string();
+        }
+    }
+    title
+}
+
+/// The first sentence of a line, with the next ones as long as it is only a word or a label.
+fn said(plain: &str) -> &str {
+    let mut end = 0;
+    while end < plain.len() {
+        end += sentence_end(&plain[end..]);
+        let said = plain[..end].trim();
+        if said.split_whitespace().count() > 1 || !said.is_ascii() {
+            break;
+        }
+    }
+    plain[..end].trim()
+}
+
+/// Whether nothing but marks is there.
+fn is_rule(text: &str) -> bool {
+    !text.chars().any(char::is_alphanumeric)
+}
+
+/// The first paragraph as one line, and what follows it. Code blocks come out as a zero byte.
+fn paragraph(text: &str) -> (String, &str) {
+    let text = text.trim_start_matches(['\n', '\r']);
+    let mut line_of: Vec<&str> = Vec::new();
+    let mut at = 0;
+    if text.trim_start().starts_with("```") {
+        let open = text.find("```").unwrap_or(0) + 3;
+        let close = text[open..].find("```").map_or(text.len(), |close| open + close + 3);
+        return ("\0".to_string(), &text[close..]);
+    }
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim();
+        if trimmed.is_empty() || line_of.last().is_some_and(|above| breaks(above, trimmed)) {
+            break;
+        }
+        line_of.push(trimmed);
+        at += line.len();
+    }
+    if line_of.is_empty() {
+        at = text.find('\n').map_or(text.len(), |end| end + 1);
+    }
+    (line_of.join(" "), &text[at..])
+}
+
+/// Whether a line begins something new although no blank line stands before it.
+fn breaks(above: &str, line: &str) -> bool {
+    const OPEN: [&str; 26] = [
+        "a", "an", "the", "and", "or", "of", "to", "with", "for", "in", "on", "by", "from", "your", "its",
+        "their", "this", "is", "are", "as", "at", "that", "into", "using", "given", "via",
+    ];
+    let marked = line.starts_with(['#', '|', '•', '✅', '❌'])
+        || line.starts_with("```")
+        || line.starts_with("- ")
+        || line.starts_with("* ")
+        || line
+            .split_once(['.', ')'])
+            .is_some_and(|(n, rest)| n.parse::<u8>().is_ok() && rest.starts_with(' '));
+    let last_word = above.rsplit(' ').next().unwrap_or("").to_ascii_lowercase();
+    let open = above.ends_with(',') || OPEN.contains(&last_word.as_str());
+    let short = above.chars().count() <= 60;
+    above.starts_with('#')
+        || marked
+        || (short && !open && !line.starts_with(|c: char| c.is_lowercase() || c == '('))
+}
+
+static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"!?\[([^\[\]]*)\]\([^()\s]*\)").ok());
+static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)</?(?:b|i|p|br|em|strong|code|a|ul|li|ol|div|span|h[1-6]|sub|sup)(?:\s[^<>]*)?/?>").ok()
+});
+
+/// One line of plain text: links, emphasis, code ticks, bullets, headings and simple tags are taken away.
+pub(in crate::catalog) fn without_marks(line: &str) -> String {
+    let line = clean_line(line);
+    let replace = |regex: &LazyLock<Option<Regex>>, text: String, with: &str| match &**regex {
+        Some(regex) => regex.replace_all(&text, with).into_owned(),
+        None => text,
+    };
+    let text = replace(&TAG, replace(&LINK, line, "$1"), " ");
+    let text = text.replace("**", "").replace('`', "").replace("&amp;", "&").replace("&nbsp;", " ");
+    let text = clean_line(&without_underscores(&without_stars(&text)));
+    let text = text.trim_start_matches(['#', '>', '•', '|', '-', '–', '—', '*', ':', '🔍', '💡']);
+    text.trim_start_matches(|c: char| c.is_whitespace() || is_emoji(c)).trim_end().to_string()
+}
+
+/// Emphasis with single stars, which stand at the borders of words and not between spaces.
+fn without_stars(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let opens = |at: usize| {
+        let before = at.checked_sub(1).map_or(' ', |before| chars[before]);
+        !before.is_alphanumeric() && chars.get(at + 1).is_some_and(|c| c.is_alphanumeric())
+    };
+    let closes = |at: usize| {
+        let before = at.checked_sub(1).map_or(' ', |before| chars[before]);
+        before.is_alphanumeric() && !chars.get(at + 1).is_some_and(|c| c.is_alphanumeric())
+    };
+    let stars: Vec<usize> = (0..chars.len()).filter(|&at| chars[at] == '*').collect();
+    let paired = stars.len() == 2 && opens(stars[0]) && closes(stars[1]);
+    chars.iter().enumerate().filter(|(at, _)| !(paired && stars.contains(at))).map(|(_, c)| c).collect()
+}
+
+/// Emphasis with `__`, which Python's own names carry too: those are followed by letters and stay.
+fn without_underscores(text: &str) -> String {
+    if text.starts_with("__") && text.matches("__").count() == 2 && text.contains(' ') {
+        text.replacen("__", "", 2)
+    } else {
+        text.to_string()
+    }
+}
+
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{2300}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
+}
+
+/// Words that end in a full stop without ending a sentence.
+const ABBREVIATIONS: [&str; 24] = [
+    "e.g", "i.e", "eg", "ie", "etc", "vs", "cf", "approx", "incl", "no", "nos", "dr", "mr", "mrs", "ms",
+    "st", "inc", "ltd", "corp", "fig", "sec", "u.s", "max", "min",
+];
+
+/// Where the first sentence of a line ends.
+pub(in crate::catalog) fn sentence_end(line: &str) -> usize {
+    let mut depth = 0usize;
+    for (at, c) in line.char_indices() {
+        let end = at + c.len_utf8();
+        match c {
+            '(' | '（' | '[' => depth += 1,
+            ')' | '）' | ']' => depth = depth.saturating_sub(1),
+            '。' | '！' | '？' if depth == 0 => return end,
+            '.' | '!' | '?' if depth == 0 && ends_here(&line[..at], c, &line[end..]) => return end,
+            _ => {}
+        }
+    }
+    line.len()
+}
+
+/// Whether a mark ends a sentence, by what stands around it.
+fn ends_here(before: &str, mark: char, after: &str) -> bool {
+    let next = after.trim_start_matches(['"', '\'', '”', '’', ')']).chars().next();
+    let in_word = |c: &char| !c.is_whitespace() && *c != '(';
+    let word_length: usize = before.chars().rev().take(24).take_while(in_word).map(char::len_utf8).sum();
+    let word = &before[before.len() - word_length..];
+    let follows = after.trim_start().chars().next();
+    match next {
+        None => true,
+        Some(c) if spaced_script(c) => word.len() > 1 || word.chars().any(spaced_script),
+        Some(c) if !c.is_whitespace() => false,
+        Some(_) if mark != '.' => true,
+        Some(_) if ABBREVIATIONS.contains(&word.to_ascii_lowercase().as_str()) => {
+            word.eq_ignore_ascii_case("etc") && follows.is_some_and(char::is_uppercase)
+        }
+        Some(_) if word.chars().count() == 1 && word.chars().all(char::is_uppercase) => false,
+        Some(_) => !follows.is_some_and(char::is_lowercase) || word.len() > 3 && !before.ends_with('.'),
+    }
+}
+
+/// Scripts in which a sentence follows the last one without a space.
+fn spaced_script(c: char) -> bool {
+    matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}')
+}

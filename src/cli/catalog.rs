@@ -1,0 +1,57 @@
+//! The arguments that name a catalog, shared by all commands that read one.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use super::{Failure, note};
+use crate::catalog::{self, Checked};
+use crate::config;
+use crate::finding::{Finding, Severity, text_report};
+
+/// Which catalog, and which part of it.
+#[derive(Debug, clap::Args)]
+pub(super) struct CatalogArgs {
+    /// A toolcrib.toml, a folder, or one file of definitions in any known format.
+    #[arg(long, short, value_name = "PATH", default_value = ".")]
+    pub(super) catalog: PathBuf,
+}
+
+impl CatalogArgs {
+    /// Opens the catalog; a path that does not exist is a wrong command line.
+    pub(super) fn open(&self) -> Result<Checked, Failure> {
+        if !self.catalog.exists() {
+            return Err(Failure::Usage(format!("there is no catalog at {}", self.catalog.display())));
+        }
+        let progress = super::progress::Spinner::start("reading the catalog");
+        let checked = catalog::open(config::read(&self.catalog));
+        progress.finish();
+        Ok(checked)
+    }
+}
+
+/// Reports what keeps input out of the catalog, and counts the rest; for commands whose job is another.
+pub(super) fn report_briefly(checked: &Checked) {
+    let lost: Vec<Finding> = checked
+        .findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error && finding.code.loses_input())
+        .cloned()
+        .collect();
+    if !lost.is_empty() {
+        let color = std::io::stderr().is_terminal();
+        note(text_report(&lost, &checked.documents, color, Some(10)).trim_end());
+    }
+    let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
+    if errors + warnings > 0 {
+        note(format!(
+            "{} and {}; `toolcrib check` shows them",
+            counted(errors, "error"),
+            counted(warnings, "warning")
+        ));
+    }
+}
+
+/// `1 error`, `2 errors`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

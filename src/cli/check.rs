@@ -1,0 +1,65 @@
+//! `toolcrib check`: findings.
+
+use std::io::IsTerminal;
+
+use super::catalog::{CatalogArgs, counted};
+use super::{Failure, Outcome, note, print};
+use crate::finding::{Severity, json_report, text_report};
+
+/// Say what is wrong with a catalog, and where; exit 1 when there are errors.
+///
+/// Errors are about input that is missing from the catalog or tools that cannot be called; warnings about tools that
+/// are hard to choose or to call; infos about what was repaired or derived. `[lint]` in toolcrib.toml changes the
+/// severity of a code, or leaves findings out. Every code is explained in docs/findings.md.
+#[derive(Debug, clap::Args)]
+pub(super) struct Check {
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    /// Print the findings as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Exit 1 on warnings too.
+    #[arg(long)]
+    strict: bool,
+    /// Show infos, and every finding of a code.
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+impl Check {
+    pub(super) fn run(self) -> Outcome {
+        let checked = self.catalog.open()?;
+        let tools = checked.catalog.tools.len();
+        if self.json {
+            let mut report = json_report(&checked.findings);
+            report["registry_version"] = checked.catalog.version.clone().into();
+            report["tools"] = tools.into();
+            print(&format!("{report:#}\n"));
+        } else {
+            let shown: Vec<_> = checked
+                .findings
+                .iter()
+                .filter(|finding| self.verbose || finding.severity != Severity::Info)
+                .cloned()
+                .collect();
+            let limit = (!self.verbose).then_some(5);
+            print(&text_report(&shown, &checked.documents, std::io::stdout().is_terminal(), limit));
+            let infos = checked.count(Severity::Info);
+            let hidden = if self.verbose || infos == 0 {
+                String::new()
+            } else {
+                format!(" ({} with --verbose)", counted(infos, "info"))
+            };
+            let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
+            note(format!(
+                "{}: {}, {}{hidden}",
+                counted(tools, "tool"),
+                counted(errors, "error"),
+                counted(warnings, "warning")
+            ));
+        }
+        let failing =
+            checked.count(Severity::Error) > 0 || (self.strict && checked.count(Severity::Warning) > 0);
+        if failing { Err(Failure::Findings(None)) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,115 @@
+//! The command line: one file a subcommand, and the only place that prints.
+//!
+//! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 findings or failure, 2 wrong command line,
+//! 70 internal error.
+
+mod catalog;
+mod check;
+mod completions;
+mod import;
+mod init;
+mod progress;
+mod render;
+mod schema;
+mod seed;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Documentation, payloads and a server for agent tools.
+///
+/// Takes tool definitions as the world has them (MCP, OpenAI, Anthropic, Gemini, OpenAPI, its own format), builds one
+/// checked catalog, and turns it into documentation that an agent reads when it needs it.
+#[derive(Debug, Parser)]
+#[command(name = "toolcrib", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Try it:
+  toolcrib init my-catalog                                    a small working catalog
+  toolcrib check  --catalog my-catalog                        what is wrong with it
+  toolcrib render --catalog tools.json --out tools            docs of any dump of definitions
+  toolcrib seed   workspace --catalog my-catalog --profile writer
+
+Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(init::Init),
+    Check(check::Check),
+    Render(render::Render),
+    Seed(seed::Seed),
+    Import(import::Import),
+    Schema(schema::Schema),
+    Completions(completions::Completions),
+}
+
+/// Why a command did not do what it was asked.
+enum Failure {
+    /// Findings, or something that could not be done; already reported or reported by this message.
+    Findings(Option<String>),
+    /// A command line that cannot mean anything.
+    Usage(String),
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Failure::Findings(Some(format!("{error:#}")))
+    }
+}
+
+type Outcome = Result<(), Failure>;
+
+/// Runs the program with the arguments of the process.
+pub fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = std::panic::catch_unwind(|| match arguments.command {
+        Command::Init(command) => command.run(),
+        Command::Check(command) => command.run(),
+        Command::Render(command) => command.run(),
+        Command::Seed(command) => command.run(),
+        Command::Import(command) => command.run(),
+        Command::Schema(command) => command.run(),
+        Command::Completions(command) => command.run::<Arguments>(),
+    });
+    match outcome {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(Failure::Findings(message))) => {
+            if let Some(message) = message {
+                anstream::eprintln!("{}error:{} {message}", BOLD_RED.render(), BOLD_RED.render_reset());
+            }
+            ExitCode::from(1)
+        }
+        Ok(Err(Failure::Usage(message))) => {
+            anstream::eprintln!("{}error:{} {message}", BOLD_RED.render(), BOLD_RED.render_reset());
+            ExitCode::from(2)
+        }
+        Err(_) => {
+            anstream::eprintln!(
+                "This is a mistake in toolcrib, not in your input. Nothing that was written is cut short."
+            );
+            ExitCode::from(70)
+        }
+    }
+}
+
+const BOLD_RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
+
+/// Data for stdout. A reader that went away is no mistake of ours.
+fn print(text: &str) {
+    use std::io::Write;
+    let mut out = anstream::stdout().lock();
+    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// Notes for stderr.
+fn note(text: impl std::fmt::Display) {
+    use std::io::Write;
+    let _ = writeln!(anstream::stderr(), "{text}");
+}

@@ -1,0 +1,56 @@
+//! Progress on a terminal, for what takes longer than a second. Quiet when piped.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// How long something may take before it shows.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A bar that appears after a second.
+pub(super) struct Bar(ProgressBar);
+
+impl Bar {
+    pub(super) fn new(what: &'static str, total: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_message(what);
+        Self(bar)
+    }
+
+    pub(super) fn add(&self, done: usize) {
+        if self.0.is_hidden() && self.0.elapsed() > PATIENCE {
+            self.0.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.0.inc(done as u64);
+    }
+
+    pub(super) fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A spinner that appears after a second.
+pub(super) struct Spinner(ProgressBar);
+
+impl Spinner {
+    pub(super) fn start(what: &'static str) -> Self {
+        let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        spinner.set_message(what);
+        let shown = spinner.clone();
+        // A thread, since what it waits for does not report; it ends with the spinner.
+        std::thread::spawn(move || {
+            std::thread::sleep(PATIENCE);
+            if !shown.is_finished() {
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+                shown.enable_steady_tick(Duration::from_millis(100));
+            }
+        });
+        Self(spinner)
+    }
+
+    pub(super) fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}

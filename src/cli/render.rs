@@ -1,0 +1,120 @@
+//! `toolcrib render`: documentation into a folder.
+
+use std::path::{Path, PathBuf};
+
+use super::catalog::{CatalogArgs, counted, report_briefly};
+use super::progress::Bar;
+use super::{Failure, Outcome, note, print};
+use crate::catalog::Checked;
+use crate::render::{Docs, RenderError, Templates, folder};
+
+/// Write the documentation of a catalog: README.md, one page a tool, registry.json.
+///
+/// Only files that toolcrib wrote are replaced or removed. Text of yours between the lines
+/// `<!-- toolcrib:keep -->` and `<!-- /toolcrib:keep -->` survives.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Try it:\n  toolcrib render --catalog tools.json --out tools\n  toolcrib render --catalog . --out docs/tools --check    (in CI)"
+)]
+pub(super) struct Render {
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    /// The folder to write; it is created if need be.
+    #[arg(long, short, value_name = "DIR")]
+    out: PathBuf,
+    /// Document the tools of this profile only.
+    #[arg(long, short, value_name = "NAME")]
+    profile: Option<String>,
+    /// A folder of templates that replace ours of the same name.
+    #[arg(long, value_name = "DIR")]
+    templates: Option<PathBuf>,
+    /// Change nothing; print what would change as a diff, and exit 1 if anything would.
+    #[arg(long)]
+    check: bool,
+}
+
+impl Render {
+    pub(super) fn run(self) -> Outcome {
+        let checked = self.catalog.open()?;
+        report_briefly(&checked);
+        let templates = templates(&self.catalog, &checked, self.templates.as_deref())?;
+        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
+        let docs = Docs::new(&checked.catalog, profile, &templates);
+        if self.check {
+            return self.drift(&docs);
+        }
+        let bar = Bar::new("writing docs", docs.tools().len() as u64);
+        let report = docs.write(&self.out, &|done| bar.add(done)).map_err(failure)?;
+        bar.finish();
+        note(format!("{}: {}", self.out.display(), summary(docs.tools().len(), &report)));
+        kept(&report);
+        if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
+    }
+
+    fn drift(&self, docs: &Docs<'_>) -> Outcome {
+        let drift = docs.check(&self.out).map_err(failure)?;
+        if drift.is_empty() {
+            note(format!("{} is up to date", self.out.display()));
+            return Ok(());
+        }
+        print(&drift.diff);
+        let counts = format!(
+            "{} to create, {} to change, {} to remove",
+            drift.created.len(),
+            drift.changed.len(),
+            drift.removed.len()
+        );
+        let message = format!(
+            "{} is out of date: {counts}; run `toolcrib render` without --check to update it",
+            self.out.display()
+        );
+        Err(Failure::Findings(Some(message)))
+    }
+}
+
+/// The templates named on the command line, else those of the configuration, else ours.
+pub(super) fn templates(
+    catalog: &CatalogArgs,
+    checked: &Checked,
+    named: Option<&Path>,
+) -> Result<Templates, Failure> {
+    let configured = checked.catalog.config.render.templates.as_ref().map(|folder| {
+        let root =
+            if catalog.catalog.is_dir() { Some(catalog.catalog.as_path()) } else { catalog.catalog.parent() };
+        root.map_or_else(|| folder.clone(), |root| root.join(folder))
+    });
+    Templates::load(named.or(configured.as_deref()))
+        .map_err(|error| Failure::Findings(Some(error.to_string())))
+}
+
+/// A failed rendering in words, with what to do.
+pub(super) fn failure(error: RenderError) -> Failure {
+    let help = match &error {
+        RenderError::Folder(error) => format!("\n  help: {}", error.hint()),
+        _ => String::new(),
+    };
+    Failure::Findings(Some(format!("{error}{help}")))
+}
+
+/// What became of the files.
+pub(super) fn summary(tools: usize, report: &folder::Report) -> String {
+    let counts = [
+        (report.created, "created"),
+        (report.updated, "updated"),
+        (report.removed, "removed"),
+        (report.unchanged, "unchanged"),
+    ];
+    let counts: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    format!("{} documented ({})", counted(tools, "tool"), counts.join(", "))
+}
+
+/// Names files that stay although their tool is gone.
+pub(super) fn kept(report: &folder::Report) {
+    for path in &report.kept {
+        note(format!("kept {path}: its tool is gone, but you have edited it"));
+    }
+}

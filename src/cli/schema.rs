@@ -1,0 +1,33 @@
+//! `toolcrib schema`: the JSON Schemas of our own formats, for editors.
+
+use super::{Outcome, print};
+use crate::config::Config;
+use crate::finding::schema_of;
+use crate::tool::Definition;
+
+/// Print the JSON Schema of a format of ours, for editors that complete and check.
+#[derive(Debug, clap::Args)]
+pub(super) struct Schema {
+    /// Which format.
+    #[arg(value_enum)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Format {
+    /// One tool definition.
+    Definition,
+    /// toolcrib.toml.
+    Config,
+}
+
+impl Schema {
+    pub(super) fn run(self) -> Outcome {
+        let schema = match self.format {
+            Format::Definition => schema_of::<Definition>(),
+            Format::Config => schema_of::<Config>(),
+        };
+        print(&format!("{schema:#}\n"));
+        Ok(())
+    }
+}

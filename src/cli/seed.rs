@@ -1,0 +1,57 @@
+//! `toolcrib seed`: an agent's workspace at job start.
+
+use std::path::PathBuf;
+
+use super::catalog::{CatalogArgs, report_briefly};
+use super::progress::Bar;
+use super::render::{failure, kept, summary, templates};
+use super::{Failure, Outcome, note};
+use crate::render::{Docs, seed};
+
+/// Seed an agent's workspace: AGENTS.md, tools/README.md, one page a tool, registry.json.
+///
+/// What is there already is kept: in AGENTS.md only toolcrib's own block is renewed, other files are left alone. Run
+/// it as often as you like; the same catalog gives the same bytes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Try it:\n  toolcrib seed workspace --catalog examples/universal-agent --profile creator"
+)]
+pub(super) struct Seed {
+    /// The workspace folder; it is created if need be.
+    workspace: PathBuf,
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    /// The profile of the agent.
+    #[arg(long, short, value_name = "NAME")]
+    profile: Option<String>,
+    /// A folder to start the workspace from, instead of ours. `{{ tools }}`, `{{ title }}`, `{{ profile }}`,
+    /// `{{ description }}`, `{{ tool_count }}` and `{{ registry_version }}` are filled in.
+    #[arg(long, value_name = "DIR")]
+    template: Option<PathBuf>,
+}
+
+impl Seed {
+    pub(super) fn run(self) -> Outcome {
+        let checked = self.catalog.open()?;
+        report_briefly(&checked);
+        if let Some(template) = self.template.as_ref().filter(|template| !template.is_dir()) {
+            return Err(Failure::Usage(format!("there is no template folder at {}", template.display())));
+        }
+        let templates = templates(&self.catalog, &checked, None)?;
+        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
+        let docs = Docs::new(&checked.catalog, profile, &templates);
+        let bar = Bar::new("writing docs", docs.tools().len() as u64);
+        let seeded =
+            seed(&docs, &self.workspace, self.template.as_deref(), &|done| bar.add(done)).map_err(failure)?;
+        bar.finish();
+        note(format!("{}: {}", self.workspace.display(), summary(docs.tools().len(), &seeded.docs)));
+        kept(&seeded.docs);
+        if !seeded.written.is_empty() {
+            note(format!("wrote {}", seeded.written.join(", ")));
+        }
+        if !seeded.kept.is_empty() {
+            note(format!("kept your {}", seeded.kept.join(", ")));
+        }
+        if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,114 @@
+//! Overlays: what imported tools get that their source does not say.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::selector::Selectors;
+use crate::tool::{CategoryPath, Definition};
+
+/// Fields for every tool that `match` selects. Single values replace what is there; `aliases`, `tags` and
+/// `notes` are added to it. In `op`, `category` and `aliases`, `$1` stands for what the first `*` caught.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields, transform = without_name)]
+pub struct Overlay {
+    /// The tools it is for.
+    #[serde(rename = "match")]
+    #[schemars(required)]
+    pub tools: Selectors,
+    /// What they get.
+    #[serde(flatten)]
+    pub set: Definition,
+}
+
+impl Overlay {
+    /// Lays the fields over a definition.
+    pub fn apply(&self, captures: &[String], tool: &mut Definition) {
+        let set = &self.set;
+        macro_rules! replace {
+            ($($field:ident),*) => { $(if set.$field.is_some() { tool.$field = set.$field.clone(); })* };
+        }
+        replace!(
+            parameters,
+            title,
+            short_description,
+            description_mode,
+            returns,
+            result_schema,
+            policy,
+            effect,
+            safe,
+            approval,
+            cost,
+            strict,
+            provider_schema,
+            deprecated,
+            replaced_by,
+            backend,
+            no_schema_mode
+        );
+        if !set.description.is_empty() {
+            tool.description = set.description.clone();
+        }
+        if let Some(op) = &set.op {
+            tool.op = Some(expand(op, captures));
+        }
+        if !set.category.is_empty() {
+            let paths =
+                set.category.iter().filter_map(|path| CategoryPath::parse(&expand(path.as_str(), captures)));
+            tool.category = paths.collect();
+        }
+        if !set.examples.is_empty() {
+            tool.examples = set.examples.clone();
+        }
+        if !set.allowed_roles.is_empty() {
+            tool.allowed_roles = set.allowed_roles.clone();
+        }
+        if !set.capabilities.is_empty() {
+            tool.capabilities = set.capabilities.clone();
+        }
+        tool.aliases.extend(set.aliases.iter().map(|alias| expand(alias, captures)));
+        tool.tags.extend(set.tags.iter().cloned());
+        tool.notes.extend(set.notes.iter().cloned());
+        tool.allow_no_schema |= set.allow_no_schema;
+    }
+}
+
+/// Replaces `$1` to `$9` with the captures; one that caught nothing leaves nothing.
+fn expand(template: &str, captures: &[String]) -> String {
+    let mut text = String::with_capacity(template.len());
+    let mut rest = template.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (c, rest.peek().and_then(|digit| digit.to_digit(10)).filter(|&digit| digit > 0)) {
+            ('$', Some(number)) => {
+                rest.next();
+                text.push_str(captures.get(number as usize - 1).map_or("", String::as_str));
+            }
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
+/// An overlay is a definition without its name.
+fn without_name(schema: &mut schemars::Schema) {
+    let Some(object) = schema.as_object_mut() else { return };
+    if let Some(properties) = object.get_mut("properties").and_then(|value| value.as_object_mut()) {
+        properties.shift_remove("name");
+    }
+    if let Some(required) = object.get_mut("required").and_then(|value| value.as_array_mut()) {
+        required.retain(|field| field != "name");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+
+    #[test]
+    fn captures_are_filled_in() {
+        let captures = ["task".to_string()];
+        assert_eq!(expand("onto.$1.list", &captures), "onto.task.list");
+        assert_eq!(expand("$2cost $", &captures), "cost $");
+    }
+}

@@ -1,0 +1,138 @@
+//! Finding and reading the configuration that a `--catalog` path means.
+
+use std::path::{Path, PathBuf};
+
+use super::preset::{preset, preset_names};
+use super::{Config, Overlay, Selectors, Source};
+use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join};
+
+/// The name of the configuration file.
+const FILE_NAME: &str = "toolcrib.toml";
+
+/// A configuration with its folder: all that is needed to load a catalog.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    /// The folder that all paths are relative to.
+    pub root: PathBuf,
+    /// The configuration; the default one when there is no file.
+    pub config: Config,
+    /// Overlays of the presets, then those of the file.
+    pub overlays: Vec<Overlay>,
+    /// How many of the overlays come from presets.
+    pub preset_overlays: usize,
+    /// The configuration file, kept to locate findings.
+    pub document: Option<Document>,
+    /// What is wrong with the configuration.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads the configuration that `catalog` means: a `toolcrib.toml`, a folder that may hold one, or a single
+/// file of definitions, which is a catalog with the default configuration.
+pub fn read(catalog: &Path) -> Workspace {
+    let (root, file) = if catalog.is_dir() {
+        (catalog.to_path_buf(), Some(catalog.join(FILE_NAME)).filter(|file| file.exists()))
+    } else {
+        let is_config = catalog.file_name().is_some_and(|name| name == FILE_NAME);
+        let root = catalog.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        (root.to_path_buf(), is_config.then(|| catalog.to_path_buf()))
+    };
+    let mut workspace = Workspace { root, ..Workspace::default() };
+    match file {
+        Some(file) => read_file(&file, &mut workspace),
+        None if !catalog.is_dir() => {
+            let path = catalog.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            workspace.config.sources = vec![Source { path, ..Source::default() }];
+        }
+        None => {}
+    }
+    workspace
+}
+
+fn read_file(file: &Path, workspace: &mut Workspace) {
+    let document = match open(file, FILE_NAME, &Limits::default()) {
+        Ok(document) => document,
+        Err(finding) => return workspace.findings.push(finding),
+    };
+    let mut findings = Vec::new();
+    let config: Option<Config> =
+        Reader::new().read(&document.value, &Place::new(FILE_NAME, ""), &mut findings);
+    for finding in &mut findings {
+        finding.code = Code::ConfigInvalid;
+    }
+    workspace.config = config.unwrap_or_default();
+    workspace.document = Some(document);
+    workspace.findings = findings;
+    check(workspace);
+    add_presets(workspace);
+}
+
+fn add_presets(workspace: &mut Workspace) {
+    for (index, name) in workspace.config.presets.iter().enumerate() {
+        match preset(name) {
+            Some(overlays) => workspace.overlays.extend(overlays),
+            None => {
+                let near =
+                    nearest(name, preset_names()).first().map(|near| format!("did you mean `{near}`?"));
+                let help = near.unwrap_or_else(|| {
+                    format!("presets are: {}", preset_names().collect::<Vec<_>>().join(", "))
+                });
+                let finding =
+                    Finding::new(Code::ConfigInvalid, format!("there is no preset \"{name}\"")).help(help);
+                workspace.findings.push(finding.at(Place::new(FILE_NAME, format!("/presets/{index}"))));
+            }
+        }
+    }
+    workspace.preset_overlays = workspace.overlays.len();
+    workspace.overlays.extend(workspace.config.overlays.iter().cloned());
+}
+
+/// Checks what the types cannot: selectors and finding codes.
+fn check(workspace: &mut Workspace) {
+    let config = &workspace.config;
+    let mut findings = Vec::new();
+    let mut selectors = |selectors: &Selectors, pointer: String| {
+        for error in selectors.errors() {
+            let help = "selectors are names, globs such as `create_*`, or `category:`, `tag:`, `source:`, `server:`, `effect:`";
+            findings.push(
+                Finding::new(Code::SelectorInvalid, error).at(Place::new(FILE_NAME, &pointer)).help(help),
+            );
+        }
+    };
+    for (index, overlay) in config.overlays.iter().enumerate() {
+        selectors(&overlay.tools, format!("/overlay/{index}/match"));
+    }
+    for (name, profile) in &config.profiles {
+        let lists = [
+            ("include", &profile.include),
+            ("exclude", &profile.exclude),
+            ("full", &profile.full),
+            ("deferred", &profile.deferred),
+        ];
+        for (field, list) in lists {
+            selectors(list, format!("{}/{field}", pointer_join("/profile", name)));
+        }
+    }
+    for (index, ignore) in config.lint.ignore.iter().enumerate() {
+        selectors(&ignore.tools, format!("/lint/ignore/{index}/match"));
+    }
+    let ignored = config
+        .lint
+        .ignore
+        .iter()
+        .enumerate()
+        .map(|(index, rule)| (&rule.code, format!("/lint/ignore/{index}/code")));
+    let severities = config.lint.severity.keys().map(|code| (code, pointer_join("/lint/severity", code)));
+    for (code, pointer) in ignored.chain(severities) {
+        if Code::parse(code).is_none() {
+            let near = nearest(code, Code::ALL.iter().map(|code| code.as_str()));
+            let help = near
+                .first()
+                .map_or("docs/findings.md lists all codes".into(), |near| format!("did you mean `{near}`?"));
+            let message = format!("there is no finding code \"{code}\"");
+            findings.push(
+                Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)).help(help),
+            );
+        }
+    }
+    workspace.findings.append(&mut findings);
+}

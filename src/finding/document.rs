@@ -1,0 +1,181 @@
+//! Reads one source as JSON, YAML or TOML, within limits, and finds values in its text again.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::pointer::{PointerTree, Span};
+use super::position::Cursor;
+use super::value::{MAX_VALUES, TOO_DEEP, TOO_MANY};
+use super::{Code, Finding, Place, json, toml, yaml};
+
+/// The notation of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// JSON, without comments.
+    Json,
+    /// YAML 1.2.
+    Yaml,
+    /// TOML.
+    Toml,
+}
+
+impl Format {
+    /// The format of files with this extension, given without the dot.
+    pub fn of_extension(extension: &str) -> Option<Format> {
+        match extension.to_ascii_lowercase().as_str() {
+            "json" => Some(Format::Json),
+            "yaml" | "yml" => Some(Format::Yaml),
+            "toml" => Some(Format::Toml),
+            _ => None,
+        }
+    }
+
+    /// Its name, for messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Json => "JSON",
+            Format::Yaml => "YAML",
+            Format::Toml => "TOML",
+        }
+    }
+}
+
+/// What a source may be at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes.
+    pub max_bytes: u64,
+    /// Levels of nesting from which on a source is refused; 128 at most, and for TOML 80.
+    pub max_depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_bytes: 64 << 20, max_depth: 128 }
+    }
+}
+
+/// A source that was read.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The file, as it is named in findings.
+    pub file: String,
+    /// Its notation.
+    pub format: Format,
+    /// Its text, without a byte order mark.
+    pub text: Arc<str>,
+    /// Its content. A YAML stream of several documents is an array of them.
+    pub value: Value,
+}
+
+impl Document {
+    /// Reads a source; the finding says what is wrong with it, and where.
+    pub fn parse(file: &str, bytes: Vec<u8>, format: Format, limits: &Limits) -> Result<Document, Finding> {
+        if bytes.len() as u64 > limits.max_bytes {
+            let message = format!("larger than {}", size(limits.max_bytes));
+            let finding = Finding::new(Code::FileTooLarge, message).at(Place::new(file, ""));
+            return Err(finding.help("split it into several files"));
+        }
+        let text = decode(bytes).map_err(|(fault, line, column)| fault.finding(file, line, column))?;
+        let value = match format {
+            Format::Json => json::parse(&text, limits),
+            Format::Yaml => yaml::parse(&text, limits),
+            Format::Toml => toml::parse(&text, limits),
+        };
+        match value {
+            Ok(value) => Ok(Document { file: file.to_owned(), format, text: text.into(), value }),
+            Err(fault) => {
+                let (line, column) = Cursor::new(&text).seek(fault.offset);
+                Err(fault.finding(file, line, column))
+            }
+        }
+    }
+
+    /// The source text of the values at these JSON pointers, byte for byte; always none but for JSON.
+    pub fn slices(&self, pointers: &[String]) -> Vec<Option<&str>> {
+        if self.format != Format::Json {
+            return vec![None; pointers.len()];
+        }
+        let (tree, ends) = PointerTree::new(pointers.iter().map(String::as_str));
+        let spans = self.spans(&tree);
+        let slice = |node: usize| self.text.get(spans.get(node)?.as_ref()?.value.clone());
+        ends.into_iter().map(|end| end.and_then(slice)).collect()
+    }
+
+    /// Where the nodes of the tree are in the text, by node; none for what does not exist.
+    pub(super) fn spans(&self, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
+        match self.format {
+            Format::Json => json::spans(&self.text, tree),
+            Format::Yaml => yaml::spans(&self.text, tree),
+            Format::Toml => toml::spans(&self.text, tree),
+        }
+    }
+}
+
+/// Why a text cannot be read, and where in it, in bytes.
+#[derive(Debug)]
+pub(super) struct Fault {
+    code: Code,
+    offset: usize,
+    message: String,
+    help: Option<String>,
+}
+
+impl Fault {
+    /// The text is not what its format wants.
+    pub(super) fn new(offset: usize, message: impl Into<String>) -> Self {
+        Self { code: Code::FileInvalid, offset, message: message.into(), help: None }
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// There are `levels` or more of nesting.
+    pub(super) fn too_deep(offset: usize, levels: usize) -> Self {
+        Self::new(offset, format!("{TOO_DEEP}: {levels} levels or more"))
+    }
+
+    /// There are more values than a catalog ever needs.
+    pub(super) fn too_many(offset: usize) -> Self {
+        let fault = Self::new(offset, format!("{TOO_MANY}: more than {MAX_VALUES}"));
+        Self { code: Code::FileTooLarge, ..fault }.help("split it into several files")
+    }
+
+    fn finding(self, file: &str, line: usize, column: usize) -> Finding {
+        let place = Place { line: Some(line), column: Some(column), ..Place::new(file, "") };
+        Finding { help: self.help, ..Finding::new(self.code, self.message).at(place) }
+    }
+}
+
+/// The text without its byte order mark, or what is wrong with it with line and column.
+fn decode(mut bytes: Vec<u8>) -> Result<String, (Fault, usize, usize)> {
+    if bytes.starts_with(b"\xEF\xBB\xBF") {
+        bytes.drain(..3);
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        let byte = bytes.get(offset).copied().unwrap_or_default();
+        let valid = String::from_utf8_lossy(bytes.get(..offset).unwrap_or_default());
+        let (line, column) = Cursor::new(&valid).seek(offset);
+        let utf16 = bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF");
+        let what = if utf16 { "it looks like UTF-16; save it as UTF-8" } else { "save it as UTF-8" };
+        let fault = Fault::new(offset, format!("not UTF-8 text: byte 0x{byte:02X} at offset {offset}"));
+        (Fault { code: Code::FileUnreadable, ..fault.help(what) }, line, column)
+    })
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
+}
+
+#[cfg(test)]
+#[path = "document_tests.rs"]
+mod tests;

@@ -1,0 +1,231 @@
+//! JSON: reading it, and finding values in its text.
+
+use serde::de::DeserializeSeed;
+use serde_json::Value;
+
+use super::document::{Fault, Limits};
+use super::pointer::{NodeId, PointerTree, ROOT, Span};
+use super::value::{Meter, Node, TOO_DEEP, TOO_MANY};
+
+/// The level of nesting that the parser refuses whatever we ask for.
+const PARSER_DEPTH: usize = 128;
+
+/// Reads a JSON text. Of members with the same key the last one counts.
+pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, Fault> {
+    let levels = limits.max_depth.min(PARSER_DEPTH);
+    let meter = Meter::new(levels.saturating_sub(1));
+    let mut parser = serde_json::Deserializer::from_str(text);
+    let value = Node::root(&meter).deserialize(&mut parser);
+    value.and_then(|value| parser.end().map(|()| value)).map_err(|error| fault(text, &error, levels))
+}
+
+fn fault(text: &str, error: &serde_json::Error, levels: usize) -> Fault {
+    let start: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let offset = (start + error.column()).saturating_sub(1);
+    let shown = error.to_string();
+    let cause = shown.rsplit_once(" at line ").map_or(shown.as_str(), |(cause, _)| cause);
+    let (what, help) = match cause {
+        TOO_DEEP | "recursion limit exceeded" => return Fault::too_deep(offset, levels),
+        TOO_MANY => return Fault::too_many(offset),
+        _ if text.trim().is_empty() => return Fault::new(0, "the file is empty"),
+        "EOF while parsing a list" => ("the file ends inside an array", "close it with `]`"),
+        "EOF while parsing an object" => ("the file ends inside an object", "close it with `}`"),
+        "EOF while parsing a string" => ("the file ends inside a string", "close it with `\"`"),
+        "EOF while parsing a value" => ("the file ends where a value is due", ""),
+        "trailing comma" => ("a comma before a closing bracket", "remove the comma"),
+        "trailing characters" => ("more text after the end of the value", "put several values into an array"),
+        "expected ident" | "expected value" => {
+            ("a value is due here", "values are objects, arrays, \"text\", numbers, true, false and null")
+        }
+        "key must be a string" => ("a key in double quotes is due here", ""),
+        "invalid escape" => ("unknown escape in a string", "write `\\\\` for a backslash"),
+        "number out of range" => ("a number that is too large", "put it in quotes"),
+        "lone leading surrogate in hex escape"
+        | "unexpected end of hex escape"
+        | "invalid unicode code point" => {
+            ("an escape that is no character", "characters beyond U+FFFF are written as two escapes")
+        }
+        cause if cause.starts_with("control character") => {
+            ("a control character in a string", "write a line break as `\\n` and a tab as `\\t`")
+        }
+        cause => (cause, ""),
+    };
+    let fault = Fault::new(offset, format!("not valid JSON: {what}"));
+    if help.is_empty() { fault } else { fault.help(help) }
+}
+
+/// Where the nodes of the tree are, in one pass over a text that is known to be valid.
+pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
+    let mut scan =
+        Scan { text, bytes: text.as_bytes(), at: 0, tree, found: vec![None; tree.len()], visits: 0 };
+    scan.value(ROOT, None, 0);
+    scan.finish()
+}
+
+struct Scan<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    tree: &'a PointerTree<'a>,
+    found: Vec<Option<Found>>,
+    visits: usize,
+}
+
+/// A span with the visit that found it and the visit of its parent. When a key comes twice, the
+/// children found below the first are told by the visit of their parent, without a search for them.
+#[derive(Clone)]
+struct Found {
+    span: Span,
+    visit: usize,
+    parent_visit: usize,
+}
+
+impl Scan<'_> {
+    fn finish(self) -> Vec<Option<Span>> {
+        let mut found = self.found;
+        for (node, parent, _) in self.tree.children() {
+            let parent_visit = found.get(parent).and_then(|parent| Some(parent.as_ref()?.visit));
+            if let Some(slot) = found.get_mut(node)
+                && slot.as_ref().is_some_and(|found| Some(found.parent_visit) != parent_visit)
+            {
+                *slot = None;
+            }
+        }
+        found.into_iter().map(|found| found.map(|found| found.span)).collect()
+    }
+
+    /// Passes the value of a node and records it. Recursion is bounded by the depth of the tree.
+    fn value(&mut self, node: NodeId, key: Option<usize>, parent_visit: usize) {
+        self.blanks();
+        let start = self.at;
+        self.visits += 1;
+        let visit = self.visits;
+        match self.peek() {
+            Some(b'{') if !self.tree.is_leaf(node) => self.object(node, visit),
+            Some(b'[') if !self.tree.is_leaf(node) => self.array(node, visit),
+            _ => self.skip(),
+        }
+        if let Some(slot) = self.found.get_mut(node) {
+            *slot = Some(Found { span: Span { key, value: start..self.at }, visit, parent_visit });
+        }
+    }
+
+    fn object(&mut self, node: NodeId, visit: usize) {
+        self.at += 1;
+        loop {
+            self.blanks();
+            match self.peek() {
+                Some(b'"') => {
+                    let key = self.at;
+                    self.string();
+                    let child = self.key(key).and_then(|name| self.tree.member(node, &name));
+                    self.blanks();
+                    self.at += usize::from(self.peek() == Some(b':'));
+                    self.blanks();
+                    match child {
+                        Some(child) => self.value(child, Some(key), visit),
+                        None => self.skip(),
+                    }
+                }
+                Some(b',') => self.at += 1,
+                Some(b'}') => return self.at += 1,
+                _ => return self.give_up(),
+            }
+        }
+    }
+
+    fn array(&mut self, node: NodeId, visit: usize) {
+        self.at += 1;
+        let mut index = 0;
+        loop {
+            self.blanks();
+            let start = self.at;
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b']') => return self.at += 1,
+                _ => {
+                    match self.tree.element(node, index) {
+                        Some(child) => self.value(child, None, visit),
+                        None => self.skip(),
+                    }
+                    index += 1;
+                }
+            }
+            if self.at == start {
+                return self.give_up();
+            }
+        }
+    }
+
+    /// The key that was just passed, without its escapes.
+    fn key(&self, start: usize) -> Option<std::borrow::Cow<'_, str>> {
+        let quoted = self.text.get(start..self.at)?;
+        if quoted.contains('\\') {
+            return serde_json::from_str::<String>(quoted).ok().map(Into::into);
+        }
+        Some(quoted.strip_prefix('"')?.strip_suffix('"')?.into())
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn blanks(&mut self) {
+        self.pass_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t'));
+    }
+
+    fn pass_while(&mut self, passes: impl Fn(u8) -> bool) {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        self.at += rest.iter().position(|byte| !passes(*byte)).unwrap_or(rest.len());
+    }
+
+    /// Passes one value without looking into it.
+    fn skip(&mut self) {
+        match self.peek() {
+            Some(b'"') => self.string(),
+            Some(b'{' | b'[') => self.container(),
+            _ => self.pass_while(|byte| !matches!(byte, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t')),
+        }
+    }
+
+    fn container(&mut self) {
+        let mut depth = 0usize;
+        loop {
+            self.pass_while(|byte| !matches!(byte, b'"' | b'{' | b'[' | b'}' | b']'));
+            match self.peek() {
+                Some(b'"') => {
+                    self.string();
+                    continue;
+                }
+                Some(b'{' | b'[') => depth += 1,
+                Some(_) => depth = depth.saturating_sub(1),
+                None => return,
+            }
+            self.at += 1;
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    fn string(&mut self) {
+        self.at += 1;
+        loop {
+            self.pass_while(|byte| !matches!(byte, b'"' | b'\\'));
+            match self.peek() {
+                Some(b'\\') => self.at += 2,
+                Some(_) => return self.at += 1,
+                None => return self.give_up(),
+            }
+        }
+    }
+
+    /// The text is no valid JSON after all: nothing more will be found.
+    fn give_up(&mut self) {
+        self.at = self.bytes.len();
+    }
+}
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

@@ -1,0 +1,33 @@
+//! Opening a file of the user's as a document.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::{Code, Document, Finding, Format, Limits, Place};
+
+/// Reads and parses a file. `shown` is its name in findings; the format follows from its extension.
+pub fn open(path: &Path, shown: &str, limits: &Limits) -> Result<Document, Finding> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let format = Format::of_extension(&extension).ok_or_else(|| {
+        let message = format!("cannot tell the format of {shown} by its name");
+        Finding::new(Code::FileUnreadable, message)
+            .help("use a name that ends in .json, .yaml, .yml or .toml")
+            .at(Place::new(shown, ""))
+    })?;
+    let bytes = read(path, limits.max_bytes).map_err(|error| {
+        Finding::new(Code::FileUnreadable, format!("cannot read {shown}: {error}")).at(Place::new(shown, ""))
+    })?;
+    Document::parse(shown, bytes, format, limits)
+}
+
+/// At most one byte over the limit is read, so that a file that grows, or never ends, is refused all the same.
+fn read(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
+    let file = std::fs::File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(std::io::Error::other("it is a folder"));
+    }
+    let mut bytes = Vec::with_capacity(metadata.len().min(max_bytes + 1) as usize);
+    file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

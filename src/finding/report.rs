@@ -1,0 +1,172 @@
+//! Prints findings for people, with the source line each is about, and as JSON for machines.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use annotate_snippets::renderer::{DEFAULT_LINE_NUM_STYLE, Style};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use serde_json::{Value, json};
+
+use super::excerpt::{Excerpt, excerpt, visible};
+use super::position::Cursor;
+use super::{Code, Document, Finding, Place, Severity};
+
+/// The most that is shown of one piece of text.
+const MESSAGE: usize = 600;
+const NAME: usize = 200;
+/// Wider than any excerpt, which is cut already.
+const WIDTH: usize = 400;
+
+/// Findings as a person reads them: errors first, then by file and place; empty when there are none.
+///
+/// Of each code at most `limit_per_code` are shown, with a line that counts the rest.
+pub fn text_report(
+    findings: &[Finding],
+    documents: &[Document],
+    color: bool,
+    limit_per_code: Option<usize>,
+) -> String {
+    let limit = limit_per_code.unwrap_or(usize::MAX);
+    let sorted = sorted(findings);
+    let mut seen: BTreeMap<(Severity, Code), usize> = BTreeMap::new();
+    let mut shown = Vec::new();
+    for finding in sorted {
+        let count = seen.entry((finding.severity, finding.code)).or_default();
+        *count += 1;
+        if *count <= limit {
+            shown.push(finding);
+        }
+    }
+    let excerpts = excerpts(&shown, documents);
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() }.term_width(WIDTH);
+    let mut out = String::new();
+    for severity in [Severity::Error, Severity::Warning, Severity::Info] {
+        for (index, finding) in shown.iter().enumerate().filter(|(_, finding)| finding.severity == severity) {
+            out.push_str(&render(finding, excerpts.get(&index), &renderer, color));
+            out.push_str("\n\n");
+        }
+        for ((_, code), count) in seen.iter().filter(|((of, _), count)| *of == severity && **count > limit) {
+            out.push_str(&format!("... and {} more `{code}`; `--json` lists them all\n\n", count - limit));
+        }
+    }
+    if !findings.is_empty() {
+        out.push_str(&format!("{}\n", counts(findings)));
+    }
+    out
+}
+
+/// Findings as one JSON object, in the order of the text report; `path` is the JSON pointer.
+pub fn json_report(findings: &[Finding]) -> Value {
+    let listed: Vec<Value> = sorted(findings)
+        .into_iter()
+        .map(|finding| {
+            let place = finding.place.as_ref();
+            json!({
+                "code": finding.code,
+                "severity": finding.severity,
+                "tool": finding.tool,
+                "message": visible(&finding.message, usize::MAX),
+                "file": place.map(|place| &place.file),
+                "line": place.and_then(|place| place.line),
+                "column": place.and_then(|place| place.column),
+                "path": place.map(|place| &place.pointer),
+                "help": finding.help.as_ref().map(|help| visible(help, usize::MAX)),
+            })
+        })
+        .collect();
+    let [errors, warnings, infos] = tally(findings);
+    json!({ "findings": listed, "summary": { "errors": errors, "warnings": warnings, "infos": infos } })
+}
+
+fn sorted(findings: &[Finding]) -> Vec<&Finding> {
+    let mut sorted: Vec<&Finding> = findings.iter().collect();
+    sorted.sort_by_key(|finding| {
+        let place = finding.place.as_ref();
+        let spot = place.map(|place| (&place.file, place.line, place.column));
+        (finding.severity, spot, finding.code, place.map(|place| &place.pointer), &finding.message)
+    });
+    sorted
+}
+
+/// Title, place, excerpt, notes. The renderer would count the column in the excerpt, so the place is written here.
+fn render(finding: &Finding, excerpt: Option<&Excerpt>, renderer: &Renderer, color: bool) -> String {
+    let level = match finding.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Info => Level::INFO,
+    };
+    let title = level.clone().primary_title(visible(&finding.message, MESSAGE)).id(finding.code.as_str());
+    let mut out = renderer.render(&[Group::with_title(title)]);
+    let mut rest = Group::with_level(level);
+    if let Some(place) = &finding.place {
+        let arrow = if color { DEFAULT_LINE_NUM_STYLE } else { Style::new() };
+        let line = excerpt.and(place.line).unwrap_or_default();
+        let gutter = line.to_string().len();
+        out.push_str(&format!("\n{:gutter$}{arrow}-->{arrow:#} {}", "", spot(place)));
+        if let Some(excerpt) = excerpt {
+            let snippet = Snippet::source(excerpt.text.as_str()).line_start(line);
+            rest = rest.element(snippet.annotation(AnnotationKind::Primary.span(excerpt.mark.clone())));
+        }
+    }
+    if let Some(tool) = &finding.tool {
+        rest = rest.element(Level::NOTE.with_name("tool").message(visible(tool, NAME)));
+    }
+    if let Some(help) = &finding.help {
+        rest = rest.element(Level::HELP.message(visible(help, MESSAGE)));
+    }
+    if !rest.is_empty() {
+        out.push('\n');
+        out.push_str(&renderer.render(&[rest]));
+    }
+    out
+}
+
+/// A place as terminals and editors make it a link.
+fn spot(place: &Place) -> String {
+    let file = visible(&place.file, NAME);
+    match (place.line, place.column) {
+        (Some(line), Some(column)) => format!("{file}:{line}:{column}"),
+        (Some(line), None) => format!("{file}:{line}"),
+        _ if place.pointer.is_empty() => file,
+        _ => format!("{file} at {}", visible(&place.pointer, NAME)),
+    }
+}
+
+/// The source lines of the findings whose document is known, by index; one pass per document.
+fn excerpts(shown: &[&Finding], documents: &[Document]) -> HashMap<usize, Excerpt> {
+    let mut by_file: HashMap<&str, Vec<(usize, usize, usize)>> = HashMap::new();
+    for (index, finding) in shown.iter().enumerate() {
+        if let Some(place) = &finding.place
+            && let (Some(line), Some(column)) = (place.line, place.column)
+        {
+            by_file.entry(&place.file).or_default().push((line, column, index));
+        }
+    }
+    let mut excerpts = HashMap::new();
+    let mut done = HashSet::new();
+    for document in documents.iter().filter(|document| done.insert(document.file.as_str())) {
+        let mut places = by_file.remove(document.file.as_str()).unwrap_or_default();
+        places.sort_unstable();
+        let mut cursor = Cursor::new(&document.text);
+        for (line, column, index) in places {
+            let Some(offset) = cursor.find(line, column) else { break };
+            excerpts.insert(index, excerpt(&document.text, offset));
+        }
+    }
+    excerpts
+}
+
+fn tally(findings: &[Finding]) -> [usize; 3] {
+    [Severity::Error, Severity::Warning, Severity::Info]
+        .map(|severity| findings.iter().filter(|finding| finding.severity == severity).count())
+}
+
+fn counts(findings: &[Finding]) -> String {
+    let parts = tally(findings).into_iter().zip(["error", "warning", "info"]).filter(|(count, _)| *count > 0);
+    let parts: Vec<String> =
+        parts.map(|(count, word)| format!("{count} {word}{}", if count == 1 { "" } else { "s" })).collect();
+    parts.join(", ")
+}
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;

@@ -1,0 +1,88 @@
+//! What a person sees.
+
+use super::super::{Format, Limits, locate};
+use super::*;
+
+fn document(text: &str) -> Document {
+    Document::parse("tools.json", text.into(), Format::Json, &Limits::default()).unwrap()
+}
+
+fn finding(code: Code, pointer: &str) -> Finding {
+    Finding::new(code, "the message").at(Place::new("tools.json", pointer))
+}
+
+#[track_caller]
+fn check(text: &str, mut findings: Vec<Finding>, limit: Option<usize>, expect: &str) {
+    let documents = [document(text)];
+    locate(&documents, &mut findings);
+    let report = text_report(&findings, &documents, false, limit);
+    assert_eq!(report.trim_end(), expect.trim(), "\n{report}");
+}
+
+const EXPECT: &str = r#"
+error[config-invalid]: no place
+
+error[schema-invalid]: the message
+ --> tools.json:3:4
+  |
+3 |   {"parameters": 1}
+  |    ^^^^^^^^^^^^
+  |
+  = help: mend it
+
+warning[description-missing]: the message
+ --> tools.json:2:3
+  |
+2 |   {"name": "x"},
+  |   ^
+  |
+  = tool: x
+
+2 errors, 1 warning
+"#;
+
+#[test]
+fn errors_come_first_with_their_line() {
+    let findings = vec![
+        finding(Code::DescriptionMissing, "/0").tool("x"),
+        finding(Code::SchemaInvalid, "/1/parameters").help("mend it"),
+        Finding::new(Code::ConfigInvalid, "no place"),
+    ];
+    check("[\n  {\"name\": \"x\"},\n  {\"parameters\": 1}\n]", findings, None, EXPECT);
+}
+
+#[test]
+fn many_findings_of_one_code_are_counted() {
+    let findings = (0..30).map(|_| finding(Code::DescriptionMissing, "")).collect();
+    let one = "warning[description-missing]: the message\n --> tools.json:1:1\n  |\n1 | []\n  | ^\n";
+    let rest = "... and 28 more `description-missing`; `--json` lists them all\n\n30 warnings";
+    check("[]", findings, Some(2), &format!("{one}\n{one}\n{rest}"));
+}
+
+#[test]
+fn nothing_of_a_hostile_source_reaches_the_terminal_as_it_is() {
+    let text = format!("[\"{}\", \"\u{202e}\u{9b}31m\", \"{}\"]", "a".repeat(1 << 20), "b".repeat(1 << 20));
+    let documents = [document(&text)];
+    let mut findings = vec![finding(Code::TextHidden, "/1").tool("\u{1b}[2J").help("a\nb\u{7}")];
+    findings[0].message = "\u{1b}]0;title\u{7}\nerror: fake".into();
+    locate(&documents, &mut findings);
+    let report = text_report(&findings, &documents, false, None);
+    assert!(report.len() < 1000 && !report.contains(['\u{1b}', '\u{7}', '\u{202e}', '\u{9b}']), "{report}");
+    assert!(!report.contains("\nerror: fake"));
+    assert!(report.contains("tools.json:1:1048582"), "the place is that in the file: {report}");
+}
+
+#[test]
+fn machines_get_the_same_in_the_same_order() {
+    let mut findings =
+        vec![finding(Code::DescriptionMissing, "/0"), finding(Code::SchemaInvalid, "/1").tool("t")];
+    locate(&[document("[1,\n2]")], &mut findings);
+    let report = json_report(&findings);
+    let first = json!({
+        "code": "schema-invalid", "severity": "error", "tool": "t", "message": "the message",
+        "file": "tools.json", "line": 2, "column": 1, "path": "/1", "help": null,
+    });
+    assert_eq!(report["findings"][0], first);
+    assert_eq!(report["summary"], json!({"errors": 1, "warnings": 1, "infos": 0}));
+    assert_eq!(text_report(&[], &[], true, None), "");
+}

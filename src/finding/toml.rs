@@ -1,0 +1,93 @@
+//! TOML: reading it, and finding values in its text.
+
+use ::toml::Spanned;
+use ::toml::de::{DeTable, DeValue};
+use serde_json::{Map, Value};
+
+use super::document::{Fault, Limits};
+use super::pointer::{PointerTree, ROOT, Span, element_index};
+use super::value::{Meter, TOO_DEEP, number};
+
+/// The level of nesting that the parser refuses whatever we ask for.
+const PARSER_DEPTH: usize = 80;
+
+/// Reads a TOML text; tables keep the order of the text.
+pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, Fault> {
+    let levels = limits.max_depth.min(PARSER_DEPTH);
+    let root = DeTable::parse(text).map_err(|error| fault(&error, levels))?;
+    table(root.get_ref(), 0, &Meter::new(levels.saturating_sub(1))).map_err(|(offset, error)| match error {
+        TOO_DEEP => Fault::too_deep(offset, levels),
+        _ => Fault::too_many(offset),
+    })
+}
+
+fn fault(error: &::toml::de::Error, levels: usize) -> Fault {
+    let offset = error.span().map_or(0, |span| span.start);
+    match error.message() {
+        message if message.contains("recursion") => Fault::too_deep(offset, levels),
+        "duplicate key" => Fault::new(offset, "the key is there twice").help("remove one of the two"),
+        message => Fault::new(offset, format!("not valid TOML: {}", message.replace('\n', "; "))),
+    }
+}
+
+type Over = (usize, &'static str);
+
+fn table(table: &DeTable<'_>, depth: usize, meter: &Meter) -> Result<Value, Over> {
+    let mut members: Vec<_> = table.iter().collect();
+    members.sort_by_key(|(key, _)| key.span().start);
+    let mut object = Map::new();
+    for (key, member) in members {
+        object.insert(key.get_ref().to_string(), value(member, depth + 1, meter)?);
+    }
+    Ok(Value::Object(object))
+}
+
+fn value(spanned: &Spanned<DeValue<'_>>, depth: usize, meter: &Meter) -> Result<Value, Over> {
+    meter.count(depth).map_err(|error| (spanned.span().start, error))?;
+    Ok(match spanned.get_ref() {
+        DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Boolean(truth) => Value::Bool(*truth),
+        DeValue::Integer(integer) => {
+            let (digits, radix) = (integer.as_str(), integer.radix());
+            let small = i64::from_str_radix(digits, radix).map(Value::from);
+            small
+                .or_else(|_| u64::from_str_radix(digits, radix).map(Value::from))
+                .unwrap_or_else(|_| integer.to_string().into())
+        }
+        DeValue::Float(float) => float.as_str().parse().map_or(Value::Null, number),
+        DeValue::Datetime(time) => Value::String(time.to_string()),
+        DeValue::Array(array) => Value::Array(
+            array.iter().map(|element| value(element, depth + 1, meter)).collect::<Result<_, _>>()?,
+        ),
+        DeValue::Table(inner) => table(inner, depth, meter)?,
+    })
+}
+
+/// Where the nodes of the tree are.
+pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
+    let mut spans: Vec<Option<Span>> = vec![None; tree.len()];
+    let Ok(root) = DeTable::parse(text) else { return spans };
+    let mut values: Vec<Option<&DeValue<'_>>> = vec![None; tree.len()];
+    let outermost = DeValue::Table(root.into_inner());
+    (spans[ROOT], values[ROOT]) = (Some(Span { key: None, value: 0..text.len() }), Some(&outermost));
+    for (node, parent, segment) in tree.children() {
+        let (key, value) = match values.get(parent).copied().flatten() {
+            Some(DeValue::Table(table)) => match table.get_key_value(segment) {
+                Some((key, value)) => (Some(key.span().start), value),
+                None => continue,
+            },
+            Some(DeValue::Array(array)) => match element_index(segment).and_then(|index| array.get(index)) {
+                Some(value) => (None, value),
+                None => continue,
+            },
+            _ => continue,
+        };
+        spans[node] = Some(Span { key, value: value.span() });
+        values[node] = Some(value.get_ref());
+    }
+    spans
+}
+
+#[cfg(test)]
+#[path = "toml_tests.rs"]
+mod tests;

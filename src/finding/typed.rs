@@ -1,0 +1,119 @@
+//! Reading a value as one of our own types, field by field: what does not fit is reported with its
+//! place and left out, and the rest is kept.
+
+use std::marker::PhantomData;
+
+use jsonschema::Validator;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{Transform, transform_subschemas};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::violation::{Violation, violations};
+use super::{Code, Finding, Place};
+
+/// Reads values as `T`; compiled once, used for many.
+pub struct Reader<T> {
+    schema: Value,
+    validator: Option<Validator>,
+    target: PhantomData<fn() -> T>,
+}
+
+impl<T: DeserializeOwned + JsonSchema> Reader<T> {
+    /// Compiles the schema of `T`.
+    pub fn new() -> Self {
+        let schema = schema_of::<T>();
+        let validator = jsonschema::options().offline().build(&schema).ok();
+        Self { schema, validator, target: PhantomData }
+    }
+
+    /// The value as `T`, or `None` when nothing is left of it; findings are placed below `place`.
+    pub fn read(&self, value: &Value, place: &Place, findings: &mut Vec<Finding>) -> Option<T> {
+        let mut value = value.clone();
+        drop_nulls(&mut value);
+        if let Some(validator) = self.validator.as_ref().filter(|validator| !validator.is_valid(&value)) {
+            for violation in violations(validator, &self.schema, &value) {
+                findings.push(finding(&violation, place));
+                remove(&mut value, &violation);
+            }
+        }
+        T::deserialize(value)
+            .map_err(|error| {
+                findings.push(Finding::new(Code::DefinitionInvalid, error.to_string()).at(place.clone()))
+            })
+            .ok()
+    }
+}
+
+/// The JSON Schema of a format of ours, as shipped for editors: optional fields are absent, never null.
+pub fn schema_of<T: JsonSchema>() -> Value {
+    SchemaSettings::draft2020_12()
+        .with_transform(WithoutNull)
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
+}
+
+#[derive(Clone)]
+struct WithoutNull;
+
+impl Transform for WithoutNull {
+    fn transform(&mut self, schema: &mut schemars::Schema) {
+        transform_subschemas(self, schema);
+        let Some(object) = schema.as_object_mut() else { return };
+        if let Some(Value::Array(types)) = object.get_mut("type") {
+            types.retain(|word| word != "null");
+            if let [only] = types.as_slice() {
+                let only = only.clone();
+                object.insert("type".into(), only);
+            }
+        }
+        let Some(Value::Array(branches)) = object.get_mut("anyOf") else { return };
+        branches.retain(|branch| branch.get("type").is_none_or(|word| word != "null"));
+        if let [Value::Object(only)] = branches.as_slice() {
+            let only = only.clone();
+            object.remove("anyOf");
+            object.extend(only);
+        }
+        if object.get("default").is_some_and(Value::is_null) {
+            object.remove("default");
+        }
+    }
+}
+
+/// A field set to null is a field left out.
+fn drop_nulls(value: &mut Value) {
+    if let Value::Object(fields) = value {
+        fields.retain(|_, field| !field.is_null());
+    }
+}
+
+fn finding(violation: &Violation, place: &Place) -> Finding {
+    let code = if violation.unknown { Code::FieldUnknown } else { Code::FieldInvalid };
+    let at = Place::new(place.file.clone(), format!("{}{}", place.pointer, violation.pointer));
+    let finding = Finding::new(code, violation.message.clone()).at(at);
+    match &violation.nearest {
+        Some(near) => finding.help(format!("did you mean `{near}`?")),
+        None if violation.unknown => {
+            finding.help("remove it, or see the format reference for the fields there are")
+        }
+        None => finding,
+    }
+}
+
+/// Removes what a violation points at: an unknown property alone, otherwise the whole top-level field.
+fn remove(value: &mut Value, violation: &Violation) {
+    let Some((parent, last)) = violation.pointer.rsplit_once('/') else { return };
+    let unescape = |segment: &str| segment.replace("~1", "/").replace("~0", "~");
+    if violation.unknown {
+        if let Some(Value::Object(fields)) = value.pointer_mut(parent) {
+            fields.shift_remove(&unescape(last));
+        }
+        return;
+    }
+    let field = violation.pointer.split('/').nth(1).map(unescape).unwrap_or_default();
+    if let Value::Object(fields) = value {
+        fields.shift_remove(&field);
+    }
+}

@@ -1,0 +1,189 @@
+//! Reads any self-describing format into a JSON value, and stops at the limits.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// The error of a value that is nested too deeply.
+pub(super) const TOO_DEEP: &str = "nested too deeply";
+/// The error of a document of too many values.
+pub(super) const TOO_MANY: &str = "too many values";
+/// The most values in one document; a real catalog of 64 MiB has about as many.
+pub(super) const MAX_VALUES: usize = 4_000_000;
+
+/// What one document may use up, and has.
+pub(super) struct Meter {
+    max_depth: usize,
+    values: Cell<usize>,
+}
+
+impl Meter {
+    pub(super) fn new(max_depth: usize) -> Self {
+        Self { max_depth, values: Cell::new(0) }
+    }
+
+    /// Counts one value at this depth; the error says which limit it is over.
+    pub(super) fn count(&self, depth: usize) -> Result<(), &'static str> {
+        self.values.set(self.values.get() + 1);
+        if depth > self.max_depth {
+            Err(TOO_DEEP)
+        } else if self.values.get() > MAX_VALUES {
+            Err(TOO_MANY)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Reads one value, `depth` containers deep.
+#[derive(Clone, Copy)]
+pub(super) struct Node<'m> {
+    meter: &'m Meter,
+    depth: usize,
+}
+
+impl<'m> Node<'m> {
+    pub(super) fn root(meter: &'m Meter) -> Self {
+        Self { meter, depth: 0 }
+    }
+
+    /// The same one container deeper.
+    fn inside<E: Error>(self) -> Result<Self, E> {
+        let inner = Node { depth: self.depth + 1, ..self };
+        self.meter.count(inner.depth).map_err(E::custom)?;
+        Ok(inner)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
+    type Value = Value;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i128<E>(self, value: i128) -> Result<Value, E> {
+        Ok(number(value as f64))
+    }
+
+    fn visit_u128<E>(self, value: u128) -> Result<Value, E> {
+        Ok(number(value as f64))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(number(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_bytes<E>(self, value: &[u8]) -> Result<Value, E> {
+        Ok(String::from_utf8_lossy(value).into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.deserialize(deserializer)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.deserialize(deserializer)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Value, A::Error> {
+        let inner = self.inside()?;
+        let mut array = Vec::new();
+        while let Some(element) = elements.next_element_seed(inner)? {
+            self.meter.count(0).map_err(A::Error::custom)?;
+            array.push(element);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let inner = self.inside()?;
+        let mut object = Map::new();
+        while let Some(Key(key)) = members.next_key()? {
+            let value = members.next_value_seed(inner)?;
+            self.meter.count(0).map_err(A::Error::custom)?;
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+/// A number, or the text of what JSON has no number for.
+pub(super) fn number(value: f64) -> Value {
+    Number::from_f64(value).map_or_else(|| value.to_string().to_lowercase().into(), Value::Number)
+}
+
+/// A key; numbers, booleans and null become their text.
+struct Key(String);
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor;
+        impl<'de> Visitor<'de> for KeyVisitor {
+            type Value = Key;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a key that is text")
+            }
+
+            fn visit_str<E>(self, key: &str) -> Result<Key, E> {
+                Ok(Key(key.to_owned()))
+            }
+
+            fn visit_string<E>(self, key: String) -> Result<Key, E> {
+                Ok(Key(key))
+            }
+
+            fn visit_none<E>(self) -> Result<Key, E> {
+                Ok(Key("null".to_owned()))
+            }
+
+            fn visit_unit<E>(self) -> Result<Key, E> {
+                Ok(Key("null".to_owned()))
+            }
+
+            fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
+                deserializer.deserialize_string(self)
+            }
+        }
+        deserializer.deserialize_option(KeyVisitor)
+    }
+}

@@ -1,0 +1,159 @@
+//! What a value does wrong against a JSON Schema, in words a person or a model can act on.
+
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use jsonschema::{ValidationError, Validator};
+use serde_json::Value;
+
+use super::{nearest, pointer_join};
+
+/// The most violations reported for one value.
+const LIMIT: usize = 50;
+/// The longest quotation of a value.
+const QUOTE: usize = 60;
+
+/// One way in which a value does not fit its schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// JSON pointer to the offending value; for a missing or unknown property, to that property.
+    pub pointer: String,
+    /// What is wrong, expected and given, in one line.
+    pub message: String,
+    /// Whether the property at `pointer` is not known to the schema.
+    pub unknown: bool,
+    /// The nearest known property or value.
+    pub nearest: Option<String>,
+}
+
+/// Everything wrong with `value`; `schema` is what `validator` was compiled from.
+pub fn violations(validator: &Validator, schema: &Value, value: &Value) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for error in validator.iter_errors(value).take(LIMIT) {
+        describe(&error, schema, &mut found);
+    }
+    found.truncate(LIMIT);
+    found
+}
+
+fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violation>) {
+    let pointer = error.instance_path().to_string();
+    let mut push = |pointer: String, message: String, nearest: Option<String>, unknown: bool| {
+        found.push(Violation { pointer, message, unknown, nearest });
+    };
+    match error.kind() {
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            let known = known_properties(error, schema);
+            for name in unexpected {
+                let near = nearest(name, known.iter().map(String::as_str)).first().map(ToString::to_string);
+                push(pointer_join(&pointer, name), format!("unknown property {}", quote(name)), near, true);
+            }
+        }
+        Kind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            push(
+                pointer_join(&pointer, name),
+                format!("missing required property {}", quote(name)),
+                None,
+                false,
+            );
+        }
+        Kind::Enum { options } => {
+            let given = error.instance().as_str().unwrap_or_default();
+            let words = options.as_array().map(Vec::as_slice).unwrap_or_default();
+            let near =
+                nearest(given, words.iter().filter_map(Value::as_str)).first().map(ToString::to_string);
+            push(
+                pointer,
+                format!("expected {}, got {}", one_of(words), shown(error.instance())),
+                near,
+                false,
+            );
+        }
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+            let closest = context
+                .iter()
+                .filter(|branch| !branch.is_empty())
+                .min_by_key(|branch| branch_distance(branch));
+            match closest {
+                Some(branch) if branch_distance(branch) < (1, 0) => {
+                    branch.iter().for_each(|error| describe(error, schema, found))
+                }
+                _ => push(
+                    pointer,
+                    format!("{} fits none of the allowed forms", shown(error.instance())),
+                    None,
+                    false,
+                ),
+            }
+        }
+        kind => push(
+            pointer,
+            format!("expected {}, got {}", expectation(kind), shown(error.instance())),
+            None,
+            false,
+        ),
+    }
+}
+
+/// Branches of a union that fail below their root are closer than those of another type altogether.
+fn branch_distance(branch: &[ValidationError<'static>]) -> (usize, usize) {
+    let wrong_type = branch.iter().filter(|error| matches!(error.kind(), Kind::Type { .. })).count();
+    (wrong_type, branch.len())
+}
+
+fn known_properties(error: &ValidationError<'_>, schema: &Value) -> Vec<String> {
+    let path = error.schema_path().to_string();
+    let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let properties =
+        schema.pointer(parent).and_then(|object| object.get("properties")).and_then(Value::as_object);
+    properties.map(|map| map.keys().cloned().collect()).unwrap_or_default()
+}
+
+fn expectation(kind: &Kind) -> String {
+    match kind {
+        Kind::Type { kind } => match kind {
+            TypeKind::Single(one) => one.to_string(),
+            TypeKind::Multiple(set) => set.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or "),
+        },
+        Kind::Constant { expected_value } => shown(expected_value),
+        Kind::Minimum { limit } => format!("at least {limit}"),
+        Kind::Maximum { limit } => format!("at most {limit}"),
+        Kind::ExclusiveMinimum { limit } => format!("more than {limit}"),
+        Kind::ExclusiveMaximum { limit } => format!("less than {limit}"),
+        Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
+        Kind::MinLength { limit } => format!("at least {limit} characters"),
+        Kind::MaxLength { limit } => format!("at most {limit} characters"),
+        Kind::MinItems { limit } => format!("at least {limit} items"),
+        Kind::MaxItems { limit } => format!("at most {limit} items"),
+        Kind::MinProperties { limit } => format!("at least {limit} properties"),
+        Kind::MaxProperties { limit } => format!("at most {limit} properties"),
+        Kind::UniqueItems => "items that all differ".into(),
+        Kind::Pattern { pattern } => format!("text that matches {}", quote(pattern)),
+        Kind::Format { format } => format!("a value of format {format}"),
+        Kind::FalseSchema => "no value here".into(),
+        Kind::OneOfMultipleValid { .. } => "a value that fits exactly one of the allowed forms".into(),
+        other => format!("a value that satisfies `{}`", other.keyword()),
+    }
+}
+
+fn one_of(words: &[Value]) -> String {
+    let listed: Vec<String> = words.iter().take(12).map(shown).collect();
+    let more = words.len().saturating_sub(listed.len());
+    let tail = if more > 0 { format!(" or {more} more") } else { String::new() };
+    format!("one of {}{tail}", listed.join(", "))
+}
+
+/// A value as it is quoted in a message: its type alone for large ones.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Object(_) => "an object".into(),
+        Value::Array(items) => format!("an array of {}", items.len()),
+        Value::String(text) => quote(text),
+        other => other.to_string(),
+    }
+}
+
+fn quote(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUOTE).collect();
+    let dots = if text.chars().nth(QUOTE).is_some() { "…" } else { "" };
+    format!("\"{line}{dots}\"")
+}

@@ -1,0 +1,323 @@
+//! The rows: one bullet an argument, its fields nested below it, all within a budget.
+
+use std::borrow::Cow;
+
+use indexmap::IndexSet;
+use serde_json::Value;
+
+use super::types::Types;
+use super::view::{Property, View};
+use crate::render::markdown::{code, inline};
+use crate::tool::{clean_line, words};
+
+const MAX_ROWS: usize = 150;
+const MAX_DEPTH: usize = 5;
+const MAX_VARIANTS: usize = 100;
+/// How far ahead to look for fields.
+const MAX_LOOK: usize = 3;
+const MAX_DESCRIPTION: usize = 600;
+const MAX_DEFAULT: usize = 80;
+const MAX_EXAMPLE: usize = 50;
+const MAX_TITLE: usize = 80;
+/// Looks at schemas; enough for any honest tool, and an end to those that multiply.
+const MAX_STEPS: usize = 20_000;
+
+/// Writes the argument list of one schema.
+pub(super) struct Writer<'a> {
+    root: &'a Value,
+    types: Types<'a>,
+    used_types: IndexSet<&'a str>,
+    out: String,
+    rows_left: usize,
+    steps_left: usize,
+    pub(super) folded: bool,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(root: &'a Value, types: Types<'a>) -> Self {
+        let used_types = IndexSet::new();
+        let (rows_left, steps_left) = (MAX_ROWS, MAX_STEPS);
+        Self { root, types, used_types, out: String::new(), rows_left, steps_left, folded: false }
+    }
+
+    /// The whole list, and whether something was left out of it.
+    pub(super) fn arguments(mut self, schema: &'a Value) -> (String, bool) {
+        let view = self.view(schema);
+        let words = self.view_words(&view, 0);
+        let is_value = !matches!(words.as_str(), "any" | "object" | "null" | "object | null")
+            && !words.starts_with("object of ")
+            && view.get("properties").is_none()
+            && view.variants.is_empty();
+        if is_value {
+            self.out.push_str(&format!("One value: {words}.\n"));
+        }
+        self.children(&view, 0, None);
+        self.other_arguments(schema, &view);
+        self.listed_types();
+        if self.out.is_empty() {
+            self.out.push_str("None.");
+        }
+        (self.out.trim_end().to_string(), self.folded)
+    }
+
+    fn other_arguments(&mut self, schema: &Value, view: &View<'a>) {
+        let takes_any = schema == &Value::Bool(true)
+            || view
+                .get("additionalProperties")
+                .is_some_and(|other| other != &Value::Bool(false) && is_empty(other));
+        let listed = !self.out.is_empty();
+        match view.other_values().filter(|other| !is_empty(other)) {
+            Some(_) if listed && view.get("properties").is_none() => {}
+            Some(other) if !listed => {
+                let words = self.words(other);
+                self.out = format!("Any names, each with a value of type {words}.\n");
+            }
+            _ if takes_any && listed => self.out.push_str("- any other name (any, optional)\n"),
+            _ if takes_any => self.out.push_str("Any names and values.\n"),
+            _ => {}
+        }
+    }
+
+    fn listed_types(&mut self) {
+        let mut index = 0;
+        while let Some(&reference) = self.used_types.get_index(index) {
+            if index == 0 {
+                self.out.push_str("\n**Types:**\n");
+            }
+            index += 1;
+            let Some(target) = super::view::resolve(reference, self.root) else { continue };
+            let name = format!("**{}**", self.types.name(reference));
+            if self.rows_left == 0 {
+                self.folded = true;
+            }
+            self.rows_left = self.rows_left.saturating_sub(1);
+            self.row(&name, "", target, None, 0);
+        }
+    }
+
+    pub(super) fn view(&self, schema: &'a Value) -> View<'a> {
+        View::of(schema, self.root, &self.types)
+    }
+
+    /// The name of a type, which will be listed.
+    pub(super) fn name_type(&mut self, reference: &'a str) -> String {
+        self.used_types.insert(reference);
+        self.types.name(reference).to_string()
+    }
+
+    /// Takes one step; `false` when there have been too many.
+    pub(super) fn spend(&mut self) -> bool {
+        self.folded |= self.steps_left == 0;
+        self.steps_left = self.steps_left.saturating_sub(1);
+        self.steps_left > 0
+    }
+
+    /// One bullet and what is below it. `optional` is `None` where the word makes no sense.
+    fn row(&mut self, label: &str, name: &str, schema: &'a Value, optional: Option<bool>, depth: usize) {
+        let view = self.view(schema);
+        let mut facts = vec![self.view_words(&view, 0)];
+        facts.extend((optional == Some(true)).then(|| "optional".to_string()));
+        facts.extend(self.limits(&view));
+        if let Some(items) = view.items().filter(|_| view.named.is_none()) {
+            let items = self.view(items);
+            let limits = self.limits(&items);
+            facts.extend(limits.into_iter().map(|limit| format!("each {limit}")));
+        }
+        facts.extend(self.default_or_example(&view));
+        facts.extend((view.get("deprecated") == Some(&Value::Bool(true))).then(|| "deprecated".to_string()));
+        self.indent(depth);
+        self.out.push_str(&format!("- {label} ({})", facts.join(", ")));
+        self.describe(&view, name);
+        self.children(&view, depth + 1, None);
+    }
+
+    fn describe(&mut self, view: &View<'a>, name: &str) {
+        let title =
+            || view.text("title").filter(|title| title.len() <= MAX_TITLE && words(title) != words(name));
+        if let Some(text) = view.text("description").or_else(title) {
+            let line = inline(&self.shorten(text));
+            if !line.is_empty() {
+                self.out.push_str(": ");
+                self.out.push_str(&line);
+            }
+        }
+        self.out.push('\n');
+    }
+
+    /// Cuts what is too long at the end of a sentence, or else of a word.
+    fn shorten<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        if text.len() <= MAX_DESCRIPTION {
+            return Cow::Borrowed(text);
+        }
+        let line = clean_line(text);
+        let Some((end, _)) = line.char_indices().nth(MAX_DESCRIPTION) else { return Cow::Owned(line) };
+        self.folded = true;
+        let head = &line[..end];
+        let sentence = [". ", "! ", "? ", "。"]
+            .iter()
+            .filter_map(|stop| Some(head.rfind(stop)? + stop.trim_end().len()))
+            .max();
+        let word = || head.rfind(' ').unwrap_or(end);
+        let end = sentence.filter(|&at| at > end / 2).unwrap_or_else(word);
+        Cow::Owned(head[..end].to_string() + " ...")
+    }
+
+    fn default_or_example(&mut self, view: &View<'a>) -> Option<String> {
+        if let Some(value) = view.get("default").filter(|value| !value.is_null()) {
+            let plain = value.is_number() || value.is_boolean();
+            let text = value.to_string();
+            if text.len() > MAX_DEFAULT {
+                self.folded = true;
+                return None;
+            }
+            return Some(format!("default {}", if plain { text } else { code(&text) }));
+        }
+        if view.get("enum").is_some() || view.constant().is_some() {
+            return None;
+        }
+        let example =
+            view.get("examples").and_then(|examples| examples.get(0)).or_else(|| view.get("example"))?;
+        let is_short = matches!(example, Value::String(_) | Value::Number(_))
+            && example.to_string().len() <= MAX_EXAMPLE;
+        is_short.then(|| format!("e.g. {}", code(&example.to_string())))
+    }
+
+    /// What is below a place: fields, elements with fields, alternatives with fields.
+    fn children(&mut self, view: &View<'a>, depth: usize, told: Option<&str>) {
+        if !self.spend() {
+            return;
+        }
+        self.fields(view, depth, told);
+        self.variants(view, depth);
+        if let Some(items) = view.items() {
+            let items = self.view(items);
+            self.children(&items, depth, None);
+        }
+        let has_rows = |&(_, schema): &(usize, &'a Value)| self.has_rows(&self.view(schema), MAX_LOOK);
+        let elements: Vec<_> = view.tuple().iter().enumerate().filter(has_rows).collect();
+        let count = elements.len();
+        let shown = self.claim(count, depth);
+        for (index, schema) in elements.into_iter().take(shown) {
+            self.row(&format!("element {}", index + 1), "", schema, None, depth);
+        }
+        self.left_out(count - shown, depth, "element");
+        if let Some(values) = view.other_values() {
+            let inner = self.view(values);
+            if view.get("properties").is_none() {
+                self.children(&inner, depth, None);
+            } else if !is_empty(values) && self.claim(1, depth) == 1 {
+                self.row("any other name", "", values, Some(true), depth);
+            }
+        }
+    }
+
+    fn fields(&mut self, view: &View<'a>, depth: usize, told: Option<&str>) {
+        let mut properties = view.properties();
+        properties.retain(|property| told != Some(property.name));
+        let count = properties.len();
+        let shown = self.claim(count, depth);
+        for Property { name, schema, required } in properties.into_iter().take(shown) {
+            self.row(&label(name), name, schema, Some(!required), depth);
+        }
+        self.left_out(count - shown, depth, if depth == 0 { "argument" } else { "field" });
+    }
+
+    fn variants(&mut self, view: &View<'a>, depth: usize) {
+        let unseen = view.variants.len().saturating_sub(MAX_VARIANTS);
+        let variants: Vec<View<'a>> =
+            view.variants.iter().take(MAX_VARIANTS).map(|variant| self.view(variant)).collect();
+        let needs: Vec<String> =
+            variants.iter().filter_map(View::only_requires).map(|needed| names(&needed)).collect();
+        if needs.len() > 1 && self.claim(1, depth) == 1 {
+            self.indent(depth);
+            self.out.push_str(&format!("- one of these is required: {}\n", needs.join("; ")));
+        }
+        let is_worth_a_row = |inner: &View<'a>| {
+            self.has_rows(inner, MAX_LOOK)
+                || (inner.constant().is_some()
+                    && inner.meaning().is_none()
+                    && inner.text("description").is_some())
+        };
+        let forms: Vec<View<'a>> = variants.into_iter().filter(is_worth_a_row).collect();
+        if let [only] = forms.as_slice() {
+            return self.children(only, depth, None);
+        }
+        let count = forms.len();
+        let shown = self.claim(count, depth);
+        for (index, form) in forms.into_iter().take(shown).enumerate() {
+            let (label, told) = self.form(&form, index);
+            self.indent(depth);
+            self.out.push_str(&format!("- {} {label}", if index == 0 { "either" } else { "or" }));
+            self.describe(&form, "");
+            self.children(&form, depth + 1, told);
+        }
+        self.left_out(count - shown + unseen, depth, "form");
+    }
+
+    /// What to call one of several alternatives, and the field that this tells all about.
+    fn form(&mut self, view: &View<'a>, index: usize) -> (String, Option<&'a str>) {
+        if let Some(value) = view.constant() {
+            return (self.value(value), None);
+        }
+        let properties = view.properties();
+        for property in &properties {
+            let inner = self.view(property.schema);
+            if let Some(value) = inner.constant() {
+                let value = self.value(value);
+                let told =
+                    (property.required && inner.text("description").is_none()).then_some(property.name);
+                return (format!("{} {value}", label(property.name)), told);
+            }
+        }
+        let name = view.text("title").or(view.reference).filter(|name| name.len() <= MAX_TITLE);
+        let required: Vec<&str> = properties.iter().filter(|p| p.required).map(|p| p.name).collect();
+        let text = match name {
+            Some(name) => inline(name),
+            None if (1..=3).contains(&required.len()) => format!("with {}", names(&required)),
+            None => format!("form {}", index + 1),
+        };
+        (text, None)
+    }
+
+    fn has_rows(&self, view: &View<'a>, fuel: usize) -> bool {
+        let below = |schema: &'a Value| fuel > 0 && self.has_rows(&self.view(schema), fuel - 1);
+        view.get("properties").and_then(Value::as_object).is_some_and(|properties| !properties.is_empty())
+            || view.items().is_some_and(below)
+            || view.other_values().is_some_and(below)
+            || view.variants.iter().take(MAX_DEPTH).any(|variant| below(variant))
+    }
+
+    /// Takes rows from the budget for a list of them.
+    fn claim(&mut self, wanted: usize, depth: usize) -> usize {
+        let granted = if depth >= MAX_DEPTH { 0 } else { wanted.min(self.rows_left) };
+        self.rows_left -= granted;
+        granted
+    }
+
+    /// Says how many rows of a list did not fit.
+    fn left_out(&mut self, count: usize, depth: usize, what: &str) {
+        if count > 0 {
+            self.folded = true;
+            self.indent(depth);
+            let plural = if count == 1 { "" } else { "s" };
+            self.out.push_str(&format!("- ... {count} more {what}{plural}\n"));
+        }
+    }
+
+    fn indent(&mut self, depth: usize) {
+        self.out.extend(std::iter::repeat_n("  ", depth));
+    }
+}
+
+fn label(name: &str) -> String {
+    let label = code(name);
+    if label.is_empty() { code("\"\"") } else { label }
+}
+
+fn names(names: &[&str]) -> String {
+    names.iter().map(|name| label(name)).collect::<Vec<_>>().join(" and ")
+}
+
+fn is_empty(schema: &Value) -> bool {
+    schema.is_boolean() || schema.as_object().is_some_and(serde_json::Map::is_empty)
+}

@@ -1,0 +1,185 @@
+//! What applies to one place of a schema, gathered from its `$ref`, `allOf` and alternatives.
+
+use serde_json::{Map, Value};
+
+use super::types::Types;
+
+type Keywords = Map<String, Value>;
+
+const MAX_PARTS: usize = 24;
+const MAX_MEANING: usize = 40;
+
+/// The keyword sets that hold together at one place, nearest first.
+#[derive(Default)]
+pub(super) struct View<'a> {
+    parts: Vec<&'a Keywords>,
+    /// The reference to a named type, which is not followed.
+    pub(super) named: Option<&'a str>,
+    /// The last word of the last reference that was followed.
+    pub(super) reference: Option<&'a str>,
+    /// Alternatives other than null, where there are several.
+    pub(super) variants: Vec<&'a Value>,
+    pub(super) nullable: bool,
+    pub(super) never: bool,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn of(schema: &'a Value, root: &'a Value, types: &Types<'_>) -> Self {
+        let mut view = Self::default();
+        view.gather(schema, root, types);
+        view
+    }
+
+    fn gather(&mut self, schema: &'a Value, root: &'a Value, types: &Types<'_>) {
+        let Value::Object(part) = schema else {
+            self.never |= schema == &Value::Bool(false);
+            return;
+        };
+        if self.parts.len() >= MAX_PARTS || self.parts.iter().any(|known| std::ptr::eq(*known, part)) {
+            return;
+        }
+        self.parts.push(part);
+        self.nullable |= keyword(part, "nullable") == Some(&Value::Bool(true));
+        if let Some(reference) = keyword(part, "$ref").and_then(Value::as_str) {
+            if types.has(reference) {
+                self.named = Some(reference);
+            } else if let Some(target) = resolve(reference, root) {
+                self.reference = Some(last_segment(reference));
+                self.gather(target, root, types);
+            }
+        }
+        for member in list(part, "allOf") {
+            self.gather(member, root, types);
+        }
+        for variants in ["anyOf", "oneOf"].map(|name| list(part, name)) {
+            let real = || variants.iter().filter(|variant| !is_null(variant));
+            self.nullable |= variants.iter().any(is_null);
+            match real().count() {
+                0 => {}
+                1 => real().for_each(|variant| self.gather(variant, root, types)),
+                _ if self.variants.is_empty() => self.variants = real().collect(),
+                _ => {}
+            }
+        }
+    }
+
+    /// The nearest value of a keyword.
+    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
+        self.parts.iter().find_map(|part| self::keyword(part, name))
+    }
+
+    /// The nearest text of a keyword that is not blank.
+    pub(super) fn text(&self, name: &str) -> Option<&'a str> {
+        let mut texts = self.parts.iter().filter_map(|part| keyword(part, name)?.as_str());
+        texts.find(|text| !text.trim().is_empty())
+    }
+
+    /// Properties with whether they are required: required ones first, else in the author's order.
+    pub(super) fn properties(&self) -> Vec<Property<'a>> {
+        let required = self.required();
+        let lists = || self.parts.iter().filter_map(|part| keyword(part, "properties")?.as_object());
+        let mut found: Vec<Property<'a>> = Vec::new();
+        for (index, properties) in lists().enumerate() {
+            for (name, schema) in properties {
+                if !lists().take(index).any(|nearer| nearer.contains_key(name)) {
+                    let required = required.binary_search(&name.as_str()).is_ok()
+                        || schema.get("required") == Some(&Value::Bool(true));
+                    found.push(Property { name, schema, required });
+                }
+            }
+        }
+        found.sort_by_key(|property| !property.required);
+        found
+    }
+
+    /// The names that must be given, sorted.
+    fn required(&self) -> Vec<&'a str> {
+        let lists = self.parts.iter().flat_map(|part| list(part, "required"));
+        let mut names: Vec<&str> = lists.filter_map(Value::as_str).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The schema of properties that are not listed, where one is given.
+    pub(super) fn other_values(&self) -> Option<&'a Value> {
+        let patterns = || self.get("patternProperties")?.as_object()?.values().next();
+        self.get("additionalProperties").filter(|schema| !schema.is_boolean()).or_else(patterns)
+    }
+
+    /// The schema of array elements.
+    pub(super) fn items(&self) -> Option<&'a Value> {
+        self.get("items").filter(|items| !items.is_array())
+    }
+
+    /// The schemas of the first array elements, where each has its own.
+    pub(super) fn tuple(&self) -> &'a [Value] {
+        let tuple = self.get("prefixItems").or_else(|| self.get("items"));
+        tuple.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// The one value that is allowed.
+    pub(super) fn constant(&self) -> Option<&'a Value> {
+        let single = || self.get("enum")?.as_array().filter(|values| values.len() == 1)?.first();
+        self.get("const").or_else(single)
+    }
+
+    /// What a constant stands for, where a few words tell.
+    pub(super) fn meaning(&self) -> Option<&'a str> {
+        let constant = self.constant()?.as_str();
+        let text = self.text("description").or_else(|| self.text("title"))?;
+        (constant != Some(text) && text.len() <= MAX_MEANING).then_some(text)
+    }
+
+    /// Names that must be given, where a variant says no more than that.
+    pub(super) fn only_requires(&self) -> Option<Vec<&'a str>> {
+        let bare = self.parts.iter().all(|part| part.keys().all(|key| key == "required"));
+        let names = self.required();
+        (bare && !names.is_empty()).then_some(names)
+    }
+}
+
+/// One argument or field.
+pub(super) struct Property<'a> {
+    pub(super) name: &'a str,
+    pub(super) schema: &'a Value,
+    pub(super) required: bool,
+}
+
+/// The value of a keyword. Schemas are small: looking at each key is faster than hashing the name.
+fn keyword<'a>(part: &'a Keywords, name: &str) -> Option<&'a Value> {
+    if part.len() > 12 {
+        return part.get(name);
+    }
+    part.iter().find_map(|(key, value)| (key == name).then_some(value))
+}
+
+/// The elements of a keyword that should hold a list.
+pub(super) fn list<'a>(part: &'a Keywords, name: &str) -> &'a [Value] {
+    keyword(part, name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The target of a reference within the document; nothing else is looked up.
+pub(super) fn resolve<'a>(reference: &str, root: &'a Value) -> Option<&'a Value> {
+    root.pointer(reference.strip_prefix('#')?)
+}
+
+/// What a reference calls its target: its last word that is no keyword.
+pub(super) fn last_segment(reference: &str) -> &str {
+    let is_name = |word: &&str| {
+        !matches!(*word, "" | "items" | "properties" | "additionalProperties" | "anyOf" | "oneOf" | "allOf")
+    };
+    reference
+        .rsplit(['/', '#'])
+        .filter(|word| !word.bytes().all(|b| b.is_ascii_digit()))
+        .find(is_name)
+        .unwrap_or("")
+}
+
+fn is_null(schema: &Value) -> bool {
+    let Value::Object(part) = schema else { return false };
+    let only_null =
+        part.get("enum").and_then(Value::as_array).is_some_and(|values| values.as_slice() == [Value::Null]);
+    only_null
+        || part.get("const") == Some(&Value::Null)
+        || part.get("type").is_some_and(|kind| kind == "null")
+}

@@ -1,0 +1,168 @@
+//! The doc of one tool: its sections as safe markdown, and the doc version, which is their hash.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use tera::Context;
+
+use super::arguments::{arguments, type_words};
+use super::markdown::{code, fence, inline, prose};
+use super::templates::{TemplateError, Templates};
+use crate::catalog::{Callable, Catalog, Resolved, Tool};
+use crate::tool::{Example, NoSchemaMode, Policy};
+
+/// What a template can use; all of it is markdown, safe to place on lines of its own.
+#[derive(Debug, Serialize)]
+pub(crate) struct Doc {
+    heading: String,
+    category: String,
+    op: String,
+    effect: &'static str,
+    deprecated: bool,
+    replaced_by: Option<String>,
+    not_callable: Option<String>,
+    approval: bool,
+    long: String,
+    arguments: String,
+    folded: bool,
+    returns: Option<String>,
+    raises: Option<String>,
+    call: Option<String>,
+    examples: Option<String>,
+    notes: Option<String>,
+    policy: Option<String>,
+    doc_version: String,
+}
+
+/// Examples as text are cut at this many characters: a doc is read within a budget.
+const MAX_EXAMPLE: usize = 4000;
+
+impl Doc {
+    /// Makes the doc of a tool.
+    pub(crate) fn of(tool: &Tool, catalog: &Catalog) -> Self {
+        let arguments = arguments(tool.parameters.schema());
+        let categories: Vec<String> =
+            tool.categories.iter().map(|path| inline(&path.as_str().replace('/', " / "))).collect();
+        let (not_callable, unchecked) = match tool.parameters.callable() {
+            Callable::No(reason) => (Some(inline(reason)), false),
+            Callable::Unchecked(NoSchemaMode::HumanApproval) => (None, true),
+            _ => (None, false),
+        };
+        let no_schema = tool.definition.parameters.is_none();
+        let mut doc = Self {
+            heading: inline(&tool.name),
+            category: categories.join(", "),
+            op: code(&tool.op),
+            effect: tool.effect.as_str(),
+            deprecated: tool.definition.deprecated == Some(true),
+            replaced_by: tool.definition.replaced_by.as_deref().map(|name| reference(name, catalog)),
+            not_callable,
+            approval: tool.definition.approval == Some(true) || unchecked,
+            long: prose(&tool.long),
+            arguments: if no_schema { "Not given by the source.".into() } else { arguments.markdown },
+            folded: arguments.folded,
+            returns: returns(tool),
+            raises: list(tool.raises.iter().map(|text| inline(text))),
+            call: tool.call.as_ref().map(|arguments| call(tool, &Value::Object(arguments.clone()))),
+            examples: examples(tool),
+            notes: list(tool.notes.iter().map(|note| inline(note))),
+            policy: tool.policy.as_ref().and_then(policy),
+            doc_version: String::new(),
+        };
+        doc.doc_version = doc.version();
+        doc
+    }
+
+    /// The doc as markdown.
+    pub(crate) fn render(
+        &self,
+        templates: &Templates,
+        registry_version: &str,
+    ) -> Result<String, TemplateError> {
+        let mut context = Context::from_serialize(self)
+            .map_err(|error| TemplateError { name: "docs/tool.md".into(), problem: error.to_string() })?;
+        context.insert("registry_version", registry_version);
+        templates.render("docs/tool.md", &context)
+    }
+
+    fn version(&self) -> String {
+        let content = serde_json::to_vec(self).unwrap_or_default();
+        blake3::hash(&content).to_hex()[..10].to_string()
+    }
+}
+
+/// Another tool, linked when it is in the catalog.
+fn reference(name: &str, catalog: &Catalog) -> String {
+    match catalog.resolve(name) {
+        Resolved::Tool(tool) => format!("[{}]({}.md)", inline(&tool.name), tool.safe_name),
+        _ => code(name),
+    }
+}
+
+/// A complete call, in the form that providers report it: the name bound and the arguments.
+fn call(tool: &Tool, arguments: &Value) -> String {
+    let call = json!({ "name": tool.safe_name, "arguments": arguments });
+    let compact = call.to_string();
+    let text =
+        if compact.len() <= 100 { compact } else { serde_json::to_string_pretty(&call).unwrap_or(compact) };
+    fence("json", &text)
+}
+
+fn returns(tool: &Tool) -> Option<String> {
+    let schema =
+        tool.definition.result_schema.as_ref().map(|schema| type_words(schema.value(), schema.value()));
+    match (tool.returns.as_deref().map(prose).filter(|text| !text.is_empty()), schema) {
+        (Some(text), Some(words)) => Some(format!("({words}) {text}")),
+        (text, words) => text.or(words),
+    }
+}
+
+fn examples(tool: &Tool) -> Option<String> {
+    // The first example is the ready-made call already.
+    let mut parts: Vec<String> = tool
+        .examples
+        .iter()
+        .enumerate()
+        .filter_map(|(index, example)| example_text(tool, index, example))
+        .collect();
+    parts.extend(tool.example_texts.iter().map(|text| {
+        let end = text.char_indices().nth(MAX_EXAMPLE).map_or(text.len(), |(end, _)| end);
+        fence("", &text[..end])
+    }));
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+fn example_text(tool: &Tool, index: usize, example: &Example) -> Option<String> {
+    let title = example.title.as_deref().map(inline).filter(|title| !title.is_empty());
+    let result = example
+        .result
+        .as_ref()
+        .map(|result| fence("json", &serde_json::to_string_pretty(result).unwrap_or_default()));
+    let arguments = (index > 0).then(|| call(tool, &Value::Object(example.arguments.clone())));
+    if index == 0 && result.is_none() {
+        return None;
+    }
+    let title = title.or_else(|| (index == 0).then(|| "The call above".into()));
+    let gives = result.map(|result| format!("gives\n{result}"));
+    Some(
+        [title.map(|title| format!("{title}:")), arguments, gives]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("\n"),
+    )
+}
+
+fn policy(policy: &Policy) -> Option<String> {
+    let rules = |label: &str, rules: &[String]| {
+        rules.iter().map(|rule| format!("{label}: {}", inline(rule))).collect::<Vec<_>>()
+    };
+    let all =
+        [rules("Do", &policy.dos), rules("Don't", &policy.donts), rules("Edge case", &policy.edge_cases)]
+            .concat();
+    list(all.into_iter())
+}
+
+fn list(items: impl Iterator<Item = String>) -> Option<String> {
+    let lines: Vec<String> = items.filter(|item| !item.is_empty()).map(|item| format!("- {item}")).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}

@@ -1,0 +1,119 @@
+//! What can stop a write to a folder, each with a stable code and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::manifest::MANIFEST;
+
+/// How many paths a message names before it only counts them.
+const NAMED: usize = 5;
+
+/// A reason why a folder could not be written or checked.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// A generated path that no folder can hold on every system.
+    #[error("`{}` cannot be the path of a generated file: {problem}", path.escape_debug())]
+    BadPath {
+        /// The path as it was given.
+        path: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Files of the user are where generated files would go; nothing was written.
+    #[error("{} holds {} that toolcrib did not write: {}", root.display(), count(paths), some(paths))]
+    Occupied {
+        /// The folder.
+        root: PathBuf,
+        /// Every such path, relative to the folder, sorted.
+        paths: Vec<String>,
+    },
+    /// A folder on the way to a generated file is a symbolic link; nothing was written.
+    #[error("{} is a symbolic link, and generated files are not written through it", path.display())]
+    Symlink {
+        /// The link.
+        path: PathBuf,
+    },
+    /// What should be the folder is something else.
+    #[error("{} is not a folder", path.display())]
+    NotAFolder {
+        /// The path in question.
+        path: PathBuf,
+    },
+    /// The manifest is not one that toolcrib wrote, or is damaged; nothing was written.
+    #[error("{} is not a manifest of toolcrib: {problem}", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The manifest is of a newer toolcrib; nothing was written.
+    #[error("{} has version {version}, which is newer than this toolcrib reads", path.display())]
+    Newer {
+        /// The manifest.
+        path: PathBuf,
+        /// Its version.
+        version: u64,
+    },
+    /// The system refused; files written so far are whole, and the next run completes the rest.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// On which path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl FolderError {
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            FolderError::BadPath { .. } => "folder-bad-path",
+            FolderError::Occupied { .. } => "folder-occupied",
+            FolderError::Symlink { .. } => "folder-symlink",
+            FolderError::NotAFolder { .. } => "folder-not-a-folder",
+            FolderError::Manifest { .. } => "folder-manifest",
+            FolderError::Newer { .. } => "folder-manifest-newer",
+            FolderError::Io { .. } => "folder-io",
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            FolderError::BadPath { .. } => "rename the tool or category that this path comes from".into(),
+            FolderError::Occupied { .. } => format!(
+                "choose another folder, or move these away; only files listed in {MANIFEST} are ever replaced"
+            ),
+            FolderError::Symlink { .. } => "replace the link with a real folder, or remove it".into(),
+            FolderError::NotAFolder { .. } => "choose another folder, or move this away".into(),
+            FolderError::Manifest { .. } => {
+                "restore it from version control, or move the folder away and generate it anew".into()
+            }
+            FolderError::Newer { .. } => "update toolcrib, or choose another folder".into(),
+            FolderError::Io { .. } => {
+                "check permissions and free space, then run the same command again".into()
+            }
+        }
+    }
+
+    pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FolderError {
+        let path = path.to_path_buf();
+        move |source| FolderError::Io { action, path, source }
+    }
+}
+
+fn count(paths: &[String]) -> String {
+    if paths.len() == 1 { "a file".into() } else { format!("{} files", paths.len()) }
+}
+
+fn some(paths: &[String]) -> String {
+    let named = paths.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}

@@ -1,0 +1,237 @@
+//! Carries the text that people put between keep-markers from the old content of a file into the new.
+//!
+//! A block runs from a line `<!-- toolcrib:keep -->` to a line `<!-- /toolcrib:keep -->`. It comes back after the
+//! generated line that it followed, or at the end of the file when that line is gone. The blank lines around a
+//! block belong to it and take the place of the generated ones, so that a current file stays as it is.
+//!
+//! No text is ever lost: a block that is not closed reaches to the end of the old file, and is closed when it is
+//! carried over, even though generated text below the marker is then kept as well.
+
+use std::collections::HashMap;
+
+const OPEN: &[u8] = b"toolcrib:keep";
+const CLOSE: &[u8] = b"/toolcrib:keep";
+const CLOSING_LINE: &[u8] = b"<!-- /toolcrib:keep -->";
+
+/// Blocks that follow one another, with the blank lines around them.
+struct Kept<'a> {
+    /// The line before, and how many such lines came up to there; `None` at the top of the file.
+    anchor: Option<(&'a [u8], usize)>,
+    text: Vec<u8>,
+}
+
+/// Whether a content has a keep-block.
+pub(super) fn has_block(content: &[u8]) -> bool {
+    lines(content).any(|line| is_marker(line, OPEN))
+}
+
+/// The new content with the blocks of the old one.
+pub(super) fn carry(old: &[u8], new: String) -> Vec<u8> {
+    if !has_block(old) {
+        return new.into_bytes();
+    }
+    let mut kept = collect(old);
+    let places: HashMap<_, usize> = kept.iter().enumerate().map(|(i, kept)| (kept.anchor, i)).collect();
+    let mut counts: HashMap<&[u8], usize> = HashMap::new();
+    let mut out = Vec::with_capacity(old.len() + new.len());
+    let mut place = |anchor, out: &mut Vec<u8>| match places.get(&anchor) {
+        Some(&index) => {
+            append(out, &std::mem::take(&mut kept[index].text));
+            true
+        }
+        None => false,
+    };
+    let mut placed = place(None, &mut out);
+    // The renderer writes no markers. If one slipped through, it must not multiply from run to run.
+    for line in lines(new.as_bytes()).filter(|line| !is_marker(line, OPEN)) {
+        if is_blank(line) {
+            if !placed {
+                append(&mut out, line);
+            }
+            continue;
+        }
+        append(&mut out, line);
+        placed = place(Some(anchor_of(line, &mut counts)), &mut out);
+    }
+    for Kept { text, .. } in kept.iter().filter(|kept| !kept.text.is_empty()) {
+        drop_blank_end(&mut out);
+        append(&mut out, b"\n");
+        append(&mut out, text.trim_ascii());
+        out.push(b'\n');
+    }
+    out
+}
+
+/// The blocks of a content, each run of them with its place.
+fn collect(content: &[u8]) -> Vec<Kept<'_>> {
+    let mut all: Vec<Kept> = Vec::new();
+    let mut counts: HashMap<&[u8], usize> = HashMap::new();
+    let mut run = Kept { anchor: None, text: Vec::new() };
+    let (mut has_block, mut open) = (false, false);
+    for line in lines(content) {
+        let opens = !open && is_marker(line, OPEN);
+        if open || opens || is_blank(line) {
+            run.text.extend_from_slice(line);
+            has_block |= opens;
+            open = opens || open && !is_marker(line, CLOSE);
+            continue;
+        }
+        let next = Kept { anchor: Some(anchor_of(line, &mut counts)), text: Vec::new() };
+        let run = std::mem::replace(&mut run, next);
+        all.extend(std::mem::take(&mut has_block).then_some(run));
+    }
+    if open {
+        drop_blank_end(&mut run.text);
+        append(&mut run.text, CLOSING_LINE);
+        run.text.push(b'\n');
+    }
+    all.extend(has_block.then_some(run));
+    all
+}
+
+fn anchor_of<'a>(line: &'a [u8], counts: &mut HashMap<&'a [u8], usize>) -> (&'a [u8], usize) {
+    let line = line.trim_ascii_end();
+    let count = counts.entry(line).or_default();
+    *count += 1;
+    (line, *count)
+}
+
+/// Lines with their ends; a byte order mark, which some editors add, is left out.
+fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+    content.split_inclusive(|&byte| byte == b'\n')
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty()
+}
+
+/// Whether a line is a marker and nothing else; how it is spaced and cased is left to the user.
+fn is_marker(line: &[u8], marker: &[u8]) -> bool {
+    let inner = line.trim_ascii().strip_prefix(b"<!--").and_then(|rest| rest.strip_suffix(b"-->"));
+    inner.is_some_and(|inner| inner.trim_ascii().eq_ignore_ascii_case(marker))
+}
+
+/// Appends text on a line of its own.
+fn append(out: &mut Vec<u8>, text: &[u8]) {
+    if !text.is_empty() && !out.is_empty() && !out.ends_with(b"\n") {
+        out.push(b'\n');
+    }
+    out.extend_from_slice(text);
+}
+
+/// Drops the blank lines at the end.
+fn drop_blank_end(out: &mut Vec<u8>) {
+    let end = out.trim_ascii_end().len();
+    if let Some(line_end) = out[end..].iter().position(|&byte| byte == b'\n') {
+        out.truncate(end + line_end + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const BLOCK: &str = "<!-- toolcrib:keep -->\nmine\n<!-- /toolcrib:keep -->\n";
+
+    #[track_caller]
+    fn check(old: &str, new: &str, expect: &str) {
+        let [old, expect] = [old, expect].map(|text| text.replace("[]\n", BLOCK));
+        let carried = String::from_utf8(carry(old.as_bytes(), new.into())).unwrap();
+        assert_eq!(carried, expect);
+        assert_eq!(String::from_utf8(carry(carried.as_bytes(), new.into())).unwrap(), carried, "not stable");
+    }
+
+    #[test]
+    fn a_current_file_stays_as_it_is_wherever_the_block_is() {
+        let new = "# T\n\nbody\n\n\nend\n";
+        for old in [
+            "[]\n# T\n\nbody\n\n\nend\n",
+            "# T\n[]\n\nbody\n\n\nend\n",
+            "# T\n\n[]\n\n\nbody\n\n\nend\n",
+            "# T\n\n[]\nbody\n\n[]\n\n[]\n\nend\n",
+            "# T\n[]\nbody\n\n\nend\n\n[]\n\n",
+        ] {
+            check(old, new, old);
+        }
+        check(
+            "x\n<!-- toolcrib:keep -->\r\ny\r\n<!--/toolcrib:KEEP-->",
+            "x",
+            "x\n<!-- toolcrib:keep -->\r\ny\r\n<!--/toolcrib:KEEP-->",
+        );
+    }
+
+    #[test]
+    fn a_block_stays_after_its_line_or_goes_to_the_end() {
+        check("a\n---\n\n[]\n\nb\n---\n", "x\n---\nc\n", "x\n---\n\n[]\n\nc\n");
+        check("a\n---\nb\n---\n[]\n", "x\n---\nc  \n\n", "x\n---\nc  \n\n[]\n");
+        check("a\n[]\nb\n[]\n", "", "\n[]\n\n[]\n");
+        check("\u{feff}[]\na\n", "b\n", "[]\nb\n");
+    }
+
+    #[test]
+    fn a_block_that_is_not_closed_is_kept_and_closed() {
+        check(
+            "a\n<!-- toolcrib:keep -->\nmine\nb\n\n",
+            "a\nb\n",
+            "a\n<!-- toolcrib:keep -->\nmine\nb\n<!-- /toolcrib:keep -->\nb\n",
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_kept_text_is_ever_lost(
+            old in prop::collection::vec((0..9usize, any::<bool>()), 0..30),
+            news in prop::collection::vec(prop::collection::vec(0..6usize, 0..20), 1..5),
+        ) {
+            let line = |i: usize| ["a", "b", "c  ", "", "\r", "# d"][i].to_string();
+            let end = |crlf: bool| if crlf { "\r\n" } else { "\n" };
+            let mut text = String::new();
+            let mut kept = Vec::new();
+            for (number, (kind, crlf)) in old.into_iter().enumerate() {
+                match kind {
+                    6 => text += &format!("  <!-- toolcrib:keep -->{}", end(crlf)),
+                    7 => text += &format!("<!--/toolcrib:keep -->{}", end(crlf)),
+                    8 => {
+                        text += &format!("mine {number} {}", end(crlf));
+                        kept.push(number);
+                    }
+                    kind => text += &(line(kind) + end(crlf)),
+                }
+            }
+            // Only text inside blocks counts; which lines those are is found the simple way.
+            let mut open = false;
+            let mut inside = Vec::new();
+            for line in text.lines() {
+                match line.trim() {
+                    "<!-- toolcrib:keep -->" => open = true,
+                    "<!--/toolcrib:keep -->" => open = false,
+                    line if open && line.starts_with("mine") => inside.push(line.to_string()),
+                    _ => {}
+                }
+            }
+            let mut current = text.into_bytes();
+            for new in news {
+                let new: String = new.into_iter().map(|i| line(i) + "\n").collect();
+                current = carry(&current, new.clone());
+                prop_assert_eq!(&carry(&current, new), &current);
+                let text = String::from_utf8(current.clone()).unwrap();
+                let mut found: Vec<String> = text.lines().map(|l| l.trim().into()).filter(|l: &String| l.starts_with("mine")).collect();
+                let mut inside = inside.clone();
+                found.sort();
+                inside.sort();
+                prop_assert_eq!(found, inside);
+            }
+        }
+
+        #[test]
+        fn a_file_with_blocks_anywhere_is_current(lines in prop::collection::vec((0..6usize, any::<bool>()), 0..20)) {
+            let line = |i: usize| ["a\n", "b\n", "c \n", "\n", "a\n", "# d\n"][i];
+            let new: String = lines.iter().map(|(i, _)| line(*i)).collect();
+            let old: String = lines.iter().map(|(i, block)| line(*i).to_string() + if *block { BLOCK } else { "" }).collect();
+            prop_assert_eq!(carry(old.as_bytes(), new), old.into_bytes());
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The record of which files in a folder are ours: `.toolcrib.json`.
+//!
+//! It depends on nothing but what was generated, so that it can be committed. While files are being
+//! replaced it serves as the journal: `key` is then empty, and `replacing` has the hashes of the old contents.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::FolderError;
+use super::{disk, path};
+
+/// The name of the manifest in the root of the folder.
+pub const MANIFEST: &str = ".toolcrib.json";
+const VERSION: u64 = 1;
+
+/// The files that we wrote, by path, with the hash of what we wrote.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    pub(super) version: u64,
+    pub(super) key: String,
+    /// The folders that we created.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) dirs: BTreeSet<String>,
+    pub(super) files: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) replacing: BTreeMap<String, String>,
+}
+
+impl Manifest {
+    pub(super) fn new(key: &str) -> Self {
+        Manifest { version: VERSION, key: key.into(), ..Manifest::default() }
+    }
+
+    /// Reads the manifest of a folder; one that has none owns nothing.
+    pub(super) fn read(root: &Path) -> Result<Self, FolderError> {
+        let path = root.join(MANIFEST);
+        match disk::look(&path)? {
+            disk::Entry::Missing => return Ok(Manifest::new("")),
+            disk::Entry::File(_) => {}
+            disk::Entry::Link => return Err(FolderError::Symlink { path }),
+            _ => return Err(FolderError::Manifest { path, problem: "it is not a file".into() }),
+        }
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                return Err(FolderError::Manifest { path, problem: "it is not text".into() });
+            }
+            Err(error) => return Err(FolderError::io("read", &path)(error)),
+        };
+        Self::parse(&text, path.as_path())
+    }
+
+    fn parse(text: &str, at: &Path) -> Result<Self, FolderError> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: u64,
+        }
+        let broken = |problem: String| FolderError::Manifest { path: at.into(), problem };
+        let manifest: Manifest = match serde_json::from_str(text) {
+            Ok(manifest) => manifest,
+            Err(error) => {
+                return Err(match serde_json::from_str::<Version>(text) {
+                    Ok(Version { version }) if version > VERSION => {
+                        FolderError::Newer { path: at.into(), version }
+                    }
+                    _ => broken(error.to_string()),
+                });
+            }
+        };
+        if manifest.version > VERSION {
+            return Err(FolderError::Newer { path: at.into(), version: manifest.version });
+        }
+        if manifest.version != VERSION {
+            return Err(broken(format!("there is no version {}", manifest.version)));
+        }
+        // A manifest can come from a stranger's repository and must not lead us out of the folder.
+        for name in manifest.files.keys().chain(&manifest.dirs) {
+            if let Some(problem) = path::problem(name) {
+                return Err(broken(format!("it lists `{}`: {problem}", name.escape_debug())));
+            }
+        }
+        Ok(manifest)
+    }
+
+    /// The bytes to write: one file a line, sorted.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text.into_bytes()
+    }
+
+    /// Lists a file under its new name.
+    pub(super) fn rename(&mut self, old: &str, new: &str) {
+        for map in [&mut self.files, &mut self.replacing] {
+            if let Some(hash) = map.remove(old) {
+                map.insert(new.into(), hash);
+            }
+        }
+    }
+
+    /// Whether a file has exactly the content that we wrote, or were about to replace when we were killed.
+    pub(super) fn wrote(&self, path: &str, hash: &str) -> bool {
+        [&self.files, &self.replacing].iter().any(|map| map.get(path).is_some_and(|known| known == hash))
+    }
+}
+
+/// The hash under which a content is recorded: 128 bits of BLAKE3 in hex.
+pub(super) fn hash(content: &[u8]) -> String {
+    let mut hex = blake3::hash(content).to_hex().to_string();
+    hex.truncate(32);
+    hex
+}

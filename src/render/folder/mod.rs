@@ -1,0 +1,152 @@
+//! Writes generated text files into a folder, and owns only those.
+//!
+//! A run plans by reading, stages every changed content beside the manifest, records in the manifest what is about
+//! to be ours, and only then moves the files to their places. An error before that changes nothing; a kill at any
+//! moment leaves each file old or new, and every one of them known as ours. What a run cannot defend against is
+//! somebody who replaces folders by symbolic links while it runs.
+
+mod diff;
+mod disk;
+mod error;
+mod keep;
+mod lock;
+mod manifest;
+mod path;
+mod plan;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use disk::Entry;
+use plan::Plan;
+use stage::Stage;
+
+pub use error::FolderError;
+pub use manifest::MANIFEST;
+
+/// The most bytes of diff that a check returns.
+const DIFF_LIMIT: usize = 1 << 20;
+/// How many files are compared before their diffs are joined; bounds what is in memory at once.
+const BATCH: usize = 64;
+
+/// The files to generate. Each content is rendered on demand, in parallel, so that a large set is never in memory.
+pub struct FileSet<'a> {
+    /// Where the files go: relative, separated by `/`, unique even where case is ignored.
+    pub paths: Vec<String>,
+    /// Renders the file at an index of `paths`; the text has no keep-markers.
+    pub render: &'a (dyn Fn(usize) -> String + Sync),
+    /// The hash of all that decides the contents: two sets with the same key are the same. Empty: not known.
+    pub key: String,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Files that were not there before.
+    pub created: usize,
+    /// Files that got a new content.
+    pub updated: usize,
+    /// Files that are no longer generated and were deleted.
+    pub removed: usize,
+    /// Files that were current and have not been touched.
+    pub unchanged: usize,
+    /// Files that are no longer generated, but stay because they have been edited or have a keep-block.
+    pub kept: Vec<String>,
+}
+
+/// What a run would do; all lists are sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drift {
+    /// Files that are missing.
+    pub created: Vec<String>,
+    /// Files whose content is not current.
+    pub changed: Vec<String>,
+    /// Files that are no longer generated.
+    pub removed: Vec<String>,
+    /// A unified diff from the folder to what it should be, by path; a note at its end says if it was cut.
+    pub diff: String,
+}
+
+impl Drift {
+    /// Whether the folder is current.
+    pub fn is_empty(&self) -> bool {
+        self.created.is_empty() && self.changed.is_empty() && self.removed.is_empty()
+    }
+}
+
+/// Makes the files in `root` those of the set. `progress` is told how many more files are done, from any thread.
+pub fn sync(root: &Path, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
+    path::check(&files.paths)?;
+    if !disk::has_root(root)? {
+        fs::create_dir_all(root).map_err(FolderError::io("create", root))?;
+    }
+    let _lock = lock::exclusive(root)?;
+    let stage = Stage::open(root)?;
+    let plan = Plan::make(root, files)?;
+    progress(files.paths.len() - plan.stale.len());
+    let rendered: Vec<stage::Rendered> = plan
+        .stale
+        .par_iter()
+        .map_init(Vec::new, |old, &index| {
+            let rendered = stage.render(&plan.manifest, files, index, old);
+            progress(1);
+            rendered
+        })
+        .collect::<Result<_, _>>()?;
+    stage.apply(&plan, files, &rendered)?;
+
+    let count = |entry: fn(&Entry) -> bool| rendered.iter().filter(|r| r.is_staged && entry(&r.was)).count();
+    let created = count(|was| *was == Entry::Missing);
+    let updated = count(|was| *was != Entry::Missing);
+    Ok(Report {
+        created,
+        updated,
+        removed: plan.removed.len(),
+        unchanged: files.paths.len() - created - updated,
+        kept: plan.kept.into_keys().collect(),
+    })
+}
+
+/// Says what `sync` would do, and fails where it would. Writes nothing.
+pub fn check(root: &Path, files: &FileSet) -> Result<Drift, FolderError> {
+    path::check(&files.paths)?;
+    let _lock = if disk::has_root(root)? { lock::shared(root) } else { None };
+    let plan = Plan::make(root, files)?;
+    let render = plan.stale.iter().map(|&index| (files.paths[index].as_str(), Some(index)));
+    let remove = plan.removed.keys().map(|path| (path.as_str(), None));
+    let mut work: Vec<(&str, Option<usize>)> = render.chain(remove).collect();
+    work.sort_unstable();
+
+    let mut drift = Drift::default();
+    let mut diff = diff::Diff::new(DIFF_LIMIT);
+    for batch in work.chunks(BATCH) {
+        let is_full = diff.is_full();
+        let changes: Vec<Option<(Entry, String)>> = batch
+            .par_iter()
+            .map_init(Vec::new, |old, &(path, index)| {
+                let was = disk::read(&root.join(path), old)?;
+                let new = index.map(|index| keep::carry(old, (files.render)(index)));
+                let old = matches!(was, Entry::File(_)).then_some(old.as_slice());
+                let is_current = old == new.as_deref();
+                let text = || if is_full { String::new() } else { diff::unified(path, old, new.as_deref()) };
+                Ok((!is_current).then(|| (was, text())))
+            })
+            .collect::<Result<_, FolderError>>()?;
+        for (&(path, index), change) in batch.iter().zip(&changes) {
+            let Some((was, text)) = change else { continue };
+            diff.push(text);
+            match (index, was) {
+                (None, _) => drift.removed.push(path.into()),
+                (Some(_), Entry::Missing) => drift.created.push(path.into()),
+                (Some(_), _) => drift.changed.push(path.into()),
+            }
+        }
+    }
+    drift.diff = diff.finish();
+    Ok(drift)
+}

@@ -1,0 +1,189 @@
+//! Writing: contents go to a staging folder first and are moved to their places whole.
+//!
+//! A killed process leaves files in the staging folder, which the next run clears, and never half a file anywhere
+//! else: a rename is atomic, and what was written before it is in the system's memory, which outlives the process.
+//! Only a loss of power can damage a file; the manifest is synced to disk, so that the next run finds the damage by
+//! the hash and repairs it.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::disk::{self, Entry};
+use super::error::FolderError;
+use super::manifest::{self, MANIFEST, Manifest};
+use super::plan::{Plan, folders_of};
+use super::{FileSet, keep};
+
+/// The name of the staging folder, beside the manifest.
+pub(super) const STAGE: &str = ".toolcrib-tmp";
+const MANIFEST_STAGED: &str = "manifest";
+
+/// The staging folder; made when first written to, gone when dropped.
+pub(super) struct Stage<'a> {
+    root: &'a Path,
+    dir: PathBuf,
+}
+
+/// A file that was rendered, and staged if it is not what is on disk.
+pub(super) struct Rendered {
+    index: usize,
+    hash: String,
+    pub(super) is_staged: bool,
+    /// What was at its place.
+    pub(super) was: Entry,
+    /// The hash of the content that it replaces, if we wrote that.
+    replaces: Option<String>,
+}
+
+impl<'a> Stage<'a> {
+    /// Clears what a killed run left. The caller holds the lock.
+    pub(super) fn open(root: &'a Path) -> Result<Self, FolderError> {
+        let dir = root.join(STAGE);
+        match disk::look(&dir)? {
+            Entry::Missing => {}
+            Entry::Folder => clear(&dir).map_err(FolderError::io("clear", &dir))?,
+            _ => return Err(FolderError::Occupied { root: root.into(), paths: vec![STAGE.into()] }),
+        }
+        Ok(Stage { root, dir })
+    }
+
+    /// Renders one file with the user's blocks, and stages it unless it is current.
+    pub(super) fn render(
+        &self,
+        manifest: &Manifest,
+        files: &FileSet,
+        index: usize,
+        old: &mut Vec<u8>,
+    ) -> Result<Rendered, FolderError> {
+        let path = &files.paths[index];
+        let was = disk::read(&self.root.join(path), old)?;
+        let content = keep::carry(old, (files.render)(index));
+        let is_staged = !matches!(was, Entry::File(_)) || *old != content;
+        if is_staged {
+            let path = self.numbered(index);
+            let write = || self.create(&path)?.write_all(&content);
+            write().map_err(FolderError::io("write", &path))?;
+        }
+        let replaces = is_staged.then(|| manifest::hash(old)).filter(|hash| manifest.wrote(path, hash));
+        Ok(Rendered { index, hash: manifest::hash(&content), is_staged, was, replaces })
+    }
+
+    /// Brings the folder from its old state to the new one. Killed anywhere in here, it is repaired by the next run.
+    pub(super) fn apply(
+        &self,
+        plan: &Plan,
+        files: &FileSet,
+        rendered: &[Rendered],
+    ) -> Result<(), FolderError> {
+        let Plan { manifest: old, kept, removed, .. } = plan;
+        if rendered.is_empty()
+            && removed.is_empty()
+            && old.key == files.key
+            && old.files.len() == files.paths.len() + kept.len()
+        {
+            return Ok(());
+        }
+        let mut next = Manifest::new(&files.key);
+        next.files.clone_from(kept);
+        for path in &files.paths {
+            next.files.extend(old.files.get(path).map(|hash| (path.clone(), hash.clone())));
+        }
+        next.files.extend(rendered.iter().map(|r| (files.paths[r.index].clone(), r.hash.clone())));
+        let needed = folders_of(next.files.keys().map(String::as_str));
+        next.dirs =
+            old.dirs.iter().chain(&plan.dirs).filter(|dir| needed.contains(dir.as_str())).cloned().collect();
+
+        let staged: Vec<&Rendered> = rendered.iter().filter(|r| r.is_staged).collect();
+        if !staged.is_empty() {
+            let mut journal = Manifest { key: String::new(), ..next.clone() };
+            journal.files.extend(removed.iter().map(|(path, hash)| (path.clone(), hash.clone())));
+            journal.dirs.extend(old.dirs.iter().cloned());
+            let replaces = |r: &&Rendered| Some((files.paths[r.index].clone(), r.replaces.clone()?));
+            journal.replacing = staged.iter().filter_map(replaces).collect();
+            self.record(&journal)?;
+        }
+        // Removing comes first: an old file may be where a new folder goes, or have the same name but for case.
+        for path in removed.keys().map(|path| self.root.join(path)) {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(FolderError::io("remove", &path)(error));
+                }
+                _ => {}
+            }
+        }
+        for dir in plan.dirs.iter().map(|dir| self.root.join(dir)) {
+            match fs::create_dir(&dir) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(FolderError::io("create", &dir)(error));
+                }
+                _ => {}
+            }
+        }
+        staged.par_iter().try_for_each(|r| {
+            let target = self.root.join(&files.paths[r.index]);
+            fs::rename(self.numbered(r.index), &target).map_err(FolderError::io("write", &target))
+        })?;
+        // Inner folders come first; one that has something of the user in it is no longer ours.
+        for dir in old.dirs.iter().rev().filter(|dir| !next.dirs.contains(*dir)) {
+            let _ = fs::remove_dir(self.root.join(dir));
+        }
+        if !staged.is_empty() || next != *old { self.record(&next) } else { Ok(()) }
+    }
+
+    /// Replaces the manifest, on disk for certain when this returns.
+    pub(super) fn record(&self, manifest: &Manifest) -> Result<(), FolderError> {
+        let (path, target) = (self.dir.join(MANIFEST_STAGED), self.root.join(MANIFEST));
+        let write = || {
+            let mut file = self.create(&path)?;
+            file.write_all(&manifest.to_bytes())?;
+            file.sync_data()?;
+            fs::rename(&path, &target)
+        };
+        write().map_err(FolderError::io("write", &target))
+    }
+
+    fn numbered(&self, number: usize) -> PathBuf {
+        self.dir.join(number.to_string())
+    }
+
+    fn create(&self, path: &Path) -> io::Result<File> {
+        match File::create_new(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::create_dir(&self.dir) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => File::create_new(path),
+            },
+            other => other,
+        }
+    }
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        // Whatever cannot be removed now is left to the next run.
+        let _ = clear(&self.dir);
+    }
+}
+
+/// Removes what runs leave in a staging folder, and the folder unless there is something else in it.
+fn clear(dir: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let is_staged = |name: &str| name == MANIFEST_STAGED || name.bytes().all(|b| b.is_ascii_digit());
+        if name.to_str().is_some_and(is_staged) && entry.file_type()?.is_file() {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    match fs::remove_dir(dir) {
+        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,402 @@
+use std::collections::BTreeMap;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::*;
+
+type Texts<'a> = &'a [(&'a str, &'a str)];
+
+/// Runs `test` on the set of these texts, with a key made of them.
+fn with<T>(texts: Texts, test: impl FnOnce(&FileSet) -> T) -> T {
+    let render = |index: usize| texts[index].1.to_string();
+    let paths = texts.iter().map(|(path, _)| path.to_string()).collect();
+    test(&FileSet { paths, render: &render, key: manifest::hash(format!("{texts:?}").as_bytes()) })
+}
+
+fn run(root: &Path, texts: Texts) -> Result<Report, FolderError> {
+    with(texts, |files| sync(root, files, &|_| {}))
+}
+
+fn drift(root: &Path, texts: Texts) -> Drift {
+    with(texts, |files| check(root, files)).unwrap()
+}
+
+/// What is in a folder, without the manifest; folders end with a slash.
+fn tree(root: &Path) -> BTreeMap<String, String> {
+    let entries = walkdir::WalkDir::new(root).min_depth(1).into_iter().map(Result::unwrap);
+    let named = entries.map(|entry| {
+        let name = entry.path().strip_prefix(root).unwrap().to_str().unwrap().to_string();
+        match entry.file_type().is_dir() {
+            true => (name + "/", String::new()),
+            false => (name, fs::read_to_string(entry.path()).unwrap_or_default()),
+        }
+    });
+    named.filter(|(name, _)| name != MANIFEST).collect()
+}
+
+fn assert_tree(root: &Path, expect: Texts) {
+    let expect = expect.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect();
+    assert_eq!(tree(root), expect);
+}
+
+fn temp() -> (TempDir, PathBuf) {
+    let dir = TempDir::new().unwrap();
+    let root = dir.path().join("tools");
+    (dir, root)
+}
+
+fn code(root: &Path, texts: Texts) -> (&'static str, String) {
+    let error = run(root, texts).unwrap_err();
+    with(texts, |files| assert_eq!(check(root, files).unwrap_err().code(), error.code()));
+    assert!(!error.hint().is_empty());
+    (error.code(), error.to_string())
+}
+
+fn report(created: usize, updated: usize, removed: usize, unchanged: usize) -> Report {
+    Report { created, updated, removed, unchanged, kept: vec![] }
+}
+
+const OLD: Texts = &[("README.md", "index\n"), ("a/b/deep.md", "deep\n"), ("a/list.md", "list\n")];
+const NEW: Texts = &[("README.md", "index 2\n"), ("a/list.md", "list\n"), ("c/new.md", "new\n")];
+
+#[test]
+fn a_folder_follows_its_set_and_is_otherwise_left_alone() {
+    let (_dir, root) = temp();
+    assert_eq!(run(&root, OLD).unwrap(), report(3, 0, 0, 0));
+    assert_tree(
+        &root,
+        &[
+            ("README.md", "index\n"),
+            ("a/", ""),
+            ("a/b/", ""),
+            ("a/b/deep.md", "deep\n"),
+            ("a/list.md", "list\n"),
+        ],
+    );
+    fs::write(root.join("notes.txt"), "mine").unwrap();
+    let stamp = |name: &str| fs::metadata(root.join(name)).unwrap().modified().unwrap();
+    let before = (stamp("a/list.md"), stamp(MANIFEST), stamp("."));
+    assert_eq!(run(&root, OLD).unwrap(), report(0, 0, 0, 3));
+    assert_eq!(before, (stamp("a/list.md"), stamp(MANIFEST), stamp(".")));
+    assert_eq!(run(&root, NEW).unwrap(), report(1, 1, 1, 1));
+    assert_eq!(before.0, stamp("a/list.md"));
+    let expect: Texts = &[
+        ("README.md", "index 2\n"),
+        ("a/", ""),
+        ("a/list.md", "list\n"),
+        ("c/", ""),
+        ("c/new.md", "new\n"),
+        ("notes.txt", "mine"),
+    ];
+    assert_tree(&root, expect);
+    assert_eq!(run(&root, &[]).unwrap(), report(0, 0, 3, 0));
+    assert_tree(&root, &[("notes.txt", "mine")]);
+}
+
+#[test]
+fn the_manifest_and_modes_depend_on_nothing_but_the_content() {
+    let (_dir, root) = temp();
+    let (_dir2, root2) = temp();
+    run(&root, OLD).unwrap();
+    run(&root, NEW).unwrap();
+    run(&root2, NEW).unwrap();
+    assert_eq!(fs::read(root.join(MANIFEST)).unwrap(), fs::read(root2.join(MANIFEST)).unwrap());
+    fs::write(root.join("plain"), "").unwrap();
+    let mode = |name: &str| fs::metadata(root.join(name)).unwrap().permissions().mode();
+    assert_eq!(mode("README.md"), mode("plain"));
+    assert_eq!(mode(MANIFEST), mode("plain"));
+}
+
+#[test]
+fn edits_and_losses_are_repaired_without_rendering_the_rest() {
+    let (_dir, root) = temp();
+    run(&root, OLD).unwrap();
+    fs::write(root.join("README.md"), "edited\n").unwrap();
+    fs::remove_dir_all(root.join("a/b")).unwrap();
+    let rendered = AtomicUsize::new(0);
+    with(OLD, |files| {
+        let render = |index: usize| {
+            rendered.fetch_add(1, Ordering::Relaxed);
+            (files.render)(index)
+        };
+        let files = FileSet { paths: files.paths.clone(), render: &render, key: files.key.clone() };
+        assert_eq!(sync(&root, &files, &|_| {}).unwrap(), report(1, 1, 0, 1));
+    });
+    assert_eq!(rendered.into_inner(), 2);
+    assert!(drift(&root, OLD).is_empty());
+}
+
+#[test]
+fn what_the_user_has_is_named_in_full_and_never_touched() {
+    let (_dir, root) = temp();
+    fs::create_dir_all(root.join("c/new.md")).unwrap();
+    fs::write(root.join("README.md"), "mine").unwrap();
+    fs::write(root.join("a"), "mine").unwrap();
+    let before = tree(&root);
+    let (code, message) = code(&root, NEW);
+    assert_eq!(code, "folder-occupied");
+    assert!(message.ends_with("3 files that toolcrib did not write: README.md, a, c/new.md"), "{message}");
+    assert_eq!(tree(&root), before);
+    assert!(!root.join(MANIFEST).exists());
+}
+
+#[test]
+fn files_with_text_of_the_user_outlive_their_tool() {
+    let (_dir, root) = temp();
+    run(&root, OLD).unwrap();
+    fs::write(root.join("a/list.md"), "edited\n").unwrap();
+    let block = "deep\n<!-- toolcrib:keep -->\nmine\n<!-- /toolcrib:keep -->\n";
+    fs::write(root.join("a/b/deep.md"), block).unwrap();
+    assert!(drift(&root, OLD).changed == ["a/list.md"]);
+    fs::write(root.join("a/list.md"), "list\n").unwrap();
+    run(&root, OLD).unwrap();
+    fs::write(root.join("a/list.md"), "edited\n").unwrap();
+    for _ in 0..2 {
+        let done = run(&root, &[]).unwrap();
+        assert_eq!(done.kept, ["a/b/deep.md", "a/list.md"]);
+        assert!(drift(&root, &[]).is_empty());
+    }
+    // The tool comes back: its file is still ours, and the block is still there.
+    run(&root, OLD).unwrap();
+    assert_eq!(fs::read_to_string(root.join("a/b/deep.md")).unwrap(), block);
+}
+
+#[test]
+fn symbolic_links_are_not_followed() {
+    let (dir, root) = temp();
+    let outside = dir.path().join("outside");
+    fs::create_dir_all(&outside).unwrap();
+    fs::write(outside.join("list.md"), "list\n").unwrap();
+    run(&root, OLD).unwrap();
+    // A link instead of a file of ours is replaced; one instead of a file that is gone from the set stays.
+    for name in ["README.md", "a/list.md"] {
+        fs::remove_file(root.join(name)).unwrap();
+        symlink(outside.join("list.md"), root.join(name)).unwrap();
+    }
+    assert_eq!(run(&root, &OLD[..2]).unwrap().kept, ["a/list.md"]);
+    assert!(root.join("README.md").symlink_metadata().unwrap().is_file());
+    assert_tree(&outside, &[("list.md", "list\n")]);
+    // A link instead of a folder is refused, when writing as when removing.
+    fs::remove_dir_all(root.join("a")).unwrap();
+    symlink(&outside, root.join("a")).unwrap();
+    assert_eq!(code(&root, OLD).0, "folder-symlink");
+    assert_eq!(code(&root, &[]).0, "folder-symlink");
+    assert_tree(&outside, &[("list.md", "list\n")]);
+    // A link to where nothing of ours is, is the user's.
+    symlink(&outside, root.join("c")).unwrap();
+    fs::remove_file(root.join("a")).unwrap();
+    assert_eq!(code(&root, NEW).0, "folder-symlink");
+    // The root may be a link, but not to nowhere.
+    let (link, dangling) = (dir.path().join("link"), dir.path().join("dangling"));
+    symlink(&outside, &link).unwrap();
+    assert_eq!(run(&link, &NEW[..1]).unwrap(), report(1, 0, 0, 0));
+    symlink("nowhere", &dangling).unwrap();
+    assert_eq!(code(&dangling, NEW).0, "folder-not-a-folder");
+    assert_eq!(code(&outside.join("list.md"), NEW).0, "folder-not-a-folder");
+}
+
+#[test]
+fn paths_that_no_folder_can_hold_are_refused() {
+    let (_dir, root) = temp();
+    let long = "x".repeat(256);
+    let deep = "abcdefg/".repeat(100) + "x";
+    for path in [
+        "",
+        "/etc/x",
+        "../x",
+        "a/../x",
+        "a//x",
+        "./x",
+        "a/",
+        "a\\x",
+        "a\0x",
+        "C:x",
+        "con",
+        "a/NUL.md",
+        "com1.x.md",
+        "LPT³",
+        "x.",
+        "x /y",
+        "a/.git/hooks",
+        ".Toolcrib.json",
+        ".toolcrib-tmp/1",
+        &long,
+        &deep,
+    ] {
+        assert_eq!(code(&root, &[(path, "")]).0, "folder-bad-path", "{path:?}");
+    }
+    for (one, two) in [("List.md", "list.md"), ("ä.md", "A\u{308}.md"), ("a", "A/b.md"), ("x", "x")] {
+        assert_eq!(code(&root, &[(one, ""), (two, "")]).0, "folder-bad-path", "{one} {two}");
+        assert_eq!(code(&root, &[(two, ""), (one, "")]).0, "folder-bad-path", "{two} {one}");
+    }
+    assert!(!root.exists());
+    let fine = "长亭 IP 情报查询.md";
+    assert_eq!(
+        run(&root, &[(fine, ""), ("com.md", ""), ("nul-x.md", ""), (&long[1..], "")]).unwrap().created,
+        4
+    );
+}
+
+#[test]
+fn a_manifest_that_is_not_ours_stops_everything() {
+    for (text, expect) in [
+        ("{}", "folder-manifest"),
+        ("<<<<<<< HEAD", "folder-manifest"),
+        (r#"{"version":0,"key":"","files":{}}"#, "folder-manifest"),
+        (r#"{"version":1,"key":"","files":{"../x":"00"}}"#, "folder-manifest"),
+        (r#"{"version":1,"key":"","files":{},"dirs":["/"]}"#, "folder-manifest"),
+        (r#"{"version":2,"key":"","entries":[]}"#, "folder-manifest-newer"),
+    ] {
+        let (_dir, root) = temp();
+        run(&root, OLD).unwrap();
+        fs::write(root.join(MANIFEST), text).unwrap();
+        let before = tree(&root);
+        assert_eq!(code(&root, NEW).0, expect, "{text}");
+        assert_eq!(tree(&root), before);
+    }
+}
+
+#[test]
+fn a_file_can_become_a_folder() {
+    let (_dir, root) = temp();
+    run(&root, &[("a", "file\n"), ("b/c", "x\n")]).unwrap();
+    run(&root, &[("a/b", "inner\n")]).unwrap();
+    assert_tree(&root, &[("a/", ""), ("a/b", "inner\n")]);
+}
+
+#[test]
+fn check_writes_nothing_and_shows_a_diff() {
+    let (_dir, root) = temp();
+    assert_eq!(drift(&root, &OLD[..1]).diff, "--- /dev/null\n+++ b/README.md\n@@ -0,0 +1 @@\n+index\n");
+    assert!(!root.exists());
+    run(&root, OLD).unwrap();
+    let before = (tree(&root), fs::read(root.join(MANIFEST)).unwrap());
+    let found = drift(&root, NEW);
+    assert_eq!(found.created, ["c/new.md"]);
+    assert_eq!(found.changed, ["README.md"]);
+    assert_eq!(found.removed, ["a/b/deep.md"]);
+    let expect = "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-index\n+index 2\n\
+        --- a/a/b/deep.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-deep\n\
+        --- /dev/null\n+++ b/c/new.md\n@@ -0,0 +1 @@\n+new\n";
+    assert_eq!(found.diff, expect);
+    assert_eq!(before, (tree(&root), fs::read(root.join(MANIFEST)).unwrap()));
+}
+
+#[test]
+fn a_large_diff_is_cut_at_a_line_and_says_so() {
+    let (_dir, root) = temp();
+    let text = "a line of some length\n".repeat(3000);
+    let names: Vec<String> = (0..600).map(|i| format!("{i:03}.md")).collect();
+    let texts: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), text.as_str())).collect();
+    let found = drift(&root, &texts);
+    assert_eq!(found.created.len(), 600);
+    assert!(found.diff.len() < DIFF_LIMIT + 200);
+    assert!(
+        found.diff.ends_with("length\n# cut here; 585 more changed files are not shown or not in full\n")
+    );
+}
+
+#[test]
+fn a_run_that_stops_at_any_file_changes_nothing() {
+    for stop in 0..NEW.len() {
+        let (_dir, root) = temp();
+        run(&root, OLD).unwrap();
+        let before = tree(&root);
+        let panics = |index: usize| if index == stop { panic!("stopped") } else { NEW[index].1.to_string() };
+        let paths = NEW.iter().map(|(path, _)| path.to_string()).collect();
+        let files = FileSet { paths, render: &panics, key: "new".into() };
+        assert!(catch_unwind(AssertUnwindSafe(|| sync(&root, &files, &|_| {}))).is_err());
+        assert_eq!(tree(&root), before);
+        run(&root, NEW).unwrap();
+        assert!(drift(&root, NEW).is_empty());
+    }
+}
+
+/// Texts of generation `which`, which differ in which files there are and in what they hold.
+fn generation(which: usize) -> Vec<(String, String)> {
+    let text = |i: usize| format!("{which} {i}\n").repeat(400);
+    (0..150).map(|i| (format!("{}/{}.md", (i + which) % 7, i + which * 50), text(i))).collect()
+}
+
+fn run_generation(root: &Path, which: usize) -> Result<Report, FolderError> {
+    let texts = generation(which);
+    run(root, &texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect::<Vec<_>>())
+}
+
+#[test]
+#[ignore = "the process that the next test kills"]
+fn endless_runs() {
+    let Some(root) = std::env::var_os("TOOLCRIB_TEST_ROOT") else { return };
+    for which in (0..3).cycle() {
+        run_generation(Path::new(&root), which).unwrap();
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_whole_files_and_the_next_one_repairs() {
+    let (_dir, root) = temp();
+    let all: Vec<_> = (0..3).map(generation).map(BTreeMap::from_iter).collect();
+    let me = std::env::current_exe().unwrap();
+    let path = module_path!().split_once("::").unwrap().1;
+    for round in 0..30 {
+        let mut child = Command::new(&me)
+            .args(["--exact", "--ignored", &format!("{path}::endless_runs")])
+            .env("TOOLCRIB_TEST_ROOT", &root)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(60 + round * 7));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for (name, text) in
+            tree(&root).iter().filter(|(name, _)| !name.ends_with('/') && !name.starts_with('.'))
+        {
+            assert!(all.iter().any(|files| files.get(name) == Some(text)), "{name} is torn");
+        }
+        let which = round as usize % 4;
+        let done = if which == 3 { run(&root, &[]) } else { run_generation(&root, which) }.unwrap();
+        assert_eq!(done.kept, Vec::<String>::new());
+        let files = tree(&root).into_iter().filter(|(name, _)| !name.ends_with('/'));
+        let expect = if which == 3 { BTreeMap::new() } else { all[which].clone() };
+        assert_eq!(files.collect::<BTreeMap<_, _>>(), expect);
+        assert!(which != 3 || tree(&root).is_empty());
+    }
+}
+
+#[test]
+fn runs_at_once_take_turns() {
+    let (_dir, root) = temp();
+    std::thread::scope(|scope| {
+        for which in 0..4 {
+            let root = &root;
+            scope.spawn(move || (0..5).for_each(|_| drop(run_generation(root, which % 3).unwrap())));
+        }
+    });
+    assert_eq!(run_generation(&root, 0).unwrap().kept, Vec::<String>::new());
+    let files = tree(&root).into_iter().filter(|(name, _)| !name.ends_with('/'));
+    assert_eq!(files.collect::<Vec<_>>(), {
+        let mut files = generation(0);
+        files.sort();
+        files
+    });
+}
+
+#[test]
+fn only_our_own_leftovers_are_cleared() {
+    let (_dir, root) = temp();
+    fs::create_dir_all(root.join(".toolcrib-tmp")).unwrap();
+    for name in [".toolcrib-tmp/12", ".toolcrib-tmp/manifest", ".toolcrib-tmp/mine.md"] {
+        fs::write(root.join(name), "x").unwrap();
+    }
+    run(&root, &NEW[..1]).unwrap();
+    assert_tree(&root, &[(".toolcrib-tmp/", ""), (".toolcrib-tmp/mine.md", "x"), ("README.md", "index 2\n")]);
+    fs::remove_dir_all(root.join(".toolcrib-tmp")).unwrap();
+    symlink("/", root.join(".toolcrib-tmp")).unwrap();
+    assert_eq!(run(&root, NEW).unwrap_err().code(), "folder-occupied");
+}

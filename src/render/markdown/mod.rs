@@ -1,0 +1,96 @@
+//! Untrusted text as markdown: whatever it holds, it stays where it was put and stays text.
+
+mod inline;
+mod prose;
+
+use std::borrow::Cow;
+
+use crate::tool::{clean_line, clean_text};
+
+pub use inline::inline;
+pub use prose::prose;
+
+/// Text as an inline code span on one line; empty text gives an empty string.
+pub fn code(text: &str) -> String {
+    if is_plain(text, CODE_MARKUP) {
+        return if text.is_empty() { String::new() } else { ["`", text, "`"].concat() };
+    }
+    let line = clean_line(text);
+    let line = break_marker(&line, "<! --");
+    if line.is_empty() {
+        return String::new();
+    }
+    let runs: Vec<usize> = backtick_runs(&line).map(|(_, length)| length).collect();
+    let length = (1..).find(|length| !runs.contains(length)).unwrap_or(1);
+    let ticks = "`".repeat(length);
+    let pad = if line.starts_with('`') || line.ends_with('`') { " " } else { "" };
+    format!("{ticks}{pad}{line}{pad}{ticks}")
+}
+
+/// Text as a fenced code block that nothing in it can close.
+pub fn fence(language: &str, text: &str) -> String {
+    let text = clean_text(text);
+    let text = break_marker(&text, if language == "json" { "\\u003c!--" } else { "<! --" });
+    let longest = backtick_runs(&text).map(|(_, length)| length).max().unwrap_or(0);
+    let ticks = "`".repeat(longest.max(2) + 1);
+    let language: String =
+        language.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+')).collect();
+    let end = if text.is_empty() { "" } else { "\n" };
+    format!("{ticks}{language}\n{text}{end}{ticks}")
+}
+
+/// Sets of ASCII characters, a bit each.
+const CODE_MARKUP: u128 = bits(b"`<");
+const INLINE_MARKUP: u128 = bits(b"\\`*_~<&[]");
+
+const fn bits(bytes: &[u8]) -> u128 {
+    let (mut set, mut index) = (0, 0);
+    while index < bytes.len() {
+        set |= 1 << bytes[index];
+        index += 1;
+    }
+    set
+}
+
+/// Whether text is one clean line of ASCII without any of `markup`: the common case, and the cheap one.
+fn is_plain(text: &str, markup: u128) -> bool {
+    let mut before = b' ';
+    let plain = text.bytes().all(|byte| {
+        let fine =
+            matches!(byte, b' '..=b'~') && (markup >> byte) & 1 == 0 && !(byte == b' ' && before == b' ');
+        before = byte;
+        fine
+    });
+    plain && !text.ends_with(' ')
+}
+
+/// Where runs of backticks start, and how long they are.
+fn backtick_runs(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let start = from + text.get(from..)?.find('`')?;
+        let length = text.len() - start - text[start..].trim_start_matches('`').len();
+        from = start + length;
+        Some((start, length))
+    })
+}
+
+/// Our own markers are comments that begin with `<!-- toolcrib`; nobody else's text may hold one.
+fn break_marker<'a>(text: &'a str, opening: &str) -> Cow<'a, str> {
+    const COMMENT: &str = "<!--";
+    let is_ours =
+        |after: &str| after.trim_start().get(..8).is_some_and(|name| name.eq_ignore_ascii_case("toolcrib"));
+    if !text.match_indices(COMMENT).any(|(at, _)| is_ours(&text[at + COMMENT.len()..])) {
+        return Cow::Borrowed(text);
+    }
+    let mut pieces = text.split(COMMENT);
+    let mut broken = pieces.next().unwrap_or_default().to_string();
+    for piece in pieces {
+        broken.push_str(if is_ours(piece) { opening } else { COMMENT });
+        broken.push_str(piece);
+    }
+    Cow::Owned(broken)
+}
+
+#[cfg(test)]
+mod tests;

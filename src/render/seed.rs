@@ -1,0 +1,197 @@
+//! Seeding a workspace at job start (DOC-8): the docs of a profile, and a template around them.
+//!
+//! What the user already has is kept. In files that carry our block, such as `AGENTS.md`, the block is renewed and
+//! all else stays; other template files are written only where nothing is.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use rust_embed::RustEmbed;
+use tera::Context;
+use walkdir::WalkDir;
+
+use super::folder;
+use super::templates::{TemplateError, render_text};
+use super::{Docs, RenderError, files_section};
+
+/// The folder of the docs in a workspace.
+const DOCS: &str = "tools";
+const BEGIN: &str = "<!-- toolcrib:begin -->";
+const END: &str = "<!-- toolcrib:end -->";
+
+#[derive(RustEmbed)]
+#[folder = "workspace-template/"]
+struct Embedded;
+
+/// What seeding did.
+#[derive(Debug)]
+pub struct Seeded {
+    /// What became of the docs.
+    pub docs: folder::Report,
+    /// Template files written or renewed.
+    pub written: Vec<String>,
+    /// Files of the user's that were left as they are.
+    pub kept: Vec<String>,
+}
+
+/// Seeds `workspace` with the docs of a profile and the files of `template`, a folder, or of our own.
+pub fn seed(
+    docs: &Docs<'_>,
+    workspace: &Path,
+    template: Option<&Path>,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Seeded, RenderError> {
+    let context = placeholders(docs)?;
+    let files = template_files(template)?;
+    let rendered: Vec<(String, Cow<'_, [u8]>)> =
+        files.into_iter().map(|file| render_file(file, &context)).collect::<Result<_, TemplateError>>()?;
+    let report = docs.write(&workspace.join(DOCS), progress)?;
+    let mut seeded = Seeded { docs: report, written: Vec::new(), kept: Vec::new() };
+    for (name, content) in rendered {
+        match place(workspace, &name, &content)
+            .map_err(|source| RenderError::Workspace { path: name.clone(), source })?
+        {
+            Placed::Written => seeded.written.push(name),
+            Placed::Kept => seeded.kept.push(name),
+            Placed::Current => {}
+        }
+    }
+    Ok(seeded)
+}
+
+fn placeholders(docs: &Docs<'_>) -> Result<Context, TemplateError> {
+    let profile = &docs.profile;
+    let title = docs.catalog.config.title.as_deref();
+    let mut context = Context::new();
+    context.insert("title", title.or(profile.name).unwrap_or("Workspace"));
+    context.insert("profile", profile.name.unwrap_or("all"));
+    context.insert("description", profile.description.unwrap_or("The working folder of one agent."));
+    context.insert("tool_count", &profile.tools.len());
+    context.insert("registry_version", &docs.catalog.version);
+    context.insert("tools", &files_section(profile, DOCS, docs.templates)?);
+    Ok(context)
+}
+
+fn template_files(template: Option<&Path>) -> Result<Vec<(String, Cow<'static, [u8]>)>, RenderError> {
+    let Some(folder) = template else {
+        let mut names: Vec<_> = Embedded::iter().collect();
+        names.sort_unstable();
+        let read = |name: Cow<'static, str>| Embedded::get(&name).map(|file| (name.into_owned(), file.data));
+        return Ok(names.into_iter().filter_map(read).collect());
+    };
+    let failed =
+        |path: &Path, source| RenderError::Workspace { path: path.to_string_lossy().into_owned(), source };
+    let mut files = Vec::new();
+    for entry in WalkDir::new(folder).sort_by_file_name() {
+        let entry = entry.map_err(|error| failed(folder, error.into()))?;
+        let Ok(relative) = entry.path().strip_prefix(folder) else { continue };
+        if entry.file_type().is_file() {
+            let content = std::fs::read(entry.path()).map_err(|error| failed(entry.path(), error))?;
+            files.push((relative.to_string_lossy().replace('\\', "/"), Cow::Owned(content)));
+        }
+    }
+    Ok(files)
+}
+
+/// Text has its placeholders filled in; anything else is copied as it is.
+fn render_file<'a>(
+    (name, content): (String, Cow<'a, [u8]>),
+    context: &Context,
+) -> Result<(String, Cow<'a, [u8]>), TemplateError> {
+    let rendered = match std::str::from_utf8(&content) {
+        Ok(text) if text.contains("{{") || text.contains("{%") => {
+            Cow::Owned(render_text(&name, text, context)?.into_bytes())
+        }
+        _ => content,
+    };
+    Ok((name, rendered))
+}
+
+enum Placed {
+    Written,
+    Kept,
+    Current,
+}
+
+fn place(workspace: &Path, name: &str, content: &[u8]) -> std::io::Result<Placed> {
+    let target = workspace.join(name);
+    refuse_links(workspace, name)?;
+    let existing = match std::fs::read(&target) {
+        Ok(existing) => existing,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            std::fs::create_dir_all(target.parent().unwrap_or(workspace))?;
+            return write_whole(&target, content).map(|()| Placed::Written);
+        }
+        Err(error) => return Err(error),
+    };
+    if existing == content {
+        return Ok(Placed::Current);
+    }
+    let (Ok(existing), Ok(content)) = (std::str::from_utf8(&existing), std::str::from_utf8(content)) else {
+        return Ok(Placed::Kept);
+    };
+    match renew(existing, content) {
+        Some(renewed) if renewed == existing => Ok(Placed::Current),
+        Some(renewed) => write_whole(&target, renewed.as_bytes()).map(|()| Placed::Written),
+        None => Ok(Placed::Kept),
+    }
+}
+
+/// A file is there whole or not at all: it is written beside its place and moved there.
+fn write_whole(target: &Path, content: &[u8]) -> std::io::Result<()> {
+    let name = format!(".toolcrib-tmp-{}", std::process::id());
+    let staged = target.with_file_name(name);
+    let written = std::fs::write(&staged, content).and_then(|()| std::fs::rename(&staged, target));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&staged);
+    }
+    written
+}
+
+/// Nothing is written through a link that the user, or somebody else, has put in the way.
+fn refuse_links(workspace: &Path, name: &str) -> std::io::Result<()> {
+    let mut path = PathBuf::from(workspace);
+    for part in name.split('/') {
+        path.push(part);
+        if path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
+            return Err(std::io::Error::other(
+                "it is, or lies behind, a symbolic link; replace the link by a file or folder",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The user's text with our block renewed, or added at the end. `None` when the template has no block.
+fn renew(existing: &str, template: &str) -> Option<String> {
+    let block = &template[block_of(template)?];
+    Some(match block_of(existing) {
+        Some(range) => format!("{}{block}{}", &existing[..range.start], &existing[range.end..]),
+        None if existing.trim().is_empty() => format!("{block}\n"),
+        None => format!("{}\n\n{block}\n", existing.trim_end_matches('\n')),
+    })
+}
+
+fn block_of(text: &str) -> Option<std::ops::Range<usize>> {
+    let start = text.find(BEGIN)?;
+    let end = text[start..].find(END)? + start + END.len();
+    Some(start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::renew;
+
+    #[test]
+    fn only_our_block_of_the_users_file_changes() {
+        let template = "# T\n\n<!-- toolcrib:begin -->\nnew\n<!-- toolcrib:end -->\n";
+        let check =
+            |existing: &str, expect: &str| assert_eq!(renew(existing, template).as_deref(), Some(expect));
+        check("Mine.\n", "Mine.\n\n<!-- toolcrib:begin -->\nnew\n<!-- toolcrib:end -->\n");
+        check(
+            "a\n<!-- toolcrib:begin -->\nold\n<!-- toolcrib:end -->\nb\n",
+            "a\n<!-- toolcrib:begin -->\nnew\n<!-- toolcrib:end -->\nb\n",
+        );
+        assert_eq!(renew("Mine.\n", "no block"), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! The templates: ours, and the user's in place of any of them. Tool text is passed in as values and is never a template.
+
+use std::path::Path;
+
+use rust_embed::RustEmbed;
+use tera::{Context, Tera};
+
+#[derive(RustEmbed)]
+#[folder = "templates/"]
+struct Embedded;
+
+/// A template that cannot be read or rendered.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("template {name}: {problem}")]
+pub struct TemplateError {
+    /// The template, by its path below the templates folder.
+    pub name: String,
+    /// What is wrong, with the line where it is known.
+    pub problem: String,
+}
+
+/// All templates, parsed.
+#[derive(Debug)]
+pub struct Templates {
+    tera: Tera,
+    hash: String,
+}
+
+impl Templates {
+    /// Our templates, with those of `folder` in place of the ones of the same name.
+    pub fn load(folder: Option<&Path>) -> Result<Self, TemplateError> {
+        let mut tera = Tera::new();
+        let mut hasher = blake3::Hasher::new();
+        let mut names: Vec<String> = Embedded::iter().map(|name| name.to_string()).collect();
+        names.sort_unstable();
+        if let Some(folder) = folder {
+            refuse_strangers(folder, &names)?;
+        }
+        for name in &names {
+            let own = folder.map(|folder| folder.join(name)).filter(|file| file.exists());
+            let text = match own {
+                Some(file) => std::fs::read_to_string(&file).map_err(|error| problem(name, error))?,
+                None => embedded(name)?,
+            };
+            hasher.update(name.as_bytes()).update(text.as_bytes());
+            tera.add_raw_template(name, &text).map_err(|error| problem(name, error))?;
+        }
+        Ok(Self { tera, hash: hasher.finalize().to_hex()[..16].to_string() })
+    }
+
+    /// A hash of all templates.
+    pub(super) fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// Renders one template.
+    pub(super) fn render(&self, name: &str, context: &Context) -> Result<String, TemplateError> {
+        self.tera.render(name, context).map_err(|error| problem(name, error))
+    }
+}
+
+/// Renders a text that is itself the template, such as a file of a workspace template.
+pub(super) fn render_text(name: &str, text: &str, context: &Context) -> Result<String, TemplateError> {
+    Tera::one_off(text, context, false).map_err(|error| problem(name, error))
+}
+
+fn embedded(name: &str) -> Result<String, TemplateError> {
+    let file = Embedded::get(name).ok_or_else(|| problem(name, "it is not embedded"))?;
+    String::from_utf8(file.data.into_owned()).map_err(|error| problem(name, error))
+}
+
+/// A file that replaces no template of ours is a slip of the name.
+fn refuse_strangers(folder: &Path, names: &[String]) -> Result<(), TemplateError> {
+    if !folder.is_dir() {
+        return Err(problem(&folder.to_string_lossy(), "the templates folder does not exist"));
+    }
+    for entry in walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok) {
+        let Ok(relative) = entry.path().strip_prefix(folder) else { continue };
+        let name = relative.to_string_lossy().replace('\\', "/");
+        if entry.file_type().is_file() && name.ends_with(".md") && !names.contains(&name) {
+            let near = crate::finding::nearest(&name, names.iter().map(String::as_str));
+            let hint = near.first().map_or(format!("templates are: {}", names.join(", ")), |near| {
+                format!("did you mean {near}?")
+            });
+            return Err(problem(&name, format!("there is no template of this name to replace; {hint}")));
+        }
+    }
+    Ok(())
+}
+
+fn problem(name: &str, error: impl std::fmt::Display) -> TemplateError {
+    TemplateError { name: name.to_string(), problem: error.to_string() }
+}

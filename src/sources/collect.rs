@@ -1,0 +1,209 @@
+//! Finding tools in whatever containers they lie: bare arrays, `tools/list` results, request bodies, maps of servers.
+//!
+//! The walk goes down through objects and arrays until something reads as a tool, and remembers on the way which
+//! server and category it is in.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::RawTool;
+use super::shape::{Shape, Shapes};
+use crate::finding::{Code, Finding, Place, pointer_join};
+use crate::tool::CategoryPath;
+
+/// Containers nest no deeper than this in any known format.
+const MAX_DEPTH: usize = 10;
+
+/// What the containers around a tool say about it.
+#[derive(Clone, Default)]
+struct Context {
+    server: Option<String>,
+    category: Option<String>,
+    /// Whether the container is one that holds tools, so that even a bare name and description is one.
+    of_tools: bool,
+}
+
+/// All tools of a document, in order.
+pub(super) fn collect(file: &str, document: &Value) -> (Vec<RawTool>, Vec<Finding>) {
+    let mut walk =
+        Walk { file, shapes: Shapes::new(), tools: Vec::new(), findings: Vec::new(), seen: HashMap::new() };
+    walk.value(document, "", &Context::default(), 0);
+    (walk.tools, walk.findings)
+}
+
+struct Walk<'a> {
+    file: &'a str,
+    shapes: Shapes,
+    tools: Vec<RawTool>,
+    findings: Vec<Finding>,
+    /// Tools by server and name: dumps often hold the same list twice.
+    seen: HashMap<(Option<String>, String), Vec<usize>>,
+}
+
+impl Walk<'_> {
+    fn value(&mut self, value: &Value, pointer: &str, context: &Context, depth: usize) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        match value {
+            Value::Object(object) => match Shape::of(object, context.of_tools) {
+                Some(shape) => self.tool(shape, object, pointer, context),
+                None => self.container(object, pointer, context, depth),
+            },
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    match item {
+                        Value::Object(_) | Value::Array(_) => {
+                            self.value(item, &pointer_join(pointer, index), context, depth + 1)
+                        }
+                        _ if context.of_tools => self.not_a_tool(item, &pointer_join(pointer, index)),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn container(&mut self, object: &Map<String, Value>, pointer: &str, context: &Context, depth: usize) {
+        if context.of_tools && object.contains_key("parameters") && !object.contains_key("name") {
+            return self.nameless(pointer);
+        }
+        let inner = enter(object, context);
+        for (key, value) in object {
+            let child = pointer_join(pointer, key);
+            let of_tools = holds_tools(key);
+            match value {
+                Value::Array(items) if of_tools || maps_a_server(key, items) => {
+                    let server = if of_tools { inner.server.clone() } else { Some(key.clone()) };
+                    self.value(
+                        value,
+                        &child,
+                        &Context { server, of_tools: true, ..inner.clone() },
+                        depth + 1,
+                    );
+                }
+                Value::Object(fields) if !skipped(key) => {
+                    let maps_server = !of_tools && key != "result" && fields.contains_key("tools");
+                    let server = inner.server.clone().or_else(|| maps_server.then(|| key.clone()));
+                    self.value(
+                        value,
+                        &child,
+                        &Context { server, of_tools: false, ..inner.clone() },
+                        depth + 1,
+                    );
+                }
+                Value::Array(_) => {
+                    self.value(value, &child, &Context { of_tools: false, ..inner.clone() }, depth + 1)
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn tool(&mut self, shape: Shape, object: &Map<String, Value>, pointer: &str, context: &Context) {
+        let place = Place::new(self.file, pointer);
+        let Some((mut definition, parameters)) = self.shapes.read(shape, object, &place, &mut self.findings)
+        else {
+            return;
+        };
+        if definition.name.trim().is_empty() {
+            return self.nameless(pointer);
+        }
+        let same = self.seen.entry((context.server.clone(), definition.name.clone())).or_default();
+        if same.iter().any(|&index| same_tool(&self.tools[index].definition, &definition, context)) {
+            return;
+        }
+        same.push(self.tools.len());
+        if definition.category.is_empty() {
+            let segments = [context.category.as_deref(), context.server.as_deref()];
+            definition.category.extend(CategoryPath::from_segments(segments.into_iter().flatten()));
+        }
+        let server = context.server.clone();
+        self.tools.push(RawTool {
+            definition,
+            server,
+            place,
+            parameters: parameters.map(|path| format!("{pointer}{path}")),
+        });
+    }
+
+    fn nameless(&mut self, pointer: &str) {
+        let finding = Finding::new(Code::DefinitionInvalid, "a definition without a name");
+        self.findings.push(finding.at(Place::new(self.file, pointer)).help("give it a `name`"));
+    }
+
+    fn not_a_tool(&mut self, item: &Value, pointer: &str) {
+        let kind = match item {
+            Value::Null => "null",
+            Value::String(_) => "text",
+            _ => "a number or boolean",
+        };
+        let finding = Finding::new(Code::DefinitionInvalid, format!("expected a definition, got {kind}"));
+        self.findings.push(
+            finding.at(Place::new(self.file, pointer)).help("remove it, or write an object with a `name`"),
+        );
+    }
+}
+
+/// A copy of a tool that is already there is no second tool.
+fn same_tool(known: &crate::tool::Definition, new: &crate::tool::Definition, context: &Context) -> bool {
+    let parameters =
+        |tool: &crate::tool::Definition| tool.parameters.as_ref().map(|schema| schema.value().clone());
+    context.server.is_some() && known.description == new.description && parameters(known) == parameters(new)
+}
+
+/// Reads what a container says about the tools in it.
+fn enter(object: &Map<String, Value>, context: &Context) -> Context {
+    let text = |key: &str| {
+        object.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(str::to_string)
+    };
+    let named = object.contains_key("tools").then(|| text("name")).flatten();
+    Context {
+        server: text("server_name").or(named).or_else(|| context.server.clone()),
+        category: text("category").or_else(|| context.category.clone()),
+        of_tools: false,
+    }
+}
+
+fn holds_tools(key: &str) -> bool {
+    matches!(
+        key,
+        "tools"
+            | "tool"
+            | "functions"
+            | "functionDeclarations"
+            | "function_declarations"
+            | "operations"
+            | "definitions"
+            | "actions"
+    )
+}
+
+/// `{"server": [tool, ...]}`: a list whose every entry is named, or that is empty.
+fn maps_a_server(key: &str, items: &[Value]) -> bool {
+    let named = |item: &Value| item.get("name").is_some_and(Value::is_string);
+    let described = |item: &Value| item.get("description").is_some() || Shape::of_value(item).is_some();
+    !skipped(key) && items.first().is_some_and(described) && items.iter().all(named)
+}
+
+/// Parts of documents that hold named and described things, but no tools.
+fn skipped(key: &str) -> bool {
+    matches!(
+        key,
+        "inputSchema"
+            | "input_schema"
+            | "parameters"
+            | "properties"
+            | "$defs"
+            | "messages"
+            | "components"
+            | "paths"
+            | "mcpServers"
+            | "config"
+            | "resources"
+            | "prompts"
+            | "env"
+    )
+}

@@ -1,0 +1,124 @@
+//! Where definitions come from: bytes in, raw tools out.
+//!
+//! 1. [`files`] lists the definition files of each source, in a fixed order.
+//! 2. Each is read and parsed, in parallel, within limits.
+//! 3. [`openapi`] takes OpenAPI documents; [`collect`] finds the tools in everything else, in whatever
+//!    containers they lie, and [`shape`] reads each as the format it has.
+//! 4. Schemas get back the very bytes that the file has for them.
+
+mod collect;
+mod files;
+pub mod openapi;
+mod shape;
+
+use rayon::prelude::*;
+
+use crate::config::Workspace;
+use crate::finding::{Code, Document, Finding, Limits, Place, open};
+use crate::tool::{CategoryPath, Definition, Schema};
+
+/// One tool as its source has it.
+#[derive(Clone, Debug)]
+pub struct RawTool {
+    /// What the source says, in our terms.
+    pub definition: Definition,
+    /// The server it belongs to.
+    pub server: Option<String>,
+    /// Where it is written.
+    pub place: Place,
+    /// Where its parameters are written, when they stand in the source as they are.
+    pub parameters: Option<String>,
+}
+
+/// Everything that was loaded.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The tools, in the order of the sources.
+    pub tools: Vec<RawTool>,
+    /// The files, kept to locate findings.
+    pub documents: Vec<Document>,
+    /// What is wrong with them.
+    pub findings: Vec<Finding>,
+}
+
+/// Loads all sources of a workspace.
+pub fn load(workspace: &Workspace, limits: &Limits) -> Loaded {
+    let mut loaded = Loaded::default();
+    let files = files::list(workspace, &mut loaded.findings);
+    let parsed: Vec<Result<Imported, Finding>> = files
+        .par_iter()
+        .map(|file| open(&file.path, &file.shown, limits).map(|document| import(document, file)))
+        .collect();
+    for (result, file) in parsed.into_iter().zip(&files) {
+        match result {
+            Ok(imported) => {
+                loaded.tools.extend(imported.tools);
+                loaded.findings.extend(imported.findings);
+                loaded.documents.push(imported.document);
+            }
+            Err(mut finding) => {
+                finding.severity =
+                    if file.named { finding.severity } else { crate::finding::Severity::Warning };
+                loaded.findings.push(finding);
+            }
+        }
+    }
+    loaded
+}
+
+struct Imported {
+    document: Document,
+    tools: Vec<RawTool>,
+    findings: Vec<Finding>,
+}
+
+fn import(document: Document, file: &files::File) -> Imported {
+    let (mut tools, mut findings) = if openapi::recognise(&document.value) {
+        let imported = openapi::import(&document.file, &document.value);
+        let server = imported.server;
+        let tool = |operation: openapi::Operation| RawTool {
+            definition: operation.definition,
+            server: server.clone(),
+            place: Place::new(&document.file, operation.pointer),
+            parameters: None,
+        };
+        (imported.operations.into_iter().map(tool).collect(), imported.findings)
+    } else {
+        collect::collect(&document.file, &document.value)
+    };
+    if tools.is_empty() && findings.is_empty() {
+        findings.push(unknown_format(&document, file.named));
+    }
+    keep_bytes(&document, &mut tools);
+    let category = file.source.category.as_deref().and_then(CategoryPath::parse);
+    for tool in &mut tools {
+        tool.server = tool.server.take().or_else(|| file.source.server.clone());
+        if let Some(category) = category.as_ref().filter(|_| tool.definition.category.is_empty()) {
+            tool.definition.category.push(category.clone());
+        }
+    }
+    Imported { document, tools, findings }
+}
+
+fn unknown_format(document: &Document, named: bool) -> Finding {
+    let mut finding = Finding::new(Code::FormatUnknown, format!("no tool definitions in {}", document.file)).help(
+        "known are native definitions, MCP tools/list, OpenAI, Anthropic, Gemini, Ollama, LangChain and Bedrock tools, \
+         maps of servers, OpenAPI 3 and Swagger 2",
+    );
+    if !named {
+        finding.severity = crate::finding::Severity::Info;
+    }
+    finding.at(Place::new(&document.file, ""))
+}
+
+/// The schema keeps the author's bytes (DEF-2), which parsing has lost.
+fn keep_bytes(document: &Document, tools: &mut [RawTool]) {
+    let pointers: Vec<String> = tools.iter().filter_map(|tool| tool.parameters.clone()).collect();
+    let slices = document.slices(&pointers);
+    let written = tools.iter_mut().filter(|tool| tool.parameters.is_some());
+    for (tool, slice) in written.zip(slices) {
+        if let (Some(schema), Some(text)) = (&tool.definition.parameters, slice) {
+            tool.definition.parameters = Some(Schema::verbatim(text, schema.value().clone()));
+        }
+    }
+}

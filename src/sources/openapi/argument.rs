@@ -1,0 +1,176 @@
+//! Arguments from everywhere in a request, merged into one object that names each of them once.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Map, Value, json};
+
+use super::bundle::{Bundle, Component, weight};
+use super::lower::Direction;
+use super::name::{Names, is_portable, portable};
+use super::report::{Report, quote};
+use crate::finding::Code;
+use crate::tool::{ArgumentPlace, Location};
+
+/// Room for a number or a place after a name.
+const MAX_STEM: usize = 48;
+
+/// One argument of an operation.
+pub(super) struct Argument {
+    pub(super) location: Location,
+    /// The name in the request.
+    pub(super) name: String,
+    pub(super) schema: Rc<Component>,
+    pub(super) description: Option<String>,
+    pub(super) examples: Vec<Value>,
+    pub(super) required: bool,
+    pub(super) pointer: String,
+}
+
+/// All arguments of an operation.
+pub(super) struct Merged {
+    /// The name of each argument, in the order given.
+    pub(super) keys: Vec<String>,
+    /// JSON Schema of the one object.
+    pub(super) parameters: Value,
+    /// Where those go that the method does not place.
+    pub(super) places: IndexMap<String, ArgumentPlace>,
+}
+
+/// Merges arguments; what exceeds `budget` accepts anything.
+pub(super) fn merge(
+    arguments: &[Argument],
+    method: &str,
+    pointer: &str,
+    mut budget: usize,
+    bundle: &mut Bundle<'_, '_>,
+    report: &mut Report,
+) -> Merged {
+    let keys = keys(arguments);
+    let (mut properties, mut required, mut places) = (Map::new(), Vec::new(), IndexMap::new());
+    let mut refs: IndexSet<String> = IndexSet::new();
+    let mut left_open = 0;
+    for (argument, key) in arguments.iter().zip(&keys) {
+        let renamed = *key != argument.name && argument.location != Location::WholeBody;
+        if renamed {
+            let message = format!("argument `{}` is called `{key}`", quote(&argument.name));
+            report.add(Code::ArgumentRenamed, &argument.pointer, message);
+        }
+        if renamed || argument.location != usual_location(argument.location, method) {
+            let name = renamed.then(|| argument.name.clone());
+            places.insert(key.clone(), ArgumentPlace { location: argument.location, name });
+        }
+        if argument.required {
+            required.push(key.clone());
+        }
+        let mut schema = if argument.schema.weight <= budget {
+            refs.extend(argument.schema.refs.iter().cloned());
+            as_object(&argument.schema.value)
+        } else {
+            left_open += 1;
+            Map::new()
+        };
+        annotate(&mut schema, argument, budget);
+        let schema = Value::Object(schema);
+        budget = budget.saturating_sub(weight(&schema) + 32 + key.len());
+        properties.insert(key.clone(), schema);
+    }
+    let mut parameters = Map::new();
+    parameters.insert("type".to_string(), "object".into());
+    parameters.insert("properties".to_string(), properties.into());
+    if !required.is_empty() {
+        parameters.insert("required".to_string(), required.into());
+    }
+    parameters.insert("additionalProperties".to_string(), false.into());
+    let (definitions, unresolved) = bundle.definitions(refs, Direction::Input, &mut budget, report);
+    if !definitions.is_empty() {
+        parameters.insert("$defs".to_string(), definitions.into());
+    }
+    if left_open + unresolved > 0 {
+        let parts = left_open + unresolved;
+        let message = format!("the arguments are too large to bundle; {parts} parts of them accept anything");
+        report.add(Code::SchemaReferenceBroken, pointer, message);
+    }
+    Merged { keys, parameters: parameters.into(), places }
+}
+
+/// Where an argument goes that no record places: see `HttpBackend`.
+fn usual_location(location: Location, method: &str) -> Location {
+    match (location, method) {
+        (Location::Path, _) => Location::Path,
+        (_, "GET" | "HEAD" | "DELETE") => Location::Query,
+        _ => Location::Body,
+    }
+}
+
+fn as_object(schema: &Value) -> Map<String, Value> {
+    match schema {
+        Value::Object(map) => map.clone(),
+        Value::Bool(false) => Map::from_iter([("not".to_string(), json!({}))]),
+        _ => Map::new(),
+    }
+}
+
+/// Adds what the parameter says beside its schema.
+fn annotate(schema: &mut Map<String, Value>, argument: &Argument, budget: usize) {
+    if let Some(description) = argument.description.as_ref().filter(|text| text.len() <= budget) {
+        schema.insert("description".to_string(), description.as_str().into());
+    }
+    if !argument.examples.is_empty() {
+        let examples = Value::Array(argument.examples.clone());
+        if weight(&examples) <= budget {
+            schema.insert("examples".to_string(), examples);
+        }
+    }
+    let is_binary = schema.get("format").is_some_and(|format| format == "binary");
+    if is_binary && argument.location == Location::Body {
+        schema.entry("type").or_insert_with(|| "string".into());
+        schema.entry("description").or_insert_with(|| "The content of a file.".into());
+    }
+}
+
+/// One name for each argument. Those of the path keep theirs, then those that nobody shares.
+fn keys(arguments: &[Argument]) -> Vec<String> {
+    let is_whole = |argument: &Argument| argument.location == Location::WholeBody;
+    let mut wanted: HashMap<&str, usize> = HashMap::new();
+    for argument in arguments.iter().filter(|argument| !is_whole(argument)) {
+        *wanted.entry(&argument.name).or_default() += 1;
+    }
+    let mut names = Names::default();
+    let mut keys: Vec<Option<String>> = vec![None; arguments.len()];
+    let mut keep = |keys: &mut [Option<String>], chosen: &dyn Fn(&Argument) -> bool| {
+        for (key, argument) in keys.iter_mut().zip(arguments) {
+            if key.is_none() && chosen(argument) && is_portable(&argument.name) && names.take(&argument.name)
+            {
+                *key = Some(argument.name.clone());
+            }
+        }
+    };
+    keep(&mut keys, &|argument| argument.location == Location::Path);
+    keep(&mut keys, &|argument| !is_whole(argument) && wanted.get(argument.name.as_str()) == Some(&1));
+    keep(&mut keys, &is_whole);
+    let named = keys.into_iter().zip(arguments).map(|(key, argument)| {
+        key.unwrap_or_else(|| {
+            let place = word(argument.location);
+            let stem = portable(&argument.name, MAX_STEM, place);
+            let plain = stem != argument.name && !is_whole(argument) && names.take(&stem);
+            match argument.location {
+                _ if plain => stem,
+                Location::WholeBody => names.number("request_body"),
+                _ => names.number(&format!("{stem}_{place}")),
+            }
+        })
+    });
+    named.collect()
+}
+
+fn word(location: Location) -> &'static str {
+    match location {
+        Location::Path => "path",
+        Location::Query => "query",
+        Location::Header => "header",
+        Location::Cookie => "cookie",
+        Location::Body | Location::WholeBody => "body",
+    }
+}

@@ -1,0 +1,206 @@
+//! The document as a whole: its dialect, and what a `$ref` in it means.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::report::Report;
+use crate::finding::Code;
+
+/// The longest chain of references that is followed.
+const MAX_HOPS: usize = 32;
+
+/// The language that a document's schemas are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Swagger 2.0.
+    Swagger2,
+    /// OpenAPI 3.0.
+    Draft30,
+    /// OpenAPI 3.1 and later: JSON Schema 2020-12.
+    Draft31,
+}
+
+/// A document, with what is needed to find things in it.
+pub(super) struct Document<'d> {
+    pub(super) root: &'d Value,
+    pub(super) dialect: Dialect,
+    file_name: String,
+    named: OnceCell<HashMap<String, String>>,
+}
+
+/// What a `$ref` points to.
+pub(super) enum Target<'d> {
+    /// A value of this document, and where it is.
+    Local(&'d Value, String),
+    /// Nothing.
+    Broken,
+    /// Another document.
+    Remote,
+}
+
+/// The version that a document says it is written in.
+pub(super) fn version(document: &Value) -> Option<(&'static str, String)> {
+    ["openapi", "swagger"].into_iter().find_map(|field| match document.get(field)? {
+        Value::String(version) => Some((field, version.clone())),
+        Value::Number(version) => Some((field, version.to_string())),
+        _ => None,
+    })
+}
+
+impl<'d> Document<'d> {
+    pub(super) fn new(file: &str, root: &'d Value) -> Self {
+        let dialect = match version(root) {
+            Some(("swagger", _)) => Dialect::Swagger2,
+            Some((_, version)) if version.starts_with("3.0") || version == "3" => Dialect::Draft30,
+            _ => Dialect::Draft31,
+        };
+        let file_name = file.rsplit(['/', '\\']).next().unwrap_or(file).to_string();
+        Self { root, dialect, file_name, named: OnceCell::new() }
+    }
+
+    /// The value at a JSON pointer.
+    pub(super) fn at(&self, pointer: &str) -> Option<&'d Value> {
+        self.root.pointer(pointer)
+    }
+
+    /// What `reference` means. Names given by `$anchor` and `$id` count; nothing is ever fetched.
+    pub(super) fn resolve(&self, reference: &str) -> Target<'d> {
+        let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let itself = base.is_empty()
+            || base.trim_start_matches("./") == self.file_name
+            || self.root.get("$self").and_then(Value::as_str) == Some(base);
+        let base = if itself { Some("") } else { self.named().get(base).map(String::as_str) };
+        let Some(base) = base else { return Target::Remote };
+        let fragment = percent_decode(fragment);
+        let pointer = match fragment.as_str() {
+            "" => base.to_string(),
+            path if path.starts_with('/') => format!("{base}{path}"),
+            anchor => match self.named().get(&format!("#{anchor}")) {
+                Some(pointer) => pointer.clone(),
+                None => return Target::Broken,
+            },
+        };
+        match self.at(&pointer) {
+            Some(value) if !pointer.is_empty() => Target::Local(value, pointer),
+            _ => Target::Broken,
+        }
+    }
+
+    /// What `reference` means in a schema at `pointer`. Schemas that were pasted into a document refer to
+    /// their own root, so that is tried when the document has nothing there.
+    pub(super) fn resolve_from(&self, reference: &str, pointer: &str) -> Target<'d> {
+        let found = self.resolve(reference);
+        let (Target::Broken, Some(path)) = (&found, reference.strip_prefix('#')) else { return found };
+        let mut ancestor = pointer;
+        while path.starts_with('/') && !ancestor.is_empty() {
+            let target = format!("{ancestor}{}", percent_decode(path));
+            if let Some(value) = self.at(&target) {
+                return Target::Local(value, target);
+            }
+            ancestor = ancestor.rsplit_once('/').map_or("", |(parent, _)| parent);
+        }
+        found
+    }
+
+    /// Follows the `$ref`s of a parameter, body, response, example or path item; `None` once it is reported
+    /// that they lead nowhere.
+    pub(super) fn follow(
+        &self,
+        value: &'d Value,
+        pointer: String,
+        report: &mut Report,
+    ) -> Option<(&'d Value, String)> {
+        let (mut at, mut place) = (value, pointer);
+        for _ in 0..MAX_HOPS {
+            let Some(reference) = at.get("$ref").and_then(Value::as_str) else { return Some((at, place)) };
+            match self.resolve(reference) {
+                Target::Local(next, pointer) => (at, place) = (next, pointer),
+                Target::Broken => {
+                    report.broken(reference, &place);
+                    return None;
+                }
+                Target::Remote => {
+                    report.remote(reference, &place);
+                    return None;
+                }
+            }
+        }
+        report.add(Code::SchemaReferenceBroken, &place, "a chain of $refs never ends");
+        None
+    }
+
+    /// Pointers to what `$anchor` (as `#name`) and `$id` name; the first of a name wins.
+    fn named(&self) -> &HashMap<String, String> {
+        self.named.get_or_init(|| {
+            let mut found = HashMap::new();
+            collect_names(self.root, &mut String::new(), &mut found);
+            found
+        })
+    }
+}
+
+fn collect_names(value: &Value, pointer: &mut String, found: &mut HashMap<String, String>) {
+    let length = pointer.len();
+    match value {
+        Value::Object(map) => {
+            for (key, child) in map {
+                match (key.as_str(), child) {
+                    ("$anchor" | "$dynamicAnchor", Value::String(name)) => {
+                        found.entry(format!("#{name}")).or_insert_with(|| pointer.clone());
+                    }
+                    ("$id", Value::String(id)) => {
+                        found.entry(id.trim_end_matches('#').to_string()).or_insert_with(|| pointer.clone());
+                    }
+                    _ if child.is_object() || child.is_array() => {
+                        push_segment(pointer, key);
+                        collect_names(child, pointer, found);
+                        pointer.truncate(length);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, child) in items.iter().enumerate().filter(|(_, child)| child.is_object()) {
+                push_segment(pointer, &index.to_string());
+                collect_names(child, pointer, found);
+                pointer.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Appends a segment to a pointer in place; for walks that visit every value.
+pub(super) fn push_segment(pointer: &mut String, segment: &str) {
+    pointer.push('/');
+    for c in segment.chars() {
+        match c {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            c => pointer.push(c),
+        }
+    }
+}
+
+fn percent_decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let hex = |offset| bytes.get(at + offset).and_then(|&b| char::from(b).to_digit(16));
+        match (byte, hex(1), hex(2)) {
+            (b'%', Some(high), Some(low)) => {
+                decoded.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            _ => {
+                decoded.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}

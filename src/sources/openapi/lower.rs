@@ -1,0 +1,307 @@
+//! One schema of any OpenAPI dialect, rewritten as JSON Schema 2020-12 with its `$ref`s in `$defs`.
+//!
+//! OpenAPI's own words (`nullable`, `example`, boolean `exclusiveMinimum`, ...) are read in every dialect,
+//! because documents mix them; only the siblings of a `$ref` mean something from 3.1 on alone.
+
+use indexmap::IndexSet;
+use serde_json::{Map, Value, json};
+
+use super::bundle::Keys;
+use super::document::{Dialect, Document, Target, push_segment};
+use super::keyword::{Kind, fits, kind, strings};
+use super::report::{Report, quote};
+use crate::finding::Code;
+
+/// The deepest schema that is read; what is deeper accepts anything.
+const MAX_DEPTH: usize = 200;
+/// The most schemas in which a required name is looked up.
+const MAX_FAMILY: usize = 64;
+/// Words that a chain of `allOf`s, a `$ref` or `null` beside a schema do not concern.
+const ANNOTATIONS: [&str; 6] = ["title", "description", "default", "examples", "deprecated", "$comment"];
+/// What a Swagger 2.0 parameter says beside its schema.
+const PARAMETER_WORDS: [&str; 6] =
+    ["name", "in", "required", "allowEmptyValue", "collectionFormat", "schema"];
+
+/// Whether a schema is of what is sent or of what comes back: `readOnly` leaves the one, `writeOnly` the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Direction {
+    Input,
+    Output,
+}
+
+/// The rewriting of one schema.
+pub(super) struct Lowering<'a, 'd> {
+    pub(super) document: &'a Document<'d>,
+    pub(super) report: &'a mut Report,
+    pub(super) keys: &'a mut Keys,
+    pub(super) direction: Direction,
+    /// Where the schema is in the document.
+    pub(super) pointer: String,
+    /// Keys in `$defs` that the schema needs.
+    pub(super) refs: IndexSet<String>,
+    pub(super) depth: usize,
+}
+
+impl Lowering<'_, '_> {
+    /// Rewrites a schema.
+    pub(super) fn schema(&mut self, schema: &Value) -> Value {
+        self.schema_within(schema, None)
+    }
+
+    /// Rewrites a Swagger 2.0 parameter, which is a schema with more words.
+    pub(super) fn parameter(&mut self, parameter: &Value) -> Value {
+        match parameter {
+            Value::Object(map) => self.object(map, parameter, &PARAMETER_WORDS),
+            _ => json!({}),
+        }
+    }
+
+    /// `family` is the outermost schema of the `allOf`s around this one, whose names belong together.
+    fn schema_within(&mut self, schema: &Value, family: Option<&Value>) -> Value {
+        match schema {
+            Value::Bool(_) => schema.clone(),
+            Value::Object(map) if self.depth < MAX_DEPTH => {
+                self.depth += 1;
+                let lowered = self.object(map, family.unwrap_or(schema), &[]);
+                self.depth -= 1;
+                lowered
+            }
+            _ => {
+                let message = "not a schema, which is an object or a boolean; the place accepts anything";
+                self.report.add(Code::FieldInvalid, &self.pointer, message);
+                json!({})
+            }
+        }
+    }
+
+    fn object(&mut self, map: &Map<String, Value>, family: &Value, skip: &[&str]) -> Value {
+        let mut out = Map::new();
+        let reference = map.get("$ref").or_else(|| map.get("$dynamicRef"));
+        if let Some(reference) = reference {
+            self.reference(reference, &mut out);
+        }
+        let alone = reference.is_some() && self.document.dialect != Dialect::Draft31;
+        for (word, value) in map {
+            if !skip.contains(&word.as_str()) && (!alone || word == "description") {
+                self.keyword(word, value, map, family, &mut out);
+            }
+        }
+        lower_bounds(&mut out);
+        if is_true(map.get("nullable")) || is_true(map.get("x-nullable")) {
+            out = allow_null(out);
+        }
+        Value::Object(out)
+    }
+
+    fn reference(&mut self, reference: &Value, out: &mut Map<String, Value>) {
+        let Some(reference) = reference.as_str() else {
+            return self.report.invalid(&self.pointer, "$ref", "a $ref is a string; it was left out");
+        };
+        match self.document.resolve_from(reference, &self.pointer) {
+            Target::Local(_, pointer) => {
+                let key = self.keys.of(&pointer);
+                out.insert("$ref".to_string(), Value::String(format!("#/$defs/{key}")));
+                self.refs.insert(key);
+            }
+            Target::Broken => self.report.broken(reference, &self.pointer),
+            Target::Remote => self.report.remote(reference, &self.pointer),
+        }
+    }
+
+    fn keyword(
+        &mut self,
+        word: &str,
+        value: &Value,
+        map: &Map<String, Value>,
+        family: &Value,
+        out: &mut Map<String, Value>,
+    ) {
+        let kind = kind(word);
+        if !fits(kind, value) {
+            return self.misfit(word, value, out);
+        }
+        let lowered = match (kind, value) {
+            (Kind::Dropped, _) => return,
+            (Kind::Example, _) if map.contains_key("examples") => return,
+            (Kind::Example, _) => {
+                out.insert("examples".to_string(), json!([value]));
+                return;
+            }
+            (Kind::Schema, _) => self.inside(&[word], |this| this.schema(value)),
+            (Kind::Schemas, Value::Array(schemas)) => {
+                let family = (word == "allOf").then_some(family);
+                let each = schemas.iter().enumerate().map(|(index, schema)| {
+                    self.inside(&[word, &index.to_string()], |this| this.schema_within(schema, family))
+                });
+                each.collect()
+            }
+            (Kind::SchemaMap, Value::Object(schemas)) => self.members(word, schemas, out),
+            (Kind::Required, Value::Array(_)) => {
+                let mut names: IndexSet<String> = required_of(out).into_iter().collect();
+                let visible = |name: &&str| !self.is_hidden_name(name, family);
+                names.extend(strings(value).filter(visible).map(str::to_string));
+                if names.is_empty() {
+                    return;
+                }
+                names.into_iter().collect()
+            }
+            (Kind::Type, Value::String(name)) if name == "file" => {
+                out.insert("format".to_string(), "binary".into());
+                "string".into()
+            }
+            (Kind::Type, Value::Array(_)) => strings(value).collect::<IndexSet<_>>().into_iter().collect(),
+            (Kind::Enum, Value::Array(values))
+                if is_true(map.get("nullable")) && !values.contains(&Value::Null) =>
+            {
+                values.iter().cloned().chain([Value::Null]).collect()
+            }
+            _ => value.clone(),
+        };
+        out.insert(word.to_string(), lowered);
+    }
+
+    /// The schemas of `properties` and the like, without those that only the other direction has.
+    fn members(&mut self, word: &str, schemas: &Map<String, Value>, out: &mut Map<String, Value>) -> Value {
+        let mut members = Map::new();
+        let mut required: IndexSet<String> = IndexSet::new();
+        for (name, schema) in schemas {
+            if word == "properties" && self.is_hidden(schema) {
+                continue;
+            }
+            let lowered = self.inside(&[word, name], |this| this.schema(schema));
+            // `required: true` on the property itself is how draft 3 said it, and many still do.
+            if word == "properties" && is_true(schema.get("required")) {
+                required.insert(name.clone());
+            }
+            members.insert(name.clone(), lowered);
+        }
+        if !required.is_empty() {
+            required.extend(required_of(out));
+            out.insert("required".to_string(), required.into_iter().collect());
+        }
+        Value::Object(members)
+    }
+
+    /// A keyword with the wrong kind of value: read as what it means where that is plain, else left out.
+    fn misfit(&mut self, word: &str, value: &Value, out: &mut Map<String, Value>) {
+        match (word, value) {
+            ("items", Value::Array(schemas)) => {
+                let each = schemas.iter().enumerate().map(|(index, schema)| {
+                    self.inside(&[word, &index.to_string()], |this| this.schema(schema))
+                });
+                let lowered: Value = each.collect();
+                out.insert("prefixItems".to_string(), lowered);
+            }
+            ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => {
+                out.insert(word.to_string(), value.clone());
+            }
+            ("required", Value::Bool(false)) => {}
+            ("required", Value::Bool(true)) => {
+                let place = format!("{}/required", self.pointer);
+                self.report.add(
+                    Code::SchemaRepaired,
+                    &place,
+                    "`required: true` belongs into the list of the object",
+                );
+            }
+            _ => {
+                let message = format!("`{}` has the wrong kind of value; it was left out", quote(word));
+                self.report.invalid(&self.pointer, word, message);
+            }
+        }
+    }
+
+    /// Whether a property belongs to the other direction alone, by its own word or by that of its `$ref`.
+    fn is_hidden(&self, schema: &Value) -> bool {
+        let word = if self.direction == Direction::Input { "readOnly" } else { "writeOnly" };
+        if is_true(schema.get(word)) {
+            return true;
+        }
+        let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { return false };
+        matches!(self.document.resolve(reference), Target::Local(target, _) if is_true(target.get(word)))
+    }
+
+    /// Whether a required name is that of a hidden property, anywhere in a chain of `allOf`s.
+    fn is_hidden_name(&self, name: &str, family: &Value) -> bool {
+        let mut queue = vec![family];
+        let mut at = 0;
+        while let Some(&schema) = queue.get(at) {
+            at += 1;
+            if schema
+                .get("properties")
+                .and_then(|all| all.get(name))
+                .is_some_and(|found| self.is_hidden(found))
+            {
+                return true;
+            }
+            let target =
+                schema.get("$ref").and_then(Value::as_str).map(|reference| self.document.resolve(reference));
+            if let Some(Target::Local(target, _)) = target {
+                queue.push(target);
+            }
+            queue
+                .extend(schema.get("allOf").and_then(Value::as_array).into_iter().flatten().take(MAX_FAMILY));
+            queue.truncate(MAX_FAMILY);
+        }
+        false
+    }
+
+    fn inside<T>(&mut self, segments: &[&str], then: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.pointer.len();
+        segments.iter().for_each(|segment| push_segment(&mut self.pointer, segment));
+        let result = then(self);
+        self.pointer.truncate(length);
+        result
+    }
+}
+
+pub(super) fn is_true(value: Option<&Value>) -> bool {
+    value == Some(&Value::Bool(true))
+}
+
+/// The required names of a rewritten object.
+pub(super) fn required_of(schema: &Map<String, Value>) -> Vec<String> {
+    schema.get("required").into_iter().flat_map(strings).map(str::to_string).collect()
+}
+
+/// Boolean exclusive bounds become numbers.
+fn lower_bounds(schema: &mut Map<String, Value>) {
+    for (exclusive, inclusive) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        let Some(Value::Bool(excluded)) = schema.get(exclusive).cloned() else { continue };
+        schema.shift_remove(exclusive);
+        if excluded && let Some(bound) = schema.shift_remove(inclusive) {
+            schema.insert(exclusive.to_string(), bound);
+        }
+    }
+}
+
+/// Lets a rewritten schema accept `null` as well.
+fn allow_null(mut schema: Map<String, Value>) -> Map<String, Value> {
+    let only_null = json!({ "type": "null" });
+    let combined = ["$ref", "allOf", "anyOf", "oneOf", "not", "const", "if"]
+        .iter()
+        .any(|word| schema.contains_key(*word));
+    if !combined {
+        let types: Vec<Value> = match schema.get("type") {
+            None => return schema,
+            Some(Value::Array(types)) => types.clone(),
+            Some(one) => vec![one.clone()],
+        };
+        let types: IndexSet<String> =
+            types.iter().chain([&"null".into()]).flat_map(Value::as_str).map(str::to_string).collect();
+        schema.insert("type".to_string(), types.into_iter().collect());
+        return schema;
+    }
+    let constrains = |word: &&String| !ANNOTATIONS.contains(&word.as_str());
+    if schema.keys().filter(constrains).eq(["anyOf"])
+        && let Some(Value::Array(choices)) = schema.get_mut("anyOf")
+    {
+        if !choices.contains(&only_null) {
+            choices.push(only_null);
+        }
+        return schema;
+    }
+    let (outer, inner): (Map<_, _>, Map<_, _>) =
+        schema.into_iter().partition(|(word, _)| ANNOTATIONS.contains(&word.as_str()));
+    outer.into_iter().chain([("anyOf".to_string(), json!([inner, only_null]))]).collect()
+}

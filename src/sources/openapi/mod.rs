@@ -1,0 +1,148 @@
+//! OpenAPI 3.0, 3.1, 3.2 and Swagger 2.0 documents: one tool an operation.
+//!
+//! 1. [`paths`] lists the operations in the order of the document.
+//! 2. [`operation`] reads one of them; what is wrong in it goes into the [`report`] and costs nothing else.
+//! 3. [`parameter`] and [`body`] turn a request into arguments; [`flatten`] takes a plain body apart.
+//! 4. [`argument`] merges arguments into one object, and records where each of them goes.
+//! 5. [`lower`] rewrites a schema as JSON Schema 2020-12, by the words in [`keyword`].
+//! 6. [`bundle`] does so once for each place in the document, and gathers the `$defs` that a tool needs.
+//!
+//! Nothing is fetched. A tool has a budget of memory, so that a document in which every operation reaches
+//! every schema stays within [`TOTAL_BUDGET`]; what exceeds it accepts anything, and is reported.
+
+mod argument;
+mod body;
+mod bundle;
+mod document;
+mod flatten;
+mod keyword;
+mod lower;
+mod name;
+mod operation;
+mod parameter;
+mod paths;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use self::bundle::{Bundle, weight};
+use self::document::Document;
+use self::name::Names;
+use self::report::Report;
+use crate::finding::Finding;
+use crate::tool::{Definition, clean_line};
+
+/// About how much memory the tools of one document may take, in bytes.
+const TOTAL_BUDGET: usize = 256 << 20;
+/// The same for one tool: about 1 MB of JSON.
+const TOOL_BUDGET: usize = 4 << 20;
+/// How many times its fair share of the common half a tool may take, since most take nothing of it.
+const SHARES: usize = 4;
+
+/// One operation of a document.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// The operation as a tool.
+    pub definition: Definition,
+    /// JSON pointer to the operation in the document, such as `/paths/~1files~1{id}/get`.
+    pub pointer: String,
+}
+
+/// A document, imported.
+#[derive(Clone, Debug, Default)]
+pub struct Imported {
+    /// The title of the API.
+    pub server: Option<String>,
+    /// Its operations, in the order of the document.
+    pub operations: Vec<Operation>,
+    /// What is wrong with it.
+    pub findings: Vec<Finding>,
+}
+
+/// Whether a value is an OpenAPI or Swagger document.
+pub fn recognise(document: &Value) -> bool {
+    document::version(document).is_some() && document.get("paths").is_some()
+}
+
+/// Imports a document; `file` is what findings call it.
+pub fn import(file: &str, document: &Value) -> Imported {
+    import_within(file, document, TOTAL_BUDGET)
+}
+
+/// Half of the memory is shared out evenly beforehand; the other half is there for those that need more.
+fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
+    let document = Document::new(file, document);
+    let mut report = Report::new(file);
+    let found = paths::operations(&document, &mut report);
+    let mut importer = Importer {
+        document: &document,
+        bundle: Bundle::new(&document),
+        report,
+        plain: HashMap::new(),
+        names: Names::default(),
+        ids: HashSet::new(),
+        secrets: secrets(document.root),
+        tag_parents: tag_parents(document.root),
+        budget: 0,
+    };
+    for id in found.iter().filter_map(|found| found.id()) {
+        importer.names.take(id);
+    }
+    let own = memory / 2 / found.len().max(1);
+    let mut common = memory / 2;
+    let mut operations = Vec::with_capacity(found.len());
+    for (index, one) in found.iter().enumerate() {
+        importer.budget = TOOL_BUDGET.min(own + common / (found.len() - index) * SHARES);
+        let operation = importer.operation(one);
+        common = common.saturating_sub(weight_of(&operation.definition).saturating_sub(own));
+        operations.push(operation);
+    }
+    let title = document.root.pointer("/info/title").and_then(Value::as_str).map(clean_line);
+    Imported {
+        server: title.filter(|title| !title.is_empty()),
+        operations,
+        findings: importer.report.findings,
+    }
+}
+
+fn weight_of(definition: &Definition) -> usize {
+    let schemas = definition.parameters.iter().chain(&definition.result_schema);
+    definition.description.len() + schemas.map(|schema| weight(schema.value())).sum::<usize>()
+}
+
+/// The state of one import.
+struct Importer<'a, 'd> {
+    document: &'a Document<'d>,
+    bundle: Bundle<'a, 'd>,
+    report: Report,
+    plain: flatten::Memo,
+    /// All names, those of operations still to come included.
+    names: Names,
+    /// The operationIds that are given away.
+    ids: HashSet<String>,
+    /// Places and names of API keys, which are configuration and never arguments.
+    secrets: HashSet<(String, String)>,
+    /// The parents of tags (OpenAPI 3.2).
+    tag_parents: HashMap<&'d str, &'d str>,
+    /// About how much memory the tool being read may take.
+    budget: usize,
+}
+
+fn secrets(root: &Value) -> HashSet<(String, String)> {
+    let schemes = root.pointer("/components/securitySchemes").or_else(|| root.get("securityDefinitions"));
+    let schemes = schemes.and_then(Value::as_object).into_iter().flatten();
+    let place = |(_, scheme): (&String, &Value)| {
+        let text = |field: &str| scheme.get(field).and_then(Value::as_str).map(str::to_string);
+        text("type").filter(|kind| kind == "apiKey").and_then(|_| Some((text("in")?, text("name")?)))
+    };
+    schemes.filter_map(place).collect()
+}
+
+fn tag_parents(root: &Value) -> HashMap<&str, &str> {
+    let tags = root.get("tags").and_then(Value::as_array).into_iter().flatten();
+    tags.filter_map(|tag| Some((tag.get("name")?.as_str()?, tag.get("parent")?.as_str()?))).collect()
+}

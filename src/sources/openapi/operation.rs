@@ -1,0 +1,251 @@
+//! One operation as a tool definition.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::argument::{Argument, Merged, merge};
+use super::body::{Body, json_media};
+use super::bundle::weight;
+use super::document::Dialect;
+use super::lower::{Direction, is_true};
+use super::paths::Found;
+use super::report::quote;
+use super::{Importer, Operation, name};
+use crate::finding::{Code, pointer_join};
+use crate::tool::{
+    Backend, CategoryPath, Definition, Effect, Example, HttpBackend, Location, Schema, clean_line,
+};
+
+/// The longest summary that serves as a short description, in characters.
+const MAX_SHORT: usize = 120;
+/// The longest result schema that is kept, as JSON. A result's shape is worth less than its room.
+const MAX_RESULT: usize = 64 * 1024;
+/// How much more than its JSON a schema takes in memory, at most.
+const OVERHEAD: usize = 8;
+/// The most tags of one operation.
+const MAX_TAGS: usize = 32;
+/// The longest chain of parents of a tag.
+const MAX_PARENTS: usize = 8;
+
+impl<'d> Importer<'_, 'd> {
+    /// Reads an operation. Whatever is wrong in it is reported, and the rest is kept.
+    pub(super) fn operation(&mut self, found: &Found<'d>) -> Operation {
+        let name = self.name(found);
+        self.report.tool = Some(name.clone());
+        if found.id().is_none() {
+            let message = format!("{} {} was named `{}`", found.method, quote(found.path), quote(&name));
+            self.report.add(Code::OperationRenamed, &found.pointer, message);
+        } else if found.id() != Some(name.as_str()) {
+            let message =
+                format!("another operation has this operationId; this one is called `{}`", quote(&name));
+            let pointer = pointer_join(&found.pointer, "operationId");
+            self.report.add(Code::NameDuplicate, &pointer, message);
+        }
+        let parameters = self.parameters(found);
+        let mut arguments = self.arguments(found, &parameters);
+        let body = self.body(found, &parameters);
+        let Body { arguments: sent, content_type, examples } = body;
+        arguments.extend(sent);
+        self.limit(&mut arguments, found);
+        let merged =
+            merge(&arguments, &found.method, &found.pointer, self.budget, &mut self.bundle, &mut self.report);
+
+        let summary = self.text(found.operation, "summary", &found.pointer);
+        let description = self.text(found.operation, "description", &found.pointer);
+        let mut tags = self.tags(found).into_iter();
+        let (returns, result_schema) = self.result(found);
+        let definition = Definition {
+            name,
+            short_description: short(&summary, &description),
+            description: if description.is_empty() { summary } else { description },
+            category: tags.next().and_then(|tag| self.category(&tag)).into_iter().collect(),
+            tags: tags.collect(),
+            returns,
+            result_schema,
+            examples: calls(&arguments, &merged, examples, self.budget),
+            notes: self.server_note(found).into_iter().collect(),
+            effect: Some(match found.method.as_str() {
+                "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY" => Effect::Read,
+                "DELETE" => Effect::Destructive,
+                _ => Effect::Write,
+            }),
+            deprecated: is_true(found.operation.get("deprecated")).then_some(true),
+            parameters: Some(Schema::from_value(merged.parameters)),
+            backend: Some(Backend::Http(HttpBackend {
+                method: found.method.clone(),
+                path: sent_path(found.path),
+                server: None,
+                arguments: merged.places,
+                content_type,
+            })),
+            ..Definition::default()
+        };
+        Operation { definition, pointer: found.pointer.clone() }
+    }
+
+    fn name(&mut self, found: &Found<'d>) -> String {
+        match found.id() {
+            Some(id) if self.ids.insert(id.to_string()) => id.to_string(),
+            Some(id) => self.names.number(id),
+            None => self.names.number(&name::of_operation(&found.method, found.path)),
+        }
+    }
+
+    /// Keeps the number of arguments within the budget too, required ones first.
+    fn limit(&mut self, arguments: &mut Vec<Argument>, found: &Found<'d>) {
+        let most = (self.budget / 256).max(32);
+        if arguments.len() > most {
+            arguments.sort_by_key(|argument| !argument.required);
+            arguments.truncate(most);
+            let message = format!("more than {most} arguments; the others were left out");
+            self.report.add(Code::FieldInvalid, &found.pointer, message);
+        }
+    }
+
+    /// A text field, or nothing.
+    fn text(&mut self, owner: &Map<String, Value>, field: &str, pointer: &str) -> String {
+        match owner.get(field) {
+            Some(Value::String(text)) => match text.char_indices().find(|(at, _)| *at >= self.budget) {
+                Some((end, _)) => text[..end].to_string(),
+                None => text.trim().to_string(),
+            },
+            None | Some(Value::Null) => String::new(),
+            Some(_) => {
+                self.report.invalid(pointer, field, format!("`{field}` is not text; it was left out"));
+                String::new()
+            }
+        }
+    }
+
+    fn tags(&mut self, found: &Found<'d>) -> Vec<String> {
+        let Some(tags) = found.operation.get("tags") else { return Vec::new() };
+        if !tags.is_array() {
+            self.report.invalid(&found.pointer, "tags", "`tags` is not a list; it was left out");
+        }
+        let texts = tags.as_array().into_iter().flatten().filter_map(Value::as_str);
+        texts.map(clean_line).filter(|tag| !tag.is_empty()).take(MAX_TAGS).collect()
+    }
+
+    /// The category of a tag, under the parents that OpenAPI 3.2 gives it.
+    fn category(&self, tag: &str) -> Option<CategoryPath> {
+        let mut path = vec![tag];
+        while let Some(parent) = path.last().and_then(|tag| self.tag_parents.get(*tag)) {
+            if path.len() >= MAX_PARENTS || path.contains(parent) {
+                break;
+            }
+            path.push(parent);
+        }
+        path.reverse();
+        CategoryPath::from_segments(path)
+    }
+
+    /// What the first successful response is, in words and as a schema.
+    fn result(&mut self, found: &Found<'d>) -> (Option<String>, Option<Schema>) {
+        let nothing = (None, None);
+        let Some(responses) = found.operation.get("responses").and_then(Value::as_object) else {
+            return nothing;
+        };
+        let success = responses.iter().find(|(status, _)| status.starts_with('2'));
+        let is_success = success.is_some();
+        let response = success.or_else(|| responses.get_key_value("default"));
+        let Some((status, response)) = response else { return nothing };
+        let pointer = pointer_join(&pointer_join(&found.pointer, "responses"), status);
+        let Some((response, pointer)) = self.document.follow(response, pointer, &mut self.report) else {
+            return nothing;
+        };
+        let Some(response) = response.as_object() else { return nothing };
+        let returns = Some(self.text(response, "description", &pointer)).filter(|text| !text.is_empty());
+        let content = response.get("content").and_then(Value::as_object).and_then(json_media);
+        let schema = match (self.document.dialect, content) {
+            _ if !is_success => None,
+            (Dialect::Swagger2, _) => {
+                response.get("schema").map(|schema| (schema, pointer_join(&pointer, "schema")))
+            }
+            (_, Some((media, content))) => content.get("schema").map(|schema| {
+                (schema, pointer_join(&pointer_join(&pointer_join(&pointer, "content"), media), "schema"))
+            }),
+            _ => None,
+        };
+        (returns, schema.and_then(|(schema, pointer)| self.result_schema(schema, &pointer)))
+    }
+
+    fn result_schema(&mut self, schema: &Value, pointer: &str) -> Option<Schema> {
+        let mut component = self.bundle.schema(schema, pointer, Direction::Output, &mut self.report);
+        // A schema that is only a `$ref` is better read in place.
+        if let Some(reference) = component.value.get("$ref").and_then(Value::as_str).map(str::to_string)
+            && component.value.as_object().is_some_and(|map| map.len() == 1)
+        {
+            component = self.bundle.target(&reference, Direction::Output, &mut self.report)?;
+        }
+        let mut budget = (MAX_RESULT * OVERHEAD).min(self.budget).checked_sub(component.weight)?;
+        let refs = component.refs.iter().cloned();
+        let (definitions, left_open) =
+            self.bundle.definitions(refs, Direction::Output, &mut budget, &mut self.report);
+        let mut schema = component.value.as_object().filter(|map| !map.is_empty() && left_open == 0)?.clone();
+        if !definitions.is_empty() {
+            schema.insert("$defs".to_string(), definitions.into());
+        }
+        Some(Schema::from_value(schema.into())).filter(|schema| schema.text().len() <= MAX_RESULT)
+    }
+
+    /// Says so when an operation has a server of its own, which a backend cannot express.
+    fn server_note(&self, found: &Found<'d>) -> Option<String> {
+        fn server(owner: &Value) -> Option<&str> {
+            owner.get(0)?.get("url")?.as_str()
+        }
+        let own = found.operation.get("servers").or_else(|| found.item.get("servers")).and_then(server)?;
+        let usual = self.document.root.get("servers").and_then(server);
+        (usual != Some(own)).then(|| format!("Served from `{}`.", quote(own)))
+    }
+}
+
+/// The summary, when it says in one short line what the description says at length.
+fn short(summary: &str, description: &str) -> Option<String> {
+    let plain = |text: &str| clean_line(text).trim_end_matches('.').to_lowercase();
+    let fits = summary.chars().take(MAX_SHORT + 1).count() <= MAX_SHORT && !summary.contains('\n');
+    let line = clean_line(if fits { summary } else { "" });
+    (!line.is_empty() && !description.is_empty() && plain(&line) != plain(description)).then_some(line)
+}
+
+/// The path that is sent: some documents tell operations of one path apart by a fragment.
+fn sent_path(path: &str) -> String {
+    let path = path.split('#').next().unwrap_or(path);
+    if path.starts_with('/') { path.to_string() } else { format!("/{path}") }
+}
+
+/// Example bodies as calls, when all that is required has an example.
+fn calls(
+    arguments: &[Argument],
+    merged: &Merged,
+    bodies: Vec<(Option<String>, Value)>,
+    budget: usize,
+) -> Vec<Example> {
+    let by_place: HashMap<(bool, &str), usize> = arguments
+        .iter()
+        .enumerate()
+        .map(|(index, argument)| ((argument.location == Location::Body, argument.name.as_str()), index))
+        .collect();
+    let whole = arguments.iter().position(|argument| argument.location == Location::WholeBody);
+    let call = |(title, body): (Option<String>, Value)| {
+        let mut given: Vec<Option<Value>> = arguments
+            .iter()
+            .map(|argument| argument.examples.first().filter(|_| argument.required).cloned())
+            .collect();
+        match (whole, body) {
+            (Some(whole), body) => *given.get_mut(whole)? = Some(body),
+            (None, Value::Object(fields)) => {
+                for (field, value) in fields {
+                    *given.get_mut(*by_place.get(&(true, field.as_str()))?)? = Some(value);
+                }
+            }
+            _ => return None,
+        }
+        let complete =
+            arguments.iter().zip(&given).all(|(argument, value)| value.is_some() || !argument.required);
+        let pairs = merged.keys.iter().zip(given).filter_map(|(key, value)| Some((key.clone(), value?)));
+        complete.then(|| Example { title, arguments: pairs.collect(), result: None })
+    };
+    let weigh = |example: &Example| example.arguments.values().map(weight).sum::<usize>() <= budget / 8;
+    bodies.into_iter().filter_map(call).filter(weigh).collect()
+}

@@ -1,0 +1,199 @@
+//! Parameters: of the path, the query, headers and cookies, each with its schema.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+use super::Importer;
+use super::argument::Argument;
+use super::body::best_media;
+use super::bundle::Component;
+use super::document::Dialect;
+use super::lower::{Direction, is_true};
+use super::name::path_variables;
+use super::paths::Found;
+use super::report::quote;
+use crate::finding::{Code, pointer_join};
+use crate::tool::Location;
+
+/// The most parameters that are read of one list.
+const MAX_PARAMETERS: usize = 500;
+/// Headers that the body, the answer and the configuration decide.
+const IGNORED_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
+
+/// A parameter as it stands in the document, whatever it is in.
+pub(super) struct Parameter<'d> {
+    pub(super) place: &'d str,
+    pub(super) name: &'d str,
+    pub(super) value: &'d Map<String, Value>,
+    pub(super) pointer: String,
+}
+
+impl<'d> Importer<'_, 'd> {
+    /// The parameters of an operation; its own replace those of its path.
+    pub(super) fn parameters(&mut self, found: &Found<'d>) -> Vec<Parameter<'d>> {
+        let mut parameters: IndexMap<(&str, &str), Parameter<'d>> = IndexMap::new();
+        let owners = [(found.item, &found.item_pointer), (found.operation, &found.pointer)];
+        for (owner, pointer) in owners {
+            let Some(list) = owner.get("parameters") else { continue };
+            let pointer = pointer_join(pointer, "parameters");
+            let Some(list) = list.as_array() else {
+                self.report.add(Code::FieldInvalid, &pointer, "`parameters` is not a list; it was left out");
+                continue;
+            };
+            if list.len() > MAX_PARAMETERS {
+                let message = format!("more than {MAX_PARAMETERS} parameters; the others were left out");
+                self.report.add(Code::FieldInvalid, &pointer, message);
+            }
+            for (index, value) in list.iter().take(MAX_PARAMETERS).enumerate() {
+                if let Some(parameter) = self.parameter(value, pointer_join(&pointer, index)) {
+                    parameters.insert((parameter.place, parameter.name), parameter);
+                }
+            }
+        }
+        parameters.into_values().collect()
+    }
+
+    fn parameter(&mut self, value: &'d Value, pointer: String) -> Option<Parameter<'d>> {
+        let (value, pointer) = self.document.follow(value, pointer, &mut self.report)?;
+        let Some(value) = value.as_object() else {
+            self.report.add(Code::FieldInvalid, &pointer, "a parameter is an object; it was left out");
+            return None;
+        };
+        let name = value.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
+        let Some(name) = name else {
+            self.report.add(Code::FieldInvalid, &pointer, "a parameter without a name was left out");
+            return None;
+        };
+        let place = value.get("in").and_then(Value::as_str).unwrap_or_default();
+        if matches!(place, "path" | "query" | "header" | "cookie" | "querystring" | "body" | "formData") {
+            return Some(Parameter { place, name, value, pointer });
+        }
+        let message = format!("parameter `{}` is `in` no known place; it was left out", quote(name));
+        self.report.invalid(&pointer, "in", message);
+        None
+    }
+
+    /// The arguments that parameters make, bodies apart. A variable of the path that has no parameter is a string.
+    pub(super) fn arguments(&mut self, found: &Found<'d>, parameters: &[Parameter<'d>]) -> Vec<Argument> {
+        let variables = path_variables(found.path);
+        let mut missing: Vec<&str> = Vec::new();
+        let mut declared: HashSet<&str> = parameters
+            .iter()
+            .filter(|parameter| parameter.place == "path")
+            .map(|parameter| parameter.name)
+            .collect();
+        missing.extend(variables.iter().filter(|name| declared.insert(name)));
+        let known: HashSet<&str> = variables.into_iter().collect();
+        let mut arguments = Vec::new();
+        for parameter in parameters {
+            let location = match parameter.place {
+                "path" if !known.contains(parameter.name) => {
+                    let message =
+                        format!("parameter `{}` is not in the path; it was left out", quote(parameter.name));
+                    self.report.invalid(&parameter.pointer, "name", message);
+                    continue;
+                }
+                "header" if IGNORED_HEADERS.contains(&parameter.name.to_ascii_lowercase().as_str()) => {
+                    continue;
+                }
+                place if self.secrets.contains(&(place.to_string(), parameter.name.to_string())) => continue,
+                "path" => Location::Path,
+                "query" | "querystring" => Location::Query,
+                "header" => Location::Header,
+                "cookie" => Location::Cookie,
+                _ => continue,
+            };
+            arguments.push(self.argument(parameter, location));
+        }
+        for name in missing {
+            let message =
+                format!("path variable `{}` has no parameter; it was taken for a string", quote(name));
+            self.report.add(Code::SchemaRepaired, &found.pointer, message);
+            arguments.push(Argument {
+                location: Location::Path,
+                name: name.to_string(),
+                schema: Rc::new(Component::new(json!({ "type": "string" }), Vec::new())),
+                description: None,
+                examples: Vec::new(),
+                required: true,
+                pointer: found.pointer.clone(),
+            });
+        }
+        arguments
+    }
+
+    /// One parameter as an argument.
+    pub(super) fn argument(&mut self, parameter: &Parameter<'d>, location: Location) -> Argument {
+        let Parameter { name, value, ref pointer, .. } = *parameter;
+        let required = match value.get("required") {
+            None | Some(Value::Bool(_)) => is_true(value.get("required")),
+            Some(_) => {
+                self.report.invalid(pointer, "required", "`required` is not true or false; it was left out");
+                false
+            }
+        };
+        let description = match value.get("description") {
+            Some(Value::String(text)) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
+            None | Some(Value::Null) => None,
+            Some(_) => {
+                self.report.invalid(pointer, "description", "`description` is not text; it was left out");
+                None
+            }
+        };
+        Argument {
+            location,
+            name: name.to_string(),
+            schema: self.parameter_schema(value, pointer),
+            description,
+            examples: self.examples(value, pointer).into_iter().map(|(_, example)| example).collect(),
+            required: required || location == Location::Path,
+            pointer: pointer.clone(),
+        }
+    }
+
+    fn parameter_schema(&mut self, value: &'d Map<String, Value>, pointer: &str) -> Rc<Component> {
+        if let Some(schema) = value.get("schema") {
+            let pointer = pointer_join(pointer, "schema");
+            return self.bundle.schema(schema, &pointer, Direction::Input, &mut self.report);
+        }
+        if self.document.dialect == Dialect::Swagger2 {
+            let whole = self.document.at(pointer).unwrap_or(&Value::Null);
+            return self.bundle.parameter(whole, pointer, &mut self.report);
+        }
+        let content = value.get("content").and_then(Value::as_object).and_then(best_media);
+        if let Some((media, schema)) =
+            content.and_then(|(media, content)| Some((media, content.get("schema")?)))
+        {
+            let pointer = pointer_join(&pointer_join(&pointer_join(pointer, "content"), media), "schema");
+            return self.bundle.schema(schema, &pointer, Direction::Input, &mut self.report);
+        }
+        self.report.add(Code::FieldInvalid, pointer, "a parameter without a schema accepts anything");
+        Rc::new(Component::open())
+    }
+
+    /// The `example` or `examples` of a parameter or media type, with their titles.
+    pub(super) fn examples(
+        &mut self,
+        owner: &'d Map<String, Value>,
+        pointer: &str,
+    ) -> Vec<(Option<String>, Value)> {
+        const MOST: usize = 3;
+        if let Some(example) = owner.get("example") {
+            return vec![(None, example.clone())];
+        }
+        let Some(Value::Object(named)) = owner.get("examples") else { return Vec::new() };
+        let pointer = pointer_join(pointer, "examples");
+        let mut examples = Vec::new();
+        for (name, example) in named.iter().take(MOST) {
+            let place = pointer_join(&pointer, name);
+            let Some((example, _)) = self.document.follow(example, place, &mut self.report) else { continue };
+            let title = example.get("summary").and_then(Value::as_str).unwrap_or(name);
+            let value = example.get("value").or_else(|| example.get("dataValue"));
+            examples.extend(value.map(|value| (Some(title.to_string()), value.clone())));
+        }
+        examples
+    }
+}

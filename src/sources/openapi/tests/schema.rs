@@ -1,0 +1,151 @@
+//! Schemas of all dialects.
+
+use serde_json::json;
+
+use super::*;
+
+/// What a schema of a body's property becomes.
+fn check(version: &str, schema: Value, expect: Value) {
+    let body = json!({ "type": "object", "properties": { "it": schema } });
+    let item =
+        json!({ "post": { "requestBody": { "content": { "application/json": { "schema": body } } } } });
+    let components = json!({ "schemas": { "S": { "type": "string" } } });
+    let imported = imported(version, "/", item, components);
+    assert_sound(&imported);
+    assert_eq!(parameters(&only(imported))["properties"]["it"], expect);
+}
+
+#[test]
+fn the_words_of_3_0_become_json_schema() {
+    let s = json!({ "$ref": "#/components/schemas/S" });
+    let or_null = json!({ "type": "null" });
+    let d = json!({ "$ref": "#/$defs/S" });
+    check("3.0.0", json!({ "type": "string", "nullable": true }), json!({ "type": ["string", "null"] }));
+    check(
+        "3.0.0",
+        json!({ "type": "string", "nullable": true, "enum": ["a"] }),
+        json!({ "type": ["string", "null"], "enum": ["a", null] }),
+    );
+    check("3.0.0", json!({ "nullable": true }), json!({}));
+    check("3.0.0", json!({ "nullable": true, "anyOf": [s] }), json!({ "anyOf": [d, or_null] }));
+    check(
+        "3.0.0",
+        json!({ "nullable": true, "allOf": [s], "description": "D" }),
+        json!({ "description": "D", "anyOf": [{ "allOf": [d] }, or_null] }),
+    );
+    check(
+        "3.0.0",
+        json!({ "$ref": "#/components/schemas/S", "nullable": true, "description": "D", "maxLength": 1 }),
+        json!({ "description": "D", "anyOf": [d, or_null] }),
+    );
+    check(
+        "3.0.0",
+        json!({ "minimum": 1, "exclusiveMinimum": true, "maximum": 9, "exclusiveMaximum": false }),
+        json!({ "exclusiveMinimum": 1, "maximum": 9 }),
+    );
+    check(
+        "3.0.0",
+        json!({ "type": "object", "example": { "a": 1 }, "xml": {}, "externalDocs": {}, "discriminator": {}, "x-y": 1,
+            "properties": { "x-kept": { "type": "string" }, "nullable": { "type": "boolean" } } }),
+        json!({ "type": "object", "examples": [{ "a": 1 }],
+            "properties": { "x-kept": { "type": "string" }, "nullable": { "type": "boolean" } } }),
+    );
+}
+
+#[test]
+fn json_schema_of_3_1_stays_as_it_is() {
+    let same = json!({ "type": ["string", "null"], "exclusiveMinimum": 1, "const": "a", "if": {}, "then": { "minLength": 1 },
+        "prefixItems": [{ "type": "integer" }], "contentMediaType": "image/png", "default": null, "unknown": [1] });
+    check("3.1.0", same.clone(), same);
+    check(
+        "3.1.0",
+        json!({ "$ref": "#/components/schemas/S", "description": "D", "maxLength": 1 }),
+        json!({ "$ref": "#/$defs/S", "description": "D", "maxLength": 1 }),
+    );
+    check(
+        "3.1.0",
+        json!({ "items": [{ "type": "string" }] }),
+        json!({ "prefixItems": [{ "type": "string" }] }),
+    );
+    check(
+        "3.1.0",
+        json!({ "properties": { "a": { "required": true } }, "required": ["b", "b"] }),
+        json!({ "properties": { "a": {} }, "required": ["a", "b"] }),
+    );
+}
+
+#[test]
+fn only_what_is_reached_is_bundled_and_cycles_stay() {
+    let schema = json!({ "type": "object", "properties": { "node": { "$ref": "#/components/schemas/Node" },
+        "twin": { "$ref": "#/components/x-more/Node" }, "deep": { "$ref": "#/components/schemas/Node/properties/odd%20key~1" } } });
+    let item =
+        json!({ "post": { "requestBody": { "content": { "application/json": { "schema": schema } } } } });
+    let components = json!({ "schemas": {
+        "Node": { "properties": { "next": { "$ref": "#/components/schemas/Node" }, "odd key/": { "type": "integer" } } },
+        "Unused": { "type": "string" }
+    }, "x-more": { "Node": { "type": "boolean" } } });
+    let imported = imported("3.1.0", "/", item, components);
+    assert_eq!(findings(&imported)[1..], []);
+    assert_sound(&imported);
+    let definition = only(imported);
+    assert_eq!(
+        parameters(&definition)["$defs"],
+        json!({
+            "Node": { "properties": { "next": { "$ref": "#/$defs/Node" }, "odd key/": { "type": "integer" } } },
+            "Node_2": { "type": "boolean" },
+            "odd_key": { "type": "integer" }
+        })
+    );
+}
+
+#[test]
+fn references_to_nowhere_accept_anything() {
+    let query = |name: &str, reference: &str| json!({ "in": "query", "name": name, "schema": { "$ref": reference, "description": "D" } });
+    let item = json!({ "get": { "operationId": "g", "parameters": [
+        query("gone", "#/components/schemas/Gone"), query("remote", "https://example.com/a.json"), query("good", "api.json#/components/schemas/S"),
+        query("anchor", "#here"), query("id", "https://example.com/s"), { "$ref": "#/components/parameters/Gone" }, { "$ref": "p.yaml" }
+    ] } });
+    let components = json!({ "schemas": { "S": { "type": "string", "$anchor": "here", "$id": "https://example.com/s" } } });
+    let imported = imported("3.1.0", "/", item, components);
+    let at = |path: &str| format!("/paths/~1/get/parameters/{path}/$ref");
+    assert_eq!(
+        findings(&imported),
+        [
+            ("schema-ref-broken", at("5").as_str(), "g"),
+            ("schema-ref-remote", &at("6"), "g"),
+            ("schema-ref-broken", &at("0/schema"), "g"),
+            ("schema-ref-remote", &at("1/schema"), "g"),
+        ]
+    );
+    assert!(imported.findings[1].help.as_ref().is_some_and(|help| help.contains("bundle")));
+    let definition = only(imported);
+    let s = json!({ "$ref": "#/$defs/S", "description": "D" });
+    let open = json!({ "description": "D" });
+    assert_eq!(
+        parameters(&definition)["properties"],
+        json!({ "gone": open, "remote": open, "good": s, "anchor": s, "id": s })
+    );
+    assert_eq!(parameters(&definition)["$defs"], json!({ "S": { "type": "string" } }));
+}
+
+#[test]
+fn read_only_properties_leave_the_input_and_its_required_names() {
+    let schema = json!({ "allOf": [
+        { "$ref": "#/components/schemas/Base" },
+        { "type": "object", "required": ["id", "name", "at"], "properties": { "name": { "type": "string" } } }
+    ] });
+    let item =
+        json!({ "post": { "requestBody": { "content": { "application/json": { "schema": schema } } } } });
+    let components = json!({ "schemas": {
+        "Base": { "type": "object", "required": ["id"], "properties": {
+            "id": { "type": "string", "readOnly": true }, "at": { "$ref": "#/components/schemas/At" }, "size": { "type": "integer" } } },
+        "At": { "type": "string", "readOnly": true }
+    } });
+    let definition = tool("3.0.0", "/", item, components);
+    assert_eq!(
+        *parameters(&definition),
+        json!({ "type": "object",
+        "properties": { "size": { "type": "integer" }, "name": { "type": "string" } },
+        "required": ["name"], "additionalProperties": false })
+    );
+}

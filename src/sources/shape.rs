@@ -1,0 +1,292 @@
+//! The shapes that one tool comes in, and how each reads in our terms (formats.md, sections 2 to 11).
+
+use serde_json::{Map, Value};
+
+use crate::finding::{Code, Finding, Place, Reader};
+use crate::tool::{CategoryPath, Definition, DescriptionMode, Effect, Example, Schema};
+
+/// The format of one tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Our own format; also bare `{name, description, parameters}`.
+    Native,
+    /// MCP, Anthropic, and plain lists: name and description beside a schema under one of [`SCHEMA_KEYS`].
+    Flat,
+    /// `{type: function, function: {...}}` of OpenAI chat, Ollama, Mistral, Cohere and LangChain dumps.
+    Function,
+    /// Bedrock's `{toolSpec: {...}}`.
+    ToolSpec,
+    /// A list of `{name, type, desc}` instead of a schema.
+    ArgumentList,
+}
+
+/// Where shapes keep their schema; JSON pointers below the tool.
+const SCHEMA_KEYS: [&str; 7] = [
+    "/inputSchema",
+    "/input_schema",
+    "/parameters",
+    "/parametersJsonSchema",
+    "/parameters_json_schema",
+    "/args_schema",
+    "/args",
+];
+/// Keys that no native definition has and that mark a foreign one.
+const FOREIGN_KEYS: [&str; 14] = [
+    "type",
+    "inputSchema",
+    "input_schema",
+    "parametersJsonSchema",
+    "parameters_json_schema",
+    "args_schema",
+    "args",
+    "outputSchema",
+    "annotations",
+    "defer_loading",
+    "metadata",
+    "response",
+    "cache_control",
+    "_meta",
+];
+
+impl Shape {
+    /// The shape of an object, if it is a tool. A bare name and description is one only among tools.
+    pub(super) fn of(object: &Map<String, Value>, among_tools: bool) -> Option<Shape> {
+        let has = |key: &str| object.contains_key(key);
+        if object.get("function").is_some_and(|function| function.get("name").is_some()) {
+            return Some(Shape::Function);
+        }
+        if object.get("toolSpec").is_some_and(Value::is_object) {
+            return Some(Shape::ToolSpec);
+        }
+        let named = object.get("name").is_some_and(Value::is_string);
+        if !named || has("tools") {
+            return None;
+        }
+        if object.get("arguments").is_some_and(|list| list.is_array() || list.is_null()) {
+            return Some(Shape::ArgumentList);
+        }
+        let foreign = FOREIGN_KEYS.iter().any(|key| has(key));
+        let schema = SCHEMA_KEYS
+            .iter()
+            .any(|path| object.get(&path[1..]).is_some_and(|schema| schema.is_object() || schema.is_null()));
+        let described = has("description")
+            && (among_tools || object.keys().all(|key| NATIVE_KEYS.contains(&key.as_str())));
+        match (foreign, schema || (foreign && has("description")) || described) {
+            (true, true) => Some(Shape::Flat),
+            (false, true) => Some(Shape::Native),
+            _ if among_tools => Some(Shape::Native),
+            _ => None,
+        }
+    }
+
+    /// The shape of a value outside any container.
+    pub(super) fn of_value(value: &Value) -> Option<Shape> {
+        value.as_object().and_then(|object| Shape::of(object, false))
+    }
+}
+
+/// The fields of a native definition that may stand beside a name when there are no parameters.
+const NATIVE_KEYS: [&str; 27] = [
+    "name",
+    "description",
+    "category",
+    "title",
+    "short_description",
+    "description_mode",
+    "op",
+    "aliases",
+    "tags",
+    "returns",
+    "result_schema",
+    "examples",
+    "notes",
+    "policy",
+    "effect",
+    "safe",
+    "approval",
+    "allowed_roles",
+    "cost",
+    "capabilities",
+    "strict",
+    "provider_schema",
+    "deprecated",
+    "replaced_by",
+    "backend",
+    "allow_no_schema",
+    "no_schema_mode",
+];
+
+/// Reads tools of every shape.
+pub(super) struct Shapes {
+    native: Reader<Definition>,
+}
+
+impl Shapes {
+    pub(super) fn new() -> Self {
+        Self { native: Reader::new() }
+    }
+
+    /// The definition, and where below the tool its parameters stand as they are.
+    pub(super) fn read(
+        &self,
+        shape: Shape,
+        object: &Map<String, Value>,
+        place: &Place,
+        findings: &mut Vec<Finding>,
+    ) -> Option<(Definition, Option<String>)> {
+        match shape {
+            Shape::Native => {
+                let definition = self.native.read(&Value::Object(object.clone()), place, findings)?;
+                let written = definition.parameters.is_some().then(|| "/parameters".to_string());
+                Some((definition, written))
+            }
+            Shape::Flat => Some(flat(object, "")),
+            Shape::Function => {
+                let function = object.get("function").and_then(Value::as_object)?;
+                let (mut definition, parameters) = flat(function, "/function");
+                if let Some(metadata) = object.get("metadata").and_then(Value::as_object) {
+                    read_metadata(metadata, &mut definition);
+                }
+                read_deferral(object, &mut definition);
+                Some((definition, parameters))
+            }
+            Shape::ToolSpec => Some(flat(object.get("toolSpec").and_then(Value::as_object)?, "/toolSpec")),
+            Shape::ArgumentList => {
+                let (mut definition, written) = flat(object, "");
+                if definition.parameters.is_none() {
+                    definition.parameters = argument_list(object, &definition.name, place, findings);
+                }
+                Some((definition, written))
+            }
+        }
+    }
+}
+
+fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String>) {
+    let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_string);
+    let mut tool = Definition {
+        name: text("name").unwrap_or_default(),
+        description: text("description").unwrap_or_default(),
+        title: text("title"),
+        short_description: text("short_description"),
+        strict: object.get("strict").and_then(Value::as_bool),
+        ..Definition::default()
+    };
+    let schema = |key: &str| object.get(key).filter(|value| value.is_object());
+    let found = SCHEMA_KEYS.iter().find_map(|path| schema(&path[1..]).map(|value| (*path, value)));
+    let mut written = None;
+    if let Some((path, value)) = found {
+        let (path, value) = match value.get("json").filter(|json| json.is_object()) {
+            Some(json) if path == "/inputSchema" => ("/inputSchema/json", json),
+            _ => (path, value),
+        };
+        if path == "/args" {
+            let properties = serde_json::json!({ "type": "object", "properties": value });
+            tool.parameters = Some(Schema::from_value(properties));
+        } else {
+            tool.parameters = Some(Schema::from_value(value.clone()));
+            written = Some(format!("{prefix}{path}"));
+        }
+    }
+    let result = ["outputSchema", "output_schema", "response", "responseJsonSchema"]
+        .iter()
+        .find_map(|key| schema(key));
+    tool.result_schema = result.map(|value| Schema::from_value(value.clone()));
+    if let Some(examples) = object.get("input_examples").and_then(Value::as_array) {
+        let arguments = examples.iter().filter_map(Value::as_object);
+        tool.examples = arguments
+            .map(|arguments| Example { arguments: arguments.clone(), ..Example::default() })
+            .collect();
+    }
+    if let Some(annotations) = object.get("annotations").and_then(Value::as_object) {
+        read_annotations(annotations, &mut tool);
+    }
+    read_deferral(object, &mut tool);
+    (tool, written)
+}
+
+/// MCP's hints (formats.md, section 10). A tool that only says it is not read-only is judged by its verb.
+fn read_annotations(annotations: &Map<String, Value>, tool: &mut Definition) {
+    let hint = |key: &str| annotations.get(key).and_then(Value::as_bool);
+    tool.title =
+        tool.title.take().or_else(|| annotations.get("title").and_then(Value::as_str).map(str::to_string));
+    tool.effect = match (hint("readOnlyHint"), hint("destructiveHint")) {
+        (Some(true), _) => Some(Effect::Read),
+        (_, Some(true)) => Some(Effect::Destructive),
+        (Some(false), _) => Some(Effect::of_name(&tool.name).max(Effect::Write)),
+        _ => None,
+    };
+}
+
+fn read_deferral(object: &Map<String, Value>, tool: &mut Definition) {
+    let flag = |pointer: &str| Value::as_bool(object.get(pointer)?);
+    let always =
+        object.get("_meta").and_then(|meta| meta.get("anthropic/alwaysLoad")).and_then(Value::as_bool);
+    if flag("defer_loading") == Some(true) {
+        tool.description_mode = Some(DescriptionMode::Deferred);
+    } else if always == Some(true) {
+        tool.description_mode = Some(DescriptionMode::Full);
+    }
+}
+
+/// What registries keep beside a function: category, short description, deferral, phases.
+fn read_metadata(metadata: &Map<String, Value>, tool: &mut Definition) {
+    let text = |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    tool.category.extend(text("category").and_then(CategoryPath::parse));
+    let short =
+        text("short_description").or_else(|| text("description").filter(|short| *short != tool.description));
+    tool.short_description = tool.short_description.take().or_else(|| short.map(str::to_string));
+    if metadata.get("defer_to_workspace").or_else(|| metadata.get("defer_loading")).and_then(Value::as_bool)
+        == Some(true)
+    {
+        tool.description_mode = Some(DescriptionMode::Deferred);
+    }
+    for key in ["tags", "phases"] {
+        let words =
+            metadata.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        tool.tags.extend(words.map(str::to_string));
+    }
+}
+
+/// `[{name, type, desc, optional, items}]` as a schema. An empty list is a tool without arguments; none at all says nothing.
+fn argument_list(
+    object: &Map<String, Value>,
+    tool: &str,
+    place: &Place,
+    findings: &mut Vec<Finding>,
+) -> Option<Schema> {
+    let list = object.get("arguments").and_then(Value::as_array)?;
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for (index, argument) in list.iter().enumerate() {
+        let text = |key: &str| argument.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let Some(name) = text("name") else {
+            let at = Place::new(&place.file, format!("{}/arguments/{index}", place.pointer));
+            findings.push(
+                Finding::new(Code::FieldInvalid, "an argument without a name was left out").tool(tool).at(at),
+            );
+            continue;
+        };
+        let mut property = Map::new();
+        property.extend(text("type").map(|word| ("type".to_string(), word.into())));
+        property.extend(
+            text("desc")
+                .or_else(|| text("description"))
+                .map(|words| ("description".to_string(), words.into())),
+        );
+        property.extend(
+            argument
+                .get("items")
+                .filter(|items| items.is_object())
+                .map(|items| ("items".to_string(), items.clone())),
+        );
+        let flag = |key: &str| argument.get(key).and_then(Value::as_bool);
+        if flag("required").unwrap_or(flag("optional") != Some(true)) {
+            required.push(Value::from(name));
+        }
+        properties.insert(name.to_string(), property.into());
+    }
+    Some(Schema::from_value(
+        serde_json::json!({ "type": "object", "properties": properties, "required": required }),
+    ))
+}

@@ -1,0 +1,125 @@
+//! The house rules, as tests: layers, file lengths, the code table, dependencies' licences.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+/// The layers of ARCHITECTURE.md. A module imports from lower numbers only, never sideways.
+const LAYERS: [(&str, u8); 8] = [
+    ("tool", 0),
+    ("finding", 0),
+    ("tokens", 0),
+    ("config", 1),
+    ("sources", 2),
+    ("catalog", 3),
+    ("render", 4),
+    ("cli", 7),
+];
+const MAX_LINES: usize = 400;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn sources() -> Vec<(PathBuf, String)> {
+    let files = WalkDir::new(root().join("src")).sort_by_file_name().into_iter().map(Result::unwrap);
+    let rust = files.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"));
+    rust.map(|entry| (entry.path().to_path_buf(), fs::read_to_string(entry.path()).unwrap())).collect()
+}
+
+fn relative(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap().to_string_lossy().into_owned()
+}
+
+#[test]
+fn modules_import_only_from_lower_layers() {
+    let layer = |module: &str| LAYERS.iter().find(|(name, _)| *name == module).map(|(_, layer)| *layer);
+    let path = regex::Regex::new(r"crate::(\w+)").unwrap();
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        let name = relative(&file);
+        let Some(own) = name.strip_prefix("src/").and_then(|rest| rest.split('/').next()) else { continue };
+        let Some(own_layer) = layer(own) else { continue };
+        for capture in path.captures_iter(&text) {
+            let other = &capture[1];
+            let allowed = other == own || layer(other).is_some_and(|other| other < own_layer);
+            if layer(other).is_some() && !allowed {
+                wrong.push(format!("{name} imports crate::{other}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_stage_has_a_layer() {
+    for entry in
+        fs::read_dir(root().join("src")).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_dir())
+    {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        assert!(LAYERS.iter().any(|(stage, _)| *stage == name), "src/{name} has no layer in tests/tidy.rs");
+    }
+}
+
+#[test]
+fn files_are_short_and_say_what_they_are_for() {
+    for (file, text) in sources() {
+        let name = relative(&file);
+        assert!(text.lines().count() <= MAX_LINES, "{name} has over {MAX_LINES} lines");
+        assert!(text.starts_with("//!"), "{name} does not open with what it is for");
+    }
+}
+
+#[test]
+fn only_the_command_line_prints() {
+    for (file, text) in sources() {
+        let name = relative(&file);
+        let is_cli = name.starts_with("src/cli/");
+        let prints = ["println!(", "eprintln!(", "print!(", "dbg!("].iter().any(|word| text.contains(word));
+        assert!(is_cli || !prints || name.contains("test"), "{name} prints");
+    }
+}
+
+#[test]
+fn every_code_is_documented_and_every_documented_code_exists() {
+    let page = fs::read_to_string(root().join("docs/findings.md")).unwrap();
+    let documented: BTreeSet<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("### "))
+        .map(|code| code.trim_matches('`'))
+        .collect();
+    let known: BTreeSet<&str> = toolcrib::finding::Code::ALL.iter().map(|code| code.as_str()).collect();
+    assert_eq!(documented, known);
+}
+
+#[test]
+fn dependencies_have_licences_we_allow() {
+    let metadata = std::process::Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(metadata.status.success(), "{}", String::from_utf8_lossy(&metadata.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let deny: toml::Table = fs::read_to_string(root().join("deny.toml")).unwrap().parse().unwrap();
+    let allowed: Vec<&str> =
+        deny["licenses"]["allow"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let fits = |expression: &str| {
+        expression.replace('/', " OR ").split(" OR ").any(|choice| {
+            choice
+                .trim_matches(['(', ')', ' '])
+                .split(" AND ")
+                .all(|licence| allowed.contains(&licence.trim_matches(['(', ')', ' '])))
+        })
+    };
+    let mut wrong = Vec::new();
+    for package in metadata["packages"].as_array().unwrap() {
+        let licence = package["license"].as_str().unwrap_or("none");
+        if !fits(licence) {
+            wrong.push(format!("{}: {licence}", package["name"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
