@@ -114,7 +114,7 @@ impl Context<'_> {
             parameters,
             call,
             server,
-            source: place.file,
+            place,
             definition,
             name,
         };

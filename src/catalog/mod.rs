@@ -25,7 +25,7 @@ mod short;
 use std::collections::HashMap;
 
 use crate::config::{Config, Workspace};
-use crate::finding::{Code, Finding, Limits, Severity, locate, nearest};
+use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
 use crate::sources::{Loaded, load};
 use crate::tool::{CategoryPath, Definition, Effect, Example, Policy, SafeNames};
 
@@ -74,8 +74,8 @@ pub struct Tool {
     pub definition: Definition,
     /// The server it belongs to.
     pub server: Option<String>,
-    /// The file it came from, relative to the catalog.
-    pub source: String,
+    /// Where it is written, the file relative to the catalog.
+    pub place: Place,
 }
 
 /// All tools, checked, with their configuration applied.
@@ -168,7 +168,7 @@ impl Tool {
             canonical: &self.name,
             categories: &self.categories,
             tags: &self.definition.tags,
-            source: &self.source,
+            source: &self.place.file,
             server: self.server.as_deref(),
             effect: self.effect,
         }

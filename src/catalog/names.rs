@@ -100,7 +100,7 @@ pub(super) fn settle(
         tool.safe_name = safe_names.get(index).to_string();
         if tool.safe_name != tool.name {
             let message = format!("`{}` goes by `{}` in files and at providers", tool.name, tool.safe_name);
-            findings.push(Finding::new(Code::NameUnsafe, message).tool(&tool.name));
+            findings.push(Finding::new(Code::NameUnsafe, message).tool(&tool.name).at(tool.place.clone()));
         }
     }
     unique_ops(tools, findings);
@@ -119,7 +119,7 @@ fn unique_ops(tools: &mut [Tool], findings: &mut Vec<Finding>) {
         }
         if tool.op != wanted {
             let message = format!("the op `{wanted}` is taken; `{}` became `{}`", tool.name, tool.op);
-            let finding = Finding::new(Code::OpDuplicate, message).tool(&tool.name);
+            let finding = Finding::new(Code::OpDuplicate, message).tool(&tool.name).at(tool.place.clone());
             // Derived ops meet by chance; only an op that somebody wrote twice is a mistake.
             let authored = tool.definition.op.is_some();
             let severity = if authored { finding.severity } else { crate::finding::Severity::Info };
@@ -141,14 +141,14 @@ fn index_names(tools: &mut [Tool], findings: &mut Vec<Finding>) -> HashMap<Strin
         }
     }
     for (index, tool) in tools.iter_mut().enumerate() {
-        let name = &tool.name;
+        let (name, place) = (&tool.name, &tool.place);
         tool.aliases.retain(|alias| match by_name.get(alias).map(Vec::as_slice) {
             None => true,
             Some([own]) if *own == index => false,
             Some(_) => {
                 let finding =
                     Finding::new(Code::AliasAmbiguous, format!("`{alias}` is another tool's name already"));
-                findings.push(finding.tool(name).help("choose another alias"));
+                findings.push(finding.tool(name).at(place.clone()).help("choose another alias"));
                 false
             }
         });

@@ -70,10 +70,9 @@ impl Default for ShortDescription {
 /// Where definitions come from.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, extend("required" = ["path"]))]
 pub struct Source {
     /// A file, a folder or a glob, relative to the configuration.
-    #[schemars(required)]
     pub path: String,
     /// The server that the tools belong to, when the source does not say.
     pub server: Option<String>,
@@ -128,10 +127,9 @@ pub enum LintLevel {
 /// Findings to leave out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, extend("required" = ["code"]))]
 pub struct Ignore {
     /// The finding code.
-    #[schemars(required)]
     pub code: String,
     /// The tools for which it is left out; all when empty.
     #[serde(rename = "match")]

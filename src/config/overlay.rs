@@ -14,7 +14,6 @@ use crate::tool::{CategoryPath, Definition};
 pub struct Overlay {
     /// The tools it is for.
     #[serde(rename = "match")]
-    #[schemars(required)]
     pub tools: Selectors,
     /// What they get.
     #[serde(flatten)]
@@ -96,9 +95,7 @@ fn without_name(schema: &mut schemars::Schema) {
     if let Some(properties) = object.get_mut("properties").and_then(|value| value.as_object_mut()) {
         properties.shift_remove("name");
     }
-    if let Some(required) = object.get_mut("required").and_then(|value| value.as_array_mut()) {
-        required.retain(|field| field != "name");
-    }
+    object.insert("required".into(), serde_json::json!(["match"]));
 }
 
 #[cfg(test)]

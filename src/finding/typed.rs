@@ -22,7 +22,7 @@ pub struct Reader<T> {
 
 impl<T: DeserializeOwned + JsonSchema> Reader<T> {
     /// Compiles the schema of `T`.
-    pub fn new() -> Self {
+    pub fn compile() -> Self {
         let schema = schema_of::<T>();
         let validator = jsonschema::options().offline().build(&schema).ok();
         Self { schema, validator, target: PhantomData }
@@ -69,15 +69,15 @@ impl Transform for WithoutNull {
                 object.insert("type".into(), only);
             }
         }
+        if object.get("default").is_some_and(Value::is_null) {
+            object.remove("default");
+        }
         let Some(Value::Array(branches)) = object.get_mut("anyOf") else { return };
         branches.retain(|branch| branch.get("type").is_none_or(|word| word != "null"));
         if let [Value::Object(only)] = branches.as_slice() {
             let only = only.clone();
             object.remove("anyOf");
             object.extend(only);
-        }
-        if object.get("default").is_some_and(Value::is_null) {
-            object.remove("default");
         }
     }
 }

@@ -81,10 +81,17 @@ fn bombs_are_stopped_before_they_go_off() {
         deep += &format!("a{n}: &a{n} [*a{last}]\n");
     }
     let long = format!("a: &a {}\nb: [{}]", "x".repeat(1 << 20), "*a,".repeat(40_000));
-    let keys = format!("a: &a {{ {} }}\nb: [{}]", "k: {l: m}, ".repeat(9), "{<<: *a},".repeat(20_000));
+    let members: String = (0..20).map(|n| format!("k{n}: [l], ")).collect();
+    let keys = format!("a: &a {{{members}}}\nb: [{}]", "{<<: *a},".repeat(20_000));
     let start = std::time::Instant::now();
     for bomb in [laughs, deep, long, keys] {
-        assert!(matches!(read(&bomb).unwrap_err().code, Code::FileInvalid | Code::FileTooLarge));
+        let finding = read(&bomb).unwrap_err();
+        assert_eq!(finding.code, Code::FileInvalid);
+        assert!(
+            finding.message.contains("aliases") || finding.message.contains("deep"),
+            "{}",
+            finding.message
+        );
     }
     assert!(start.elapsed().as_secs() < 20);
 }

@@ -151,7 +151,12 @@ impl Layout {
         let stems = SafeNames::of(&titles);
         let mut entries = Vec::new();
         for (index, section) in sections.into_iter().enumerate() {
-            entries.extend(self.write(&section.title, stems.get(index), section.lines, "../"));
+            let mut lines = section.lines;
+            if lines.iter().map(|line| estimate(&line.text)).sum::<usize>() > self.budget {
+                // In alphabetical order, a page's first and last name tell what is on it.
+                lines.sort_by_cached_key(|line| line.first.to_lowercase());
+            }
+            entries.extend(self.write(&section.title, stems.get(index), lines, "../"));
         }
         entries
     }

@@ -72,7 +72,10 @@ fn placeholders(docs: &Docs<'_>) -> Result<Context, TemplateError> {
     Ok(context)
 }
 
-fn template_files(template: Option<&Path>) -> Result<Vec<(String, Cow<'static, [u8]>)>, RenderError> {
+/// A file of a workspace template: its relative name and what is in it.
+type TemplateFile = (String, Cow<'static, [u8]>);
+
+fn template_files(template: Option<&Path>) -> Result<Vec<TemplateFile>, RenderError> {
     let Some(folder) = template else {
         let mut names: Vec<_> = Embedded::iter().collect();
         names.sort_unstable();

@@ -71,11 +71,12 @@ impl Walk<'_> {
             return self.nameless(pointer);
         }
         let inner = enter(object, context);
+        let is_map_of_lists = object.values().all(Value::is_array);
         for (key, value) in object {
             let child = pointer_join(pointer, key);
             let of_tools = holds_tools(key);
             match value {
-                Value::Array(items) if of_tools || maps_a_server(key, items) => {
+                Value::Array(items) if of_tools || (is_map_of_lists && maps_a_server(key, items)) => {
                     let server = if of_tools { inner.server.clone() } else { Some(key.clone()) };
                     self.value(
                         value,

@@ -73,7 +73,8 @@ fn walk(folder: &Path) -> impl Iterator<Item = PathBuf> {
         let skipped = ["node_modules", "target"].iter().any(|name| entry.file_name() == *name);
         let generated =
             entry.file_type().is_dir() && entry.depth() > 0 && entry.path().join(".toolcrib.json").exists();
-        !hidden && !generated && !(entry.file_type().is_dir() && skipped)
+        let folder = entry.file_type().is_dir();
+        !(hidden || generated || folder && skipped)
     };
     let walk = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(visible);
     walk.filter_map(Result::ok)

@@ -123,7 +123,7 @@ pub(super) struct Shapes {
 
 impl Shapes {
     pub(super) fn new() -> Self {
-        Self { native: Reader::new() }
+        Self { native: Reader::compile() }
     }
 
     /// The definition, and where below the tool its parameters stand as they are.

@@ -41,12 +41,11 @@ pub enum Backend {
 /// into the query for GET, HEAD and DELETE, and into a JSON body otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["method", "path"]))]
 pub struct HttpBackend {
     /// The method, in capitals.
-    #[schemars(required)]
     pub method: String,
     /// The path, an RFC 6570 template such as `/tasks/{task_id}`.
-    #[schemars(required)]
     pub path: String,
     /// Which configured server the path belongs to; the only one when absent.
     #[serde(skip_serializing_if = "Option::is_none")]

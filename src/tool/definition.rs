@@ -10,10 +10,9 @@ use super::{Backend, CategoryPath, Schema};
 /// unless `allow_no_schema` and `no_schema_mode` say otherwise (DEF-3).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields, title = "Tool definition")]
+#[schemars(deny_unknown_fields, title = "Tool definition", extend("required" = ["name"]))]
 pub struct Definition {
     /// The canonical name, unique in its source.
-    #[schemars(required)]
     pub name: String,
     /// What the tool does and when to use it: the long description, in markdown.
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -51,7 +51,7 @@ pub(super) fn replacements(catalog: &Catalog, findings: &mut Vec<Finding>) {
             let help = near
                 .first()
                 .map_or("name a tool of this catalog".into(), |near| format!("did you mean `{near}`?"));
-            findings.push(finding.tool(&tool.name).help(help));
+            findings.push(finding.tool(&tool.name).at(tool.place.clone()).help(help));
         }
     }
 }

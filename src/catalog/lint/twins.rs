@@ -55,6 +55,7 @@ pub(in crate::catalog) fn pairs(tools: &[Tool], findings: &mut Vec<Finding>) {
         findings.push(
             Finding::new(Code::NearTwin, message)
                 .tool(&tool.name)
+                .at(tool.place.clone())
                 .help("say in each when to use it rather than the other"),
         );
     }

@@ -18,21 +18,21 @@ use types::Types;
 
 /// The argument list of a tool, as markdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Bullets, or one sentence where there is nothing to list.
-    pub markdown: String,
+    pub(crate) markdown: String,
     /// Whether something was left out, so that a reader may need the schema itself.
-    pub folded: bool,
+    pub(crate) folded: bool,
 }
 
 /// The argument list for a tool with this schema.
-pub fn arguments(schema: &Value) -> Arguments {
+pub(crate) fn arguments(schema: &Value) -> Arguments {
     let (markdown, folded) = Writer::new(schema, Types::of(schema)).arguments(schema);
     Arguments { markdown, folded }
 }
 
 /// A schema in a few words, such as `array of string`; references are looked up in `root`.
-pub fn type_words(schema: &Value, root: &Value) -> String {
+pub(crate) fn type_words(schema: &Value, root: &Value) -> String {
     Writer::new(root, Types::default()).words(schema)
 }
 

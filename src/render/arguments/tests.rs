@@ -178,6 +178,22 @@ fn schemas_that_multiply_come_to_an_end() {
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 
+#[test]
+fn types_stay_within_the_budget() {
+    let (mut properties, mut definitions) = (serde_json::Map::new(), serde_json::Map::new());
+    for n in 0..100 {
+        let itself = json!({ "$ref": format!("#/$defs/T{n}") });
+        properties.insert(format!("p{n}"), itself.clone());
+        definitions.insert(format!("T{n}"), json!({ "type": "array", "items": itself }));
+    }
+    let shown = arguments(&json!({ "properties": properties, "$defs": definitions }));
+    assert!(
+        shown.folded && shown.markdown.ends_with("- **T49** (array of T49)\n- ... 50 more types"),
+        "{}",
+        shown.markdown
+    );
+}
+
 fn hostile_schema() -> impl Strategy<Value = Value> {
     const TEXTS: &[&str] = &[
         "string",

@@ -84,13 +84,12 @@ impl<'a> Writer<'a> {
             if index == 0 {
                 self.out.push_str("\n**Types:**\n");
             }
+            if self.claim(1, 0) == 0 {
+                return self.left_out(self.used_types.len() - index, 0, "type");
+            }
             index += 1;
             let Some(target) = super::view::resolve(reference, self.root) else { continue };
             let name = format!("**{}**", self.types.name(reference));
-            if self.rows_left == 0 {
-                self.folded = true;
-            }
-            self.rows_left = self.rows_left.saturating_sub(1);
             self.row(&name, "", target, None, 0);
         }
     }

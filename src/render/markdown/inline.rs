@@ -1,16 +1,18 @@
 //! One line of untrusted text: escaped just enough that it is text and nothing else.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{INLINE_MARKUP, backtick_runs, break_marker, is_plain};
 use crate::tool::clean_line;
 
 /// Text as one line that holds no markup but the code spans its author wrote.
-pub fn inline(text: &str) -> String {
+pub(crate) fn inline(text: &str) -> String {
     if is_plain(text, INLINE_MARKUP) && block_marker(text).is_none() {
         return text.to_string();
     }
     let line = clean_line(text);
+    let line = Line::read(&line).without_bold();
     let line = break_marker(&line, "<! --");
     let line = &Line::read(&line);
     let mut out = String::with_capacity(line.text.len() + 8);
@@ -28,7 +30,6 @@ pub fn inline(text: &str) -> String {
             '\\' => from += line.backslash(from, &mut out),
             '<' if line.may_open_html(from) => out.push_str("&lt;"),
             '&' if line.may_hide(from) => out.push_str("&amp;"),
-            '*' if line.dropped.binary_search(&at).is_ok() => from += 1,
             _ => {
                 if line.needs_escape(c, at) {
                     out.push('\\');
@@ -48,8 +49,6 @@ struct Line<'a> {
     text: &'a str,
     /// Closed code spans.
     spans: Vec<Range<usize>>,
-    /// Where the `**` of bold text stand; bold is not worth its tokens here.
-    dropped: Vec<usize>,
     /// Whether square brackets could form a link, or end one around the line.
     brackets: bool,
     /// From the first `_` or `~` that can open emphasis to the last that can close it.
@@ -60,9 +59,7 @@ struct Line<'a> {
 impl<'a> Line<'a> {
     fn read(text: &'a str) -> Self {
         let spans = code_spans(text);
-        let mut line =
-            Self { text, spans, dropped: Vec::new(), brackets: false, underscores: 0..0, tildes: 0..0 };
-        line.dropped = line.bold_marks();
+        let mut line = Self { text, spans, brackets: false, underscores: 0..0, tildes: 0..0 };
         line.brackets = line.brackets_matter();
         line.underscores = line.emphasis('_');
         line.tildes = line.emphasis('~');
@@ -97,20 +94,33 @@ impl<'a> Line<'a> {
         open.zip(close).map_or(0..0, |(open, close)| open..(close + 1).max(open))
     }
 
-    fn bold_marks(&self) -> Vec<usize> {
+    /// The line without the `**` of bold text, which is not worth its tokens here.
+    fn without_bold(&self) -> Cow<'a, str> {
         let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let is_text = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace() && c != '*');
-        let mut marks = Vec::new();
+        let mut out = String::new();
+        let mut done = 0;
         let mut open = None;
         for at in self.places('*').filter(|&at| self.text[at + 1..].starts_with('*')) {
             let (before, after) = self.around(at, at + 2);
             if is_text(after) && !is_word(before) && !matches!(before, Some('*' | '\\')) {
                 open = Some(at);
-            } else if is_text(before) && before != Some('\\') && !is_word(after) && after != Some('*') {
-                marks.extend(open.take().into_iter().flat_map(|open| [open, at]));
+            } else if is_text(before)
+                && before != Some('\\')
+                && !is_word(after)
+                && after != Some('*')
+                && let Some(open) = open.take()
+            {
+                out.push_str(&self.text[done..open]);
+                out.push_str(&self.text[open + 2..at]);
+                done = at + 2;
             }
         }
-        marks
+        if done == 0 {
+            return Cow::Borrowed(self.text);
+        }
+        out.push_str(&self.text[done..]);
+        Cow::Owned(out)
     }
 
     fn brackets_matter(&self) -> bool {

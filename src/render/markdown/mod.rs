@@ -7,11 +7,11 @@ use std::borrow::Cow;
 
 use crate::tool::{clean_line, clean_text};
 
-pub use inline::inline;
-pub use prose::prose;
+pub(crate) use inline::inline;
+pub(crate) use prose::prose;
 
 /// Text as an inline code span on one line; empty text gives an empty string.
-pub fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     if is_plain(text, CODE_MARKUP) {
         return if text.is_empty() { String::new() } else { ["`", text, "`"].concat() };
     }
@@ -28,7 +28,7 @@ pub fn code(text: &str) -> String {
 }
 
 /// Text as a fenced code block that nothing in it can close.
-pub fn fence(language: &str, text: &str) -> String {
+pub(crate) fn fence(language: &str, text: &str) -> String {
     let text = clean_text(text);
     let text = break_marker(&text, if language == "json" { "\\u003c!--" } else { "<! --" });
     let longest = backtick_runs(&text).map(|(_, length)| length).max().unwrap_or(0);

@@ -17,10 +17,11 @@ const AFTER: &str = "\n\n# .\n";
 
 /// Text as markdown that cannot reach beyond itself: lists, code, emphasis and web links stay, headings
 /// become bold lines, HTML and all other links are shown as text.
-pub fn prose(text: &str) -> String {
+pub(crate) fn prose(text: &str) -> String {
     let clean = clean_text(text);
     let clean = dedent(&break_marker(&clean, "<! --"));
-    let is_plain = !clean.contains(['<', '#', '[', '`', '~', '&', '=', '*', '_']) && !clean.contains("--");
+    let is_plain = !clean.contains(['<', '#', '[', '`', '~', '&', '=', '*', '_'])
+        && !clean.lines().any(|line| line.ends_with('-'));
     if is_plain {
         return clean;
     }

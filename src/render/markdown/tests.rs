@@ -30,6 +30,8 @@ fn a_line_keeps_its_words_and_loses_its_markup() {
     inlined("<b>hi</b> <!-- toolcrib:x -->", "&lt;b>hi&lt;/b> &lt;! -- toolcrib:x -->");
     inlined("<https://x.y> &#8203; &zwj; &lt;", "&lt;https://x.y> &amp;#8203; &amp;zwj; &lt;");
     inlined("# title", "\\# title");
+    inlined("**- one**", "\\- one");
+    inlined("<**http://a.b**", "&lt;http://a.b");
     inlined("1. one", "1\\. one");
     inlined("- item", "\\- item");
     inlined("`<!-- toolcrib:doc -->`", "`<! -- toolcrib:doc -->`");
@@ -52,6 +54,7 @@ fn code_and_fences_outgrow_their_backticks() {
 fn headings_become_bold_lines() {
     shown("Intro\n# Usage\ntext", "Intro\n\n**Usage**\n\ntext");
     shown("Usage\n=====\n\ntext\n---\nmore\n***\nend", "**Usage**\n\n**text**\n\nmore\n\nend");
+    shown("one\n-", "**one**");
     shown("## **Bold** and `code` ##", "**Bold and `code`**");
     shown("---\nname: x\n---\nbody", "**name: x**\n\nbody");
     shown("# Arguments:\n- `x` (string): y", "*Arguments:*\n\n- `x` (string): y");
