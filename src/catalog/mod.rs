@@ -87,6 +87,8 @@ pub struct Catalog {
     pub config: Config,
     /// The hash of all content.
     pub version: String,
+    /// Whether all input could be read; otherwise that a tool is not here proves nothing.
+    pub complete: bool,
     safe_names: SafeNames,
     by_name: HashMap<String, Vec<usize>>,
 }
@@ -134,7 +136,9 @@ pub fn open(mut workspace: Workspace) -> Checked {
     let catalog = build::build(workspace, tools, &mut all);
     configure(&catalog, &mut all);
     locate(&documents, &mut all);
-    Checked { catalog, findings: all, documents }
+    let mut checked = Checked { catalog, findings: all, documents };
+    checked.catalog.complete = !checked.lost_input();
+    checked
 }
 
 /// Applies configured severities and ignores.

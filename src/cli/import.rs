@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context;
+
 use super::catalog::{counted, report_briefly};
-use super::render::failure;
 use super::{Failure, Outcome, note};
 use crate::catalog::{self, Catalog};
 use crate::config::{Config, Source, Workspace};
-use crate::render::folder::{self, FileSet};
+use crate::render::folder::write_whole;
 
 /// Turn definitions of any known format into native ones, one file a tool, to edit by hand from then on.
 ///
@@ -20,6 +21,9 @@ pub(super) struct Import {
     /// The folder to write definitions to.
     #[arg(long, short, value_name = "DIR")]
     out: PathBuf,
+    /// Replace definitions that are there already and differ.
+    #[arg(long)]
+    force: bool,
 }
 
 impl Import {
@@ -33,13 +37,32 @@ impl Import {
         let checked = catalog::open(Workspace { config, ..Workspace::default() });
         report_briefly(&checked);
         let catalog = &checked.catalog;
-        let paths = catalog.tools.iter().map(|tool| format!("{}.json", tool.safe_name)).collect();
-        let render = |index: usize| definition(catalog, index);
-        let key = format!("import {} {}", env!("CARGO_PKG_VERSION"), catalog.version);
-        let report = folder::sync(&self.out, &FileSet { paths, render: &render, key }, &|_| {})
-            .map_err(|error| failure(error.into()))?;
-        let total = report.created + report.updated + report.unchanged;
-        note(format!("{}: {} imported", self.out.display(), counted(total, "definition")));
+        std::fs::create_dir_all(&self.out).with_context(|| format!("cannot make {}", self.out.display()))?;
+        let mut edited = Vec::new();
+        for (index, tool) in catalog.tools.iter().enumerate() {
+            let name = format!("{}.json", tool.safe_name);
+            let path = self.out.join(&name);
+            let text = definition(catalog, index);
+            match std::fs::read_to_string(&path) {
+                Ok(existing) if existing == text => {}
+                Ok(_) if !self.force => edited.push(name),
+                _ => write_whole(&path, text.as_bytes())
+                    .with_context(|| format!("cannot write {}", path.display()))?,
+            }
+        }
+        note(format!(
+            "{}: {} imported",
+            self.out.display(),
+            counted(catalog.tools.len() - edited.len(), "definition")
+        ));
+        if !edited.is_empty() {
+            let shown = edited.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+            let message = format!(
+                "{} differ and were kept: {shown}; --force replaces them",
+                counted(edited.len(), "file")
+            );
+            return Err(Failure::Findings(Some(message)));
+        }
         if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
     }
 }

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Documentation, payloads and a server for agent tools.
+/// Documentation for agent tools, read when it is needed.
 ///
 /// Takes tool definitions as the world has them (MCP, OpenAI, Anthropic, Gemini, OpenAPI, its own format), builds one
 /// checked catalog, and turns it into documentation that an agent reads when it needs it.

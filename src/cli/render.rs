@@ -47,7 +47,7 @@ impl Render {
         let report = docs.write(&self.out, &|done| bar.add(done)).map_err(failure)?;
         bar.finish();
         note(format!("{}: {}", self.out.display(), summary(docs.tools().len(), &report)));
-        kept(&report);
+        kept(&report, checked.catalog.complete);
         if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
     }
 
@@ -113,8 +113,15 @@ pub(super) fn summary(tools: usize, report: &folder::Report) -> String {
 }
 
 /// Names files that stay although their tool is gone.
-pub(super) fn kept(report: &folder::Report) {
-    for path in &report.kept {
-        note(format!("kept {path}: its tool is gone, but you have edited it"));
+pub(super) fn kept(report: &folder::Report, complete: bool) {
+    if report.kept.is_empty() {
+        return;
     }
+    let shown = report.kept.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+    let more = if report.kept.len() > 5 { ", …" } else { "" };
+    let why = if complete { "you have edited them" } else { "not all sources could be read" };
+    note(format!(
+        "kept {} of tools that are gone, since {why}: {shown}{more}",
+        counted(report.kept.len(), "file")
+    ));
 }

@@ -45,7 +45,7 @@ impl Seed {
             seed(&docs, &self.workspace, self.template.as_deref(), &|done| bar.add(done)).map_err(failure)?;
         bar.finish();
         note(format!("{}: {}", self.workspace.display(), summary(docs.tools().len(), &seeded.docs)));
-        kept(&seeded.docs);
+        kept(&seeded.docs, checked.catalog.complete);
         if !seeded.written.is_empty() {
             note(format!("wrote {}", seeded.written.join(", ")));
         }

@@ -13,6 +13,9 @@ use serde_json::Value;
 use super::violation::{Violation, violations};
 use super::{Code, Finding, Place};
 
+/// How many mistakes of one value are repaired, and reported, before the rest is left to chance.
+const MAX_REPAIRS: usize = 200;
+
 /// Reads values as `T`; compiled once, used for many.
 pub struct Reader<T> {
     schema: Value,
@@ -32,10 +35,16 @@ impl<T: DeserializeOwned + JsonSchema> Reader<T> {
     pub fn read(&self, value: &Value, place: &Place, findings: &mut Vec<Finding>) -> Option<T> {
         let mut value = value.clone();
         drop_nulls(&mut value);
-        if let Some(validator) = self.validator.as_ref().filter(|validator| !validator.is_valid(&value)) {
-            for violation in violations(validator, &self.schema, &value) {
+        if let Some(validator) = &self.validator {
+            for _ in 0..MAX_REPAIRS {
+                // One at a time, since leaving something out can make other complaints moot.
+                let Some(violation) = violations(validator, &self.schema, &value).into_iter().next() else {
+                    break;
+                };
                 findings.push(finding(&violation, place));
-                remove(&mut value, &violation);
+                if !leave_out(&mut value, &violation) {
+                    break;
+                }
             }
         }
         T::deserialize(value)
@@ -102,18 +111,23 @@ fn finding(violation: &Violation, place: &Place) -> Finding {
     }
 }
 
-/// Removes what a violation points at: an unknown property alone, otherwise the whole top-level field.
-fn remove(value: &mut Value, violation: &Violation) {
-    let Some((parent, last)) = violation.pointer.rsplit_once('/') else { return };
-    let unescape = |segment: &str| segment.replace("~1", "/").replace("~0", "~");
-    if violation.unknown {
-        if let Some(Value::Object(fields)) = value.pointer_mut(parent) {
-            fields.shift_remove(&unescape(last));
+/// Leaves out what a violation points at; the object itself where it lacks a property. False when nothing can be.
+fn leave_out(value: &mut Value, violation: &Violation) -> bool {
+    let mut pointer = violation.pointer.as_str();
+    while let Some((parent, last)) = pointer.rsplit_once('/') {
+        let last = last.replace("~1", "/").replace("~0", "~");
+        let removed = match value.pointer_mut(parent) {
+            Some(Value::Object(fields)) => fields.shift_remove(&last),
+            Some(Value::Array(items)) => match last.parse::<usize>() {
+                Ok(index) if index < items.len() => Some(items.remove(index)),
+                _ => None,
+            },
+            _ => None,
+        };
+        if removed.is_some() {
+            return true;
         }
-        return;
+        pointer = parent;
     }
-    let field = violation.pointer.split('/').nth(1).map(unescape).unwrap_or_default();
-    if let Value::Object(fields) = value {
-        fields.shift_remove(&field);
-    }
+    false
 }

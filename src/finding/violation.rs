@@ -69,6 +69,17 @@ fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violati
             );
         }
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+            if let Some(words) = constants(context) {
+                let given = error.instance().as_str().unwrap_or_default();
+                let near =
+                    nearest(given, words.iter().filter_map(Value::as_str)).first().map(ToString::to_string);
+                return push(
+                    pointer,
+                    format!("expected {}, got {}", one_of(&words), shown(error.instance())),
+                    near,
+                    false,
+                );
+            }
             let closest = context
                 .iter()
                 .filter(|branch| !branch.is_empty())
@@ -92,6 +103,17 @@ fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violati
             false,
         ),
     }
+}
+
+/// The values of a union that is an enumeration, each branch a constant.
+fn constants(branches: &[Vec<ValidationError<'static>>]) -> Option<Vec<Value>> {
+    let constant = |branch: &Vec<ValidationError<'static>>| {
+        branch.iter().find_map(|error| match error.kind() {
+            Kind::Constant { expected_value } => Some((**expected_value).clone()),
+            _ => None,
+        })
+    };
+    branches.iter().map(constant).collect()
 }
 
 /// Branches of a union that fail below their root are closer than those of another type altogether.

@@ -89,7 +89,7 @@ impl<'a> Docs<'a> {
         let mut paths = vec!["README.md".to_string(), "registry.json".to_string()];
         paths.extend(self.index.pages().iter().map(|page| page.path.clone()));
         paths.extend(self.profile.tools.iter().map(|entry| format!("{}.md", entry.tool.safe_name)));
-        FileSet { paths, render, key: self.key() }
+        FileSet { paths, render, key: self.key(), prune: self.catalog.complete }
     }
 
     fn file(&self, file: usize) -> String {

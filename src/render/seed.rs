@@ -1,7 +1,7 @@
 //! Seeding a workspace at job start (DOC-8): the docs of a profile, and a template around them.
 //!
 //! What the user already has is kept. In files that carry our block, such as `AGENTS.md`, the block is renewed and
-//! all else stays; other template files are written only where nothing is.
+//! all else stays; other template files are written where nothing is, and renewed as long as nobody has changed them.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use rust_embed::RustEmbed;
 use tera::Context;
 use walkdir::WalkDir;
 
-use super::folder;
+use super::folder::{self, FileSet, write_whole};
 use super::templates::{TemplateError, render_text};
 use super::{Docs, RenderError, files_section};
 
@@ -47,16 +47,45 @@ pub fn seed(
         files.into_iter().map(|file| render_file(file, &context)).collect::<Result<_, TemplateError>>()?;
     let report = docs.write(&workspace.join(DOCS), progress)?;
     let mut seeded = Seeded { docs: report, written: Vec::new(), kept: Vec::new() };
+    let failed = |path: &str| move |source| RenderError::Workspace { path: path.to_string(), source };
+    let ours = folder::unedited(workspace)?;
+    let mut owned: Vec<(String, String)> = Vec::new();
     for (name, content) in rendered {
-        match place(workspace, &name, &content)
-            .map_err(|source| RenderError::Workspace { path: name.clone(), source })?
-        {
-            Placed::Written => seeded.written.push(name),
-            Placed::Kept => seeded.kept.push(name),
-            Placed::Current => {}
+        refuse_links(workspace, &name).map_err(failed(&name))?;
+        let is_new = !workspace.join(&name).exists();
+        match String::from_utf8(content.into_owned()) {
+            Ok(text) if block_of(&text).is_none() && (is_new || ours.contains(&name)) => {
+                owned.push((name, text))
+            }
+            Ok(text) => seeded.note(&name, place(workspace, &name, text.as_bytes()).map_err(failed(&name))?),
+            Err(binary) => {
+                seeded.note(&name, place(workspace, &name, binary.as_bytes()).map_err(failed(&name))?)
+            }
+        }
+    }
+    if !owned.is_empty() || !ours.is_empty() {
+        let text = |index: usize| owned[index].1.clone();
+        let paths: Vec<String> = owned.iter().map(|(name, _)| name.clone()).collect();
+        let report = folder::sync(
+            workspace,
+            &FileSet { paths, render: &text, key: String::new(), prune: true },
+            &|_| {},
+        )?;
+        if report.created + report.updated > 0 {
+            seeded.written.extend(owned.into_iter().map(|(name, _)| name));
         }
     }
     Ok(seeded)
+}
+
+impl Seeded {
+    fn note(&mut self, name: &str, placed: Placed) {
+        match placed {
+            Placed::Written => self.written.push(name.to_string()),
+            Placed::Kept => self.kept.push(name.to_string()),
+            Placed::Current => {}
+        }
+    }
 }
 
 fn placeholders(docs: &Docs<'_>) -> Result<Context, TemplateError> {
@@ -118,7 +147,6 @@ enum Placed {
 
 fn place(workspace: &Path, name: &str, content: &[u8]) -> std::io::Result<Placed> {
     let target = workspace.join(name);
-    refuse_links(workspace, name)?;
     let existing = match std::fs::read(&target) {
         Ok(existing) => existing,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -138,17 +166,6 @@ fn place(workspace: &Path, name: &str, content: &[u8]) -> std::io::Result<Placed
         Some(renewed) => write_whole(&target, renewed.as_bytes()).map(|()| Placed::Written),
         None => Ok(Placed::Kept),
     }
-}
-
-/// A file is there whole or not at all: it is written beside its place and moved there.
-fn write_whole(target: &Path, content: &[u8]) -> std::io::Result<()> {
-    let name = format!(".toolcrib-tmp-{}", std::process::id());
-    let staged = target.with_file_name(name);
-    let written = std::fs::write(&staged, content).and_then(|()| std::fs::rename(&staged, target));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&staged);
-    }
-    written
 }
 
 /// Nothing is written through a link that the user, or somebody else, has put in the way.

@@ -24,22 +24,32 @@ pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) ->
     let sources: Vec<&Source> = if sources.is_empty() { vec![&WHOLE] } else { sources.iter().collect() };
     let mut files: Vec<File<'a>> = Vec::new();
     for (index, source) in sources.into_iter().enumerate() {
-        let place = Place::new("toolcrib.toml", format!("/source/{index}/path"));
         let before = files.len();
         of_source(workspace, source, &mut files);
         if files.len() == before {
-            let what = if source.path.is_empty() {
-                "the folder".to_string()
-            } else {
-                format!("\"{}\"", source.path)
-            };
-            let finding = Finding::new(Code::FileUnreadable, format!("{what} holds no definition files"));
-            findings.push(finding.at(place).help("definition files end in .json, .yaml, .yml or .toml"));
+            findings.push(nothing_in(workspace, source, index));
         }
     }
     let mut seen = std::collections::HashSet::new();
     files.retain(|file| seen.insert(file.shown.clone()));
     files
+}
+
+fn nothing_in(workspace: &Workspace, source: &Source, index: usize) -> Finding {
+    let path = workspace.root.join(&source.path);
+    let what = if source.path.is_empty() { "the folder".to_string() } else { format!("\"{}\"", source.path) };
+    let message = match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => format!("{what} holds no definition files"),
+        Ok(_) => format!("{what} is no regular file"),
+        Err(_) if source.path.contains(['*', '?']) => format!("{what} matches no definition file"),
+        Err(error) => format!("{what} cannot be read: {error}"),
+    };
+    let finding = Finding::new(Code::FileUnreadable, message)
+        .help("definition files end in .json, .yaml, .yml or .toml");
+    match &workspace.document {
+        Some(config) => finding.at(Place::new(&config.file, format!("/source/{index}/path"))),
+        None => finding,
+    }
 }
 
 fn of_source<'a>(workspace: &Workspace, source: &'a Source, files: &mut Vec<File<'a>>) {
@@ -61,7 +71,7 @@ fn of_source<'a>(workspace: &Workspace, source: &'a Source, files: &mut Vec<File
                 files.push(File { path, shown, source, named: true });
             }
         }
-    } else if path.exists() {
+    } else if path.is_file() {
         files.push(File { shown: shown(&path, &workspace.root), path, source, named: true });
     }
 }

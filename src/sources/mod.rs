@@ -49,18 +49,14 @@ pub fn load(workspace: &Workspace, limits: &Limits) -> Loaded {
         .par_iter()
         .map(|file| open(&file.path, &file.shown, limits).map(|document| import(document, file)))
         .collect();
-    for (result, file) in parsed.into_iter().zip(&files) {
+    for result in parsed {
         match result {
             Ok(imported) => {
                 loaded.tools.extend(imported.tools);
                 loaded.findings.extend(imported.findings);
                 loaded.documents.push(imported.document);
             }
-            Err(mut finding) => {
-                finding.severity =
-                    if file.named { finding.severity } else { crate::finding::Severity::Warning };
-                loaded.findings.push(finding);
-            }
+            Err(finding) => loaded.findings.push(finding),
         }
     }
     loaded

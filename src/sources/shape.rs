@@ -69,8 +69,7 @@ impl Shape {
         let schema = SCHEMA_KEYS
             .iter()
             .any(|path| object.get(&path[1..]).is_some_and(|schema| schema.is_object() || schema.is_null()));
-        let described = has("description")
-            && (among_tools || object.keys().all(|key| NATIVE_KEYS.contains(&key.as_str())));
+        let described = has("description") && (among_tools || is_nearly_native(object));
         match (foreign, schema || (foreign && has("description")) || described) {
             (true, true) => Some(Shape::Flat),
             (false, true) => Some(Shape::Native),
@@ -115,6 +114,12 @@ const NATIVE_KEYS: [&str; 27] = [
     "allow_no_schema",
     "no_schema_mode",
 ];
+
+/// Whether an object reads as a native definition, but for one slip of the pen; `version` marks a package.
+fn is_nearly_native(object: &Map<String, Value>) -> bool {
+    let strange = object.keys().filter(|key| !NATIVE_KEYS.contains(&key.as_str()));
+    strange.take(2).count() < 2 && !object.contains_key("version")
+}
 
 /// Reads tools of every shape.
 pub(super) struct Shapes {

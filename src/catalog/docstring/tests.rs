@@ -1,3 +1,5 @@
+//! Docstrings as the world writes them.
+
 use super::*;
 use proptest::prelude::*;
 

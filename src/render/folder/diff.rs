@@ -33,8 +33,8 @@ impl Diff {
         }
         self.text.push_str(file);
         if self.text.len() > self.limit {
-            let cut = self.text.floor_char_boundary(self.limit);
-            self.text.truncate(self.text[..cut].rfind('\n').map_or(0, |end| end + 1));
+            let line_end = self.text.as_bytes()[..self.limit].iter().rposition(|&byte| byte == b'\n');
+            self.text.truncate(line_end.map_or(0, |end| end + 1));
             self.limit = self.text.len();
             self.left_out += 1;
         }

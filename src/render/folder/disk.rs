@@ -47,8 +47,17 @@ pub(super) fn read(path: &Path, content: &mut Vec<u8>) -> Result<Entry, FolderEr
     Ok(entry)
 }
 
-/// With the size known this is three system calls, where `fs::read` makes six: half the time of a run
-/// over thousands of unchanged files.
+/// Writes one file of the user's folder, there whole or not at all: it is written beside its place and moved there.
+pub fn write_whole(target: &Path, content: &[u8]) -> io::Result<()> {
+    let staged = target.with_file_name(format!(".toolcrib-tmp-{}", std::process::id()));
+    let written = fs::write(&staged, content).and_then(|()| fs::rename(&staged, target));
+    if written.is_err() {
+        let _ = fs::remove_file(&staged);
+    }
+    written
+}
+
+/// With the size known, three system calls a file do; they are most of the time of a run that changes nothing.
 fn read_sized(path: &Path, size: u64, content: &mut Vec<u8>) -> io::Result<()> {
     let mut file = fs::File::open(path)?;
     let size = usize::try_from(size).map_err(|_| io::ErrorKind::FileTooLarge)?;
@@ -77,4 +86,19 @@ pub(super) fn has_root(root: &Path) -> Result<bool, FolderError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(FolderError::io("read", root)(error)),
     }
+}
+
+/// Whether two names are one file: where case is ignored, the old `List.md` is what is found at `list.md`.
+#[cfg(unix)]
+pub(super) fn is_one_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (Ok(one), Ok(other)) = (fs::symlink_metadata(one), fs::symlink_metadata(other)) else { return false };
+    // With more links than one, they could be two names that the user gave it.
+    one.is_file() && one.nlink() == 1 && (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_one_file(one: &Path, other: &Path) -> bool {
+    !other.is_symlink()
+        && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }

@@ -17,6 +17,9 @@ use super::{disk, path};
 pub const MANIFEST: &str = ".toolcrib.json";
 const VERSION: u64 = 1;
 
+/// Hashes of contents, by path.
+pub(super) type Hashes = BTreeMap<String, String>;
+
 /// The files that we wrote, by path, with the hash of what we wrote.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,9 +29,9 @@ pub(super) struct Manifest {
     /// The folders that we created.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) dirs: BTreeSet<String>,
-    pub(super) files: BTreeMap<String, String>,
+    pub(super) files: Hashes,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) replacing: BTreeMap<String, String>,
+    pub(super) replacing: Hashes,
 }
 
 impl Manifest {

@@ -14,18 +14,21 @@ mod manifest;
 mod path;
 mod plan;
 mod stage;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
 
 use disk::Entry;
+use manifest::Manifest;
 use plan::Plan;
 use stage::Stage;
 
+pub use disk::write_whole;
 pub use error::FolderError;
 pub use manifest::MANIFEST;
 
@@ -42,6 +45,8 @@ pub struct FileSet<'a> {
     pub render: &'a (dyn Fn(usize) -> String + Sync),
     /// The hash of all that decides the contents: two sets with the same key are the same. Empty: not known.
     pub key: String,
+    /// Whether files that are not in the set go; not so when the set may lack some that belong in it.
+    pub prune: bool,
 }
 
 /// What a run did.
@@ -55,7 +60,7 @@ pub struct Report {
     pub removed: usize,
     /// Files that were current and have not been touched.
     pub unchanged: usize,
-    /// Files that are no longer generated, but stay because they have been edited or have a keep-block.
+    /// Files that are not in the set, but stay: they have been edited, have a keep-block, or nothing was to be pruned.
     pub kept: Vec<String>,
 }
 
@@ -110,6 +115,20 @@ pub fn sync(root: &Path, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> 
         unchanged: files.paths.len() - created - updated,
         kept: plan.kept.into_keys().collect(),
     })
+}
+
+/// The files of a folder that `sync` wrote and nobody has changed since.
+pub fn unedited(root: &Path) -> Result<BTreeSet<String>, FolderError> {
+    let manifest = Manifest::read(root)?;
+    let mut content = Vec::new();
+    let mut same = BTreeSet::new();
+    for (path, hash) in &manifest.files {
+        disk::read(&root.join(path), &mut content)?;
+        if manifest::hash(&content) == *hash {
+            same.insert(path.clone());
+        }
+    }
+    Ok(same)
 }
 
 /// Says what `sync` would do, and fails where it would. Writes nothing.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::disk::{self, Entry};
 use super::error::FolderError;
-use super::manifest::{self, Manifest};
+use super::manifest::{self, Hashes, Manifest};
 use super::{FileSet, keep, path};
 
 /// The state of a folder against a set of files.
@@ -17,9 +17,9 @@ pub(super) struct Plan {
     /// Which files of the set have to be rendered and compared; all others are current.
     pub(super) stale: Vec<usize>,
     /// Files to remove, with their hashes.
-    pub(super) removed: BTreeMap<String, String>,
+    pub(super) removed: Hashes,
     /// Files that are no longer generated but have text of the user, with their hashes.
-    pub(super) kept: BTreeMap<String, String>,
+    pub(super) kept: Hashes,
     /// Folders to create, outer ones first.
     pub(super) dirs: Vec<String>,
 }
@@ -56,7 +56,7 @@ impl Plan {
                 State::Current => continue,
                 State::Stale => {}
                 State::Taken => match twins.get(&path::fold(path)) {
-                    Some(old) if is_same_file(root, old, path) => {
+                    Some(old) if disk::is_one_file(&root.join(old), &root.join(path)) => {
                         unwanted.remove(old);
                         manifest.rename(old, path);
                     }
@@ -66,20 +66,10 @@ impl Plan {
             stale.push(index);
         }
 
-        let (mut removed, mut kept) = (BTreeMap::new(), BTreeMap::new());
-        let unwanted: Vec<String> = unwanted.into_iter().collect();
-        let orphans: Vec<Orphan> = unwanted
-            .par_iter()
-            .map_init(Vec::new, |content, path| Orphan::of(root, path, &manifest, content))
-            .collect::<Result<_, _>>()?;
-        for (path, orphan) in unwanted.into_iter().zip(orphans) {
-            match orphan {
-                Orphan::Gone => {}
-                Orphan::Ours(hash) => drop(removed.insert(path, hash)),
-                Orphan::Edited(hash) => drop(kept.insert(path, hash)),
-            }
+        let (mut removed, mut kept) = sort_out(root, unwanted.into_iter().collect(), &manifest)?;
+        if !files.prune {
+            kept.append(&mut removed);
         }
-
         let needed = folders_of(files.paths.iter().map(String::as_str));
         let mut dirs = Vec::new();
         for folder in needed {
@@ -96,6 +86,27 @@ impl Plan {
         }
         Ok(Plan { manifest, stale, removed, kept, dirs })
     }
+}
+
+/// Files that are no longer generated: those to remove, and those to keep.
+fn sort_out(
+    root: &Path,
+    unwanted: Vec<String>,
+    manifest: &Manifest,
+) -> Result<(Hashes, Hashes), FolderError> {
+    let orphans: Vec<Orphan> = unwanted
+        .par_iter()
+        .map_init(Vec::new, |content, path| Orphan::of(root, path, manifest, content))
+        .collect::<Result<_, _>>()?;
+    let (mut removed, mut kept) = (Hashes::new(), Hashes::new());
+    for (path, orphan) in unwanted.into_iter().zip(orphans) {
+        match orphan {
+            Orphan::Gone => {}
+            Orphan::Ours(hash) => drop(removed.insert(path, hash)),
+            Orphan::Edited(hash) => drop(kept.insert(path, hash)),
+        }
+    }
+    Ok((removed, kept))
 }
 
 /// How a file of the set is on disk.
@@ -144,12 +155,6 @@ impl Orphan {
             _ => edited(),
         })
     }
-}
-
-/// Whether two names are one file: where case is ignored, the old `List.md` is what is found at `list.md`.
-fn is_same_file(root: &Path, old: &str, new: &str) -> bool {
-    let real = |path: &str| root.join(path).canonicalize();
-    matches!((real(old), real(new)), (Ok(old), Ok(new)) if old == new)
 }
 
 /// Every folder that these paths lie in, outer ones first.

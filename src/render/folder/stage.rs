@@ -9,8 +9,6 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use super::disk::{self, Entry};
 use super::error::FolderError;
 use super::manifest::{self, MANIFEST, Manifest};
@@ -59,13 +57,16 @@ impl<'a> Stage<'a> {
         old: &mut Vec<u8>,
     ) -> Result<Rendered, FolderError> {
         let path = &files.paths[index];
-        let was = disk::read(&self.root.join(path), old)?;
+        old.clear();
+        let was = match manifest.files.contains_key(path) {
+            true => disk::read(&self.root.join(path), old)?,
+            false => Entry::Missing,
+        };
         let content = keep::carry(old, (files.render)(index));
         let is_staged = !matches!(was, Entry::File(_)) || *old != content;
         if is_staged {
-            let path = self.numbered(index);
-            let write = || self.create(&path)?.write_all(&content);
-            write().map_err(FolderError::io("write", &path))?;
+            let write = || self.create(&self.numbered(index))?.write_all(&content);
+            write().map_err(FolderError::io("write", &self.root.join(path)))?;
         }
         let replaces = is_staged.then(|| manifest::hash(old)).filter(|hash| manifest.wrote(path, hash));
         Ok(Rendered { index, hash: manifest::hash(&content), is_staged, was, replaces })
@@ -107,25 +108,17 @@ impl<'a> Stage<'a> {
         }
         // Removing comes first: an old file may be where a new folder goes, or have the same name but for case.
         for path in removed.keys().map(|path| self.root.join(path)) {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(FolderError::io("remove", &path)(error));
-                }
-                _ => {}
-            }
+            let done = unless(fs::remove_file(&path), io::ErrorKind::NotFound);
+            done.map_err(FolderError::io("remove", &path))?;
         }
         for dir in plan.dirs.iter().map(|dir| self.root.join(dir)) {
-            match fs::create_dir(&dir) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(FolderError::io("create", &dir)(error));
-                }
-                _ => {}
-            }
+            let done = unless(fs::create_dir(&dir), io::ErrorKind::AlreadyExists);
+            done.map_err(FolderError::io("create", &dir))?;
         }
-        staged.par_iter().try_for_each(|r| {
-            let target = self.root.join(&files.paths[r.index]);
-            fs::rename(self.numbered(r.index), &target).map_err(FolderError::io("write", &target))
-        })?;
+        for &&Rendered { index, .. } in &staged {
+            let target = self.root.join(&files.paths[index]);
+            fs::rename(self.numbered(index), &target).map_err(FolderError::io("write", &target))?;
+        }
         // Inner folders come first; one that has something of the user in it is no longer ours.
         for dir in old.dirs.iter().rev().filter(|dir| !next.dirs.contains(*dir)) {
             let _ = fs::remove_dir(self.root.join(dir));
@@ -140,6 +133,7 @@ impl<'a> Stage<'a> {
             let mut file = self.create(&path)?;
             file.write_all(&manifest.to_bytes())?;
             file.sync_data()?;
+            drop(file);
             fs::rename(&path, &target)
         };
         write().map_err(FolderError::io("write", &target))
@@ -151,10 +145,10 @@ impl<'a> Stage<'a> {
 
     fn create(&self, path: &Path) -> io::Result<File> {
         match File::create_new(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::create_dir(&self.dir) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                _ => File::create_new(path),
-            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                unless(fs::create_dir(&self.dir), io::ErrorKind::AlreadyExists)?;
+                File::create_new(path)
+            }
             other => other,
         }
     }
@@ -182,8 +176,10 @@ fn clear(dir: &Path) -> io::Result<()> {
             fs::remove_file(entry.path())?;
         }
     }
-    match fs::remove_dir(dir) {
-        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
-        _ => Ok(()),
-    }
+    unless(fs::remove_dir(dir), io::ErrorKind::DirectoryNotEmpty)
+}
+
+/// The result, where one kind of error is as good as success.
+fn unless(result: io::Result<()>, harmless: io::ErrorKind) -> io::Result<()> {
+    result.or_else(|error| if error.kind() == harmless { Ok(()) } else { Err(error) })
 }

@@ -79,9 +79,17 @@ impl<'a> Line<'a> {
         (self.text[..start].chars().next_back(), self.text[end..].chars().next())
     }
 
+    /// The run of `c` around `at`; of a longer one than any name has, only a part.
+    fn run(&self, c: char, at: usize) -> (usize, usize) {
+        let before = self.text[..at].bytes().rev().take(8).take_while(|&b| b == c as u8).count();
+        let after = self.text[at..].bytes().take(8).take_while(|&b| b == c as u8).count();
+        (at - before, at + after)
+    }
+
     /// Whether the character at `at` can open, and can close, emphasis.
     fn flanks(&self, c: char, at: usize) -> (bool, bool) {
-        let (before, after) = self.around(at, at + 1);
+        let (start, end) = self.run(c, at);
+        let (before, after) = self.around(start, end);
         let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
         let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let within_word = c == '_' && is_word(before) && is_word(after);

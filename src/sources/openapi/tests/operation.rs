@@ -48,14 +48,14 @@ fn operations_keep_their_order_and_their_names_are_unique() {
         "/users/{user-id}/posts/": { "get": {} },
         "/x": { "put": { "operationId": "a b" }, "get": { "operationId": "a b_2" } },
         "/y": { "$ref": "#/components/pathItems/Y" }
-    }, "components": { "pathItems": { "Y": { "trace": { "operationId": "y" } } } } });
+    }, "components": { "pathItems": { "Y": { "head": { "operationId": "y" } } } } });
     let imported = import("api.json", &document);
     let names: Vec<&str> =
         imported.operations.iter().map(|operation| operation.definition.name.as_str()).collect();
     let derived = "get_users_by_user_id_posts";
     assert_eq!(names, ["a b", derived, &format!("{derived}_2"), "a b_3", "a b_2", "y"]);
     assert_eq!(imported.server.as_deref(), Some("The API"));
-    assert_eq!(imported.operations[5].pointer, "/components/pathItems/Y/trace");
+    assert_eq!(imported.operations[5].pointer, "/components/pathItems/Y/head");
     let codes: Vec<&str> = findings(&imported).iter().map(|finding| finding.0).collect();
     assert_eq!(codes.iter().filter(|code| **code == "operation-named").count(), 2);
     assert!(findings(&imported).contains(&("name-duplicate", "/paths/~1x/put/operationId", "a b_3")));

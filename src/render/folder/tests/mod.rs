@@ -1,10 +1,12 @@
+//! What users rely on: only our files change, and only when they must.
+
+mod interrupted;
+mod keep;
+
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -16,7 +18,12 @@ type Texts<'a> = &'a [(&'a str, &'a str)];
 fn with<T>(texts: Texts, test: impl FnOnce(&FileSet) -> T) -> T {
     let render = |index: usize| texts[index].1.to_string();
     let paths = texts.iter().map(|(path, _)| path.to_string()).collect();
-    test(&FileSet { paths, render: &render, key: manifest::hash(format!("{texts:?}").as_bytes()) })
+    test(&FileSet {
+        paths,
+        render: &render,
+        key: manifest::hash(format!("{texts:?}").as_bytes()),
+        prune: true,
+    })
 }
 
 fn run(root: &Path, texts: Texts) -> Result<Report, FolderError> {
@@ -125,7 +132,8 @@ fn edits_and_losses_are_repaired_without_rendering_the_rest() {
             rendered.fetch_add(1, Ordering::Relaxed);
             (files.render)(index)
         };
-        let files = FileSet { paths: files.paths.clone(), render: &render, key: files.key.clone() };
+        let files =
+            FileSet { paths: files.paths.clone(), render: &render, key: files.key.clone(), prune: true };
         assert_eq!(sync(&root, &files, &|_| {}).unwrap(), report(1, 1, 0, 1));
     });
     assert_eq!(rendered.into_inner(), 2);
@@ -263,6 +271,22 @@ fn a_manifest_that_is_not_ours_stops_everything() {
 }
 
 #[test]
+fn a_file_whose_name_changes_case_moves_and_takes_nothing_of_the_user() {
+    let (_dir, root) = temp();
+    let (old, new): (Texts, Texts) = (&[("List.md", "old\n")], &[("list.md", "new\n")]);
+    run(&root, old).unwrap();
+    for link in
+        [fs::hard_link, |from, to| symlink(from, to)] as [fn(PathBuf, PathBuf) -> std::io::Result<()>; 2]
+    {
+        link(root.join("List.md"), root.join("list.md")).unwrap();
+        assert_eq!(code(&root, new).0, "folder-occupied");
+        fs::remove_file(root.join("list.md")).unwrap();
+    }
+    assert_eq!(run(&root, new).unwrap(), report(1, 0, 1, 0));
+    assert_tree(&root, new);
+}
+
+#[test]
 fn a_file_can_become_a_folder() {
     let (_dir, root) = temp();
     run(&root, &[("a", "file\n"), ("b/c", "x\n")]).unwrap();
@@ -300,91 +324,6 @@ fn a_large_diff_is_cut_at_a_line_and_says_so() {
     assert!(
         found.diff.ends_with("length\n# cut here; 585 more changed files are not shown or not in full\n")
     );
-}
-
-#[test]
-fn a_run_that_stops_at_any_file_changes_nothing() {
-    for stop in 0..NEW.len() {
-        let (_dir, root) = temp();
-        run(&root, OLD).unwrap();
-        let before = tree(&root);
-        let panics = |index: usize| if index == stop { panic!("stopped") } else { NEW[index].1.to_string() };
-        let paths = NEW.iter().map(|(path, _)| path.to_string()).collect();
-        let files = FileSet { paths, render: &panics, key: "new".into() };
-        assert!(catch_unwind(AssertUnwindSafe(|| sync(&root, &files, &|_| {}))).is_err());
-        assert_eq!(tree(&root), before);
-        run(&root, NEW).unwrap();
-        assert!(drift(&root, NEW).is_empty());
-    }
-}
-
-/// Texts of generation `which`, which differ in which files there are and in what they hold.
-fn generation(which: usize) -> Vec<(String, String)> {
-    let text = |i: usize| format!("{which} {i}\n").repeat(400);
-    (0..150).map(|i| (format!("{}/{}.md", (i + which) % 7, i + which * 50), text(i))).collect()
-}
-
-fn run_generation(root: &Path, which: usize) -> Result<Report, FolderError> {
-    let texts = generation(which);
-    run(root, &texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect::<Vec<_>>())
-}
-
-#[test]
-#[ignore = "the process that the next test kills"]
-fn endless_runs() {
-    let Some(root) = std::env::var_os("TOOLCRIB_TEST_ROOT") else { return };
-    for which in (0..3).cycle() {
-        run_generation(Path::new(&root), which).unwrap();
-    }
-}
-
-#[test]
-fn a_killed_run_leaves_whole_files_and_the_next_one_repairs() {
-    let (_dir, root) = temp();
-    let all: Vec<_> = (0..3).map(generation).map(BTreeMap::from_iter).collect();
-    let me = std::env::current_exe().unwrap();
-    let path = module_path!().split_once("::").unwrap().1;
-    for round in 0..30 {
-        let mut child = Command::new(&me)
-            .args(["--exact", "--ignored", &format!("{path}::endless_runs")])
-            .env("TOOLCRIB_TEST_ROOT", &root)
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(60 + round * 7));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        for (name, text) in
-            tree(&root).iter().filter(|(name, _)| !name.ends_with('/') && !name.starts_with('.'))
-        {
-            assert!(all.iter().any(|files| files.get(name) == Some(text)), "{name} is torn");
-        }
-        let which = round as usize % 4;
-        let done = if which == 3 { run(&root, &[]) } else { run_generation(&root, which) }.unwrap();
-        assert_eq!(done.kept, Vec::<String>::new());
-        let files = tree(&root).into_iter().filter(|(name, _)| !name.ends_with('/'));
-        let expect = if which == 3 { BTreeMap::new() } else { all[which].clone() };
-        assert_eq!(files.collect::<BTreeMap<_, _>>(), expect);
-        assert!(which != 3 || tree(&root).is_empty());
-    }
-}
-
-#[test]
-fn runs_at_once_take_turns() {
-    let (_dir, root) = temp();
-    std::thread::scope(|scope| {
-        for which in 0..4 {
-            let root = &root;
-            scope.spawn(move || (0..5).for_each(|_| drop(run_generation(root, which % 3).unwrap())));
-        }
-    });
-    assert_eq!(run_generation(&root, 0).unwrap().kept, Vec::<String>::new());
-    let files = tree(&root).into_iter().filter(|(name, _)| !name.ends_with('/'));
-    assert_eq!(files.collect::<Vec<_>>(), {
-        let mut files = generation(0);
-        files.sort();
-        files
-    });
 }
 
 #[test]

@@ -1,0 +1,168 @@
+//! Real catalogs: every tool of each is loaded, documented and callable as far as its source allows.
+
+use std::collections::HashSet;
+use std::fs;
+
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use serde_json::Value;
+use toolcrib::catalog::{Callable, Checked, Tool};
+use toolcrib::config::ShortDescription;
+use toolcrib::tokens::estimate;
+
+use crate::fixture;
+
+#[test]
+fn github() {
+    check("github-mcp-server.json", 117);
+}
+
+#[test]
+fn livemcpbench() {
+    check("livemcpbench-servers.json", 527);
+}
+
+#[test]
+fn bfcl() {
+    check("bfcl-functions.json", 1853);
+}
+
+#[test]
+fn universal_agent() {
+    check("universal-agent-openai.json", 58);
+}
+
+#[test]
+fn notion() {
+    check("notion-openapi.json", 24);
+}
+
+#[test]
+fn box_api() {
+    check("box-openapi.json", 294);
+}
+
+#[test]
+fn discord() {
+    check("discord-openapi.json", 242);
+}
+
+#[test]
+fn docker() {
+    check("docker-registry-tools.json", 755);
+}
+
+#[test]
+fn toucan() {
+    check("toucan-nasty-servers.json", 851);
+}
+
+/// A required argument that is an array and at the same time one of ten strings: no call fits.
+const IMPOSSIBLE: [&str; 1] = ["extract_parameters_v1"];
+
+fn check(file: &str, tools: usize) {
+    let Some(folder) = fixture::catalogs() else { return };
+    let path = folder.join(file);
+    let checked = fixture::open(&path);
+    assert_eq!(checked.catalog.tools.len(), tools, "{file}");
+    assert!(!checked.lost_input(), "{file} has lost input");
+    let text = fs::read_to_string(&path).unwrap();
+    check_names(&checked);
+    check_calls(file, &checked);
+    check_shorts(&checked);
+    check_bytes(file, &text, &checked);
+    check_docs(&checked);
+    let elsewhere = fixture::folder(&[(&format!("deep/er/{file}"), text.as_str())]);
+    let moved = fixture::open(&elsewhere.path().join("deep/er").join(file));
+    assert_eq!(
+        moved.catalog.version, checked.catalog.version,
+        "{file} loads differently again, or elsewhere"
+    );
+}
+
+fn check_names(checked: &Checked) {
+    let tools = &checked.catalog.tools;
+    let unique = |of: &dyn Fn(&Tool) -> String| tools.iter().map(of).collect::<HashSet<_>>().len();
+    assert_eq!(unique(&|tool| tool.name.clone()), tools.len(), "names are unique");
+    assert_eq!(unique(&|tool| tool.safe_name.to_lowercase()), tools.len(), "safe names are unique");
+    assert_eq!(unique(&|tool| tool.op.clone()), tools.len(), "ops are unique");
+}
+
+/// Whatever can be called has a ready-made call, and it fits.
+fn check_calls(file: &str, checked: &Checked) {
+    let mut without = Vec::new();
+    for tool in &checked.catalog.tools {
+        match (&tool.call, tool.parameters.callable()) {
+            (Some(call), Callable::Checked(validator)) => {
+                let call = Value::Object(call.clone());
+                assert!(validator.is_valid(&call), "{file}: {}: {call}", tool.name);
+            }
+            (None, Callable::Checked(_)) if !IMPOSSIBLE.contains(&tool.name.as_str()) => {
+                without.push(&tool.name)
+            }
+            _ => {}
+        }
+    }
+    assert!(without.is_empty(), "{file}: {} tools have no ready-made call: {without:?}", without.len());
+}
+
+fn check_shorts(checked: &Checked) {
+    let cap = ShortDescription::default();
+    for tool in &checked.catalog.tools {
+        let short = &tool.short;
+        assert!(!short.trim().is_empty(), "{} has no short description", tool.name);
+        assert!(!short.contains('\n'), "{}: {short}", tool.name);
+        assert!(short.chars().count() <= cap.max_chars, "{}: {short}", tool.name);
+        assert!(estimate(short) <= cap.max_tokens, "{}: {} tokens: {short}", tool.name, estimate(short));
+    }
+}
+
+/// The schema is the very slice of the file, wherever the file has one.
+fn check_bytes(file: &str, text: &str, checked: &Checked) {
+    let document: Value = serde_json::from_str(text).unwrap();
+    let mut seen = 0;
+    for tool in &checked.catalog.tools {
+        let written = document.pointer(&tool.place.pointer).expect("the tool's place");
+        let function = written.get("function").unwrap_or(written);
+        let keys = ["inputSchema", "input_schema", "parameters"];
+        let Some(schema) = keys.iter().find_map(|key| function.get(*key).filter(|schema| schema.is_object()))
+        else {
+            continue;
+        };
+        if document.get("paths").is_some() {
+            continue;
+        }
+        let kept = tool.definition.parameters.as_ref().expect("parameters");
+        assert_eq!(kept.value(), schema, "{file}: {}", tool.name);
+        assert!(text.contains(kept.text()), "{file}: {}: not a slice of the file", tool.name);
+        let parsed: Value = serde_json::from_str(kept.text()).unwrap();
+        assert_eq!(&parsed, schema, "{file}: {}", tool.name);
+        seen += 1;
+    }
+    assert!(seen > 0 || document.get("paths").is_some(), "{file} has no schema at all");
+}
+
+fn check_docs(checked: &Checked) {
+    let out = tempfile::tempdir().unwrap();
+    fixture::render(checked, None, out.path());
+    for tool in &checked.catalog.tools {
+        let path = out.path().join(format!("{}.md", tool.safe_name));
+        let doc = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert_eq!(first_heading(&doc).as_deref(), Some(tool.name.as_str()));
+        assert!(doc.contains(&format!("registry {}", checked.catalog.version)), "{}", tool.name);
+    }
+}
+
+/// The words of the first heading as a reader sees them.
+fn first_heading(doc: &str) -> Option<String> {
+    let mut events = Parser::new(doc).skip_while(|event| !matches!(event, Event::Start(Tag::Heading { .. })));
+    events.next()?;
+    let inside = events.take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_))));
+    Some(
+        inside
+            .map(|event| match event {
+                Event::Text(text) | Event::Code(text) => text.into_string(),
+                other => panic!("{other:?} in a heading"),
+            })
+            .collect(),
+    )
+}

@@ -1,0 +1,186 @@
+//! `toolcrib check`: each finding code from the smallest input that causes it, the report, severities, exit codes.
+
+mod cases;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use toolcrib::finding::Code;
+
+use crate::fixture::{self, text};
+
+use cases::{CASES, GOOD};
+
+/// Codes whose fixture is no text; each has a test of its own below.
+const ELSEWHERE: [Code; 1] = [Code::FileTooLarge];
+
+/// Where a code was found, all of them.
+fn found(folder: &TempDir, code: &str) -> Vec<(String, Option<usize>, String)> {
+    let checked = fixture::open(folder.path());
+    let findings = checked.findings.iter().filter(|finding| finding.code.as_str() == code);
+    let place = |finding: &toolcrib::finding::Finding| {
+        assert!(!finding.message.contains('\n') && !finding.message.is_empty(), "{}", finding.message);
+        let place = finding.place.clone().unwrap_or_default();
+        (place.file, place.line, place.pointer)
+    };
+    findings.map(place).collect()
+}
+
+#[test]
+fn every_code_is_found_where_its_cause_is() {
+    let mut seen: BTreeSet<Code> = ELSEWHERE.into();
+    let mut wrong = Vec::new();
+    for (code, files, (file, line, pointer)) in CASES {
+        seen.insert(Code::parse(code).unwrap());
+        let got = found(&fixture::folder(files), code);
+        let fits = |(in_file, at, path): &(String, Option<usize>, String)| {
+            in_file == file && (line.is_none() || at == line) && path == pointer
+        };
+        if !got.iter().any(fits) {
+            wrong.push(format!("{code}: expected {file}:{line:?} {pointer:?}, got {got:?}"));
+        }
+    }
+    let all: BTreeSet<Code> = Code::ALL.iter().copied().collect();
+    let never: Vec<&Code> = all.difference(&seen).collect();
+    assert!(never.is_empty(), "no fixture causes {never:?}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_file_over_the_limit() {
+    let folder = fixture::folder(&[
+        ("b.yaml", GOOD),
+        ("toolcrib.toml", "[[source]]\npath = \"a.json\"\n\n[[source]]\npath = \"b.yaml\"\n"),
+    ]);
+    File::create(folder.path().join("a.json")).unwrap().set_len(65 << 20).unwrap();
+    assert_eq!(found(&folder, "file-too-large"), [("a.json".to_string(), None, String::new())]);
+    assert_eq!(fixture::run(&["check", "--catalog", text(folder.path())]).code, 1);
+}
+
+#[test]
+fn one_bad_definition_costs_no_other() {
+    let folder = fixture::folder(&[
+        ("a.json", "[{\"name\": }]"),
+        (
+            "b.yaml",
+            &format!(
+                "- 1\n- name: x\n  parameters: {{type: string}}\n- {}",
+                GOOD.trim_end().replace('\n', "\n  ")
+            ),
+        ),
+    ]);
+    let checked = fixture::open(folder.path());
+    let names: Vec<&str> = checked.catalog.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["x", "read_file"]);
+}
+
+#[test]
+fn the_json_report() {
+    let folder =
+        fixture::folder(&[("a.yaml", "name: a\ndescripton: Reads text.\nparameters:\n  type: dict\n")]);
+    let run = fixture::run(&["check", "--json", "--catalog", text(folder.path())]);
+    assert_eq!(run.code, 1);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+    let set = |names: &[&str]| names.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+    assert_eq!(keys(&report), set(&["findings", "summary", "registry_version", "tools"]));
+    assert_eq!(report["tools"], 1);
+    assert_eq!(report["registry_version"].as_str().unwrap().len(), 16);
+    let findings = report["findings"].as_array().unwrap();
+    for finding in findings {
+        assert_eq!(
+            keys(finding),
+            set(&["code", "severity", "tool", "message", "file", "line", "column", "path", "help"])
+        );
+        assert!(Code::parse(finding["code"].as_str().unwrap()).is_some());
+    }
+    let count = |severity: &str| findings.iter().filter(|finding| finding["severity"] == severity).count();
+    let summary = json!({ "errors": count("error"), "warnings": count("warning"), "infos": count("info") });
+    assert_eq!(report["summary"], summary);
+    let first = &findings[0];
+    assert_eq!(
+        (&first["code"], &first["line"], &first["column"]),
+        (&json!("field-unknown"), &json!(2), &json!(1))
+    );
+    assert_eq!(
+        (&first["path"], &first["help"]),
+        (&json!("/descripton"), &json!("did you mean `description`?"))
+    );
+}
+
+#[test]
+fn the_text_report_points_at_the_line() {
+    let folder =
+        fixture::folder(&[("a.yaml", "name: a\ndescripton: Reads text.\nparameters: {type: object}\n")]);
+    let run = fixture::run(&["check", "--catalog", text(folder.path())]);
+    assert!(
+        run.stdout.contains("error[field-unknown]") && run.stdout.contains("a.yaml:2:1"),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.contains("descripton: Reads text."), "{}", run.stdout);
+    assert!(run.stderr.contains("1 tool: 1 error"), "{}", run.stderr);
+    assert!(!run.stdout.contains('\u{1b}'), "colours in a pipe");
+}
+
+#[test]
+fn exit_codes() {
+    let check = |files: &[(&str, &str)], more: &[&str], expect: i32| {
+        let folder = fixture::folder(files);
+        let run = fixture::run(&[&["check", "--catalog", text(folder.path())], more].concat());
+        assert_eq!(run.code, expect, "{files:?} {more:?}\n{}{}", run.stdout, run.stderr);
+    };
+    let warned = "name: a\nparameters: {type: object}\n";
+    check(&[("a.yaml", GOOD)], &[], 0);
+    check(&[("a.yaml", GOOD)], &["--strict"], 0);
+    check(&[("a.yaml", warned)], &[], 0);
+    check(&[("a.yaml", warned)], &["--strict"], 1);
+    check(&[("a.yaml", "name: a\ndescription: Reads text.\n")], &[], 1);
+    check(&[("a.yaml", "name: a: b\n")], &[], 1);
+    check(&[("a.yaml", GOOD)], &["--no-such-flag"], 2);
+    assert_eq!(fixture::run(&["check", "--catalog", "no/such/folder"]).code, 2);
+    assert_eq!(fixture::run(&[]).code, 2);
+    assert_eq!(fixture::run(&["--help"]).code, 0);
+}
+
+#[test]
+fn severities_and_ignores() {
+    let tools = "- {name: a, parameters: {type: object}}\n- {name: b, parameters: {type: object}}\n";
+    let check = |config: &str, expect: &[(&str, &str, &str)]| {
+        let folder = fixture::folder(&[("toolcrib.toml", config), ("a.yaml", tools)]);
+        let checked = fixture::open(folder.path());
+        let got: Vec<(&str, &str, &str)> = checked
+            .findings
+            .iter()
+            .filter(|finding| finding.code != Code::ShortDerived)
+            .map(|finding| {
+                (
+                    finding.code.as_str(),
+                    finding.severity.as_str(),
+                    finding.tool.as_deref().unwrap_or_default(),
+                )
+            })
+            .collect();
+        assert_eq!(got, expect, "{config}");
+    };
+    let of = |severity| [("description-missing", severity, "a"), ("description-missing", severity, "b")];
+    check("", &of("warning"));
+    check("[lint.severity]\ndescription-missing = \"error\"\n", &of("error"));
+    check("[lint.severity]\ndescription-missing = \"info\"\n", &of("info"));
+    check("[lint.severity]\ndescription-missing = \"off\"\n", &[]);
+    check(
+        "[[lint.ignore]]\ncode = \"description-missing\"\nmatch = \"a\"\nreason = \"Old.\"\n",
+        &of("warning")[1..],
+    );
+    check("[[lint.ignore]]\ncode = \"description-missing\"\n", &[]);
+}
+
+#[test]
+fn the_examples_have_no_errors() {
+    for example in ["examples/universal-agent", "examples/buildos", "examples/github", "starter"] {
+        let run = fixture::run(&["check", "--catalog", example]);
+        assert_eq!(run.code, 0, "{example}\n{}", run.stdout);
+    }
+}

@@ -1,0 +1,130 @@
+//! What tests start from: catalogs in temporary folders, folders read back, runs of the program.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+use toolcrib::catalog::{self, Checked, Tool};
+use toolcrib::render::{Docs, Templates};
+use toolcrib::{config, finding};
+use walkdir::WalkDir;
+
+/// The files of a folder by relative path; what toolcrib keeps for itself is left out.
+pub type Tree = BTreeMap<String, Vec<u8>>;
+
+/// The folder of the package.
+pub fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A folder with these files.
+pub fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        write(folder.path(), name, text);
+    }
+    folder
+}
+
+/// Writes one file, and the folders above it.
+pub fn write(root: &Path, name: &str, text: &str) {
+    let path = root.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// The catalog at a path.
+pub fn open(catalog: &Path) -> Checked {
+    catalog::open(config::read(catalog))
+}
+
+/// The catalog of one file with this text.
+pub fn open_text(name: &str, text: &str) -> Checked {
+    let folder = folder(&[(name, text)]);
+    open(&folder.path().join(name))
+}
+
+/// The only tool of a catalog.
+pub fn only(checked: &Checked) -> &Tool {
+    assert_eq!(checked.catalog.tools.len(), 1, "{:#?}", checked.findings);
+    &checked.catalog.tools[0]
+}
+
+/// The codes that were found, with line and JSON pointer.
+pub fn codes(checked: &Checked) -> Vec<(&'static str, Option<usize>, String)> {
+    let of = |finding: &finding::Finding| {
+        let place = finding.place.clone().unwrap_or_default();
+        (finding.code.as_str(), place.line, place.pointer)
+    };
+    checked.findings.iter().map(of).collect()
+}
+
+/// Writes the docs of a profile.
+pub fn render(checked: &Checked, profile: Option<&str>, out: &Path) {
+    let templates = Templates::load(None).unwrap();
+    let profile = checked.catalog.profile(profile).unwrap();
+    Docs::new(&checked.catalog, profile, &templates).write(out, &|_| {}).unwrap();
+}
+
+/// Reads a folder back.
+pub fn tree(root: &Path) -> Tree {
+    let files =
+        WalkDir::new(root).into_iter().map(Result::unwrap).filter(|entry| entry.file_type().is_file());
+    let read = |entry: walkdir::DirEntry| {
+        let name = entry.path().strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/");
+        (name, fs::read(entry.path()).unwrap())
+    };
+    files.map(read).filter(|(name, _)| !name.split('/').any(|part| part.starts_with(".toolcrib"))).collect()
+}
+
+/// Fails with the names of the files that differ.
+#[track_caller]
+pub fn assert_same_tree(got: &Tree, expect: &Tree) {
+    let names: std::collections::BTreeSet<&String> = got.keys().chain(expect.keys()).collect();
+    let differ: Vec<&&String> = names.iter().filter(|name| got.get(**name) != expect.get(**name)).collect();
+    assert!(differ.is_empty(), "these files differ: {differ:?}");
+}
+
+/// The program with these arguments, to be run in the package's folder.
+pub fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolcrib"));
+    command.args(arguments).current_dir(package());
+    command
+}
+
+/// What the program printed, and how it ended.
+pub struct Run {
+    /// The exit code.
+    pub code: i32,
+    /// Data.
+    pub stdout: String,
+    /// Everything else.
+    pub stderr: String,
+}
+
+/// Runs the program to its end.
+pub fn run(arguments: &[&str]) -> Run {
+    let output = program(arguments).output().unwrap();
+    Run {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A path as an argument.
+pub fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// The real catalogs beside the package, or nothing where only the package is.
+pub fn catalogs() -> Option<PathBuf> {
+    let folder = package().join("../shared/data/catalogs");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: there is no folder {}", folder.display());
+    None
+}

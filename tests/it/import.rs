@@ -1,0 +1,149 @@
+//! `toolcrib import`: a foreign catalog becomes native definitions that mean the same.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use toolcrib::catalog::{Checked, Tool};
+
+use crate::fixture::{self, text};
+
+fn import(file: &Path, out: &Path) -> Checked {
+    let run = fixture::run(&["import", text(file), "--out", text(out)]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    fixture::open(out)
+}
+
+/// What must survive an import, tool by tool.
+fn check(file: &Path) {
+    let out = tempfile::tempdir().unwrap();
+    let folder = out.path().join("tools");
+    let before = fixture::open(file);
+    let after = import(file, &folder);
+    let name = file.file_name().unwrap().to_string_lossy();
+    assert_eq!(after.catalog.tools.len(), before.catalog.tools.len(), "{name}");
+    assert!(!after.lost_input(), "{name}: {:?}", fixture::codes(&after).first());
+    let after: BTreeMap<&str, &Tool> =
+        after.catalog.tools.iter().map(|tool| (tool.name.as_str(), tool)).collect();
+    let mut differ: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for tool in &before.catalog.tools {
+        let Some(again) = after.get(tool.name.as_str()) else {
+            differ.entry("name").or_default().push(tool.name.clone());
+            continue;
+        };
+        let schema = |tool: &Tool| tool.definition.parameters.as_ref().map(|schema| schema.value().clone());
+        let bytes = |tool: &Tool| tool.definition.parameters.as_ref().map(|schema| schema.text().to_string());
+        let same = [
+            ("safe name", again.safe_name == tool.safe_name),
+            ("parameters", schema(again) == schema(tool)),
+            ("parameters, byte for byte", bytes(again) == bytes(tool)),
+            ("description", again.definition.description == tool.definition.description),
+            ("short description", again.short == tool.short),
+            ("categories", again.categories == tool.categories),
+            ("effect", again.effect == tool.effect),
+            ("call", again.call == tool.call),
+            ("op", again.op == tool.op),
+            ("backend", again.definition.backend == tool.definition.backend),
+        ];
+        for (what, _) in same.iter().filter(|(_, same)| !same) {
+            differ.entry(what).or_default().push(tool.name.clone());
+        }
+    }
+    let summary: Vec<String> = differ
+        .iter()
+        .map(|(what, tools)| format!("{what} of {} tools, such as `{}`", tools.len(), tools[0]))
+        .collect();
+    assert!(summary.is_empty(), "{name} loses by an import: {summary:#?}");
+}
+
+fn check_catalog(name: &str) {
+    let Some(folder) = fixture::catalogs() else { return };
+    check(&folder.join(name));
+}
+
+#[test]
+fn flat_list() {
+    check_catalog("github-mcp-server.json");
+}
+
+#[test]
+fn odd_types_and_dots() {
+    check_catalog("bfcl-functions.json");
+}
+
+#[test]
+fn functions_with_metadata() {
+    check_catalog("universal-agent-openai.json");
+}
+
+#[test]
+fn small_api() {
+    check_catalog("notion-openapi.json");
+}
+
+#[test]
+fn large_api() {
+    check_catalog("box-openapi.json");
+}
+
+#[test]
+fn api_without_descriptions() {
+    check_catalog("discord-openapi.json");
+}
+
+#[test]
+fn servers_below_keys() {
+    check_catalog("livemcpbench-servers.json");
+}
+
+#[test]
+fn map_of_servers() {
+    check_catalog("docker-registry-tools.json");
+}
+
+#[test]
+fn servers_with_metadata() {
+    check_catalog("toucan-nasty-servers.json");
+}
+
+#[test]
+fn importing_again_changes_nothing() {
+    let file = fixture::package().join("examples/github/tools.json");
+    let out = tempfile::tempdir().unwrap();
+    let (first, again) = (out.path().join("first"), out.path().join("again"));
+    let one = import(&file, &first);
+    let tree = fixture::tree(&first);
+    assert_eq!(import(&file, &first).catalog.version, one.catalog.version);
+    fixture::assert_same_tree(&fixture::tree(&first), &tree);
+    let two = import(&first, &again);
+    assert_eq!(two.catalog.version, one.catalog.version);
+    fixture::assert_same_tree(&fixture::tree(&again), &tree);
+}
+
+#[test]
+fn imported_definitions_are_part_of_the_catalog_around_them() {
+    let catalog = tempfile::tempdir().unwrap();
+    import(&fixture::package().join("examples/github/tools.json"), &catalog.path().join("tools"));
+    assert_eq!(fixture::open(catalog.path()).catalog.tools.len(), 117);
+}
+
+#[test]
+fn a_hand_edited_definition_is_not_lost() {
+    let source = fixture::folder(&[(
+        "tools.json",
+        r#"[{"name":"echo","description":"Says it again.","inputSchema":{"type":"object"}}]"#,
+    )]);
+    let out = tempfile::tempdir().unwrap();
+    let (file, folder) = (source.path().join("tools.json"), out.path().join("tools"));
+    import(&file, &folder);
+    let edited =
+        std::fs::read_to_string(folder.join("echo.json")).unwrap().replace("Says it again.", "By hand.");
+    fixture::write(&folder, "echo.json", &edited);
+    fixture::run(&["import", text(&file), "--out", text(&folder)]);
+    assert_eq!(std::fs::read_to_string(folder.join("echo.json")).unwrap(), edited);
+}
+
+#[test]
+fn a_missing_file_is_a_wrong_command_line() {
+    let out = tempfile::tempdir().unwrap();
+    assert_eq!(fixture::run(&["import", "no/such.json", "--out", text(out.path())]).code, 2);
+}

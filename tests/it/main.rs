@@ -1,0 +1,12 @@
+//! What the product promises, tested through the library and, where the command line is concerned, the program.
+
+mod catalogs;
+mod check;
+mod docs;
+mod fixture;
+mod formats;
+mod hostile;
+mod import;
+mod kill;
+mod ops;
+mod seed;

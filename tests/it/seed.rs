@@ -1,0 +1,213 @@
+//! Seeding a workspace: it can be repeated, it keeps what the user has, and it writes nothing where it should not.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use tempfile::TempDir;
+
+use crate::fixture::{self, Run, text};
+
+/// What DOC-7 wants the agent to be told.
+const DOC_7: &str = "Before using an unfamiliar tool, read its documentation from `tools/<tool_name>.md`. Do not guess arguments.";
+const EXAMPLE: &str = "examples/universal-agent";
+
+fn seed(workspace: &Path, profile: &str, more: &[&str]) -> Run {
+    let arguments = ["seed", text(workspace), "--catalog", EXAMPLE, "--profile", profile];
+    fixture::run(&[&arguments, more].concat())
+}
+
+fn seeded(profile: &str) -> TempDir {
+    let workspace = tempfile::tempdir().unwrap();
+    let run = seed(workspace.path(), profile, &[]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    workspace
+}
+
+/// Docs of tools in a workspace.
+fn docs(workspace: &Path) -> Vec<String> {
+    let names = fixture::tree(&workspace.join("tools")).into_keys();
+    names.filter(|name| name.ends_with(".md") && name != "README.md").collect()
+}
+
+fn read(workspace: &TempDir, file: &str) -> String {
+    fs::read_to_string(workspace.path().join(file)).unwrap()
+}
+
+#[test]
+fn a_profile_seeds_its_tools_and_the_rule() {
+    for (profile, tools) in [("creator", 27), ("validator", 40)] {
+        let workspace = seeded(profile);
+        assert_eq!(docs(workspace.path()).len(), tools, "{profile}");
+        let agents = read(&workspace, "AGENTS.md");
+        assert!(agents.contains(DOC_7), "{agents}");
+        assert!(agents.contains(&format!("{tools} tools")), "{agents}");
+        let registry: serde_json::Value =
+            serde_json::from_str(&read(&workspace, "tools/registry.json")).unwrap();
+        assert_eq!(registry["profile"], profile);
+        assert_eq!(registry["tools"].as_array().unwrap().len(), tools);
+        let index = read(&workspace, "tools/README.md");
+        for doc in docs(workspace.path()) {
+            assert!(index.contains(&format!("({doc})")), "{doc} is not in the index");
+        }
+    }
+}
+
+#[test]
+fn seeding_again_touches_nothing() {
+    let workspace = seeded("creator");
+    let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let files: Vec<_> = walkdir::WalkDir::new(workspace.path())
+        .into_iter()
+        .map(|entry| entry.unwrap().into_path())
+        .filter(|path| path.is_file())
+        .collect();
+    for file in &files {
+        fs::File::options().append(true).open(file).unwrap().set_modified(old).unwrap();
+    }
+    let times = || -> BTreeMap<_, _> {
+        files.iter().map(|file| (file.clone(), fs::metadata(file).unwrap().modified().unwrap())).collect()
+    };
+    let (before, tree) = (times(), fixture::tree(workspace.path()));
+    assert_eq!(seed(workspace.path(), "creator", &[]).code, 0);
+    fixture::assert_same_tree(&fixture::tree(workspace.path()), &tree);
+    assert_eq!(times(), before);
+}
+
+#[test]
+fn another_profile_prunes_only_what_is_ours() {
+    let workspace = seeded("validator");
+    fixture::write(workspace.path(), "tools/mine.md", "Mine.\n");
+    fixture::write(workspace.path(), "notes/todo.md", "Also mine.\n");
+    let run = seed(workspace.path(), "creator", &[]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let fresh = seeded("creator");
+    let mut expect = fixture::tree(&fresh.path().join("tools"));
+    expect.insert("mine.md".into(), b"Mine.\n".to_vec());
+    fixture::assert_same_tree(&fixture::tree(&workspace.path().join("tools")), &expect);
+    assert_eq!(read(&workspace, "notes/todo.md"), "Also mine.\n");
+}
+
+#[test]
+fn another_profile_does_not_keep_the_description_of_the_first() {
+    let workspace = seeded("validator");
+    assert_eq!(seed(workspace.path(), "creator", &[]).code, 0);
+    assert_eq!(read(&workspace, "AGENTS.md"), read(&seeded("creator"), "AGENTS.md"));
+}
+
+#[test]
+fn the_users_agents_file_gets_a_block_and_keeps_the_rest() {
+    let workspace = fixture::folder(&[("AGENTS.md", "# Mine\n\nBe kind.\n")]);
+    assert_eq!(seed(workspace.path(), "creator", &[]).code, 0);
+    let appended = read(&workspace, "AGENTS.md");
+    assert!(appended.starts_with("# Mine\n\nBe kind.\n\n<!-- toolcrib:begin -->\n"), "{appended}");
+    assert!(appended.ends_with("<!-- toolcrib:end -->\n") && appended.contains(DOC_7), "{appended}");
+
+    let changed = format!("{}\nAfter it.\n", appended.replace("27 tools", "3 tools"));
+    fixture::write(workspace.path(), "AGENTS.md", &changed);
+    assert_eq!(seed(workspace.path(), "validator", &[]).code, 0);
+    let renewed = read(&workspace, "AGENTS.md");
+    assert!(renewed.starts_with("# Mine\n\nBe kind.\n\n<!-- toolcrib:begin -->\n"), "{renewed}");
+    assert!(renewed.ends_with("<!-- toolcrib:end -->\n\nAfter it.\n"), "{renewed}");
+    assert!(renewed.contains("40 tools") && !renewed.contains("3 tools are"), "{renewed}");
+}
+
+#[test]
+fn text_between_keep_markers_survives() {
+    let workspace = seeded("validator");
+    let own = "<!-- toolcrib:keep -->\nOur house rule.\n<!-- /toolcrib:keep -->\n";
+    for file in ["tools/read_file.md", "tools/README.md", "tools/run_command.md"] {
+        let text = read(&workspace, file);
+        fixture::write(workspace.path(), file, &format!("{text}\n{own}"));
+    }
+    let run = seed(workspace.path(), "creator", &[]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    for file in ["tools/read_file.md", "tools/README.md", "tools/run_command.md"] {
+        assert!(read(&workspace, file).contains(own), "{file}");
+    }
+    assert!(run.stderr.contains("run_command.md"), "a kept file is named: {}", run.stderr);
+    assert!(!workspace.path().join("tools/search_papers.md").exists());
+}
+
+#[test]
+fn a_tools_folder_of_the_users_is_refused() {
+    let workspace = fixture::folder(&[("tools/README.md", "My tools.\n"), ("tools/saw.py", "print()\n")]);
+    let before = fixture::tree(workspace.path());
+    let run = seed(workspace.path(), "creator", &[]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("README.md") && run.stderr.contains("help"), "{}", run.stderr);
+    fixture::assert_same_tree(&fixture::tree(workspace.path()), &before);
+}
+
+#[test]
+fn a_template_folder_takes_the_place_of_ours() {
+    let template = fixture::folder(&[
+        (
+            "CLAUDE.md",
+            "# {{ title }}\n{{ profile }}: {{ description }} {{ tool_count }} {{ registry_version }}\n<!-- toolcrib:begin -->\n{{ tools }}\n<!-- toolcrib:end -->\n",
+        ),
+        ("inputs/README.md", "Put files here.\n"),
+    ]);
+    fs::write(template.path().join("logo.bin"), [0xff, 0x00, 0x7b, 0x7b]).unwrap();
+    let workspace = fixture::folder(&[("inputs/README.md", "My own words.\n")]);
+    let run = seed(workspace.path(), "creator", &["--template", text(template.path())]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let page = read(&workspace, "CLAUDE.md");
+    let registry: serde_json::Value = serde_json::from_str(&read(&workspace, "tools/registry.json")).unwrap();
+    let version = registry["registry_version"].as_str().unwrap();
+    assert!(page.starts_with("# Universal agent\ncreator: Reads documents"), "{page}");
+    assert!(page.contains(&format!("sources. 27 {version}\n")) && page.contains(DOC_7), "{page}");
+    assert_eq!(fs::read(workspace.path().join("logo.bin")).unwrap(), [0xff, 0x00, 0x7b, 0x7b]);
+    assert_eq!(read(&workspace, "inputs/README.md"), "My own words.\n");
+    assert!(!workspace.path().join("AGENTS.md").exists());
+}
+
+#[test]
+fn a_broken_template_writes_nothing() {
+    for broken in ["{{ nothing_of_that_name }}", "{% include \"/etc/passwd\" %}", "{{ tools "] {
+        let template = fixture::folder(&[("AGENTS.md", broken)]);
+        let workspace = tempfile::tempdir().unwrap();
+        let run = seed(workspace.path(), "creator", &["--template", text(template.path())]);
+        assert_eq!(run.code, 1, "{broken}");
+        assert!(run.stderr.contains("AGENTS.md"), "{}", run.stderr);
+        assert!(fixture::tree(workspace.path()).is_empty(), "{broken}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_symbolic_link() {
+    use std::os::unix::fs::symlink;
+    let elsewhere = fixture::folder(&[("target.md", "Not yours.\n"), ("docs/.keep", "")]);
+    let workspace = tempfile::tempdir().unwrap();
+    symlink(elsewhere.path().join("target.md"), workspace.path().join("AGENTS.md")).unwrap();
+    let run = seed(workspace.path(), "creator", &[]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("AGENTS.md") && run.stderr.contains("symbolic link"), "{}", run.stderr);
+    assert_eq!(fs::read_to_string(elsewhere.path().join("target.md")).unwrap(), "Not yours.\n");
+    assert!(!run.stderr.contains("documented"), "reported as done: {}", run.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn docs_are_not_written_through_a_symbolic_link_out_of_the_workspace() {
+    let elsewhere = fixture::folder(&[("docs/.keep", "")]);
+    let workspace = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(elsewhere.path().join("docs"), workspace.path().join("tools")).unwrap();
+    let before = fixture::tree(elsewhere.path());
+    let run = seed(workspace.path(), "creator", &[]);
+    assert_eq!(run.code, 1, "docs were written through the link `tools`");
+    fixture::assert_same_tree(&fixture::tree(elsewhere.path()), &before);
+}
+
+#[test]
+fn a_wrong_command_line_is_no_finding() {
+    let workspace = tempfile::tempdir().unwrap();
+    for (profile, more) in [("creater", &[][..]), ("creator", &["--template", "no/such/folder"][..])] {
+        let run = seed(workspace.path(), profile, more);
+        assert_eq!(run.code, 2, "{}", run.stderr);
+        assert!(fixture::tree(workspace.path()).is_empty());
+    }
+    assert!(seed(workspace.path(), "creater", &[]).stderr.contains("did you mean \"creator\""));
+}
