@@ -13,6 +13,8 @@ pub struct Record<'a> {
     op: &'a str,
     tool_name: &'a str,
     safe_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     aliases: &'a [String],
     group: &'a str,
@@ -52,6 +54,7 @@ impl<'a> Record<'a> {
             op: &tool.op,
             tool_name: &tool.name,
             safe_name: &tool.safe_name,
+            title: tool.definition.title.as_deref(),
             aliases: &tool.aliases,
             group,
             kind: if tool.effect == Effect::Read { "read" } else { "write" },

@@ -47,20 +47,21 @@ pub fn seed(
         files.into_iter().map(|file| render_file(file, &context)).collect::<Result<_, TemplateError>>()?;
     let report = docs.write(&workspace.join(DOCS), progress)?;
     let mut seeded = Seeded { docs: report, written: Vec::new(), kept: Vec::new() };
-    let failed = |path: &str| move |source| RenderError::Workspace { path: path.to_string(), source };
     let ours = folder::unedited(workspace)?;
     let mut owned: Vec<(String, String)> = Vec::new();
     for (name, content) in rendered {
-        refuse_links(workspace, &name).map_err(failed(&name))?;
+        refuse_links(workspace, &name).map_err(|error| failed(&name, error))?;
         let is_new = !workspace.join(&name).exists();
         match String::from_utf8(content.into_owned()) {
             Ok(text) if block_of(&text).is_none() && (is_new || ours.contains(&name)) => {
                 owned.push((name, text))
             }
-            Ok(text) => seeded.note(&name, place(workspace, &name, text.as_bytes()).map_err(failed(&name))?),
-            Err(binary) => {
-                seeded.note(&name, place(workspace, &name, binary.as_bytes()).map_err(failed(&name))?)
-            }
+            Ok(text) => seeded
+                .note(&name, place(workspace, &name, text.as_bytes()).map_err(|error| failed(&name, error))?),
+            Err(binary) => seeded.note(
+                &name,
+                place(workspace, &name, binary.as_bytes()).map_err(|error| failed(&name, error))?,
+            ),
         }
     }
     if !owned.is_empty() || !ours.is_empty() {
@@ -88,6 +89,10 @@ impl Seeded {
     }
 }
 
+fn failed(path: &str, source: std::io::Error) -> RenderError {
+    RenderError::Workspace { path: path.to_string(), source }
+}
+
 fn placeholders(docs: &Docs<'_>) -> Result<Context, TemplateError> {
     let profile = &docs.profile;
     let title = docs.catalog.config.title.as_deref();
@@ -111,14 +116,13 @@ fn template_files(template: Option<&Path>) -> Result<Vec<TemplateFile>, RenderEr
         let read = |name: Cow<'static, str>| Embedded::get(&name).map(|file| (name.into_owned(), file.data));
         return Ok(names.into_iter().filter_map(read).collect());
     };
-    let failed =
-        |path: &Path, source| RenderError::Workspace { path: path.to_string_lossy().into_owned(), source };
     let mut files = Vec::new();
     for entry in WalkDir::new(folder).sort_by_file_name() {
-        let entry = entry.map_err(|error| failed(folder, error.into()))?;
+        let entry = entry.map_err(|error| failed(&folder.to_string_lossy(), error.into()))?;
         let Ok(relative) = entry.path().strip_prefix(folder) else { continue };
         if entry.file_type().is_file() {
-            let content = std::fs::read(entry.path()).map_err(|error| failed(entry.path(), error))?;
+            let content = std::fs::read(entry.path())
+                .map_err(|error| failed(&entry.path().to_string_lossy(), error))?;
             files.push((relative.to_string_lossy().replace('\\', "/"), Cow::Owned(content)));
         }
     }

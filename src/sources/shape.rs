@@ -1,9 +1,10 @@
 //! The shapes that one tool comes in, and how each reads in our terms (formats.md, sections 2 to 11).
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::finding::{Code, Finding, Place, Reader};
-use crate::tool::{CategoryPath, Definition, DescriptionMode, Effect, Example, Schema};
+use crate::tool::{CategoryPath, Definition, DescriptionMode, Effect, Example, NoSchemaMode, Schema};
 
 /// The format of one tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +32,7 @@ const SCHEMA_KEYS: [&str; 7] = [
     "/args",
 ];
 /// Keys that no native definition has and that mark a foreign one.
-const FOREIGN_KEYS: [&str; 14] = [
-    "type",
+const FOREIGN_KEYS: [&str; 13] = [
     "inputSchema",
     "input_schema",
     "parametersJsonSchema",
@@ -65,7 +65,8 @@ impl Shape {
         if object.get("arguments").is_some_and(|list| list.is_array() || list.is_null()) {
             return Some(Shape::ArgumentList);
         }
-        let foreign = FOREIGN_KEYS.iter().any(|key| has(key));
+        let strange = |key: &String| key != "parameters" && !NATIVE_KEYS.contains(&key.as_str());
+        let foreign = FOREIGN_KEYS.iter().any(|key| has(key)) || (has("type") && object.keys().any(strange));
         let schema = SCHEMA_KEYS
             .iter()
             .any(|path| object.get(&path[1..]).is_some_and(|schema| schema.is_object() || schema.is_null()));
@@ -85,7 +86,8 @@ impl Shape {
 }
 
 /// The fields of a native definition that may stand beside a name when there are no parameters.
-const NATIVE_KEYS: [&str; 27] = [
+const NATIVE_KEYS: [&str; 28] = [
+    "type",
     "name",
     "description",
     "category",
@@ -207,7 +209,27 @@ fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String
         read_annotations(annotations, &mut tool);
     }
     read_deferral(object, &mut tool);
+    read_canonical(object, &mut tool);
     (tool, written)
+}
+
+/// The fields of a canonical definition as its source document spells them (DEF-1).
+fn read_canonical(object: &Map<String, Value>, tool: &mut Definition) {
+    let flag = |key: &str| object.get(key).and_then(Value::as_bool);
+    let texts =
+        |key: &str| object.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    tool.allow_no_schema = flag("allowNoSchema").unwrap_or(false);
+    tool.no_schema_mode = object.get("noSchemaMode").and_then(|mode| NoSchemaMode::deserialize(mode).ok());
+    tool.provider_schema = object
+        .get("providerSchema")
+        .filter(|schema| schema.is_object())
+        .map(|schema| Schema::from_value(schema.clone()));
+    tool.safe = flag("safe");
+    tool.tags.extend(texts("tags").map(str::to_string));
+    tool.capabilities.extend(texts("capabilities").map(str::to_string));
+    let named = object.get("capabilities").and_then(Value::as_object).into_iter().flatten();
+    tool.capabilities
+        .extend(named.filter(|(_, has)| **has == Value::Bool(true)).map(|(name, _)| name.clone()));
 }
 
 /// MCP's hints (formats.md, section 10). A tool that only says it is not read-only is judged by its verb.

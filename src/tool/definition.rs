@@ -12,6 +12,9 @@ use super::{Backend, CategoryPath, Schema};
 #[serde(default)]
 #[schemars(deny_unknown_fields, title = "Tool definition", extend("required" = ["name"]))]
 pub struct Definition {
+    /// What is defined; always a function.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<DefinitionKind>,
     /// The canonical name, unique in its source.
     pub name: String,
     /// What the tool does and when to use it: the long description, in markdown.
@@ -96,6 +99,14 @@ pub struct Definition {
     /// How far calls without a schema may go.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_schema_mode: Option<NoSchemaMode>,
+}
+
+/// What a definition defines (DEF-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DefinitionKind {
+    /// A function that a model can call.
+    Function,
 }
 
 /// How much of a tool is bound to the model (DOC-6).

@@ -11,7 +11,7 @@ mod text;
 
 pub use backend::{ArgumentPlace, Backend, HttpBackend, Location};
 pub use category::CategoryPath;
-pub use definition::{Definition, DescriptionMode, Effect, Example, NoSchemaMode, Policy};
+pub use definition::{Definition, DefinitionKind, DescriptionMode, Effect, Example, NoSchemaMode, Policy};
 pub use name::{SafeNames, slug, words};
 pub use schema::Schema;
 pub use text::{clean_line, clean_text, hidden_characters};
