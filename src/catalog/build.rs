@@ -51,7 +51,7 @@ struct Context<'a> {
 impl Context<'_> {
     fn tool(&self, raw: RawTool, name: String) -> (Tool, Vec<Finding>) {
         let mut findings = Vec::new();
-        let RawTool { mut definition, server, place, parameters } = raw;
+        let RawTool { mut definition, server, place, body, parameters } = raw;
         let config = &self.workspace.config;
         self.overlay(&mut definition, &name, &place, server.as_deref());
         if definition.category.is_empty() {
@@ -66,8 +66,13 @@ impl Context<'_> {
         let effect = definition.effect.unwrap_or_else(|| Effect::of_name(&definition.name));
         let schema_place = Place::new(&place.file, parameters.unwrap_or_else(|| place.pointer.clone()));
         let mut report = |finding: Finding| {
-            let finding = if finding.place.is_none() { finding.at(place.clone()) } else { finding };
-            findings.push(finding.tool(&name));
+            let at = || match field_of(finding.code) {
+                Some("parameters") => schema_place.clone(),
+                Some(field) => Place::new(&place.file, pointer_join(&body, field)),
+                None => place.clone(),
+            };
+            let at = finding.place.clone().unwrap_or_else(at);
+            findings.push(finding.at(at).tool(&name));
         };
         let parameters = schema::check(&definition, parts.arguments, &schema_place, &mut report);
         let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);
@@ -149,6 +154,19 @@ impl Context<'_> {
                 overlay.apply(&captures, definition);
             }
         }
+    }
+}
+
+/// The field of a definition that a finding of this kind is about.
+fn field_of(code: Code) -> Option<&'static str> {
+    match code {
+        Code::DescriptionTautological | Code::PolicyExtracted | Code::TextHidden | Code::TextInstructs => {
+            Some("description")
+        }
+        Code::ShortTooLong => Some("short_description"),
+        Code::OpInvalid => Some("op"),
+        Code::CallUnderivable => Some("parameters"),
+        _ => None,
     }
 }
 

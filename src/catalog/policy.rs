@@ -147,14 +147,15 @@ fn bulleted(line: &str) -> Option<&str> {
     })
 }
 
+// Word borders are those of ASCII: Unicode ones cost the regex engine ten times the time.
 static DONT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:do not|don['’]t|never|avoid (?:using|calling|creating)|not (?:for|intended|suitable)|must not|should not|this (?:tool|function|endpoint|api) (?:should|must) not|this (?:tool|function) is not (?:for|intended|suitable|meant))\b|\b(?:do not|don['’]t|should not|must not|never) (?:use|call|invoke) (?:this|it)\b|\bnot be used (?:for|to|when|if|with|in)\b").ok()
+    Regex::new(r"(?i)^(?:do not|don['’]t|never|avoid (?:using|calling|creating)|not (?:for|intended|suitable)|must not|should not|this (?:tool|function|endpoint|api) (?:should|must) not|this (?:tool|function) is not (?:for|intended|suitable|meant))(?-u:\b)|(?-u:\b)(?:do not|don['’]t|should not|must not|never) (?:use|call|invoke) (?:this|it)(?-u:\b)|(?-u:\b)not be used (?:for|to|when|if|with|in)(?-u:\b)").ok()
 });
 static DO: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:(?:please )?(?:always |only )?(?:use|call|invoke|run)(?: this| it)?(?: (?:tool|function|action|method|command))?(?: only)? (?:when|if|for|whenever|before|after (?:[b-zB-Z]|a |an |all )|instead)|only (?:use|call)\b|always (?:use|call|check|read|verify|prefer|ask|confirm|run)\b|best (?:used )?(?:for|when)\b|ideal (?:for|when)\b|(?:you )?must (?:use|call|read|check|run|first)\b|prefer this\b|use this (?:tool )?(?:before|after)\b|(?:this tool )?(?:should|must)(?: only)? be (?:used|called) (?:when|if|for|before|after|only)\b|this (?:tool|function) (?:should|must)(?: only)? be (?:used|called) (?:when|if|for|before|after|only)\b)").ok()
+    Regex::new(r"(?i)^(?:(?:please )?(?:always |only )?(?:use|call|invoke|run)(?: this| it)?(?: (?:tool|function|action|method|command))?(?: only)? (?:when|if|for|whenever|before|after (?:[b-zB-Z]|a |an |all )|instead)|only (?:use|call)(?-u:\b)|always (?:use|call|check|read|verify|prefer|ask|confirm|run)(?-u:\b)|best (?:used )?(?:for|when)(?-u:\b)|ideal (?:for|when)(?-u:\b)|(?:you )?must (?:use|call|read|check|run|first)(?-u:\b)|prefer this(?-u:\b)|use this (?:tool )?(?:before|after)(?-u:\b)|(?:this tool )?(?:should|must)(?: only)? be (?:used|called) (?:when|if|for|before|after|only)(?-u:\b)|this (?:tool|function) (?:should|must)(?: only)? be (?:used|called) (?:when|if|for|before|after|only)(?-u:\b))").ok()
 });
 static EDGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:if|when) (?:it is |it's |you are |you're |still )?(?:ambiguous|unsure|uncertain|unclear|in doubt|not sure|the (?:user|request|intent|query) is (?:ambiguous|unclear))\b").ok()
+    Regex::new(r"(?i)^(?:if|when) (?:it is |it's |you are |you're |still )?(?:ambiguous|unsure|uncertain|unclear|in doubt|not sure|the (?:user|request|intent|query) is (?:ambiguous|unclear))(?-u:\b)").ok()
 });
 static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(

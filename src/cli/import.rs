@@ -72,6 +72,10 @@ fn definition(catalog: &Catalog, index: usize) -> String {
     let tool = &catalog.tools[index];
     let mut definition = tool.definition.clone();
     definition.name.clone_from(&tool.name);
+    // What was derived from the server, the order or the file is written down, since those are gone from now on.
+    definition.op = Some(tool.op.clone());
+    definition.effect = Some(tool.effect);
+    definition.short_description = Some(tool.short.clone());
     let mut text = serde_json::to_string_pretty(&definition).unwrap_or_default();
     text.push('\n');
     text

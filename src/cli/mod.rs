@@ -67,6 +67,7 @@ type Outcome = Result<(), Failure>;
 /// Runs the program with the arguments of the process.
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
+    start_workers();
     let outcome = std::panic::catch_unwind(|| match arguments.command {
         Command::Init(command) => command.run(),
         Command::Check(command) => command.run(),
@@ -95,6 +96,14 @@ pub fn run() -> ExitCode {
             ExitCode::from(70)
         }
     }
+}
+
+/// As many workers as there are cores, within reason and whatever the environment says, each with room for schemas
+/// that are nested as deeply as a document may be.
+fn start_workers() {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // A pool that stands already, in a process that called us twice, serves as well.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(cores.min(16)).stack_size(16 << 20).build_global();
 }
 
 const BOLD_RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();

@@ -1,11 +1,11 @@
 //! The doc of one tool: its sections as safe markdown, and the doc version, which is their hash.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use tera::Context;
 
 use super::arguments::{arguments, type_words};
-use super::markdown::{code, fence, inline, prose};
+use super::markdown::{code, fence, inline, name, prose};
 use super::templates::{TemplateError, Templates};
 use crate::catalog::{Callable, Catalog, Resolved, Tool};
 use crate::tool::{Example, NoSchemaMode, Policy};
@@ -49,7 +49,7 @@ impl Doc {
         };
         let no_schema = tool.definition.parameters.is_none();
         let mut doc = Self {
-            heading: inline(&tool.name),
+            heading: name(&tool.name),
             category: categories.join(", "),
             op: code(&tool.op),
             effect: tool.effect.as_str(),
@@ -62,7 +62,7 @@ impl Doc {
             folded: arguments.folded,
             returns: returns(tool),
             raises: list(tool.raises.iter().map(|text| inline(text))),
-            call: tool.call.as_ref().map(|arguments| call(tool, &Value::Object(arguments.clone()))),
+            call: tool.call.as_ref().map(|arguments| call(tool, arguments)),
             examples: examples(tool),
             notes: list(tool.notes.iter().map(|note| inline(note))),
             policy: tool.policy.as_ref().and_then(policy),
@@ -84,24 +84,46 @@ impl Doc {
         templates.render("docs/tool.md", &context)
     }
 
+    /// The hash of all that a reader can see.
     fn version(&self) -> String {
-        let content = serde_json::to_vec(self).unwrap_or_default();
-        blake3::hash(&content).to_hex()[..10].to_string()
+        let mut hasher = blake3::Hasher::new();
+        let flags = [self.deprecated, self.approval, self.folded].map(u8::from);
+        let texts = [&self.heading, &self.category, &self.op, &self.long, &self.arguments];
+        let optional = [
+            &self.replaced_by,
+            &self.not_callable,
+            &self.returns,
+            &self.raises,
+            &self.call,
+            &self.examples,
+            &self.notes,
+            &self.policy,
+        ];
+        hasher.update(&flags).update(self.effect.as_bytes());
+        for text in texts.into_iter().map(Some).chain(optional.map(Option::as_ref)) {
+            hasher.update(b"\0").update(text.map_or(b"", |text| text.as_bytes()));
+        }
+        hasher.finalize().to_hex()[..10].to_string()
     }
 }
 
 /// Another tool, linked when it is in the catalog.
-fn reference(name: &str, catalog: &Catalog) -> String {
-    match catalog.resolve(name) {
-        Resolved::Tool(tool) => format!("[{}]({}.md)", inline(&tool.name), tool.safe_name),
-        _ => code(name),
+fn reference(replacement: &str, catalog: &Catalog) -> String {
+    match catalog.resolve(replacement) {
+        Resolved::Tool(tool) => format!("[{}]({}.md)", name(&tool.name), tool.safe_name),
+        _ => code(replacement),
     }
 }
 
 /// A complete call, in the form that providers report it: the name bound and the arguments.
-fn call(tool: &Tool, arguments: &Value) -> String {
-    let call = json!({ "name": tool.safe_name, "arguments": arguments });
-    let compact = call.to_string();
+fn call(tool: &Tool, arguments: &Map<String, Value>) -> String {
+    #[derive(Serialize)]
+    struct Call<'a> {
+        name: &'a str,
+        arguments: &'a Map<String, Value>,
+    }
+    let call = Call { name: &tool.safe_name, arguments };
+    let compact = serde_json::to_string(&call).unwrap_or_default();
     let text =
         if compact.len() <= 100 { compact } else { serde_json::to_string_pretty(&call).unwrap_or(compact) };
     fence("json", &text)
@@ -137,7 +159,7 @@ fn example_text(tool: &Tool, index: usize, example: &Example) -> Option<String> 
         .result
         .as_ref()
         .map(|result| fence("json", &serde_json::to_string_pretty(result).unwrap_or_default()));
-    let arguments = (index > 0).then(|| call(tool, &Value::Object(example.arguments.clone())));
+    let arguments = (index > 0).then(|| call(tool, &example.arguments));
     if index == 0 && result.is_none() {
         return None;
     }

@@ -2,9 +2,10 @@
 //! that no page is longer than the configured budget.
 
 use indexmap::{IndexMap, IndexSet};
+use rayon::prelude::*;
 use tera::Context;
 
-use super::markdown::inline;
+use super::markdown::{inline, name};
 use super::templates::{TemplateError, Templates};
 use crate::catalog::{Catalog, Profile, Tool};
 use crate::tokens::estimate;
@@ -35,6 +36,8 @@ struct Section {
 /// One line, and the names that tell what is behind it.
 struct Line {
     text: String,
+    /// In tokens.
+    size: usize,
     first: String,
     last: String,
     tools: usize,
@@ -52,7 +55,7 @@ impl Index {
         }
         let mut layout = Layout { budget: render.page_tokens.max(200), pages: Vec::new() };
         let mut entries = layout.category_pages(sections);
-        while entries.iter().map(|entry| estimate(&entry.text)).sum::<usize>() > layout.budget {
+        while entries.iter().map(|entry| entry.size).sum::<usize>() > layout.budget {
             entries = layout.pages_of_pages(entries);
         }
         let note = format!(
@@ -113,7 +116,7 @@ fn by_category(profile: &Profile<'_>) -> Vec<Section> {
     sections.sort_by_key(|path, _| roots.get_index_of(root(path)));
     let section = |(path, tools): (&str, Vec<&Tool>)| Section {
         title: title(path),
-        lines: tools.into_iter().map(tool_line).collect(),
+        lines: tools.into_par_iter().map(tool_line).collect(),
     };
     sections.into_iter().map(section).collect()
 }
@@ -123,9 +126,9 @@ fn root(path: &str) -> &str {
 }
 
 fn tool_line(tool: &Tool) -> Line {
-    let name = inline(&tool.name);
-    let text = format!("- **[{name}]({}.md)** - {}", tool.safe_name, inline(&tool.short));
-    Line { text, first: tool.name.clone(), last: tool.name.clone(), tools: 1 }
+    let title = name(&tool.name);
+    let text = format!("- **[{title}]({}.md)** - {}", tool.safe_name, inline(&tool.short));
+    Line { size: estimate(&text), text, first: tool.name.clone(), last: tool.name.clone(), tools: 1 }
 }
 
 /// `workspace` reads `Workspace`, `Storage/Buckets` reads `Storage / Buckets`.
@@ -152,7 +155,7 @@ impl Layout {
         let mut entries = Vec::new();
         for (index, section) in sections.into_iter().enumerate() {
             let mut lines = section.lines;
-            if lines.iter().map(|line| estimate(&line.text)).sum::<usize>() > self.budget {
+            if lines.iter().map(|line| line.size).sum::<usize>() > self.budget {
                 // In alphabetical order, a page's first and last name tell what is on it.
                 lines.sort_by_cached_key(|line| line.first.to_lowercase());
             }
@@ -176,11 +179,8 @@ impl Layout {
             let first = chunk.first().map(|line| line.first.clone()).unwrap_or_default();
             let last = chunk.last().map(|line| line.last.clone()).unwrap_or_default();
             let tools: usize = chunk.iter().map(|line| line.tools).sum();
-            let range = if first == last {
-                inline(&first)
-            } else {
-                format!("{} … {}", inline(&first), inline(&last))
-            };
+            let range =
+                if first == last { name(&first) } else { format!("{} … {}", name(&first), name(&last)) };
             let part = if several { format!(" {}", index + 1) } else { String::new() };
             let plural = if tools == 1 { "" } else { "s" };
             let text = format!("- **[{title}{part}]({file})** - {tools} tool{plural}: {range}");
@@ -191,7 +191,7 @@ impl Layout {
                 heading: format!("{title}{part} Tools"),
                 lines: lines.join("\n"),
             });
-            entries.push(Line { text, first, last, tools });
+            entries.push(Line { size: estimate(&text), text, first, last, tools });
         }
         entries
     }
@@ -202,7 +202,7 @@ fn chunked(lines: Vec<Line>, budget: usize) -> Vec<Vec<Line>> {
     let mut chunks: Vec<Vec<Line>> = Vec::new();
     let mut used = 0;
     for line in lines {
-        let size = estimate(&line.text);
+        let size = line.size;
         match chunks.last_mut() {
             Some(chunk) if chunk.len() < 2 || used + size <= budget => {
                 used += size;

@@ -1,7 +1,7 @@
 //! Seeding a workspace at job start (DOC-8): the docs of a profile, and a template around them.
 //!
-//! What the user already has is kept. In files that carry our block, such as `AGENTS.md`, the block is renewed and
-//! all else stays; other template files are written where nothing is, and renewed as long as nobody has changed them.
+//! What the user already has is kept. A template file is written where nothing is, and renewed as long as nobody has
+//! changed it; after that, only our block in it is renewed, if it has one, as `AGENTS.md` does.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,7 @@ pub fn seed(
     let files = template_files(template)?;
     let rendered: Vec<(String, Cow<'_, [u8]>)> =
         files.into_iter().map(|file| render_file(file, &context)).collect::<Result<_, TemplateError>>()?;
+    refuse_links(workspace, DOCS).map_err(|error| failed(DOCS, error))?;
     let report = docs.write(&workspace.join(DOCS), progress)?;
     let mut seeded = Seeded { docs: report, written: Vec::new(), kept: Vec::new() };
     let ours = folder::unedited(workspace)?;
@@ -53,9 +54,7 @@ pub fn seed(
         refuse_links(workspace, &name).map_err(|error| failed(&name, error))?;
         let is_new = !workspace.join(&name).exists();
         match String::from_utf8(content.into_owned()) {
-            Ok(text) if block_of(&text).is_none() && (is_new || ours.contains(&name)) => {
-                owned.push((name, text))
-            }
+            Ok(text) if is_new || ours.contains(&name) => owned.push((name, text)),
             Ok(text) => seeded
                 .note(&name, place(workspace, &name, text.as_bytes()).map_err(|error| failed(&name, error))?),
             Err(binary) => seeded.note(

@@ -47,7 +47,7 @@ impl Walk<'_> {
             return;
         }
         match value {
-            Value::Object(object) => match Shape::of(object, context.of_tools) {
+            Value::Object(object) => match Shape::of(object, context.of_tools, is_top(pointer)) {
                 Some(shape) => self.tool(shape, object, pointer, context),
                 None => self.container(object, pointer, context, depth),
             },
@@ -86,7 +86,7 @@ impl Walk<'_> {
                     );
                 }
                 Value::Object(fields) if !skipped(key) => {
-                    let maps_server = !of_tools && key != "result" && fields.contains_key("tools");
+                    let maps_server = !of_tools && !is_envelope(key) && fields.contains_key("tools");
                     let server = inner.server.clone().or_else(|| maps_server.then(|| key.clone()));
                     self.value(
                         value,
@@ -126,6 +126,7 @@ impl Walk<'_> {
             definition,
             server,
             place,
+            body: format!("{pointer}{}", shape.body()),
             parameters: parameters.map(|path| format!("{pointer}{path}")),
         });
     }
@@ -146,6 +147,27 @@ impl Walk<'_> {
             finding.at(Place::new(self.file, pointer)).help("remove it, or write an object with a `name`"),
         );
     }
+}
+
+/// Whether a value is the document, or an item of the list that the document is.
+fn is_top(pointer: &str) -> bool {
+    pointer.is_empty() || pointer[1..].bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Containers whose name says nothing about a server.
+fn is_envelope(key: &str) -> bool {
+    matches!(
+        key,
+        "result"
+            | "toolConfig"
+            | "tool_config"
+            | "request"
+            | "response"
+            | "body"
+            | "params"
+            | "data"
+            | "payload"
+    )
 }
 
 /// A copy of a tool that is already there is no second tool.

@@ -109,7 +109,7 @@ fn fixed_part(glob: &str) -> &str {
 }
 
 fn shown(path: &Path, root: &Path) -> String {
-    let relative = path.strip_prefix(root).unwrap_or(path);
+    let Ok(relative) = path.strip_prefix(root) else { return path.to_string_lossy().replace('\\', "/") };
     let parts: Vec<_> =
         relative.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
     parts.join("/")

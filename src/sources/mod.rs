@@ -26,6 +26,8 @@ pub struct RawTool {
     pub server: Option<String>,
     /// Where it is written.
     pub place: Place,
+    /// Where below that its name and description are; a JSON pointer from the root.
+    pub body: String,
     /// Where its parameters are written, when they stand in the source as they are.
     pub parameters: Option<String>,
 }
@@ -75,6 +77,7 @@ fn import(document: Document, file: &files::File) -> Imported {
         let tool = |operation: openapi::Operation| RawTool {
             definition: operation.definition,
             server: server.clone(),
+            body: operation.pointer.clone(),
             place: Place::new(&document.file, operation.pointer),
             parameters: None,
         };

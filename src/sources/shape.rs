@@ -1,5 +1,7 @@
 //! The shapes that one tool comes in, and how each reads in our terms (formats.md, sections 2 to 11).
 
+use std::cell::OnceCell;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -49,8 +51,18 @@ const FOREIGN_KEYS: [&str; 13] = [
 ];
 
 impl Shape {
-    /// The shape of an object, if it is a tool. A bare name and description is one only among tools.
-    pub(super) fn of(object: &Map<String, Value>, among_tools: bool) -> Option<Shape> {
+    /// Where below a tool of this shape its name and description stand.
+    pub(super) fn body(self) -> &'static str {
+        match self {
+            Shape::Function => "/function",
+            Shape::ToolSpec => "/toolSpec",
+            _ => "",
+        }
+    }
+
+    /// The shape of an object, if it is a tool. A bare name and description is one among tools; at the top of a file,
+    /// where it may be a native definition that lacks its parameters, only if the rest is native too.
+    pub(super) fn of(object: &Map<String, Value>, among_tools: bool, at_top: bool) -> Option<Shape> {
         let has = |key: &str| object.contains_key(key);
         if object.get("function").is_some_and(|function| function.get("name").is_some()) {
             return Some(Shape::Function);
@@ -70,7 +82,7 @@ impl Shape {
         let schema = SCHEMA_KEYS
             .iter()
             .any(|path| object.get(&path[1..]).is_some_and(|schema| schema.is_object() || schema.is_null()));
-        let described = has("description") && (among_tools || is_nearly_native(object));
+        let described = has("description") && (among_tools || (at_top && is_nearly_native(object)));
         match (foreign, schema || (foreign && has("description")) || described) {
             (true, true) => Some(Shape::Flat),
             (false, true) => Some(Shape::Native),
@@ -81,7 +93,7 @@ impl Shape {
 
     /// The shape of a value outside any container.
     pub(super) fn of_value(value: &Value) -> Option<Shape> {
-        value.as_object().and_then(|object| Shape::of(object, false))
+        value.as_object().and_then(|object| Shape::of(object, false, false))
     }
 }
 
@@ -125,12 +137,13 @@ fn is_nearly_native(object: &Map<String, Value>) -> bool {
 
 /// Reads tools of every shape.
 pub(super) struct Shapes {
-    native: Reader<Definition>,
+    /// Compiled when the first native definition is met; most dumps have none.
+    native: OnceCell<Reader<Definition>>,
 }
 
 impl Shapes {
     pub(super) fn new() -> Self {
-        Self { native: Reader::compile() }
+        Self { native: OnceCell::new() }
     }
 
     /// The definition, and where below the tool its parameters stand as they are.
@@ -143,7 +156,11 @@ impl Shapes {
     ) -> Option<(Definition, Option<String>)> {
         match shape {
             Shape::Native => {
-                let definition = self.native.read(&Value::Object(object.clone()), place, findings)?;
+                let definition = self.native.get_or_init(Reader::compile).read(
+                    &Value::Object(object.clone()),
+                    place,
+                    findings,
+                )?;
                 let written = definition.parameters.is_some().then(|| "/parameters".to_string());
                 Some((definition, written))
             }

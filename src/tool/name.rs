@@ -11,9 +11,9 @@ const MAX_SAFE_NAME: usize = 64;
 /// reversible. They name both the doc file and the tool that a provider sees, so that a model that is
 /// bound `math_factorial` finds `tools/math_factorial.md`.
 ///
-/// A name that is safe already stays as it is. Any other is mapped, and gets a hash of the whole name
-/// when something of it was lost or when another tool has that safe name. Earlier names win, so that
-/// a catalog that grows at its end keeps its file names.
+/// A name that is safe already stays as it is, unless another differs from it only in case. Any other is mapped, and
+/// gets a hash of the whole name when something of it was lost or when another tool has that safe name. So the safe
+/// name of a tool does not depend on where in the catalog it stands.
 #[derive(Clone, Debug, Default)]
 pub struct SafeNames {
     safe: Vec<String>,
@@ -23,30 +23,36 @@ pub struct SafeNames {
 impl SafeNames {
     /// Maps canonical names, which must be unique, in the order given.
     pub fn of<S: AsRef<str>>(names: &[S]) -> Self {
-        let mut taken: HashSet<String> = HashSet::new();
         let mut safe: Vec<Option<String>> = vec![None; names.len()];
-        let mut claim = |slot: &mut Option<String>, name: String| {
-            if taken.insert(name.to_ascii_lowercase()) {
-                *slot = Some(name);
+        let mut taken: HashSet<String> = HashSet::new();
+        // Names that are safe as they are, then names that lose nothing; those that meet get a hash, all of them.
+        for is_exact in [true, false] {
+            let wanted = |index: usize| {
+                let name = names[index].as_ref();
+                let candidate = match sanitise(name) {
+                    None => is_exact.then(|| name.to_string()),
+                    Some((text, lost)) => (!is_exact && !lost).then_some(text),
+                };
+                candidate.filter(|candidate| !is_reserved(candidate))
+            };
+            let mut claims: HashMap<String, Vec<(usize, String)>> = HashMap::new();
+            for (index, candidate) in (0..names.len()).filter_map(|index| Some((index, wanted(index)?))) {
+                claims.entry(candidate.to_ascii_lowercase()).or_default().push((index, candidate));
             }
-        };
-        for (slot, name) in safe.iter_mut().zip(names) {
-            if sanitise(name.as_ref()).is_none() && !is_reserved(name.as_ref()) {
-                claim(slot, name.as_ref().to_string());
-            }
-        }
-        for (slot, name) in safe.iter_mut().zip(names) {
-            if slot.is_none()
-                && let Some((text, false)) = sanitise(name.as_ref())
-                && !is_reserved(&text)
-            {
-                claim(slot, text);
+            for (folded, mut claim) in claims {
+                if let (true, Some((index, candidate))) = (claim.len() == 1, claim.pop())
+                    && !taken.contains(&folded)
+                {
+                    safe[index] = Some(candidate);
+                }
+                taken.insert(folded);
             }
         }
         for (slot, name) in safe.iter_mut().zip(names) {
             let mut salt = 0u32;
             while slot.is_none() {
-                claim(slot, hashed(name.as_ref(), salt));
+                let name = hashed(name.as_ref(), salt);
+                *slot = taken.insert(name.to_ascii_lowercase()).then_some(name);
                 salt += 1;
             }
         }
@@ -115,21 +121,23 @@ fn is_reserved(name: &str) -> bool {
 pub fn words(identifier: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut current = String::new();
-    let chars: Vec<char> = identifier.chars().collect();
-    for (i, &c) in chars.iter().enumerate() {
-        if !c.is_alphanumeric() {
-            words.extend((!current.is_empty()).then(|| std::mem::take(&mut current)));
-            continue;
+    let mut before = ' ';
+    let mut chars = identifier.chars().peekable();
+    while let Some(c) = chars.next() {
+        let after = chars.peek();
+        let is_hump = c.is_uppercase()
+            && (before.is_lowercase()
+                || before.is_numeric()
+                || (before.is_uppercase() && after.is_some_and(|after| after.is_lowercase())));
+        if (is_hump || !c.is_alphanumeric()) && !current.is_empty() {
+            words.push(std::mem::take(&mut current));
         }
-        let before = i.checked_sub(1).map(|i| chars[i]);
-        let after = chars.get(i + 1);
-        let humps = c.is_uppercase()
-            && (before.is_some_and(|b| b.is_lowercase() || b.is_numeric())
-                || (before.is_some_and(char::is_uppercase) && after.is_some_and(|a| a.is_lowercase())));
-        if humps {
-            words.extend((!current.is_empty()).then(|| std::mem::take(&mut current)));
+        if c.is_ascii_alphanumeric() {
+            current.push(c.to_ascii_lowercase());
+        } else if c.is_alphanumeric() {
+            current.extend(c.to_lowercase());
         }
-        current.extend(c.to_lowercase());
+        before = c;
     }
     words.extend((!current.is_empty()).then_some(current));
     words
@@ -163,8 +171,7 @@ mod tests {
     fn names_that_a_folder_cannot_hold_get_a_hash() {
         let names = safe(&["README", "con", "Foo", "foo", "长亭 IP 情报查询", "!pg", "../etc/passwd", ""]);
         assert!(names[0].starts_with("README_") && names[1].starts_with("con_"));
-        assert_eq!(names[2], "Foo");
-        assert!(names[3].starts_with("foo_"));
+        assert!(names[2].starts_with("Foo_") && names[3].starts_with("foo_"));
         assert!(names[4].starts_with("IP_"));
         assert!(names[5].starts_with("pg_"));
         assert!(names[6].starts_with("etc_passwd"));

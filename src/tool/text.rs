@@ -12,9 +12,17 @@ fn is_hidden(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}') // tags, variation selectors
 }
 
+/// Whether a text is ASCII without controls but line ends, as nearly all text is; then nothing in it is hidden.
+fn is_plain_ascii(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n'))
+}
+
 /// The hidden characters of a text, each once, in order of appearance.
 pub fn hidden_characters(text: &str) -> Vec<char> {
     let mut found = Vec::new();
+    if is_plain_ascii(text) {
+        return found;
+    }
     for c in text.chars().filter(|&c| is_hidden(c)) {
         if !found.contains(&c) {
             found.push(c);
@@ -25,9 +33,9 @@ pub fn hidden_characters(text: &str) -> Vec<char> {
 
 /// Text of several lines without hidden characters; line ends become `\n`, and no line ends in a space.
 pub fn clean_text(text: &str) -> Cow<'_, str> {
-    let untouched = !text.chars().any(|c| is_hidden(c) || matches!(c, '\r' | '\t' | '\u{2028}' | '\u{2029}'))
-        && !text.contains(" \n")
-        && text.trim() == text;
+    let is_clean = is_plain_ascii(text)
+        || !text.chars().any(|c| is_hidden(c) || matches!(c, '\r' | '\t' | '\u{2028}' | '\u{2029}'));
+    let untouched = is_clean && !text.contains(" \n") && text.trim() == text;
     if untouched {
         return Cow::Borrowed(text);
     }
@@ -44,6 +52,9 @@ pub fn clean_text(text: &str) -> Cow<'_, str> {
 
 /// Text as one line without hidden characters: runs of white space become one space.
 pub fn clean_line(text: &str) -> String {
+    if is_plain_ascii(text) && !text.contains('\n') && !text.contains("  ") {
+        return text.trim().to_string();
+    }
     let visible: String = text.chars().filter(|&c| c.is_whitespace() || !is_hidden(c)).collect();
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }

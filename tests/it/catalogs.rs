@@ -60,17 +60,15 @@ fn toucan() {
 const IMPOSSIBLE: [&str; 1] = ["extract_parameters_v1"];
 
 fn check(file: &str, tools: usize) {
-    let Some(folder) = fixture::catalogs() else { return };
-    let path = folder.join(file);
-    let checked = fixture::open(&path);
+    let Some((path, checked)) = fixture::catalog(file) else { return };
     assert_eq!(checked.catalog.tools.len(), tools, "{file}");
     assert!(!checked.lost_input(), "{file} has lost input");
     let text = fs::read_to_string(&path).unwrap();
-    check_names(&checked);
-    check_calls(file, &checked);
-    check_shorts(&checked);
-    check_bytes(file, &text, &checked);
-    check_docs(&checked);
+    check_names(checked);
+    check_calls(file, checked);
+    check_shorts(checked);
+    check_bytes(file, &text, checked);
+    check_docs(checked);
     let elsewhere = fixture::folder(&[(&format!("deep/er/{file}"), text.as_str())]);
     let moved = fixture::open(&elsewhere.path().join("deep/er").join(file));
     assert_eq!(

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use tempfile::TempDir;
 use toolcrib::catalog::{self, Checked, Tool};
@@ -119,8 +120,17 @@ pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
+/// A real catalog, opened once for all tests, with its path; nothing where only the package is.
+pub fn catalog(name: &str) -> Option<(PathBuf, &'static Checked)> {
+    static OPENED: Mutex<BTreeMap<String, &'static Checked>> = Mutex::new(BTreeMap::new());
+    let path = catalogs()?.join(name);
+    let mut opened = OPENED.lock().unwrap();
+    let checked = *opened.entry(name.to_string()).or_insert_with(|| Box::leak(Box::new(open(&path))));
+    Some((path, checked))
+}
+
 /// The real catalogs beside the package, or nothing where only the package is.
-pub fn catalogs() -> Option<PathBuf> {
+fn catalogs() -> Option<PathBuf> {
     let folder = package().join("../shared/data/catalogs");
     if folder.is_dir() {
         return Some(folder);

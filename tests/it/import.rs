@@ -14,12 +14,11 @@ fn import(file: &Path, out: &Path) -> Checked {
 }
 
 /// What must survive an import, tool by tool.
-fn check(file: &Path) {
+fn check(name: &str) {
+    let Some((file, before)) = fixture::catalog(name) else { return };
     let out = tempfile::tempdir().unwrap();
     let folder = out.path().join("tools");
-    let before = fixture::open(file);
-    let after = import(file, &folder);
-    let name = file.file_name().unwrap().to_string_lossy();
+    let after = import(&file, &folder);
     assert_eq!(after.catalog.tools.len(), before.catalog.tools.len(), "{name}");
     assert!(!after.lost_input(), "{name}: {:?}", fixture::codes(&after).first());
     let after: BTreeMap<&str, &Tool> =
@@ -55,54 +54,49 @@ fn check(file: &Path) {
     assert!(summary.is_empty(), "{name} loses by an import: {summary:#?}");
 }
 
-fn check_catalog(name: &str) {
-    let Some(folder) = fixture::catalogs() else { return };
-    check(&folder.join(name));
-}
-
 #[test]
 fn flat_list() {
-    check_catalog("github-mcp-server.json");
+    check("github-mcp-server.json");
 }
 
 #[test]
 fn odd_types_and_dots() {
-    check_catalog("bfcl-functions.json");
+    check("bfcl-functions.json");
 }
 
 #[test]
 fn functions_with_metadata() {
-    check_catalog("universal-agent-openai.json");
+    check("universal-agent-openai.json");
 }
 
 #[test]
 fn small_api() {
-    check_catalog("notion-openapi.json");
+    check("notion-openapi.json");
 }
 
 #[test]
 fn large_api() {
-    check_catalog("box-openapi.json");
+    check("box-openapi.json");
 }
 
 #[test]
 fn api_without_descriptions() {
-    check_catalog("discord-openapi.json");
+    check("discord-openapi.json");
 }
 
 #[test]
 fn servers_below_keys() {
-    check_catalog("livemcpbench-servers.json");
+    check("livemcpbench-servers.json");
 }
 
 #[test]
 fn map_of_servers() {
-    check_catalog("docker-registry-tools.json");
+    check("docker-registry-tools.json");
 }
 
 #[test]
 fn servers_with_metadata() {
-    check_catalog("toucan-nasty-servers.json");
+    check("toucan-nasty-servers.json");
 }
 
 #[test]

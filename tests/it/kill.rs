@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::fixture::{self, Tree, text};
 
-const TOOLS: usize = 2000;
+const TOOLS: usize = 500;
 const KILLS: u32 = 15;
 
 /// An MCP list whose every doc depends on `word`; every other tool is named after it.

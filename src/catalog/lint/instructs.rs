@@ -19,8 +19,11 @@ const PHRASES: &[&str] = &[
     r"\b(send|forward|post|bcc)\b[^.\n]{0,40}\b(conversation|chat history|all messages|everything)\b[^.\n]{0,40}\bto\b",
 ];
 
-static PATTERN: LazyLock<Option<Regex>> =
-    LazyLock::new(|| RegexBuilder::new(&PHRASES.join("|")).case_insensitive(true).build().ok());
+/// Word borders are those of ASCII: Unicode ones cost the regex engine ten times the time.
+static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let phrases = PHRASES.join("|").replace(r"\b", r"(?-u:\b)");
+    RegexBuilder::new(&phrases).case_insensitive(true).build().ok()
+});
 
 /// The first suspicious phrase in a description or in the descriptions of arguments.
 pub(super) fn find(description: &str, schema: &Value) -> Option<String> {

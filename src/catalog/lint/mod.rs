@@ -51,7 +51,8 @@ pub(super) fn replacements(catalog: &Catalog, findings: &mut Vec<Finding>) {
             let help = near
                 .first()
                 .map_or("name a tool of this catalog".into(), |near| format!("did you mean `{near}`?"));
-            findings.push(finding.tool(&tool.name).at(tool.place.clone()).help(help));
+            let at = Place::new(&tool.place.file, pointer_join(&tool.place.pointer, "replaced_by"));
+            findings.push(finding.tool(&tool.name).at(at).help(help));
         }
     }
 }

@@ -103,15 +103,19 @@ static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// One line of plain text: links, emphasis, code ticks, bullets, headings and simple tags are taken away.
 pub(in crate::catalog) fn without_marks(line: &str) -> String {
     let line = clean_line(line);
+    let text = if line.contains(['*', '[', '<', '`', '&', '_']) { without_inline_marks(line) } else { line };
+    let text = text.trim_start_matches(['#', '>', '•', '|', '-', '–', '—', '*', ':', '🔍', '💡']);
+    text.trim_start_matches(|c: char| c.is_whitespace() || is_emoji(c)).trim_end().to_string()
+}
+
+fn without_inline_marks(line: String) -> String {
     let replace = |regex: &LazyLock<Option<Regex>>, text: String, with: &str| match &**regex {
         Some(regex) => regex.replace_all(&text, with).into_owned(),
         None => text,
     };
     let text = replace(&TAG, replace(&LINK, line, "$1"), " ");
     let text = text.replace("**", "").replace('`', "").replace("&amp;", "&").replace("&nbsp;", " ");
-    let text = clean_line(&without_underscores(&without_stars(&text)));
-    let text = text.trim_start_matches(['#', '>', '•', '|', '-', '–', '—', '*', ':', '🔍', '💡']);
-    text.trim_start_matches(|c: char| c.is_whitespace() || is_emoji(c)).trim_end().to_string()
+    clean_line(&without_underscores(&without_stars(&text)))
 }
 
 /// Emphasis with single stars, which stand at the borders of words and not between spaces.

@@ -12,9 +12,21 @@ pub(crate) fn inline(text: &str) -> String {
         return text.to_string();
     }
     let line = clean_line(text);
-    let line = Line::read(&line).without_bold();
-    let line = break_marker(&line, "<! --");
-    let line = &Line::read(&line);
+    escaped(&Line::read(&line).without_bold(), true)
+}
+
+/// A name as one line that shows every character of it.
+pub(crate) fn name(text: &str) -> String {
+    let line = clean_line(text);
+    if is_plain(&line, INLINE_MARKUP) && block_marker(&line).is_none() { line } else { escaped(&line, false) }
+}
+
+fn escaped(line: &str, keep_code: bool) -> String {
+    let line = break_marker(line, "<! --");
+    let line = &mut Line::read(&line);
+    if !keep_code {
+        line.spans.clear();
+    }
     let mut out = String::with_capacity(line.text.len() + 8);
     let mut spans = line.spans.iter().peekable();
     let mut from = 0;
@@ -28,6 +40,7 @@ pub(crate) fn inline(text: &str) -> String {
         from += c.len_utf8();
         match c {
             '\\' => from += line.backslash(from, &mut out),
+            '`' if !keep_code => out.push_str("\\`"),
             '<' if line.may_open_html(from) => out.push_str("&lt;"),
             '&' if line.may_hide(from) => out.push_str("&amp;"),
             _ => {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::tool::{clean_line, clean_text};
 
-pub(crate) use inline::inline;
+pub(crate) use inline::{inline, name};
 pub(crate) use prose::prose;
 
 /// Text as an inline code span on one line; empty text gives an empty string.
