@@ -123,3 +123,22 @@ fn dependencies_have_licences_we_allow() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+#[test]
+fn the_schemas_for_editors_are_current() {
+    let check = |name: &str, schema: serde_json::Value| {
+        let shipped = fs::read_to_string(root().join("schema").join(name)).unwrap();
+        assert_eq!(shipped, format!("{schema:#}\n"), "run `just schemas` to renew schema/{name}");
+    };
+    check("definition.schema.json", toolcrib::finding::schema_of::<toolcrib::tool::Definition>());
+    check("toolcrib.schema.json", toolcrib::finding::schema_of::<toolcrib::config::Config>());
+}
+
+#[test]
+fn the_readme_begins_with_the_two_commands() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let first =
+        readme.find("cargo run --release -- seed demo --catalog examples/universal-agent --profile creator");
+    let second = readme.find("\ncargo test\n");
+    assert!(matches!((first, second), (Some(first), Some(second)) if first < second));
+}

@@ -77,8 +77,8 @@ impl Context<'_> {
         let parameters = schema::check(&definition, parts.arguments, &schema_place, &mut report);
         let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);
         let call = examples.first().map(|example| example.arguments.clone()).or_else(|| {
-            let callable = parameters.validator()?;
-            sample::sample_arguments(parameters.schema(), &|arguments| callable.is_valid(arguments))
+            parameters.validator()?;
+            sample::sample_arguments(parameters.schema(), &|arguments| parameters.accepts(arguments))
         });
         if call.is_none() && parameters.validator().is_some() {
             report(

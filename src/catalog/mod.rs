@@ -10,6 +10,7 @@
 //! 6. [`profile`] picks what one kind of agent gets.
 
 mod build;
+mod cost;
 mod docstring;
 mod lint;
 mod names;

@@ -66,12 +66,15 @@ fn qualify(name: &str, group: &[usize], raw: &[RawTool], names: &mut [String], f
     findings.push(finding.help(format!("they are now {listed}")));
 }
 
-/// Numbers the second and later tools of a name, whatever it came from.
+/// Numbers the second and later tools of a name, whatever it came from. A name as it was written comes before one that
+/// was made by qualifying.
 fn number(names: &mut [String], raw: &[RawTool], findings: &mut Vec<Finding>) {
     let mut taken: HashSet<String> = names.iter().cloned().collect();
     let mut seen: HashSet<String> = HashSet::with_capacity(names.len());
     let mut next: HashMap<String, usize> = HashMap::new();
-    for index in 0..names.len() {
+    let (written, made): (Vec<usize>, Vec<usize>) =
+        (0..names.len()).partition(|&index| names[index] == raw[index].definition.name);
+    for index in written.into_iter().chain(made) {
         if seen.insert(names[index].clone()) {
             continue;
         }
@@ -108,12 +111,18 @@ pub(super) fn settle(
     (safe_names, by_name)
 }
 
+/// Ops that somebody wrote are given out before derived ones, and no number takes one of them away.
 fn unique_ops(tools: &mut [Tool], findings: &mut Vec<Finding>) {
+    let (authored, derived): (Vec<usize>, Vec<usize>) =
+        (0..tools.len()).partition(|&index| tools[index].definition.op.as_ref() == Some(&tools[index].op));
+    let written: HashSet<String> = authored.iter().map(|&index| tools[index].op.clone()).collect();
     let mut taken: HashSet<String> = HashSet::with_capacity(tools.len());
-    for tool in tools {
-        let mut count = 2;
+    for (index, is_authored) in authored.iter().map(|&n| (n, true)).chain(derived.iter().map(|&n| (n, false)))
+    {
+        let tool = &mut tools[index];
         let wanted = tool.op.clone();
-        while !taken.insert(tool.op.clone()) {
+        let mut count = 2;
+        while (tool.op != wanted && written.contains(&tool.op)) || !taken.insert(tool.op.clone()) {
             tool.op = format!("{wanted}_{count}");
             count += 1;
         }
@@ -121,8 +130,7 @@ fn unique_ops(tools: &mut [Tool], findings: &mut Vec<Finding>) {
             let message = format!("the op `{wanted}` is taken; `{}` became `{}`", tool.name, tool.op);
             let finding = Finding::new(Code::OpDuplicate, message).tool(&tool.name).at(tool.place.clone());
             // Derived ops meet by chance; only an op that somebody wrote twice is a mistake.
-            let authored = tool.definition.op.is_some();
-            let severity = if authored { finding.severity } else { crate::finding::Severity::Info };
+            let severity = if is_authored { finding.severity } else { crate::finding::Severity::Info };
             findings.push(Finding { severity, ..finding }.help("give one of them another `op`"));
         }
     }

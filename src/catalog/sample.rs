@@ -17,6 +17,10 @@ use serde_json::{Map, Value};
 const MAX_DEPTH: usize = 8;
 /// How many values one attempt may make.
 const MAX_NODES: usize = 300;
+/// The work of all attempts together: schema nodes that are looked at, copied or compared.
+const MAX_WORK: usize = 60_000;
+/// How deep a value may have to nest that is there only to make the example telling.
+const MAX_TELLING_DEPTH: usize = 2;
 /// How many elements an array gets at most, and how long a string may become.
 const MAX_ITEMS: u64 = 16;
 
@@ -45,9 +49,15 @@ enum Optional {
 /// Arguments that `is_valid` accepts: all that are required, or a telling optional one when none is.
 pub fn sample_arguments(schema: &Value, is_valid: &dyn Fn(&Value) -> bool) -> Option<Map<String, Value>> {
     let mut tried: Vec<Value> = Vec::new();
+    let mut work_left = MAX_WORK;
     for (branch, optional) in ATTEMPTS {
-        let mut sampler = Sampler { root: schema, branch, optional, nodes: 0 };
-        let Some(candidate @ Value::Object(_)) = sampler.value(schema, "", 0) else { continue };
+        let mut sampler = Sampler::new(schema, branch, optional, work_left);
+        let candidate = sampler.value(schema, "", 0);
+        work_left = sampler.work_left;
+        if work_left == 0 {
+            return None;
+        }
+        let Some(candidate @ Value::Object(_)) = candidate else { continue };
         if tried.contains(&candidate) {
             continue;
         }
@@ -64,38 +74,120 @@ struct Sampler<'a> {
     branch: usize,
     optional: Optional,
     nodes: usize,
+    work_left: usize,
+    /// The references that led to the value being made.
+    open: Vec<String>,
+    /// Within an argument that is only there to be telling: how deep an object or array may be.
+    deepest: Option<usize>,
+    /// Whether such an argument turned out to be recursive or too deep.
+    refused: bool,
 }
 
-impl Sampler<'_> {
+impl<'a> Sampler<'a> {
+    fn new(root: &'a Value, branch: usize, optional: Optional, work_left: usize) -> Self {
+        let open = vec!["#".to_string()];
+        Self { root, branch, optional, nodes: 0, work_left, open, deepest: None, refused: false }
+    }
+
+    /// Takes from the budget; `None` when it is spent.
+    fn work(&mut self, amount: usize) -> Option<()> {
+        self.work_left = self.work_left.saturating_sub(amount);
+        (self.work_left > 0).then_some(())
+    }
+
+    /// Pays for a copy of a value before it is made.
+    fn weigh(&mut self, value: &Value) -> Option<()> {
+        match value {
+            Value::String(text) => self.work(1 + text.len() / 32),
+            Value::Array(items) => {
+                self.work(1)?;
+                items.iter().try_for_each(|item| self.weigh(item))
+            }
+            Value::Object(members) => {
+                self.work(1)?;
+                members.iter().try_for_each(|(key, value)| {
+                    self.work(key.len() / 32)?;
+                    self.weigh(value)
+                })
+            }
+            _ => self.work(1),
+        }
+    }
+
+    fn refuse<T>(&mut self) -> Option<T> {
+        self.refused = true;
+        None
+    }
+
     /// A value for a schema; `name` is that of the argument.
     fn value(&mut self, schema: &Value, name: &str, depth: usize) -> Option<Value> {
         self.nodes += 1;
         if depth > MAX_DEPTH || self.nodes > MAX_NODES {
             return None;
         }
-        let schema: Cow<'_, Map<String, Value>> = match schema {
-            Value::Object(schema) => merge::flat(self.root, schema, self.branch)?,
-            Value::Bool(true) => Cow::Owned(Map::new()),
-            _ => return None,
+        let opened = self.open.len();
+        let schema: Option<Cow<'_, Map<String, Value>>> = match schema {
+            Value::Object(schema) => self.flat(schema),
+            Value::Bool(true) => Some(Cow::Owned(Map::new())),
+            _ => None,
         };
-        let kind = if depth == 0 { "object" } else { kind(&schema) };
-        if let Some(given) = given(&schema, kind) {
+        let made = schema.and_then(|schema| self.flat_value(&schema, name, depth));
+        self.open.truncate(opened);
+        made
+    }
+
+    fn flat_value(&mut self, schema: &Map<String, Value>, name: &str, depth: usize) -> Option<Value> {
+        let text = |key: &str| schema.get(key).and_then(Value::as_str).map_or(0, str::len);
+        let pattern = schema.get("pattern").and_then(Value::as_str).map_or(0, pattern::cost);
+        self.work(1 + (name.len() + text("description")) / 32 + pattern)?;
+        let kind = if depth == 0 { "object" } else { kind(schema) };
+        if let Some(given) = self.given(schema, kind)? {
             return Some(given);
         }
+        if matches!(kind, "object" | "array") && self.deepest.is_some_and(|deepest| depth > deepest) {
+            return self.refuse();
+        }
         match kind {
-            "object" => self.object(&schema, depth),
-            "array" => self.array(&schema, name, depth),
-            "string" => Some(Value::String(string::sample(&schema, name))),
-            "integer" | "number" => number::sample(&schema, name, kind == "integer"),
+            "object" => self.object(schema, depth),
+            "array" => self.array(schema, name, depth),
+            "string" => Some(Value::String(string::sample(schema, name))),
+            "integer" | "number" => number::sample(schema, name, kind == "integer"),
             "boolean" => Some(Value::Bool(true)),
             _ => Some(Value::Null),
         }
+    }
+
+    /// What the schema itself says a value looks like; `None` when the budget is spent.
+    fn given(&mut self, schema: &Map<String, Value>, kind: &str) -> Option<Option<Value>> {
+        if let Some(only) = schema.get("const") {
+            self.weigh(only)?;
+            return Some(Some(only.clone()));
+        }
+        let listed = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
+        let choices: Vec<&Value> = listed("enum").collect();
+        self.work(choices.len() / 8)?;
+        for value in listed("examples").chain(schema.get("example")).chain(schema.get("default")) {
+            self.weigh(value)?;
+            self.work(choices.len() / 8)?;
+            let is_choice = choices.is_empty() || choices.contains(&value);
+            if is_choice && fits(value, kind) && !is_blank(value) {
+                return Some(Some(value.clone()));
+            }
+        }
+        for value in &choices {
+            self.weigh(value)?;
+            if fits(value, kind) {
+                return Some(Some((*value).clone()));
+            }
+        }
+        Some(choices.first().copied().cloned())
     }
 
     fn object(&mut self, schema: &Map<String, Value>, depth: usize) -> Option<Value> {
         let none = Map::new();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
         let required = required(schema);
+        self.work(properties.len() + required.len())?;
         let needed: HashSet<&str> = required.iter().copied().collect();
         let bare = required.is_empty() && self.optional == Optional::WhenBare && depth <= 3;
         let few = schema.get("minProperties").and_then(Value::as_u64).unwrap_or(0).min(MAX_ITEMS) as usize;
@@ -114,11 +206,19 @@ impl Sampler<'_> {
                 made.insert(name.to_string(), self.value(other, name, depth + 1)?);
             }
         }
-        let wanted = if bare { few.max(telling(properties)) } else { few };
+        let wanted = if bare { telling(properties) } else { 0 };
+        for (name, property) in properties {
+            if made.len() < few
+                && !made.contains_key(name)
+                && let Some(value) = self.value(property, name, depth + 1)
+            {
+                made.insert(name.clone(), value);
+            }
+        }
         for (name, property) in properties {
             if made.len() < wanted
                 && !made.contains_key(name)
-                && let Some(value) = self.value(property, name, depth + 1)
+                && let Some(value) = self.telling_value(property, name, depth + 1)
             {
                 made.insert(name.clone(), value);
             }
@@ -131,6 +231,15 @@ impl Sampler<'_> {
             }
         }
         Some(Value::Object(made))
+    }
+
+    /// A value that is there only to make the example telling: not when it is recursive or has to nest deep.
+    fn telling_value(&mut self, schema: &Value, name: &str, depth: usize) -> Option<Value> {
+        let outer = (self.deepest, self.refused);
+        self.deepest = Some(depth + MAX_TELLING_DEPTH - 1);
+        let made = self.value(schema, name, depth);
+        (self.deepest, self.refused) = outer;
+        made
     }
 
     fn array(&mut self, schema: &Map<String, Value>, name: &str, depth: usize) -> Option<Value> {
@@ -147,6 +256,7 @@ impl Sampler<'_> {
         for at in 0..wanted {
             let item = tuple.and_then(|tuple| tuple.get(at)).unwrap_or(further);
             let Some(value) = self.value(item, &name, depth + 1) else { break };
+            self.weigh(&value)?;
             let other = choices.and_then(|choices| choices.iter().find(|choice| !made.contains(choice)));
             let fresh = if made.contains(&value) {
                 other.cloned().unwrap_or_else(|| varied(&value, at))
@@ -155,28 +265,15 @@ impl Sampler<'_> {
             };
             made.push(fresh);
         }
+        if self.refused {
+            return None;
+        }
         ((made.len() as u64) >= least.min(most)).then_some(Value::Array(made))
     }
 }
 
-/// What the schema itself says a value looks like.
-fn given(schema: &Map<String, Value>, kind: &str) -> Option<Value> {
-    if let Some(only) = schema.get("const") {
-        return Some(only.clone());
-    }
-    let listed = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
-    let choices: Vec<&Value> = listed("enum").collect();
-    let fits = |value: &&Value| {
-        is_kind(value, kind)
-            && (choices.is_empty() || choices.contains(value))
-            && value.to_string().len() <= 400
-    };
-    let said = listed("examples")
-        .chain(schema.get("example"))
-        .chain(schema.get("default"))
-        .find(|value| fits(value) && !is_blank(value));
-    let chosen = said.or_else(|| choices.iter().copied().find(|value| fits(value)));
-    chosen.or_else(|| choices.first().copied()).cloned()
+fn fits(value: &Value, kind: &str) -> bool {
+    is_kind(value, kind) && value.to_string().len() <= 400
 }
 
 fn is_blank(value: &Value) -> bool {

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::{Map, Value, json};
 
+use super::cost::Cost;
 use super::repair::{Repairs, repair};
 use crate::finding::{Code, Finding, Place, Violation, violations};
 use crate::tool::{Definition, NoSchemaMode};
@@ -18,6 +19,7 @@ const BACKTRACK_LIMIT: usize = 100_000;
 pub struct Parameters {
     schema: Arc<Value>,
     callable: Callable,
+    cost: Cost,
 }
 
 /// Whether a tool can be called.
@@ -50,9 +52,20 @@ impl Parameters {
         }
     }
 
+    /// Whether these arguments fit. So are arguments that would cost too much to check said not to.
+    pub fn accepts(&self, arguments: &Value) -> bool {
+        self.validator().is_some_and(|validator| self.cost.bears(arguments) && validator.is_valid(arguments))
+    }
+
     /// What is wrong with these arguments; nothing when they cannot be checked.
     pub fn violations(&self, arguments: &Value) -> Vec<Violation> {
         match self.validator() {
+            Some(_) if !self.cost.bears(arguments) => vec![Violation {
+                pointer: String::new(),
+                message: "nested too deeply to be checked against unions that multiply at each level".into(),
+                unknown: false,
+                nearest: None,
+            }],
             Some(validator) if !validator.is_valid(arguments) => {
                 violations(validator, &self.schema, arguments)
             }
@@ -78,9 +91,10 @@ pub(super) fn check(
         schema = Arc::new(value);
     }
     describe(&mut schema, described);
+    let cost = Cost::of(&schema);
     let callable = match remote {
         Some(reference) => Callable::No(format!("its schema refers to {reference}, which is never fetched")),
-        None => compile(&schema).unwrap_or_else(|problem| {
+        None => compile(&schema, cost).unwrap_or_else(|problem| {
             let finding =
                 Finding::new(Code::SchemaInvalid, format!("the schema cannot be compiled: {problem}"));
             report(
@@ -91,7 +105,7 @@ pub(super) fn check(
             Callable::No(format!("its schema cannot be compiled: {problem}"))
         }),
     };
-    Parameters { schema, callable }
+    Parameters { schema, callable, cost }
 }
 
 fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Finding)) -> Parameters {
@@ -105,7 +119,7 @@ fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Find
             Callable::No("its source gives no schema".into())
         }
     };
-    Parameters { schema: Arc::new(json!({})), callable }
+    Parameters { schema: Arc::new(json!({})), callable, cost: Cost::default() }
 }
 
 fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Finding)) {
@@ -163,7 +177,12 @@ fn describe(schema: &mut Arc<Value>, described: IndexMap<String, String>) {
     }
 }
 
-fn compile(schema: &Value) -> Result<Callable, String> {
+fn compile(schema: &Value, cost: Cost) -> Result<Callable, String> {
+    if !cost.is_bearable() {
+        return Err(
+            "its unions refer to each other so often that one value would take over 10,000 checks".into()
+        );
+    }
     if !takes_objects(schema) {
         return Err("arguments are always an object, and its root is of another type".into());
     }

@@ -34,7 +34,7 @@ impl Check {
             let mut report = json_report(&checked.findings);
             report["registry_version"] = checked.catalog.version.clone().into();
             report["tools"] = tools.into();
-            print(&format!("{report:#}\n"));
+            print(&format!("{report:#}\n"))?;
         } else {
             let shown: Vec<_> = checked
                 .findings
@@ -43,7 +43,7 @@ impl Check {
                 .cloned()
                 .collect();
             let limit = (!self.verbose).then_some(5);
-            print(&text_report(&shown, &checked.documents, std::io::stdout().is_terminal(), limit));
+            print(&text_report(&shown, &checked.documents, std::io::stdout().is_terminal(), limit))?;
             let infos = checked.count(Severity::Info);
             let hidden = if self.verbose || infos == 0 {
                 String::new()

@@ -19,7 +19,6 @@ impl Completions {
     pub(super) fn run<C: CommandFactory>(self) -> Outcome {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut C::command(), "toolcrib", &mut script);
-        print(&String::from_utf8_lossy(&script));
-        Ok(())
+        print(&String::from_utf8_lossy(&script))
     }
 }

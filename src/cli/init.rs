@@ -23,8 +23,11 @@ impl Init {
     pub(super) fn run(self) -> Outcome {
         let mut names: Vec<_> = Starter::iter().collect();
         names.sort_unstable();
-        let taken: Vec<&str> =
-            names.iter().filter(|name| self.folder.join(name.as_ref()).exists()).map(AsRef::as_ref).collect();
+        let taken: Vec<&str> = names
+            .iter()
+            .filter(|name| self.folder.join(name.as_ref()).symlink_metadata().is_ok())
+            .map(AsRef::as_ref)
+            .collect();
         if !taken.is_empty() {
             let message =
                 format!("{} has {} already; nothing was written", self.folder.display(), taken.join(", "));

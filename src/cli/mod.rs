@@ -77,22 +77,19 @@ pub fn run() -> ExitCode {
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run::<Arguments>(),
     });
+    let message = |text: &str| note(format!("{}error:{} {text}", BOLD_RED.render(), BOLD_RED.render_reset()));
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(Failure::Findings(message))) => {
-            if let Some(message) = message {
-                anstream::eprintln!("{}error:{} {message}", BOLD_RED.render(), BOLD_RED.render_reset());
-            }
+        Ok(Err(Failure::Findings(text))) => {
+            text.iter().for_each(|text| message(text));
             ExitCode::from(1)
         }
-        Ok(Err(Failure::Usage(message))) => {
-            anstream::eprintln!("{}error:{} {message}", BOLD_RED.render(), BOLD_RED.render_reset());
+        Ok(Err(Failure::Usage(text))) => {
+            message(&text);
             ExitCode::from(2)
         }
         Err(_) => {
-            anstream::eprintln!(
-                "This is a mistake in toolcrib, not in your input. Nothing that was written is cut short."
-            );
+            note("This is a mistake in toolcrib, not in your input. Nothing that was written is cut short.");
             ExitCode::from(70)
         }
     }
@@ -108,12 +105,15 @@ fn start_workers() {
 
 const BOLD_RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 
-/// Data for stdout. A reader that went away is no mistake of ours.
-fn print(text: &str) {
-    use std::io::Write;
+/// Data for stdout. A reader that has seen enough is no mistake; anything else that stands in the way is one.
+fn print(text: &str) -> Outcome {
+    use std::io::{ErrorKind, Write};
     let mut out = anstream::stdout().lock();
-    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
-        std::process::exit(0);
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::Findings(Some(format!("cannot write to stdout: {error}"))))
+        }
+        _ => Ok(()),
     }
 }
 

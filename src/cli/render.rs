@@ -57,7 +57,7 @@ impl Render {
             note(format!("{} is up to date", self.out.display()));
             return Ok(());
         }
-        print(&drift.diff);
+        print(&drift.diff)?;
         let counts = format!(
             "{} to create, {} to change, {} to remove",
             drift.created.len(),
@@ -119,9 +119,11 @@ pub(super) fn kept(report: &folder::Report, complete: bool) {
     }
     let shown = report.kept.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
     let more = if report.kept.len() > 5 { ", …" } else { "" };
-    let why = if complete { "you have edited them" } else { "not all sources could be read" };
-    note(format!(
-        "kept {} of tools that are gone, since {why}: {shown}{more}",
-        counted(report.kept.len(), "file")
-    ));
+    let count = counted(report.kept.len(), "file");
+    note(match complete {
+        true => format!(
+            "kept {count} of tools that are gone, since they are edited or have a keep-block: {shown}{more}"
+        ),
+        false => format!("kept {count} as they are, since not all sources could be read: {shown}{more}"),
+    });
 }

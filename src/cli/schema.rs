@@ -27,7 +27,6 @@ impl Schema {
             Format::Definition => schema_of::<Definition>(),
             Format::Config => schema_of::<Config>(),
         };
-        print(&format!("{schema:#}\n"));
-        Ok(())
+        print(&format!("{schema:#}\n"))
     }
 }

@@ -30,6 +30,9 @@ pub(super) struct Seed {
     template: Option<PathBuf>,
 }
 
+const UNCLEAR: &str = "has toolcrib markers that do not pair, or a code fence around them; kept as it is; put one \
+    `<!-- toolcrib:begin -->` line before one `<!-- toolcrib:end -->` line, outside of code";
+
 impl Seed {
     pub(super) fn run(self) -> Outcome {
         let checked = self.catalog.open()?;
@@ -50,7 +53,11 @@ impl Seed {
             note(format!("wrote {}", seeded.written.join(", ")));
         }
         if !seeded.kept.is_empty() {
-            note(format!("kept your {}", seeded.kept.join(", ")));
+            let why = if seeded.index_kept { ", since not all sources could be read" } else { "" };
+            note(format!("kept your {}{why}", seeded.kept.join(", ")));
+        }
+        for file in &seeded.unclear {
+            note(format!("{file} {UNCLEAR}"));
         }
         if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
     }

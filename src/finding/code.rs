@@ -72,6 +72,7 @@ codes! {
     FileInvalid "file-invalid" Error true "a source is not valid JSON, YAML or TOML, or is nested too deeply";
     FormatUnknown "format-unknown" Error true "no tool definitions were recognised in a source";
     DefinitionInvalid "definition-invalid" Error true "a definition cannot be used at all, for want of a name or because it is no object";
+    ProviderTool "provider-tool" Info false "a tool that its provider runs itself has no definition to document";
     FieldUnknown "field-unknown" Error true "a native definition has a field that the format does not know";
     FieldInvalid "field-invalid" Error true "a field of a definition has the wrong kind of value and was left out";
     OperationRenamed "operation-named" Info false "an OpenAPI operation had no usable operationId and was named from its method and path";

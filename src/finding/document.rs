@@ -140,8 +140,13 @@ impl Fault {
 
     /// There are more values than a catalog ever needs.
     pub(super) fn too_many(offset: usize) -> Self {
-        let fault = Self::new(offset, format!("{TOO_MANY}: more than {MAX_VALUES}"));
-        Self { code: Code::FileTooLarge, ..fault }.help("split it into several files")
+        Self::too_large(offset, format!("{TOO_MANY}: more than {MAX_VALUES}"))
+    }
+
+    /// The text holds more than is ever read from one.
+    pub(super) fn too_large(offset: usize, message: String) -> Self {
+        let fault = Self { code: Code::FileTooLarge, ..Self::new(offset, message) };
+        fault.help("split it into several files")
     }
 
     fn finding(self, file: &str, line: usize, column: usize) -> Finding {

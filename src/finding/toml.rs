@@ -1,12 +1,14 @@
 //! TOML: reading it, and finding values in its text.
 
+mod budget;
+
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 use serde_json::{Map, Value};
 
 use super::document::{Fault, Limits};
 use super::pointer::{PointerTree, ROOT, Span, element_index};
-use super::value::{Meter, TOO_DEEP, number};
+use super::value::{Meter, TOO_DEEP, TOO_MANY, number};
 
 /// The level of nesting that the parser refuses whatever we ask for.
 const PARSER_DEPTH: usize = 80;
@@ -14,6 +16,9 @@ const PARSER_DEPTH: usize = 80;
 /// Reads a TOML text; tables keep the order of the text.
 pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, Fault> {
     let levels = limits.max_depth.min(PARSER_DEPTH);
+    if let Some(offset) = budget::over(text) {
+        return Err(Fault::too_costly(offset));
+    }
     let root = DeTable::parse(text).map_err(|error| fault(&error, levels))?;
     table(root.get_ref(), 0, &Meter::new(levels.saturating_sub(1))).map_err(|(offset, error)| match error {
         TOO_DEEP => Fault::too_deep(offset, levels),
@@ -27,6 +32,15 @@ fn fault(error: &::toml::de::Error, levels: usize) -> Fault {
         message if message.contains("recursion") => Fault::too_deep(offset, levels),
         "duplicate key" => Fault::new(offset, "the key is there twice").help("remove one of the two"),
         message => Fault::new(offset, format!("not valid TOML: {}", message.replace('\n', "; "))),
+    }
+}
+
+impl Fault {
+    /// Reading the text would take more memory than a catalog ever needs.
+    fn too_costly(offset: usize) -> Self {
+        let (most, key, table) = (budget::MAX_COST, budget::KEY, budget::TABLE);
+        let counted = format!("where a key counts as {key} and a table as {table}");
+        Self::too_large(offset, format!("{TOO_MANY} for TOML: more than {most}, {counted}"))
     }
 }
 

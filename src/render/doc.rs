@@ -129,12 +129,18 @@ fn call(tool: &Tool, arguments: &Map<String, Value>) -> String {
     fence("json", &text)
 }
 
+/// A line after its label, or blocks on lines of their own, so that a fence or a list in them stays one.
 fn returns(tool: &Tool) -> Option<String> {
     let schema =
         tool.definition.result_schema.as_ref().map(|schema| type_words(schema.value(), schema.value()));
-    match (tool.returns.as_deref().map(prose).filter(|text| !text.is_empty()), schema) {
-        (Some(text), Some(words)) => Some(format!("({words}) {text}")),
-        (text, words) => text.or(words),
+    let text = tool.returns.as_deref().unwrap_or_default();
+    let is_line = !text.contains('\n')
+        && text.starts_with(|c: char| c.is_alphanumeric() || c == '`' && !text.starts_with("```"));
+    let text = if is_line { format!(" {}", inline(text)) } else { format!("\n\n{}", prose(text)) };
+    match (text.trim().is_empty(), schema) {
+        (true, schema) => schema.map(|words| format!(" {words}")),
+        (false, Some(words)) => Some(format!(" ({words}){text}")),
+        (false, None) => Some(text),
     }
 }
 

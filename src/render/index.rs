@@ -1,6 +1,8 @@
 //! The index: one line a tool under its category. Beyond a number of tools, an index of category pages, laid out so
 //! that no page is longer than the configured budget.
 
+use std::collections::HashSet;
+
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use tera::Context;
@@ -33,14 +35,40 @@ struct Section {
     lines: Vec<Line>,
 }
 
-/// One line, and the names that tell what is behind it.
+/// A link with what is said of it, and the names that tell what is behind it.
 struct Line {
-    text: String,
+    /// The link's text and what follows the link, both markdown.
+    label: String,
+    about: String,
+    /// The file linked, in its folder.
+    file: String,
+    is_page: bool,
     /// In tokens.
     size: usize,
     first: String,
     last: String,
     tools: usize,
+}
+
+impl Line {
+    fn new(label: String, file: String, about: String) -> Self {
+        let size = estimate(&label) + estimate(&about) + estimate(&file) + 8;
+        Self { label, about, file, is_page: false, size, first: String::new(), last: String::new(), tools: 1 }
+    }
+
+    /// The line on a page below `categories/`, or on the index.
+    fn markdown(&self, on_page: bool) -> String {
+        let up = match (self.is_page, on_page) {
+            (true, false) => "categories/",
+            (false, true) => "../",
+            _ => "",
+        };
+        format!("- **[{}]({up}{})** - {}", self.label, self.file, self.about)
+    }
+}
+
+fn joined(lines: &[Line], on_page: bool) -> String {
+    lines.iter().map(|line| line.markdown(on_page)).collect::<Vec<_>>().join("\n")
 }
 
 impl Index {
@@ -53,7 +81,8 @@ impl Index {
             let sections: Vec<String> = sections.iter().map(Section::markdown).collect();
             return Self { note: String::new(), sections: sections.join("\n\n"), pages: Vec::new() };
         }
-        let mut layout = Layout { budget: render.page_tokens.max(200), pages: Vec::new() };
+        let mut layout =
+            Layout { budget: render.page_tokens.max(200), pages: Vec::new(), taken: HashSet::new() };
         let mut entries = layout.category_pages(sections);
         while entries.iter().map(|entry| entry.size).sum::<usize>() > layout.budget {
             entries = layout.pages_of_pages(entries);
@@ -61,9 +90,7 @@ impl Index {
         let note = format!(
             "{total} tools, listed by category on the pages below; each tool has its own file in this folder."
         );
-        let lines: Vec<String> =
-            entries.into_iter().map(|entry| entry.text.replace("](", "](categories/")).collect();
-        Self { note, sections: lines.join("\n"), pages: layout.pages }
+        Self { note, sections: joined(&entries, false), pages: layout.pages }
     }
 
     pub(super) fn pages(&self) -> &[Page] {
@@ -99,8 +126,7 @@ impl Page {
 
 impl Section {
     fn markdown(&self) -> String {
-        let lines: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
-        format!("### {} Tools\n{}", self.title, lines.join("\n"))
+        format!("### {} Tools\n{}", self.title, joined(&self.lines, false))
     }
 }
 
@@ -126,9 +152,10 @@ fn root(path: &str) -> &str {
 }
 
 fn tool_line(tool: &Tool) -> Line {
-    let title = name(&tool.name);
-    let text = format!("- **[{title}]({}.md)** - {}", tool.safe_name, inline(&tool.short));
-    Line { size: estimate(&text), text, first: tool.name.clone(), last: tool.name.clone(), tools: 1 }
+    let mut line = Line::new(name(&tool.name), format!("{}.md", tool.safe_name), inline(&tool.short));
+    line.first.clone_from(&tool.name);
+    line.last.clone_from(&tool.name);
+    line
 }
 
 /// `workspace` reads `Workspace`, `Storage/Buckets` reads `Storage / Buckets`.
@@ -145,6 +172,8 @@ fn title(path: &str) -> String {
 struct Layout {
     budget: usize,
     pages: Vec<Page>,
+    /// File names of pages, in lower case.
+    taken: HashSet<String>,
 }
 
 impl Layout {
@@ -159,7 +188,7 @@ impl Layout {
                 // In alphabetical order, a page's first and last name tell what is on it.
                 lines.sort_by_cached_key(|line| line.first.to_lowercase());
             }
-            entries.extend(self.write(&section.title, stems.get(index), lines, "../"));
+            entries.extend(self.write(&section.title, stems.get(index), lines));
         }
         entries
     }
@@ -167,33 +196,42 @@ impl Layout {
     /// Groups page lines into pages of their own, for catalogs with very many pages.
     fn pages_of_pages(&mut self, entries: Vec<Line>) -> Vec<Line> {
         let stem = format!("index-{}", self.pages.len());
-        self.write("Tools", &stem, entries, "")
+        self.write("Tools", &stem, entries)
     }
 
-    fn write(&mut self, title: &str, stem: &str, lines: Vec<Line>, up: &str) -> Vec<Line> {
+    fn write(&mut self, title: &str, stem: &str, lines: Vec<Line>) -> Vec<Line> {
         let chunks = chunked(lines, self.budget);
         let several = chunks.len() > 1;
         let mut entries = Vec::with_capacity(chunks.len());
         for (index, chunk) in chunks.into_iter().enumerate() {
-            let file = if several { format!("{stem}-{}.md", index + 1) } else { format!("{stem}.md") };
+            let part = if several { format!(" {}", index + 1) } else { String::new() };
+            let file = self.file(&format!("{stem}{}", part.replace(' ', "-")));
             let first = chunk.first().map(|line| line.first.clone()).unwrap_or_default();
             let last = chunk.last().map(|line| line.last.clone()).unwrap_or_default();
             let tools: usize = chunk.iter().map(|line| line.tools).sum();
             let range =
                 if first == last { name(&first) } else { format!("{} … {}", name(&first), name(&last)) };
-            let part = if several { format!(" {}", index + 1) } else { String::new() };
             let plural = if tools == 1 { "" } else { "s" };
-            let text = format!("- **[{title}{part}]({file})** - {tools} tool{plural}: {range}");
-            let lines: Vec<String> =
-                chunk.into_iter().map(|line| line.text.replacen("](", &format!("]({up}"), 1)).collect();
             self.pages.push(Page {
                 path: format!("categories/{file}"),
                 heading: format!("{title}{part} Tools"),
-                lines: lines.join("\n"),
+                lines: joined(&chunk, true),
             });
-            entries.push(Line { size: estimate(&text), text, first, last, tools });
+            let line = Line::new(format!("{title}{part}"), file, format!("{tools} tool{plural}: {range}"));
+            entries.push(Line { is_page: true, first, last, tools, ..line });
         }
         entries
+    }
+
+    /// A file name that no other page has, whatever its category is called.
+    fn file(&mut self, stem: &str) -> String {
+        let mut file = format!("{stem}.md");
+        let mut count = 2;
+        while !self.taken.insert(file.to_ascii_lowercase()) {
+            file = format!("{stem}_{count}.md");
+            count += 1;
+        }
+        file
     }
 }
 

@@ -17,8 +17,8 @@ mod prompt;
 mod seed;
 mod templates;
 
+use std::collections::HashSet;
 use std::path::Path;
-use std::sync::OnceLock;
 
 use crate::catalog::{Catalog, Profile, ProfileTool, registry};
 use folder::FileSet;
@@ -34,14 +34,13 @@ pub struct Docs<'a> {
     profile: Profile<'a>,
     templates: &'a Templates,
     index: Index,
-    failed: OnceLock<TemplateError>,
 }
 
 impl<'a> Docs<'a> {
     /// Lays out the documentation of a profile.
     pub fn new(catalog: &'a Catalog, profile: Profile<'a>, templates: &'a Templates) -> Self {
         let index = Index::lay_out(catalog, &profile);
-        Self { catalog, profile, templates, index, failed: OnceLock::new() }
+        Self { catalog, profile, templates, index }
     }
 
     /// The tools documented.
@@ -56,17 +55,17 @@ impl<'a> Docs<'a> {
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<folder::Report, RenderError> {
         self.try_one()?;
-        let render = |index: usize| self.file(index);
-        let report = folder::sync(root, &self.files(&render), progress)?;
-        self.failed.get().cloned().map_or(Ok(report), |error| Err(error.into()))
+        let set = self.files(self.withholds_index(root)?);
+        let render = |index: usize| Ok(self.file(&set.files[index])?);
+        Ok(folder::sync(root, &set.with(&render), progress)?)
     }
 
     /// What [`Docs::write`] would change, without changing it.
     pub fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
         self.try_one()?;
-        let render = |index: usize| self.file(index);
-        let drift = folder::check(root, &self.files(&render))?;
-        self.failed.get().cloned().map_or(Ok(drift), |error| Err(error.into()))
+        let set = self.files(self.withholds_index(root)?);
+        let render = |index: usize| Ok(self.file(&set.files[index])?);
+        Ok(folder::check(root, &set.with(&render))?)
     }
 
     /// The doc of one tool of the catalog (DOC-3).
@@ -85,26 +84,44 @@ impl<'a> Docs<'a> {
         self.profile.tools.first().map_or(Ok(()), |entry| self.tool(*entry).map(drop))
     }
 
-    fn files<'f>(&self, render: &'f (dyn Fn(usize) -> String + Sync)) -> FileSet<'f> {
-        let mut paths = vec!["README.md".to_string(), "registry.json".to_string()];
-        paths.extend(self.index.pages().iter().map(|page| page.path.clone()));
-        paths.extend(self.profile.tools.iter().map(|entry| format!("{}.md", entry.tool.safe_name)));
-        FileSet { paths, render, key: self.key(), prune: self.catalog.complete }
+    /// Whether the index, which is `README.md`, `registry.json` and the category pages, is to stay as it is: not all
+    /// sources could be read, and there are docs of tools that a new index would lack.
+    fn withholds_index(&self, root: &Path) -> Result<bool, folder::FolderError> {
+        if self.catalog.complete {
+            return Ok(false);
+        }
+        let here: HashSet<&str> =
+            self.profile.tools.iter().map(|entry| entry.tool.safe_name.as_str()).collect();
+        let is_lost = |path: &String| {
+            let name = path.strip_suffix(".md").filter(|name| *name != "README" && !name.contains('/'));
+            name.is_some_and(|name| !here.contains(name))
+        };
+        Ok(folder::owned(root)?.iter().any(is_lost))
     }
 
-    fn file(&self, file: usize) -> String {
-        let pages = self.index.pages();
-        let rendered = match file {
-            0 => self.index(),
-            1 => Ok(registry(self.catalog, &self.profile)),
-            n if n < 2 + pages.len() => pages[n - 2].render(self.templates, &self.catalog.version),
-            n => self.tool(self.profile.tools[n - 2 - pages.len()]),
-        };
-        rendered.unwrap_or_else(|error| {
-            let text = error.to_string();
-            let _ = self.failed.set(error);
-            text
-        })
+    fn files(&self, withhold_index: bool) -> Set<'_, 'a> {
+        let mut set =
+            Set { paths: Vec::new(), files: Vec::new(), key: String::new(), prune: self.catalog.complete };
+        if !withhold_index {
+            set.push("README.md".to_string(), File::Index);
+            set.push("registry.json".to_string(), File::Registry);
+            self.index.pages().iter().for_each(|page| set.push(page.path.clone(), File::Page(page)));
+            // Only the whole set has a key: under it, each file is taken to be what this run would write.
+            set.key = self.key();
+        }
+        for entry in &self.profile.tools {
+            set.push(format!("{}.md", entry.tool.safe_name), File::Tool(*entry));
+        }
+        set
+    }
+
+    fn file(&self, file: &File<'_, 'a>) -> Result<String, TemplateError> {
+        match file {
+            File::Index => self.index(),
+            File::Registry => Ok(registry(self.catalog, &self.profile)),
+            File::Page(page) => page.render(self.templates, &self.catalog.version),
+            File::Tool(entry) => self.tool(*entry),
+        }
     }
 
     /// A hash of everything that decides the content of the files.
@@ -122,6 +139,34 @@ impl<'a> Docs<'a> {
         hasher.finalize().to_hex()[..16].to_string()
     }
 }
+
+/// The files of a documentation, and what each of them is.
+struct Set<'f, 'a> {
+    paths: Vec<String>,
+    files: Vec<File<'f, 'a>>,
+    key: String,
+    prune: bool,
+}
+
+enum File<'f, 'a> {
+    Index,
+    Registry,
+    Page(&'f index::Page),
+    Tool(ProfileTool<'a>),
+}
+
+impl<'f, 'a> Set<'f, 'a> {
+    fn push(&mut self, path: String, file: File<'f, 'a>) {
+        self.paths.push(path);
+        self.files.push(file);
+    }
+
+    fn with<'r>(&self, render: &'r Render<'r>) -> FileSet<'r> {
+        FileSet { paths: self.paths.clone(), render, key: self.key.clone(), prune: self.prune }
+    }
+}
+
+type Render<'r> = dyn Fn(usize) -> Result<String, folder::Problem> + Sync + 'r;
 
 /// Why documentation could not be written.
 #[derive(Debug, thiserror::Error)]

@@ -3,6 +3,8 @@
 //! What the user already has is kept. A template file is written where nothing is, and renewed as long as nobody has
 //! changed it; after that, only our block in it is renewed, if it has one, as `AGENTS.md` does.
 
+mod block;
+
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -10,14 +12,14 @@ use rust_embed::RustEmbed;
 use tera::Context;
 use walkdir::WalkDir;
 
+use block::{Renewed, renew};
+
 use super::folder::{self, FileSet, write_whole};
 use super::templates::{TemplateError, render_text};
 use super::{Docs, RenderError, files_section};
 
 /// The folder of the docs in a workspace.
 const DOCS: &str = "tools";
-const BEGIN: &str = "<!-- toolcrib:begin -->";
-const END: &str = "<!-- toolcrib:end -->";
 
 #[derive(RustEmbed)]
 #[folder = "workspace-template/"]
@@ -32,6 +34,10 @@ pub struct Seeded {
     pub written: Vec<String>,
     /// Files of the user's that were left as they are.
     pub kept: Vec<String>,
+    /// Files that were left as they are since their markers do not pair, or are in a code fence.
+    pub unclear: Vec<String>,
+    /// Whether the index of the docs, and what tells of it, waits until all sources can be read again.
+    pub index_kept: bool,
 }
 
 /// Seeds `workspace` with the docs of a profile and the files of `template`, a folder, or of our own.
@@ -41,36 +47,41 @@ pub fn seed(
     template: Option<&Path>,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Seeded, RenderError> {
+    docs.try_one()?;
     let context = placeholders(docs)?;
     let files = template_files(template)?;
     let rendered: Vec<(String, Cow<'_, [u8]>)> =
         files.into_iter().map(|file| render_file(file, &context)).collect::<Result<_, TemplateError>>()?;
     refuse_links(workspace, DOCS).map_err(|error| failed(DOCS, error))?;
+    for (name, _) in &rendered {
+        refuse_links(workspace, name).map_err(|error| failed(name, error))?;
+        refuse_others(&workspace.join(name)).map_err(|error| failed(name, error))?;
+    }
+    let held = folder::hold(workspace)?;
+    let index_kept = docs.withholds_index(&workspace.join(DOCS))?;
     let report = docs.write(&workspace.join(DOCS), progress)?;
-    let mut seeded = Seeded { docs: report, written: Vec::new(), kept: Vec::new() };
+    let mut seeded =
+        Seeded { docs: report, written: Vec::new(), kept: Vec::new(), unclear: Vec::new(), index_kept };
     let ours = folder::unedited(workspace)?;
     let mut owned: Vec<(String, String)> = Vec::new();
     for (name, content) in rendered {
-        refuse_links(workspace, &name).map_err(|error| failed(&name, error))?;
         let is_new = !workspace.join(&name).exists();
-        match String::from_utf8(content.into_owned()) {
-            Ok(text) if is_new || ours.contains(&name) => owned.push((name, text)),
-            Ok(text) => seeded
-                .note(&name, place(workspace, &name, text.as_bytes()).map_err(|error| failed(&name, error))?),
-            Err(binary) => seeded.note(
-                &name,
-                place(workspace, &name, binary.as_bytes()).map_err(|error| failed(&name, error))?,
-            ),
-        }
+        let content = match String::from_utf8(content.into_owned()) {
+            Ok(text) if is_new || ours.contains(&name) && !index_kept => {
+                owned.push((name, text));
+                continue;
+            }
+            Ok(text) => text.into_bytes(),
+            Err(binary) => binary.into_bytes(),
+        };
+        let placed = place(workspace, &name, &content, index_kept).map_err(|error| failed(&name, error))?;
+        seeded.note(&name, placed);
     }
     if !owned.is_empty() || !ours.is_empty() {
-        let text = |index: usize| owned[index].1.clone();
+        let text = |index: usize| Ok(owned[index].1.clone());
         let paths: Vec<String> = owned.iter().map(|(name, _)| name.clone()).collect();
-        let report = folder::sync(
-            workspace,
-            &FileSet { paths, render: &text, key: String::new(), prune: true },
-            &|_| {},
-        )?;
+        let files = FileSet { paths, render: &text, key: String::new(), prune: docs.catalog.complete };
+        let report = held.sync(&files, &|_| {})?;
         if report.created + report.updated > 0 {
             seeded.written.extend(owned.into_iter().map(|(name, _)| name));
         }
@@ -83,6 +94,7 @@ impl Seeded {
         match placed {
             Placed::Written => self.written.push(name.to_string()),
             Placed::Kept => self.kept.push(name.to_string()),
+            Placed::Unclear => self.unclear.push(name.to_string()),
             Placed::Current => {}
         }
     }
@@ -145,11 +157,14 @@ fn render_file<'a>(
 enum Placed {
     Written,
     Kept,
+    Unclear,
     Current,
 }
 
-fn place(workspace: &Path, name: &str, content: &[u8]) -> std::io::Result<Placed> {
+/// Writes a file where nothing is, and renews our block in one of the user's unless that is to `wait`.
+fn place(workspace: &Path, name: &str, content: &[u8], wait: bool) -> std::io::Result<Placed> {
     let target = workspace.join(name);
+    refuse_others(&target)?;
     let existing = match std::fs::read(&target) {
         Ok(existing) => existing,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -165,9 +180,21 @@ fn place(workspace: &Path, name: &str, content: &[u8]) -> std::io::Result<Placed
         return Ok(Placed::Kept);
     };
     match renew(existing, content) {
-        Some(renewed) if renewed == existing => Ok(Placed::Current),
-        Some(renewed) => write_whole(&target, renewed.as_bytes()).map(|()| Placed::Written),
-        None => Ok(Placed::Kept),
+        Renewed::Text(renewed) if renewed == existing => Ok(Placed::Current),
+        Renewed::Text(_) if wait => Ok(Placed::Kept),
+        Renewed::Text(renewed) => write_whole(&target, renewed.as_bytes()).map(|()| Placed::Written),
+        Renewed::NoBlock => Ok(Placed::Kept),
+        Renewed::Unclear => Ok(Placed::Unclear),
+    }
+}
+
+/// Reading a pipe or a device could wait forever.
+fn refuse_others(path: &Path) -> std::io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(metadata) if !metadata.is_file() => {
+            Err(std::io::Error::other("it is not a regular file; move it away"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -183,38 +210,4 @@ fn refuse_links(workspace: &Path, name: &str) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// The user's text with our block renewed, or added at the end. `None` when the template has no block.
-fn renew(existing: &str, template: &str) -> Option<String> {
-    let block = &template[block_of(template)?];
-    Some(match block_of(existing) {
-        Some(range) => format!("{}{block}{}", &existing[..range.start], &existing[range.end..]),
-        None if existing.trim().is_empty() => format!("{block}\n"),
-        None => format!("{}\n\n{block}\n", existing.trim_end_matches('\n')),
-    })
-}
-
-fn block_of(text: &str) -> Option<std::ops::Range<usize>> {
-    let start = text.find(BEGIN)?;
-    let end = text[start..].find(END)? + start + END.len();
-    Some(start..end)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::renew;
-
-    #[test]
-    fn only_our_block_of_the_users_file_changes() {
-        let template = "# T\n\n<!-- toolcrib:begin -->\nnew\n<!-- toolcrib:end -->\n";
-        let check =
-            |existing: &str, expect: &str| assert_eq!(renew(existing, template).as_deref(), Some(expect));
-        check("Mine.\n", "Mine.\n\n<!-- toolcrib:begin -->\nnew\n<!-- toolcrib:end -->\n");
-        check(
-            "a\n<!-- toolcrib:begin -->\nold\n<!-- toolcrib:end -->\nb\n",
-            "a\n<!-- toolcrib:begin -->\nnew\n<!-- toolcrib:end -->\nb\n",
-        );
-        assert_eq!(renew("Mine.\n", "no block"), None);
-    }
 }

@@ -61,7 +61,15 @@ impl Templates {
 
 /// Renders a text that is itself the template, such as a file of a workspace template.
 pub(super) fn render_text(name: &str, text: &str, context: &Context) -> Result<String, TemplateError> {
-    Tera::one_off(text, context, false).map_err(|error| problem(name, error))
+    Tera::one_off(text, context, false).map_err(|error| {
+        let error = error.to_string().replace("__tera_one_off", name);
+        problem(
+            name,
+            format!(
+                "{error}\nText that is meant to hold braces goes between {{% raw %}} and {{% endraw %}}."
+            ),
+        )
+    })
 }
 
 fn embedded(name: &str) -> Result<String, TemplateError> {

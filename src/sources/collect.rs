@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::RawTool;
+use super::recognise::{Around, is_provider_tool};
 use super::shape::{Shape, Shapes};
 use crate::finding::{Code, Finding, Place, pointer_join};
 use crate::tool::CategoryPath;
@@ -20,8 +21,8 @@ const MAX_DEPTH: usize = 10;
 struct Context {
     server: Option<String>,
     category: Option<String>,
-    /// Whether the container is one that holds tools, so that even a bare name and description is one.
-    of_tools: bool,
+    /// What kind of container it is.
+    around: Around,
 }
 
 /// All tools of a document, in order.
@@ -47,17 +48,20 @@ impl Walk<'_> {
             return;
         }
         match value {
-            Value::Object(object) => match Shape::of(object, context.of_tools, is_top(pointer)) {
+            Value::Object(object) => match Shape::of(object, context.around) {
                 Some(shape) => self.tool(shape, object, pointer, context),
                 None => self.container(object, pointer, context, depth),
             },
             Value::Array(items) => {
+                let context = &Context { around: context.around.in_list(items), ..context.clone() };
                 for (index, item) in items.iter().enumerate() {
                     match item {
                         Value::Object(_) | Value::Array(_) => {
                             self.value(item, &pointer_join(pointer, index), context, depth + 1)
                         }
-                        _ if context.of_tools => self.not_a_tool(item, &pointer_join(pointer, index)),
+                        _ if context.around == Around::Tools => {
+                            self.not_a_tool(item, &pointer_join(pointer, index))
+                        }
                         _ => {}
                     }
                 }
@@ -67,11 +71,16 @@ impl Walk<'_> {
     }
 
     fn container(&mut self, object: &Map<String, Value>, pointer: &str, context: &Context, depth: usize) {
-        if context.of_tools && object.contains_key("parameters") && !object.contains_key("name") {
-            return self.nameless(pointer);
+        if context.around == Around::Tools {
+            if object.contains_key("parameters") && !object.contains_key("name") {
+                return self.nameless(pointer);
+            }
+            if is_provider_tool(object) {
+                return self.provider_tool(object, pointer);
+            }
         }
         let inner = enter(object, context);
-        let is_map_of_lists = object.values().all(Value::is_array);
+        let is_map_of_lists = maps_servers(object, context.around);
         for (key, value) in object {
             let child = pointer_join(pointer, key);
             let of_tools = holds_tools(key);
@@ -81,23 +90,16 @@ impl Walk<'_> {
                     self.value(
                         value,
                         &child,
-                        &Context { server, of_tools: true, ..inner.clone() },
+                        &Context { server, around: Around::Tools, ..inner.clone() },
                         depth + 1,
                     );
                 }
                 Value::Object(fields) if !skipped(key) => {
                     let maps_server = !of_tools && !is_envelope(key) && fields.contains_key("tools");
                     let server = inner.server.clone().or_else(|| maps_server.then(|| key.clone()));
-                    self.value(
-                        value,
-                        &child,
-                        &Context { server, of_tools: false, ..inner.clone() },
-                        depth + 1,
-                    );
+                    self.value(value, &child, &Context { server, ..inner.clone() }, depth + 1);
                 }
-                Value::Array(_) => {
-                    self.value(value, &child, &Context { of_tools: false, ..inner.clone() }, depth + 1)
-                }
+                Value::Array(_) if !skipped(key) => self.value(value, &child, &inner, depth + 1),
                 _ => {}
             }
         }
@@ -136,6 +138,13 @@ impl Walk<'_> {
         self.findings.push(finding.at(Place::new(self.file, pointer)).help("give it a `name`"));
     }
 
+    fn provider_tool(&mut self, object: &Map<String, Value>, pointer: &str) {
+        let text = |key: &str| object.get(key).and_then(Value::as_str);
+        let kind = text("type").or_else(|| object.keys().next().map(String::as_str)).unwrap_or_default();
+        let message = format!("`{kind}` is run by its provider and has no definition to document");
+        self.findings.push(Finding::new(Code::ProviderTool, message).at(Place::new(self.file, pointer)));
+    }
+
     fn not_a_tool(&mut self, item: &Value, pointer: &str) {
         let kind = match item {
             Value::Null => "null",
@@ -147,11 +156,6 @@ impl Walk<'_> {
             finding.at(Place::new(self.file, pointer)).help("remove it, or write an object with a `name`"),
         );
     }
-}
-
-/// Whether a value is the document, or an item of the list that the document is.
-fn is_top(pointer: &str) -> bool {
-    pointer.is_empty() || pointer[1..].bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Containers whose name says nothing about a server.
@@ -186,7 +190,7 @@ fn enter(object: &Map<String, Value>, context: &Context) -> Context {
     Context {
         server: text("server_name").or(named).or_else(|| context.server.clone()),
         category: text("category").or_else(|| context.category.clone()),
-        of_tools: false,
+        around: Around::Anything,
     }
 }
 
@@ -204,7 +208,22 @@ fn holds_tools(key: &str) -> bool {
     )
 }
 
-/// `{"server": [tool, ...]}`: a list whose every entry is named, or that is empty.
+/// `{"server": [tool, ...], ...}`: nothing but lists, and in one of them a tool that cannot be anything else. A
+/// document may do without such a tool if all that its lists hold is bare tools; a single list of those could be
+/// of people.
+fn maps_servers(object: &Map<String, Value>, around: Around) -> bool {
+    let sure = |item: &Value| Shape::of_value(item).is_some();
+    let bare = |item: &Value| {
+        let keys = ["name", "description", "arguments"];
+        item.as_object().is_some_and(|item| item.keys().all(|key| keys.contains(&key.as_str())))
+    };
+    let lists = || object.values().filter_map(Value::as_array).filter(|items| !items.is_empty());
+    object.values().all(Value::is_array)
+        && (lists().flatten().any(sure)
+            || (around == Around::Nothing && lists().count() > 1 && lists().flatten().all(bare)))
+}
+
+/// One list of such a map: every entry is named, and the first described.
 fn maps_a_server(key: &str, items: &[Value]) -> bool {
     let named = |item: &Value| item.get("name").is_some_and(Value::is_string);
     let described = |item: &Value| item.get("description").is_some() || Shape::of_value(item).is_some();

@@ -1,6 +1,7 @@
 //! The files that hold definitions, in a fixed order.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::path::{Component, Path, PathBuf};
 
 use walkdir::WalkDir;
 
@@ -30,8 +31,9 @@ pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) ->
             findings.push(nothing_in(workspace, source, index));
         }
     }
-    let mut seen = std::collections::HashSet::new();
-    files.retain(|file| seen.insert(file.shown.clone()));
+    // However a file is reached, it is read once.
+    let mut seen = HashSet::new();
+    files.retain(|file| seen.insert(file.path.canonicalize().unwrap_or_else(|_| file.path.clone())));
     files
 }
 
@@ -63,8 +65,9 @@ fn of_source<'a>(workspace: &Workspace, source: &'a Source, files: &mut Vec<File
             named: false,
         }));
     } else if source.path.contains(['*', '?']) {
-        let folder = fixed_part(&source.path);
-        let Ok(glob) = Selector::parse(&format!("source:{}", source.path)) else { return };
+        let pattern = shown(Path::new(&source.path), &workspace.root);
+        let folder = fixed_part(&pattern);
+        let Ok(glob) = Selector::parse(&format!("source:{pattern}")) else { return };
         for path in walk(&workspace.root.join(folder)) {
             let shown = shown(&path, &workspace.root);
             if glob.matches_source(&shown) {
@@ -79,12 +82,12 @@ fn of_source<'a>(workspace: &Workspace, source: &'a Source, files: &mut Vec<File
 /// Regular files with a known extension below a folder, sorted; hidden folders and what we generate are left out.
 fn walk(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let visible = |entry: &walkdir::DirEntry| {
-        let hidden = entry.file_name().to_string_lossy().starts_with('.') && entry.depth() > 0;
-        let skipped = ["node_modules", "target"].iter().any(|name| entry.file_name() == *name);
-        let generated =
-            entry.file_type().is_dir() && entry.depth() > 0 && entry.path().join(".toolcrib.json").exists();
         let folder = entry.file_type().is_dir();
-        !(hidden || generated || folder && skipped)
+        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        let skipped = folder && ["node_modules", "target"].iter().any(|name| entry.file_name() == *name);
+        let generated = folder && entry.path().join(".toolcrib.json").exists();
+        // The folder that was asked for is read whatever its name.
+        entry.depth() == 0 || !(hidden || generated || skipped)
     };
     let walk = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(visible);
     walk.filter_map(Result::ok)
@@ -108,9 +111,30 @@ fn fixed_part(glob: &str) -> &str {
     glob[..wild].rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
+/// A path relative to the workspace, if it is below it, with slashes and without `.`.
 fn shown(path: &Path, root: &Path) -> String {
-    let Ok(relative) = path.strip_prefix(root) else { return path.to_string_lossy().replace('\\', "/") };
-    let parts: Vec<_> =
-        relative.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-    parts.join("/")
+    let relative = path.strip_prefix(root).unwrap_or(path);
+    if relative.is_absolute() {
+        return with_slashes(readable(relative));
+    }
+    let parts = relative.components().filter(|part| *part != Component::CurDir);
+    parts.map(|part| readable(part.as_ref())).collect::<Vec<_>>().join("/")
 }
+
+fn with_slashes(path: String) -> String {
+    if cfg!(windows) { path.replace('\\', "/") } else { path }
+}
+
+/// The text of a path. Bytes that are no text are escaped, so that two files never get one name.
+fn readable(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02X}")));
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "files_tests.rs"]
+mod tests;

@@ -3,12 +3,13 @@
 //! 1. [`files`] lists the definition files of each source, in a fixed order.
 //! 2. Each is read and parsed, in parallel, within limits.
 //! 3. [`openapi`] takes OpenAPI documents; [`collect`] finds the tools in everything else, in whatever
-//!    containers they lie, and [`shape`] reads each as the format it has.
+//!    containers they lie; [`recognise`] tells them from other objects, and [`shape`] reads each as the format it has.
 //! 4. Schemas get back the very bytes that the file has for them.
 
 mod collect;
 mod files;
 pub mod openapi;
+mod recognise;
 mod shape;
 
 use rayon::prelude::*;

@@ -24,7 +24,7 @@ pub(super) enum Shape {
 }
 
 /// Where shapes keep their schema; JSON pointers below the tool.
-const SCHEMA_KEYS: [&str; 7] = [
+pub(super) const SCHEMA_KEYS: [&str; 7] = [
     "/inputSchema",
     "/input_schema",
     "/parameters",
@@ -33,23 +33,6 @@ const SCHEMA_KEYS: [&str; 7] = [
     "/args_schema",
     "/args",
 ];
-/// Keys that no native definition has and that mark a foreign one.
-const FOREIGN_KEYS: [&str; 13] = [
-    "inputSchema",
-    "input_schema",
-    "parametersJsonSchema",
-    "parameters_json_schema",
-    "args_schema",
-    "args",
-    "outputSchema",
-    "annotations",
-    "defer_loading",
-    "metadata",
-    "response",
-    "cache_control",
-    "_meta",
-];
-
 impl Shape {
     /// Where below a tool of this shape its name and description stand.
     pub(super) fn body(self) -> &'static str {
@@ -59,80 +42,6 @@ impl Shape {
             _ => "",
         }
     }
-
-    /// The shape of an object, if it is a tool. A bare name and description is one among tools; at the top of a file,
-    /// where it may be a native definition that lacks its parameters, only if the rest is native too.
-    pub(super) fn of(object: &Map<String, Value>, among_tools: bool, at_top: bool) -> Option<Shape> {
-        let has = |key: &str| object.contains_key(key);
-        if object.get("function").is_some_and(|function| function.get("name").is_some()) {
-            return Some(Shape::Function);
-        }
-        if object.get("toolSpec").is_some_and(Value::is_object) {
-            return Some(Shape::ToolSpec);
-        }
-        let named = object.get("name").is_some_and(Value::is_string);
-        if !named || has("tools") {
-            return None;
-        }
-        if object.get("arguments").is_some_and(|list| list.is_array() || list.is_null()) {
-            return Some(Shape::ArgumentList);
-        }
-        let strange = |key: &String| key != "parameters" && !NATIVE_KEYS.contains(&key.as_str());
-        let foreign = FOREIGN_KEYS.iter().any(|key| has(key)) || (has("type") && object.keys().any(strange));
-        let schema = SCHEMA_KEYS
-            .iter()
-            .any(|path| object.get(&path[1..]).is_some_and(|schema| schema.is_object() || schema.is_null()));
-        let described = has("description") && (among_tools || (at_top && is_nearly_native(object)));
-        match (foreign, schema || (foreign && has("description")) || described) {
-            (true, true) => Some(Shape::Flat),
-            (false, true) => Some(Shape::Native),
-            _ if among_tools => Some(Shape::Native),
-            _ => None,
-        }
-    }
-
-    /// The shape of a value outside any container.
-    pub(super) fn of_value(value: &Value) -> Option<Shape> {
-        value.as_object().and_then(|object| Shape::of(object, false, false))
-    }
-}
-
-/// The fields of a native definition that may stand beside a name when there are no parameters.
-const NATIVE_KEYS: [&str; 28] = [
-    "type",
-    "name",
-    "description",
-    "category",
-    "title",
-    "short_description",
-    "description_mode",
-    "op",
-    "aliases",
-    "tags",
-    "returns",
-    "result_schema",
-    "examples",
-    "notes",
-    "policy",
-    "effect",
-    "safe",
-    "approval",
-    "allowed_roles",
-    "cost",
-    "capabilities",
-    "strict",
-    "provider_schema",
-    "deprecated",
-    "replaced_by",
-    "backend",
-    "allow_no_schema",
-    "no_schema_mode",
-];
-
-/// Whether an object reads as a native definition, but for one slip of the pen; `version` marks a package.
-fn is_nearly_native(object: &Map<String, Value>) -> bool {
-    let strange = object.keys().filter(|key| !NATIVE_KEYS.contains(&key.as_str()));
-    strange.take(2).count() < 2 && !object.contains_key("version")
 }
 
 /// Reads tools of every shape.

@@ -202,6 +202,119 @@ fn docs_are_not_written_through_a_symbolic_link_out_of_the_workspace() {
 }
 
 #[test]
+fn an_agents_file_with_unclear_markers_stays_as_it_is() {
+    let (begin, end) = ("<!-- toolcrib:begin -->", "<!-- toolcrib:end -->");
+    let workspace = fixture::folder(&[("AGENTS.md", "# Mine\n")]);
+    assert_eq!(seed(workspace.path(), "creator", &[]).code, 0);
+    let first = read(&workspace, "AGENTS.md");
+    for unclear in [
+        first.replace(&format!("{end}\n"), "\nMine after it.\n"),
+        format!("{begin}\nAlso mine.\n{first}"),
+        format!("```\n{begin}\n{end}\n```\n"),
+    ] {
+        fixture::write(workspace.path(), "AGENTS.md", &unclear);
+        for profile in ["validator", "creator"] {
+            let run = seed(workspace.path(), profile, &[]);
+            assert_eq!(run.code, 0, "{}", run.stderr);
+            assert!(run.stderr.contains("AGENTS.md has toolcrib markers that do not pair"), "{}", run.stderr);
+            assert_eq!(read(&workspace, "AGENTS.md"), unclear);
+        }
+    }
+    let mention = format!("Leave `{begin}` to toolcrib.\nMine.\n\n{first}");
+    fixture::write(workspace.path(), "AGENTS.md", &mention);
+    assert_eq!(seed(workspace.path(), "creator", &[]).code, 0);
+    assert_eq!(read(&workspace, "AGENTS.md"), mention);
+}
+
+#[test]
+fn the_index_waits_while_a_source_cannot_be_read() {
+    let tool = |name: &str| {
+        format!(
+            r#"{{"tools":[{{"name":"{name}","description":"Does {name}.","inputSchema":{{"type":"object"}}}}]}}"#
+        )
+    };
+    let config = "[[source]]\npath = \"one.json\"\n\n[[source]]\npath = \"two.json\"\n";
+    let catalog =
+        fixture::folder(&[("toolcrib.toml", config), ("one.json", &tool("one")), ("two.json", &tool("two"))]);
+    let workspace = fixture::folder(&[]);
+    let seed = || fixture::run(&["seed", text(workspace.path()), "--catalog", text(catalog.path())]);
+    let docs = workspace.path().join("tools");
+    let check =
+        || fixture::run(&["render", "--check", "--out", text(&docs), "--catalog", text(catalog.path())]);
+    assert_eq!(seed().code, 0);
+    let before = fixture::tree(workspace.path());
+
+    fixture::write(catalog.path(), "two.json", "{ not json");
+    fixture::write(catalog.path(), "one.json", &tool("one").replace("Does", "Still does"));
+    for _ in 0..2 {
+        let run = seed();
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        assert!(run.stderr.contains("kept") && run.stderr.contains("README.md"), "{}", run.stderr);
+        let mut now = fixture::tree(workspace.path());
+        let page = now.insert("tools/one.md".into(), before["tools/one.md"].clone()).unwrap();
+        assert!(String::from_utf8(page).unwrap().contains("Still does one."));
+        fixture::assert_same_tree(&now, &before);
+        assert_eq!(check().stdout, "");
+    }
+    // The tool is gone for good: the same tools as before, and now a new index.
+    fixture::write(catalog.path(), "toolcrib.toml", "[[source]]\npath = \"one.json\"\n");
+    let run = seed();
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(!docs.join("two.md").exists());
+    for file in ["tools/README.md", "tools/registry.json", "AGENTS.md"] {
+        assert_ne!(read(&workspace, file).as_bytes(), before[file], "{file}");
+    }
+    assert!(!read(&workspace, "tools/README.md").contains("two.md"));
+}
+
+#[test]
+fn a_template_that_fails_for_one_tool_writes_nothing() {
+    let tool = |name: &str| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#);
+    let tools = format!(r#"{{"tools":[{},{}]}}"#, tool("aa"), tool("bb"));
+    let template = "{{ heading }}\n{% if heading == \"bb\" %}{{ missing }}{% endif %}\n";
+    let folder = fixture::folder(&[("tools.json", &tools), ("templates/docs/tool.md", template)]);
+    let [catalog, templates, out] = ["tools.json", "templates", "out"].map(|name| folder.path().join(name));
+    for _ in 0..2 {
+        let run = fixture::run(&[
+            "render",
+            "--catalog",
+            text(&catalog),
+            "--templates",
+            text(&templates),
+            "--out",
+            text(&out),
+        ]);
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        assert!(run.stderr.contains("bb.md") && run.stderr.contains("docs/tool.md"), "{}", run.stderr);
+        assert!(fixture::tree(&out).is_empty());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_way_is_named_and_not_waited_for() {
+    let workspace = tempfile::tempdir().unwrap();
+    let pipe = workspace.path().join("AGENTS.md");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let run = seed(workspace.path(), "creator", &[]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("AGENTS.md") && run.stderr.contains("regular file"), "{}", run.stderr);
+    assert!(!workspace.path().join("tools").exists(), "something was written");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_agents_file_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let workspace = fixture::folder(&[("AGENTS.md", "# Mine\n")]);
+    let file = workspace.path().join("AGENTS.md");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(seed(workspace.path(), "creator", &[]).code, 0);
+    assert!(read(&workspace, "AGENTS.md").contains(DOC_7));
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
 fn a_wrong_command_line_is_no_finding() {
     let workspace = tempfile::tempdir().unwrap();
     for (profile, more) in [("creater", &[][..]), ("creator", &["--template", "no/such/folder"][..])] {

@@ -1,3 +1,5 @@
+//! Policies as the world writes them.
+
 use super::*;
 
 fn check(description: &str, dos: &[&str], donts: &[&str], edge_cases: &[&str]) {

@@ -4,70 +4,103 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::Sampler;
+
 /// How many references and compositions are followed for one value.
 const MAX_STEPS: usize = 24;
 /// Keywords that a merge leaves behind: those that it takes apart, and those that say nothing of the value.
 const LEFT_BEHIND: [&str; 9] =
     ["$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "$defs", "definitions"];
 
-/// A schema without references and compositions, as far as they say what a value looks like.
-pub(super) fn flat<'a>(
-    root: &Value,
-    schema: &'a Map<String, Value>,
-    branch: usize,
-) -> Option<Cow<'a, Map<String, Value>>> {
-    if LEFT_BEHIND[..5].iter().all(|key| !schema.contains_key(*key)) {
-        return Some(Cow::Borrowed(schema));
-    }
-    let mut steps = 0;
-    flattened(root, schema, branch, &mut steps).map(Cow::Owned)
-}
-
-fn flattened(
-    root: &Value,
-    schema: &Map<String, Value>,
-    branch: usize,
-    steps: &mut usize,
-) -> Option<Map<String, Value>> {
-    *steps += 1;
-    if *steps > MAX_STEPS {
-        return None;
-    }
-    let mut own: Map<String, Value> = schema
-        .iter()
-        .filter(|(key, _)| !LEFT_BEHIND.contains(&key.as_str()))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
-    if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
-        add(&mut own, part(root, resolve(root, pointer)?, branch, steps)?);
-    }
-    let list = |key: &str| schema.get(key).and_then(Value::as_array);
-    for all in list("allOf").into_iter().flatten() {
-        add(&mut own, part(root, all, branch, steps)?);
-    }
-    for key in ["oneOf", "anyOf"] {
-        let Some(branches) = list(key) else { continue };
-        let useful: Vec<&Value> = branches.iter().filter(|branch| !is_null(branch)).collect();
-        if let Some(chosen) = useful.get(branch % useful.len().max(1)) {
-            add(&mut own, part(root, chosen, branch, steps)?);
+impl Sampler<'_> {
+    /// A schema without references and compositions, as far as they say what a value looks like.
+    pub(super) fn flat<'s>(&mut self, schema: &'s Map<String, Value>) -> Option<Cow<'s, Map<String, Value>>> {
+        if LEFT_BEHIND[..5].iter().all(|key| !schema.contains_key(*key)) {
+            return Some(Cow::Borrowed(schema));
         }
+        let mut followed = Vec::new();
+        let mut steps = 0;
+        let flat = self.flattened(schema, &mut steps, &mut followed);
+        self.open.append(&mut followed);
+        flat.map(Cow::Owned)
     }
-    if schema.contains_key("if") {
-        let parts = if branch.is_multiple_of(2) { ["if", "then"] } else { ["else", "else"] };
-        for key in parts {
-            if let Some(then) = schema.get(key) {
-                add(&mut own, part(root, then, branch, steps)?);
+
+    fn flattened(
+        &mut self,
+        schema: &Map<String, Value>,
+        steps: &mut usize,
+        followed: &mut Vec<String>,
+    ) -> Option<Map<String, Value>> {
+        *steps += 1;
+        if *steps > MAX_STEPS {
+            return None;
+        }
+        let mut own = Map::new();
+        for (key, value) in schema {
+            if !LEFT_BEHIND.contains(&key.as_str()) {
+                self.weigh(value)?;
+                own.insert(key.clone(), value.clone());
             }
         }
+        if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
+            self.work(1 + pointer.len() / 8)?;
+            if self.deepest.is_some() && self.open.iter().any(|open| open == pointer) {
+                return self.refuse();
+            }
+            followed.push(pointer.to_string());
+            let other = self.part(resolve(self.root, pointer)?, steps, followed)?;
+            self.add(&mut own, other)?;
+        }
+        let list = |key: &str| schema.get(key).and_then(Value::as_array);
+        for all in list("allOf").into_iter().flatten() {
+            let other = self.part(all, steps, followed)?;
+            self.add(&mut own, other)?;
+        }
+        for key in ["oneOf", "anyOf"] {
+            let Some(branches) = list(key) else { continue };
+            self.work(branches.len())?;
+            let useful: Vec<&Value> = branches.iter().filter(|branch| !is_null(branch)).collect();
+            if let Some(chosen) = useful.get(self.branch % useful.len().max(1)) {
+                let other = self.part(chosen, steps, followed)?;
+                self.add(&mut own, other)?;
+            }
+        }
+        if schema.contains_key("if") {
+            let parts = if self.branch.is_multiple_of(2) { ["if", "then"] } else { ["else", "else"] };
+            for key in parts {
+                if let Some(then) = schema.get(key) {
+                    let other = self.part(then, steps, followed)?;
+                    self.add(&mut own, other)?;
+                }
+            }
+        }
+        Some(own)
     }
-    Some(own)
-}
 
-fn part(root: &Value, schema: &Value, branch: usize, steps: &mut usize) -> Option<Map<String, Value>> {
-    match schema {
-        Value::Object(schema) => flattened(root, schema, branch, steps),
-        Value::Bool(true) => Some(Map::new()),
-        _ => None,
+    fn part(
+        &mut self,
+        schema: &Value,
+        steps: &mut usize,
+        followed: &mut Vec<String>,
+    ) -> Option<Map<String, Value>> {
+        match schema {
+            Value::Object(schema) => self.flattened(schema, steps, followed),
+            Value::Bool(true) => Some(Map::new()),
+            _ => None,
+        }
+    }
+
+    /// Adds a part to the whole, which costs something for what is in the lists of either.
+    fn add(&mut self, own: &mut Map<String, Value>, other: Map<String, Value>) -> Option<()> {
+        let size = |part: &Map<String, Value>, key: &str| match part.get(key) {
+            Some(Value::Array(items)) => items.len(),
+            Some(Value::Object(members)) => members.len(),
+            _ => 0,
+        };
+        let enums = size(own, "enum").saturating_mul(size(&other, "enum"));
+        self.work(1 + size(&other, "properties") + size(&other, "required") / 8 + enums / 8)?;
+        add(own, other);
+        Some(())
     }
 }
 

@@ -4,9 +4,24 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 const MAX_OUTPUT: usize = 200;
+const MAX_COST: usize = 5_000;
 const MAX_DEPTH: usize = 6;
 /// How often something is repeated that may be repeated at will.
 const USUAL_REPEATS: usize = 3;
+
+/// The work that it takes to compile a pattern, roughly: by its length and by what it counts, nested counts most.
+pub(super) fn cost(pattern: &str) -> usize {
+    let (mut all, mut of_groups) = (1usize, 1usize);
+    for (at, _) in pattern.match_indices('{') {
+        let counts = pattern[at + 1..].split(|c: char| !c.is_ascii_digit()).take(2);
+        let most = counts.filter_map(|count| count.parse::<usize>().ok()).max().unwrap_or(1).min(MAX_COST);
+        all = all.saturating_add(most);
+        if pattern[..at].ends_with(')') {
+            of_groups = of_groups.saturating_mul(most.max(1));
+        }
+    }
+    200 + all.saturating_mul(of_groups).saturating_add(pattern.len()).saturating_mul(10).min(MAX_COST)
+}
 
 /// A string that a pattern should match; `None` for what this subset does not cover.
 pub(super) fn generate(pattern: &str) -> Option<String> {

@@ -17,19 +17,17 @@ pub(super) fn sample(schema: &Map<String, Value>, name: &str) -> String {
     let text =
         by_format.or_else(|| mention::find(description)).unwrap_or_else(|| values::string(name, description));
     let text = fitted(text, length("minLength").unwrap_or(0), length("maxLength").unwrap_or(MAX_LENGTH));
-    match word("pattern") {
-        Some(wanted) if !matches(wanted, &text) => [values::string(name, ""), "1".to_string()]
-            .into_iter()
-            .find(|text| matches(wanted, text) && text.len() >= length("minLength").unwrap_or(0))
-            .or_else(|| pattern::generate(wanted))
-            .unwrap_or(text),
-        _ => text,
+    let Some(wanted) = word("pattern") else { return text };
+    let compiled = RegexBuilder::new(wanted).size_limit(1 << 18).build();
+    let matches = |text: &str| compiled.as_ref().is_ok_and(|regex| regex.is_match(text));
+    if matches(&text) {
+        return text;
     }
-}
-
-fn matches(pattern: &str, text: &str) -> bool {
-    let compiled = RegexBuilder::new(pattern).size_limit(1 << 18).build();
-    compiled.is_ok_and(|regex| regex.is_match(text))
+    [values::string(name, ""), "1".to_string()]
+        .into_iter()
+        .find(|text| matches(text) && text.len() >= length("minLength").unwrap_or(0))
+        .or_else(|| pattern::generate(wanted))
+        .unwrap_or(text)
 }
 
 /// The text within the limits: repeated when it is too short, cut when it is too long.

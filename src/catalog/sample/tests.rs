@@ -1,3 +1,5 @@
+//! Sample calls, and what they cost.
+
 use super::*;
 use proptest::prelude::*;
 use serde_json::json;
@@ -115,6 +117,73 @@ fn a_schema_that_nothing_fits_has_no_sample() {
     assert_eq!(sample_arguments(&never, &|_| true), None);
     assert_eq!(sample_arguments(&json!(false), &|_| true), None);
     assert_eq!(sample_arguments(&one("x", json!({ "type": "string" })), &|_| false), None);
+}
+
+#[test]
+fn a_telling_argument_is_neither_recursive_nor_needs_to_nest_deep() {
+    let page = json!({ "type": "integer", "default": 1 });
+    let filter = json!({ "oneOf": [{ "type": "object", "required": ["and"], "properties": {
+        "and": { "type": "array", "items": { "$ref": "#/$defs/f" } } } }] });
+    let number = json!({ "type": "array", "items": { "type": "integer" } });
+    let rows = json!({ "type": "array", "items": number });
+    let deep = json!({ "type": "array", "items": rows });
+    check(
+        json!({ "$defs": { "f": filter }, "properties": { "filter": { "$ref": "#/$defs/f" }, "deep": deep, "rows": rows, "page": page } }),
+        json!({ "rows": [[1]], "page": 1 }),
+    );
+    let node = json!({ "type": "object", "properties": { "label": { "type": "string" }, "below": { "$ref": "#/$defs/n" } } });
+    check(
+        json!({ "$defs": { "n": node }, "properties": { "n": { "$ref": "#/$defs/n" } } }),
+        json!({ "n": { "label": "bug" } }),
+    );
+    check(json!({ "properties": { "self": { "$ref": "#" } } }), json!({}));
+    check(one("deep", deep.clone()), json!({ "deep": [[[10]]] }));
+}
+
+/// The seconds that a sample takes.
+fn seconds(schema: &Value, is_valid: bool) -> f64 {
+    let start = std::time::Instant::now();
+    sample_arguments(schema, &|_| is_valid);
+    start.elapsed().as_secs_f64()
+}
+
+#[test]
+fn schemas_that_multiply_give_up_soon() {
+    let many = |count: usize, property: Value| -> Map<String, Value> {
+        (0..count).map(|n| (format!("p{n}"), property.clone())).collect()
+    };
+    let itself = json!({ "$ref": "#" });
+    for (count, property) in [
+        (300, json!({ "allOf": [itself, itself, itself] })),
+        (3_000, json!({ "allOf": [itself, itself, itself] })),
+        (30, json!({ "allOf": [itself, itself] })),
+        (10_000, itself.clone()),
+        (1_000, json!({ "type": "array", "minItems": 16, "items": { "anyOf": [itself, itself] } })),
+        (1_000, json!({ "type": "string", "pattern": "(\\w{50}){50}" })),
+        (10, json!({ "type": "string", "enum": vec!["x".repeat(500); 2_000], "examples": vec!["y"; 2_000] })),
+    ] {
+        let properties = many(count, property.clone());
+        let required: Vec<&String> = properties.keys().collect();
+        for schema in
+            [json!({ "properties": properties, "required": required }), json!({ "properties": properties })]
+        {
+            for is_valid in [true, false] {
+                let took = seconds(&schema, is_valid);
+                assert!(took < 2.0, "{count} of {property}: {took} s");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_large_plain_schema_has_a_sample() {
+    let properties: Map<String, Value> = (0..250)
+        .map(|n| (format!("p{n}"), json!({ "type": "string", "description": "About it. ".repeat(100) })))
+        .collect();
+    let required: Vec<&String> = properties.keys().collect();
+    let schema =
+        json!({ "$ref": "#/$defs/a", "$defs": { "a": { "properties": properties, "required": required } } });
+    assert_eq!(sample_arguments(&schema, &|_| true).map(|made| made.len()), Some(250));
 }
 
 fn schema() -> impl Strategy<Value = Value> {

@@ -1,3 +1,5 @@
+//! Short descriptions of real and odd texts.
+
 use super::*;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! Argument lists as an agent reads them.
+
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Parser, Tag};
 use serde_json::json;
@@ -176,6 +178,34 @@ fn schemas_that_multiply_come_to_an_end() {
     let shown = arguments(&json!({ "$ref": "#/$defs/d0", "$defs": definitions }));
     assert!(shown.folded && shown.markdown.len() < 100_000, "{}", shown.markdown.len());
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+#[test]
+fn long_chains_of_references_are_folded() {
+    let links: [fn(Value) -> Value; 7] = [
+        |next| json!({ "type": "array", "items": next }),
+        |next| json!({ "type": "object", "additionalProperties": next }),
+        |next| json!({ "type": "object", "patternProperties": { "^x": next } }),
+        |next| json!({ "type": "array", "prefixItems": [next] }),
+        |next| json!({ "properties": { "a": next } }),
+        |next| json!({ "anyOf": [{ "type": "array", "items": next }, { "type": "string" }] }),
+        |next| json!({ "allOf": [next] }),
+    ];
+    let chain = move || {
+        for (index, link) in links.into_iter().enumerate() {
+            let mut definitions = serde_json::Map::new();
+            for n in 0..5000 {
+                definitions.insert(format!("d{n}"), link(json!({ "$ref": format!("#/$defs/d{}", n + 1) })));
+            }
+            definitions.insert("d5000".to_string(), json!({ "properties": { "end": {} } }));
+            let schema = json!({ "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": definitions });
+            let shown = arguments(&schema);
+            assert!(shown.markdown.len() < 1_000, "{index}: {}", shown.markdown);
+            assert!(shown.folded || index == 6, "{index}: {}", shown.markdown);
+            type_words(&json!({ "$ref": "#/$defs/d0" }), &schema);
+        }
+    };
+    std::thread::Builder::new().stack_size(2 << 20).spawn(chain).unwrap().join().unwrap();
 }
 
 #[test]

@@ -13,6 +13,8 @@ use crate::tool::{clean_line, words};
 const MAX_ROWS: usize = 150;
 const MAX_DEPTH: usize = 5;
 const MAX_VARIANTS: usize = 100;
+/// How many levels without rows of their own are gone through: elements of elements, values of values.
+const MAX_LEVELS: usize = 16;
 /// How far ahead to look for fields.
 const MAX_LOOK: usize = 3;
 const MAX_DESCRIPTION: usize = 600;
@@ -30,6 +32,7 @@ pub(super) struct Writer<'a> {
     out: String,
     rows_left: usize,
     steps_left: usize,
+    levels: usize,
     pub(super) folded: bool,
 }
 
@@ -37,7 +40,7 @@ impl<'a> Writer<'a> {
     pub(super) fn new(root: &'a Value, types: Types<'a>) -> Self {
         let used_types = IndexSet::new();
         let (rows_left, steps_left) = (MAX_ROWS, MAX_STEPS);
-        Self { root, types, used_types, out: String::new(), rows_left, steps_left, folded: false }
+        Self { root, types, used_types, out: String::new(), rows_left, steps_left, levels: 0, folded: false }
     }
 
     /// The whole list, and whether something was left out of it.
@@ -190,7 +193,7 @@ impl<'a> Writer<'a> {
         self.variants(view, depth);
         if let Some(items) = view.items() {
             let items = self.view(items);
-            self.children(&items, depth, None);
+            self.further_in(&items, depth);
         }
         let has_rows = |&(_, schema): &(usize, &'a Value)| self.has_rows(&self.view(schema), MAX_LOOK);
         let elements: Vec<_> = view.tuple().iter().enumerate().filter(has_rows).collect();
@@ -203,11 +206,22 @@ impl<'a> Writer<'a> {
         if let Some(values) = view.other_values() {
             let inner = self.view(values);
             if view.get("properties").is_none() {
-                self.children(&inner, depth, None);
+                self.further_in(&inner, depth);
             } else if !is_empty(values) && self.claim(1, depth) == 1 {
                 self.row("any other name", "", values, Some(true), depth);
             }
         }
+    }
+
+    /// What is below a level that has no row of its own, and so is as deep as the level around it.
+    fn further_in(&mut self, view: &View<'a>, depth: usize) {
+        if self.levels == MAX_LEVELS {
+            self.folded = true;
+            return;
+        }
+        self.levels += 1;
+        self.children(view, depth, None);
+        self.levels -= 1;
     }
 
     fn fields(&mut self, view: &View<'a>, depth: usize, told: Option<&str>) {
@@ -239,7 +253,7 @@ impl<'a> Writer<'a> {
         };
         let forms: Vec<View<'a>> = variants.into_iter().filter(is_worth_a_row).collect();
         if let [only] = forms.as_slice() {
-            return self.children(only, depth, None);
+            return self.further_in(only, depth);
         }
         let count = forms.len();
         let shown = self.claim(count, depth);

@@ -21,6 +21,7 @@ impl<'a> Writer<'a> {
     }
 
     fn words_at(&mut self, schema: &'a Value, depth: usize) -> String {
+        self.folded |= depth > MAX_DEPTH;
         if depth > MAX_DEPTH || !self.spend() {
             return "any".to_string();
         }

@@ -1,7 +1,7 @@
 //! Looking at what is on disk without ever following a symbolic link inside the folder.
 
-use std::fs;
-use std::io::{self, Read};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use super::error::FolderError;
@@ -9,15 +9,19 @@ use super::error::FolderError;
 /// What a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
+    /// Nothing.
     Missing,
     /// A regular file and its size.
     File(u64),
+    /// A folder.
     Folder,
+    /// A symbolic link to anything or nothing.
     Link,
+    /// A device, a pipe or the like; reading it could wait forever.
     Other,
 }
 
-/// Says what is at a path.
+/// Says what is at a path; a symbolic link is not followed.
 pub(super) fn look(path: &Path) -> Result<Entry, FolderError> {
     use io::ErrorKind::{NotADirectory, NotFound};
     let meta = match fs::symlink_metadata(path) {
@@ -48,18 +52,40 @@ pub(super) fn read(path: &Path, content: &mut Vec<u8>) -> Result<Entry, FolderEr
 }
 
 /// Writes one file of the user's folder, there whole or not at all: it is written beside its place and moved there.
+/// A file that is replaced leaves its permissions to the new one.
 pub fn write_whole(target: &Path, content: &[u8]) -> io::Result<()> {
     let staged = target.with_file_name(format!(".toolcrib-tmp-{}", std::process::id()));
-    let written = fs::write(&staged, content).and_then(|()| fs::rename(&staged, target));
+    // Our process alone has this number, so what is there was left by one that was killed.
+    let _ = fs::remove_file(&staged);
+    let write = || {
+        let mut file = File::create_new(&staged)?;
+        keep_mode(&file, target)?;
+        file.write_all(content)
+    };
+    let written = write().and_then(|()| fs::rename(&staged, target));
     if written.is_err() {
         let _ = fs::remove_file(&staged);
     }
     written
 }
 
+/// Gives a new file, before anything is in it, the permissions of the one that it is to replace.
+#[cfg(unix)]
+pub(super) fn keep_mode(file: &File, replaced: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(replaced) {
+        Ok(meta) if meta.is_file() => file.set_permissions(meta.permissions()),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn keep_mode(_: &File, _: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 /// With the size known, three system calls a file do; they are most of the time of a run that changes nothing.
 fn read_sized(path: &Path, size: u64, content: &mut Vec<u8>) -> io::Result<()> {
-    let mut file = fs::File::open(path)?;
+    let mut file = File::open(path)?;
     let size = usize::try_from(size).map_err(|_| io::ErrorKind::FileTooLarge)?;
     content.try_reserve_exact(size)?;
     content.resize(size, 0);

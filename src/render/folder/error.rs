@@ -19,8 +19,16 @@ pub enum FolderError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A content could not be rendered; nothing was written.
+    #[error("cannot render {path}: {source}")]
+    Render {
+        /// The file that it is for.
+        path: String,
+        /// What is wrong.
+        source: super::Problem,
+    },
     /// Files of the user are where generated files would go; nothing was written.
-    #[error("{} holds {} that toolcrib did not write: {}", root.display(), count(paths), some(paths))]
+    #[error("{} holds {} of yours, in the way of generated ones: {}", root.display(), count(paths), some(paths))]
     Occupied {
         /// The folder.
         root: PathBuf,
@@ -72,6 +80,7 @@ impl FolderError {
     pub fn code(&self) -> &'static str {
         match self {
             FolderError::BadPath { .. } => "folder-bad-path",
+            FolderError::Render { .. } => "folder-render",
             FolderError::Occupied { .. } => "folder-occupied",
             FolderError::Symlink { .. } => "folder-symlink",
             FolderError::NotAFolder { .. } => "folder-not-a-folder",
@@ -85,8 +94,9 @@ impl FolderError {
     pub fn hint(&self) -> String {
         match self {
             FolderError::BadPath { .. } => "rename the tool or category that this path comes from".into(),
+            FolderError::Render { .. } => "correct what the message names; nothing was written".into(),
             FolderError::Occupied { .. } => format!(
-                "choose another folder, or move these away; only files listed in {MANIFEST} are ever replaced"
+                "move these away or delete them, or choose another folder; only files listed in {MANIFEST} are ever replaced"
             ),
             FolderError::Symlink { .. } => "replace the link with a real folder, or remove it".into(),
             FolderError::NotAFolder { .. } => "choose another folder, or move this away".into(),

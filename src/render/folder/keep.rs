@@ -1,6 +1,6 @@
 //! Carries the text that people put between keep-markers from the old content of a file into the new.
 //!
-//! A block runs from a line `<!-- toolcrib:keep -->` to a line `<!-- /toolcrib:keep -->`. It comes back after the
+//! Only `.md` files have such blocks. A block runs from a line `<!-- toolcrib:keep -->` to a line `<!-- /toolcrib:keep -->`. It comes back after the
 //! generated line that it followed, or at the end of the file when that line is gone. The blank lines around a
 //! block belong to it and take the place of the generated ones, so that a current file stays as it is.
 //!
@@ -8,6 +8,7 @@
 //! carried over, even though generated text below the marker is then kept as well.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 const OPEN: &[u8] = b"toolcrib:keep";
 const CLOSE: &[u8] = b"/toolcrib:keep";
@@ -18,6 +19,11 @@ struct Kept<'a> {
     /// The line before, and how many such lines came up to there; `None` at the top of the file.
     anchor: Option<(&'a [u8], usize)>,
     text: Vec<u8>,
+}
+
+/// Whether a file can have keep-blocks: in other formats a line that looks like a marker is data.
+pub(super) fn applies_to(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
 }
 
 /// Whether a content has a keep-block.

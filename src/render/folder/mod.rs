@@ -18,7 +18,7 @@ mod stage;
 mod tests;
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -37,16 +37,30 @@ const DIFF_LIMIT: usize = 1 << 20;
 /// How many files are compared before their diffs are joined; bounds what is in memory at once.
 const BATCH: usize = 64;
 
+/// Why a content could not be rendered.
+pub type Problem = Box<dyn std::error::Error + Send + Sync>;
+
 /// The files to generate. Each content is rendered on demand, in parallel, so that a large set is never in memory.
 pub struct FileSet<'a> {
     /// Where the files go: relative, separated by `/`, unique even where case is ignored.
     pub paths: Vec<String>,
-    /// Renders the file at an index of `paths`; the text has no keep-markers.
-    pub render: &'a (dyn Fn(usize) -> String + Sync),
+    /// Renders the file at an index of `paths`; the text has no keep-markers. If any cannot be rendered, nothing is
+    /// written.
+    pub render: &'a (dyn Fn(usize) -> Result<String, Problem> + Sync),
     /// The hash of all that decides the contents: two sets with the same key are the same. Empty: not known.
     pub key: String,
     /// Whether files that are not in the set go; not so when the set may lack some that belong in it.
     pub prune: bool,
+}
+
+impl FileSet<'_> {
+    /// The content of one file, with the blocks of the user's that are in the old one.
+    fn content(&self, index: usize, old: &[u8]) -> Result<Vec<u8>, FolderError> {
+        let path = &self.paths[index];
+        let new =
+            (self.render)(index).map_err(|source| FolderError::Render { path: path.clone(), source })?;
+        Ok(if keep::applies_to(path) { keep::carry(old, new) } else { new.into_bytes() })
+    }
 }
 
 /// What a run did.
@@ -60,7 +74,8 @@ pub struct Report {
     pub removed: usize,
     /// Files that were current and have not been touched.
     pub unchanged: usize,
-    /// Files that are not in the set, but stay: they have been edited, have a keep-block, or nothing was to be pruned.
+    /// Files that are not in the set, but stay: they have a keep-block, nothing was to be pruned, or they have been
+    /// edited. Those that were edited are the user's from now on.
     pub kept: Vec<String>,
 }
 
@@ -86,11 +101,55 @@ impl Drift {
 
 /// Makes the files in `root` those of the set. `progress` is told how many more files are done, from any thread.
 pub fn sync(root: &Path, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
-    path::check(&files.paths)?;
+    if !disk::has_root(root)? {
+        path::check(&files.paths)?;
+    }
+    hold(root)?.sync(files, progress)
+}
+
+/// A folder that no other run writes to.
+pub struct Held<'a> {
+    root: &'a Path,
+    _lock: File,
+}
+
+/// Waits until no other run writes to the folder, and keeps them waiting until the result is dropped. The folder is
+/// created if need be.
+pub fn hold(root: &Path) -> Result<Held<'_>, FolderError> {
     if !disk::has_root(root)? {
         fs::create_dir_all(root).map_err(FolderError::io("create", root))?;
     }
-    let _lock = lock::exclusive(root)?;
+    Ok(Held { root, _lock: lock::exclusive(root)? })
+}
+
+impl Held<'_> {
+    /// What [`sync`] does.
+    pub fn sync(&self, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
+        if is_current(self.root, files)? {
+            progress(files.paths.len());
+            return Ok(Report { unchanged: files.paths.len(), ..Report::default() });
+        }
+        path::check(&files.paths)?;
+        write(self.root, files, progress)
+    }
+}
+
+/// Whether the folder holds this very set and nothing has changed; the usual case, so it takes one look at each file.
+fn is_current(root: &Path, files: &FileSet) -> Result<bool, FolderError> {
+    let manifest = Manifest::read(root)?;
+    if files.key.is_empty() || manifest.key != files.key || manifest.files.len() != files.paths.len() {
+        return Ok(false);
+    }
+    let is_same = |content: &mut Vec<u8>, path: &String| match manifest.files.get(path) {
+        Some(hash) => Ok(matches!(disk::read(&root.join(path), content)?, Entry::File(_))
+            && manifest::hash(content) == *hash),
+        None => Ok(false),
+    };
+    files.paths.par_iter().map_init(Vec::new, is_same).try_reduce(|| true, |one, other| Ok(one && other))
+}
+
+/// Brings a folder that is locked to the state of the set.
+fn write(root: &Path, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
     let stage = Stage::open(root)?;
     let plan = Plan::make(root, files)?;
     progress(files.paths.len() - plan.stale.len());
@@ -108,13 +167,26 @@ pub fn sync(root: &Path, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> 
     let count = |entry: fn(&Entry) -> bool| rendered.iter().filter(|r| r.is_staged && entry(&r.was)).count();
     let created = count(|was| *was == Entry::Missing);
     let updated = count(|was| *was != Entry::Missing);
+    let mut kept: Vec<String> = plan.kept.into_keys().chain(plan.released).collect();
+    kept.sort_unstable();
     Ok(Report {
         created,
         updated,
         removed: plan.removed.len(),
         unchanged: files.paths.len() - created - updated,
-        kept: plan.kept.into_keys().collect(),
+        kept,
     })
+}
+
+/// The files of a folder that are ours, edited or not.
+pub fn owned(root: &Path) -> Result<BTreeSet<String>, FolderError> {
+    let mut owned = BTreeSet::new();
+    for path in Manifest::read(root)?.files.into_keys() {
+        if disk::look(&root.join(&path))? != Entry::Missing {
+            owned.insert(path);
+        }
+    }
+    Ok(owned)
 }
 
 /// The files of a folder that `sync` wrote and nobody has changed since.
@@ -149,7 +221,7 @@ pub fn check(root: &Path, files: &FileSet) -> Result<Drift, FolderError> {
             .par_iter()
             .map_init(Vec::new, |old, &(path, index)| {
                 let was = disk::read(&root.join(path), old)?;
-                let new = index.map(|index| keep::carry(old, (files.render)(index)));
+                let new = index.map(|index| files.content(index, old)).transpose()?;
                 let old = matches!(was, Entry::File(_)).then_some(old.as_slice());
                 let is_current = old == new.as_deref();
                 let text = || if is_full { String::new() } else { diff::unified(path, old, new.as_deref()) };

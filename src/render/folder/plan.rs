@@ -18,8 +18,12 @@ pub(super) struct Plan {
     pub(super) stale: Vec<usize>,
     /// Files to remove, with their hashes.
     pub(super) removed: Hashes,
-    /// Files that are no longer generated but have text of the user, with their hashes.
+    /// Files that are no longer generated but stay ours, with their hashes: they have a keep-block, or nothing is to
+    /// be pruned.
     pub(super) kept: Hashes,
+    /// Files that are no longer generated and that the user has edited. They are the user's from now on, so that they
+    /// are in the way, and not overwritten, when they are to be generated again.
+    pub(super) released: Vec<String>,
     /// Folders to create, outer ones first.
     pub(super) dirs: Vec<String>,
 }
@@ -28,7 +32,8 @@ pub(super) struct Plan {
 enum Orphan {
     Gone,
     Ours(String),
-    Edited(String),
+    Block(String),
+    Edited,
 }
 
 impl Plan {
@@ -66,9 +71,14 @@ impl Plan {
             stale.push(index);
         }
 
-        let (mut removed, mut kept) = sort_out(root, unwanted.into_iter().collect(), &manifest)?;
+        let (mut removed, mut kept, mut released) =
+            sort_out(root, unwanted.into_iter().collect(), &manifest)?;
         if !files.prune {
             kept.append(&mut removed);
+            kept.extend(released.drain(..).map(|path| {
+                let hash = manifest.files.get(&path).cloned().unwrap_or_default();
+                (path, hash)
+            }));
         }
         let needed = folders_of(files.paths.iter().map(String::as_str));
         let mut dirs = Vec::new();
@@ -84,29 +94,30 @@ impl Plan {
         if !occupied.is_empty() {
             return Err(FolderError::Occupied { root: root.into(), paths: occupied.into_iter().collect() });
         }
-        Ok(Plan { manifest, stale, removed, kept, dirs })
+        Ok(Plan { manifest, stale, removed, kept, released, dirs })
     }
 }
 
-/// Files that are no longer generated: those to remove, and those to keep.
+/// Files that are no longer generated: those to remove, those to keep, and those that are the user's.
 fn sort_out(
     root: &Path,
     unwanted: Vec<String>,
     manifest: &Manifest,
-) -> Result<(Hashes, Hashes), FolderError> {
+) -> Result<(Hashes, Hashes, Vec<String>), FolderError> {
     let orphans: Vec<Orphan> = unwanted
         .par_iter()
         .map_init(Vec::new, |content, path| Orphan::of(root, path, manifest, content))
         .collect::<Result<_, _>>()?;
-    let (mut removed, mut kept) = (Hashes::new(), Hashes::new());
+    let (mut removed, mut kept, mut released) = (Hashes::new(), Hashes::new(), Vec::new());
     for (path, orphan) in unwanted.into_iter().zip(orphans) {
         match orphan {
             Orphan::Gone => {}
             Orphan::Ours(hash) => drop(removed.insert(path, hash)),
-            Orphan::Edited(hash) => drop(kept.insert(path, hash)),
+            Orphan::Block(hash) => drop(kept.insert(path, hash)),
+            Orphan::Edited => released.push(path),
         }
     }
-    Ok((removed, kept))
+    Ok((removed, kept, released))
 }
 
 /// How a file of the set is on disk.
@@ -141,18 +152,21 @@ impl State {
 
 impl Orphan {
     fn of(root: &Path, path: &str, manifest: &Manifest, content: &mut Vec<u8>) -> Result<Self, FolderError> {
-        let edited = || Orphan::Edited(manifest.files.get(path).cloned().unwrap_or_default());
         Ok(match disk::read(&root.join(path), content)? {
             Entry::Missing => Orphan::Gone,
             Entry::File(_) => {
                 let hash = manifest::hash(content);
-                match (manifest.wrote(path, &hash), keep::has_block(content)) {
-                    (true, false) => Orphan::Ours(hash),
-                    (true, true) => Orphan::Edited(hash),
-                    (false, _) => edited(),
+                let is_ours = manifest.wrote(path, &hash);
+                if keep::applies_to(path) && keep::has_block(content) {
+                    let known = || manifest.files.get(path).cloned().unwrap_or_default();
+                    Orphan::Block(if is_ours { hash } else { known() })
+                } else if is_ours {
+                    Orphan::Ours(hash)
+                } else {
+                    Orphan::Edited
                 }
             }
-            _ => edited(),
+            _ => Orphan::Edited,
         })
     }
 }

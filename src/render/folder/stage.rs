@@ -9,11 +9,11 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::FileSet;
 use super::disk::{self, Entry};
 use super::error::FolderError;
 use super::manifest::{self, MANIFEST, Manifest};
 use super::plan::{Plan, folders_of};
-use super::{FileSet, keep};
 
 /// The name of the staging folder, beside the manifest.
 pub(super) const STAGE: &str = ".toolcrib-tmp";
@@ -62,11 +62,18 @@ impl<'a> Stage<'a> {
             true => disk::read(&self.root.join(path), old)?,
             false => Entry::Missing,
         };
-        let content = keep::carry(old, (files.render)(index));
+        let content = files.content(index, old)?;
         let is_staged = !matches!(was, Entry::File(_)) || *old != content;
         if is_staged {
-            let write = || self.create(&self.numbered(index))?.write_all(&content);
-            write().map_err(FolderError::io("write", &self.root.join(path)))?;
+            let target = self.root.join(path);
+            let write = || {
+                let mut file = self.create(&self.numbered(index))?;
+                if matches!(was, Entry::File(_)) {
+                    disk::keep_mode(&file, &target)?;
+                }
+                file.write_all(&content)
+            };
+            write().map_err(FolderError::io("write", &target))?;
         }
         let replaces = is_staged.then(|| manifest::hash(old)).filter(|hash| manifest.wrote(path, hash));
         Ok(Rendered { index, hash: manifest::hash(&content), is_staged, was, replaces })

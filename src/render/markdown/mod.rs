@@ -78,8 +78,14 @@ fn backtick_runs(text: &str) -> impl Iterator<Item = (usize, usize)> {
 /// Our own markers are comments that begin with `<!-- toolcrib`; nobody else's text may hold one.
 fn break_marker<'a>(text: &'a str, opening: &str) -> Cow<'a, str> {
     const COMMENT: &str = "<!--";
-    let is_ours =
-        |after: &str| after.trim_start().get(..8).is_some_and(|name| name.eq_ignore_ascii_case("toolcrib"));
+    let is_ours = |after: &str| {
+        after
+            .trim_start()
+            .trim_start_matches('/')
+            .trim_start()
+            .get(..8)
+            .is_some_and(|name| name.eq_ignore_ascii_case("toolcrib"))
+    };
     if !text.match_indices(COMMENT).any(|(at, _)| is_ours(&text[at + COMMENT.len()..])) {
         return Cow::Borrowed(text);
     }

@@ -1,3 +1,5 @@
+//! Nothing in untrusted text becomes markup that its author did not write.
+
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 

@@ -78,6 +78,11 @@ pub const CASES: &[Case] = &[
         ("a.json", Some(2), "/tools/0"),
     ),
     (
+        "provider-tool",
+        &[("a.json", "{\"tools\":[\n{\"name\":\"a\",\"input_schema\":{}},\n{\"type\":\"web_search\"}]}")],
+        ("a.json", Some(3), "/tools/1"),
+    ),
+    (
         "field-unknown",
         &[("a.yaml", "name: a\ndescripton: Reads.\nparameters: {}\n")],
         ("a.yaml", Some(2), "/descripton"),

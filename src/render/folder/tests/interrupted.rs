@@ -12,7 +12,8 @@ fn a_run_that_stops_at_any_file_changes_nothing() {
         let (_dir, root) = temp();
         run(&root, OLD).unwrap();
         let before = tree(&root);
-        let panics = |index: usize| if index == stop { panic!("stopped") } else { NEW[index].1.to_string() };
+        let panics =
+            |index: usize| if index == stop { panic!("stopped") } else { Ok(NEW[index].1.to_string()) };
         let paths = NEW.iter().map(|(path, _)| path.to_string()).collect();
         let files = FileSet { paths, render: &panics, key: "new".into(), prune: true };
         assert!(catch_unwind(AssertUnwindSafe(|| sync(&root, &files, &|_| {}))).is_err());
@@ -34,7 +35,7 @@ fn a_run_that_fails_midway_leaves_only_what_is_known_as_ours() {
         // Something gets in the way after the run has made its plan.
         let render = |index: usize| {
             fs::create_dir_all(root.join(fails_at)).unwrap();
-            after[index].1.to_string()
+            Ok(after[index].1.to_string())
         };
         let paths = after.iter().map(|(path, _)| path.to_string()).collect();
         let error =

@@ -1,0 +1,93 @@
+//! What is ours and what is the user's, over several runs.
+
+use super::*;
+
+const BLOCK: &str = "<!-- toolcrib:keep -->\nmine\n<!-- /toolcrib:keep -->\n";
+
+#[test]
+fn a_page_edited_while_its_tool_is_gone_is_the_users() {
+    let (_dir, root) = temp();
+    run(&root, OLD).unwrap();
+    fs::write(root.join("a/list.md"), "edited\n").unwrap();
+    assert_eq!(run(&root, &OLD[..2]).unwrap().kept, ["a/list.md"]);
+    assert_eq!(run(&root, &OLD[..2]).unwrap().kept, Vec::<String>::new());
+    let before = tree(&root);
+    let (code, message) = code(&root, OLD);
+    assert_eq!(code, "folder-occupied");
+    assert!(message.ends_with("a/list.md"), "{message}");
+    assert_eq!(tree(&root), before);
+    fs::remove_file(root.join("a/list.md")).unwrap();
+    assert_eq!(run(&root, OLD).unwrap(), report(1, 0, 0, 2));
+}
+
+#[test]
+fn a_page_that_stays_since_nothing_is_pruned_is_still_ours() {
+    let (_dir, root) = temp();
+    run(&root, OLD).unwrap();
+    fs::write(root.join("README.md"), "edited\n").unwrap();
+    let render = |_: usize| Ok("deep\n".to_string());
+    let paths = vec!["a/b/deep.md".to_string()];
+    let some = FileSet { paths, render: &render, key: String::new(), prune: false };
+    for _ in 0..2 {
+        assert_eq!(sync(&root, &some, &|_| {}).unwrap().kept, ["README.md", "a/list.md"]);
+        assert_eq!(owned(&root).unwrap().len(), 3);
+    }
+    assert_eq!(run(&root, OLD).unwrap(), report(0, 1, 0, 2));
+}
+
+#[test]
+fn a_content_that_fails_at_any_file_changes_nothing() {
+    for (stop, (name, _)) in NEW.iter().enumerate() {
+        let (_dir, root) = temp();
+        run(&root, OLD).unwrap();
+        let before = (tree(&root), fs::read(root.join(MANIFEST)).unwrap());
+        let fails = |index: usize| match index == stop {
+            true => Err("it is broken".into()),
+            false => Ok(NEW[index].1.to_string()),
+        };
+        let paths = NEW.iter().map(|(path, _)| path.to_string()).collect();
+        let files = FileSet { paths, render: &fails, key: "new".into(), prune: true };
+        let errors = [sync(&root, &files, &|_| {}).unwrap_err(), check(&root, &files).unwrap_err()];
+        for error in errors {
+            assert_eq!(error.code(), "folder-render");
+            assert_eq!(error.to_string(), format!("cannot render {name}: it is broken"));
+        }
+        assert_eq!((tree(&root), fs::read(root.join(MANIFEST)).unwrap()), before);
+    }
+}
+
+#[test]
+fn only_markdown_has_keep_blocks() {
+    let (_dir, root) = temp();
+    let set: Texts = &[("a.md", "a\n"), ("registry.json", "{}\n")];
+    run(&root, set).unwrap();
+    for (name, text) in set {
+        fs::write(root.join(name), format!("{text}{BLOCK}")).unwrap();
+    }
+    assert_eq!(run(&root, set).unwrap(), report(0, 1, 0, 1));
+    assert_tree(&root, &[("a.md", &format!("a\n{BLOCK}")), ("registry.json", "{}\n")]);
+    // A generated text that looks like a block is removed with its file.
+    let json: Texts = &[("registry.json", BLOCK)];
+    let (_dir, root) = temp();
+    run(&root, json).unwrap();
+    assert_tree(&root, json);
+    assert_eq!(run(&root, &[]).unwrap(), report(0, 0, 1, 0));
+}
+
+#[test]
+fn a_replaced_file_keeps_its_permissions() {
+    let (_dir, root) = temp();
+    run(&root, OLD).unwrap();
+    let readme = root.join("README.md");
+    for mode in [0o600, 0o444, 0o755] {
+        let set_mode = || fs::set_permissions(&readme, fs::Permissions::from_mode(mode)).unwrap();
+        let mode_now = || fs::metadata(&readme).unwrap().permissions().mode() & 0o777;
+        set_mode();
+        write_whole(&readme, b"whole\n").unwrap();
+        assert_eq!((mode_now(), fs::read(&readme).unwrap()), (mode, b"whole\n".to_vec()));
+        run(&root, NEW).unwrap();
+        assert_eq!(mode_now(), mode);
+        run(&root, OLD).unwrap();
+        assert_eq!(mode_now(), mode);
+    }
+}
