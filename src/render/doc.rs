@@ -129,13 +129,21 @@ fn call(tool: &Tool, arguments: &Map<String, Value>) -> String {
     fence("json", &text)
 }
 
+/// Whether a line reads as more than a part of a sentence: a list, a fence, a heading, a quotation, indented code.
+fn begins_block(line: &str) -> bool {
+    line.starts_with(['-', '*', '+', '#', '>', '|', '~', '<', '!', '=', ' ', '\t'])
+        || line.starts_with("```")
+        || line
+            .split_once(['.', ')'])
+            .is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
 /// A line after its label, or blocks on lines of their own, so that a fence or a list in them stays one.
 fn returns(tool: &Tool) -> Option<String> {
     let schema =
         tool.definition.result_schema.as_ref().map(|schema| type_words(schema.value(), schema.value()));
     let text = tool.returns.as_deref().unwrap_or_default();
-    let is_line = !text.contains('\n')
-        && text.starts_with(|c: char| c.is_alphanumeric() || c == '`' && !text.starts_with("```"));
+    let is_line = !text.contains("\n\n") && !text.lines().any(begins_block);
     let text = if is_line { format!(" {}", inline(text)) } else { format!("\n\n{}", prose(text)) };
     match (text.trim().is_empty(), schema) {
         (true, schema) => schema.map(|words| format!(" {words}")),
