@@ -54,13 +54,15 @@ impl Parameters {
 
     /// Whether these arguments fit. So are arguments that would cost too much to check said not to.
     pub fn accepts(&self, arguments: &Value) -> bool {
-        self.validator().is_some_and(|validator| self.cost.bears(arguments) && validator.is_valid(arguments))
+        self.validator().is_some_and(|validator| {
+            self.cost.bears(&self.schema, arguments) && validator.is_valid(arguments)
+        })
     }
 
     /// What is wrong with these arguments; nothing when they cannot be checked.
     pub fn violations(&self, arguments: &Value) -> Vec<Violation> {
         match self.validator() {
-            Some(_) if !self.cost.bears(arguments) => vec![Violation {
+            Some(_) if !self.cost.bears(&self.schema, arguments) => vec![Violation {
                 pointer: String::new(),
                 message: "nested too deeply to be checked against unions that multiply at each level".into(),
                 unknown: false,

@@ -136,6 +136,10 @@ impl Held<'_> {
 
 /// Whether the folder holds this very set and nothing has changed; the usual case, so it takes one look at each file.
 fn is_current(root: &Path, files: &FileSet) -> Result<bool, FolderError> {
+    // What a killed run left is cleared by a run that looks closer.
+    if disk::look(&root.join(stage::STAGE))? != Entry::Missing {
+        return Ok(false);
+    }
     let manifest = Manifest::read(root)?;
     if files.key.is_empty() || manifest.key != files.key || manifest.files.len() != files.paths.len() {
         return Ok(false);
