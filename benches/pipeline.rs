@@ -37,29 +37,28 @@ fn measure(file: &Path, scratch: &Path) {
     let templates = render::Templates::load(None).expect("our templates");
     let profile = || checked.catalog.profile(None).expect("the whole catalog");
     let docs = render::Docs::new(&checked.catalog, profile(), &templates);
-    let out = scratch.join("docs");
-    let fresh = median_after(|| clear(&out), || drop(docs.write(&out, &|_| {}).expect("a folder")));
+    // Each round has folders of its own: a file system that has just deleted ten thousand files is slow to make new ones.
+    let folder = |what: &str, round: usize| scratch.join(format!("{what}-{}-{round}", docs.tools().len()));
+    let fresh = median_of(|round| drop(docs.write(&folder("docs", round), &|_| {}).expect("a folder")));
+    let out = folder("docs", 0);
     let contents: Vec<(PathBuf, Vec<u8>)> =
         files(&out).map(|path| (path.clone(), fs::read(&path).expect("a doc"))).collect();
     let again = median(|| drop(docs.write(&out, &|_| {}).expect("a folder")));
     let walk = median(|| {
-        assert!(files(&out).map(|path| fs::metadata(path).map_or(0, |data| data.len())).sum::<u64>() > 0)
+        let size: u64 = files(&out).map(|path| fs::metadata(path).map_or(0, |data| data.len())).sum();
+        assert!(size > 0);
     });
 
-    let bare = scratch.join("bare");
-    let copies: Vec<(PathBuf, &[u8])> = contents
-        .iter()
-        .map(|(path, bytes)| (bare.join(path.strip_prefix(&out).expect("below out")), bytes.as_slice()))
-        .collect();
+    let below = |path: &Path| path.strip_prefix(&out).expect("below out").to_path_buf();
+    let copies: Vec<(PathBuf, &[u8])> =
+        contents.iter().map(|(path, bytes)| (below(path), bytes.as_slice())).collect();
     let folders: std::collections::BTreeSet<&Path> =
         copies.iter().filter_map(|(path, _)| path.parent()).collect();
-    let write = median_after(
-        || {
-            clear(&bare);
-            folders.iter().for_each(|folder| fs::create_dir_all(folder).expect("a folder"));
-        },
-        || copies.iter().for_each(|(path, bytes)| fs::write(path, bytes).expect("a file")),
-    );
+    let write = median_of(|round| {
+        let bare = folder("bare", round);
+        folders.iter().for_each(|folder| fs::create_dir_all(bare.join(folder)).expect("a folder"));
+        copies.iter().for_each(|(path, bytes)| fs::write(bare.join(path), bytes).expect("a file"));
+    });
     println!(
         "{:>7}  {}  {}  {}  {:>8}",
         checked.catalog.tools.len(),
@@ -75,16 +74,15 @@ fn ratio(ours: Duration, bare: Duration) -> String {
     format!("{:>7.1} / {:>6.1} ms {:>4.1}x", ms(ours), ms(bare), ms(ours) / ms(bare))
 }
 
-fn median(work: impl FnMut()) -> Duration {
-    median_after(|| (), work)
+fn median(mut work: impl FnMut()) -> Duration {
+    median_of(|_| work())
 }
 
-fn median_after(mut before: impl FnMut(), mut work: impl FnMut()) -> Duration {
+fn median_of(mut work: impl FnMut(usize)) -> Duration {
     let mut times: Vec<Duration> = (0..ROUNDS)
-        .map(|_| {
-            before();
+        .map(|round| {
             let start = Instant::now();
-            work();
+            work(round);
             start.elapsed()
         })
         .collect();
@@ -95,10 +93,6 @@ fn median_after(mut before: impl FnMut(), mut work: impl FnMut()) -> Duration {
 fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let walk = WalkDir::new(folder).into_iter().filter_map(Result::ok);
     walk.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path)
-}
-
-fn clear(folder: &Path) {
-    let _ = fs::remove_dir_all(folder);
 }
 
 /// The most memory the process has held, as Linux tells it; 0 elsewhere.
