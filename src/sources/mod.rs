@@ -71,7 +71,7 @@ struct Imported {
     findings: Vec<Finding>,
 }
 
-fn import(document: Document, file: &files::File) -> Imported {
+fn import(mut document: Document, file: &files::File) -> Imported {
     let (mut tools, mut findings) = if openapi::recognise(&document.value) {
         let imported = openapi::import(&document.file, &document.value);
         let server = imported.server;
@@ -97,6 +97,8 @@ fn import(document: Document, file: &files::File) -> Imported {
             tool.definition.category.push(category.clone());
         }
     }
+    // The text locates findings; the values, several times its size, have served.
+    document.value = serde_json::Value::Null;
     Imported { document, tools, findings }
 }
 
