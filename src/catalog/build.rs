@@ -27,16 +27,10 @@ pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut 
         findings.extend(of_tool);
     }
     unused_overlays(&workspace, &used, findings);
-    let (safe_names, by_name) = names::settle(&mut tools, findings);
+    let by_name = names::settle(&mut tools, findings);
     lint::pairs(&tools, findings);
-    let mut catalog = Catalog {
-        tools,
-        config: workspace.config,
-        version: String::new(),
-        complete: true,
-        safe_names,
-        by_name,
-    };
+    let mut catalog =
+        Catalog { tools, config: workspace.config, version: String::new(), complete: true, by_name };
     profile::check(&catalog, findings);
     lint::replacements(&catalog, findings);
     catalog.version = registry::version(&catalog);

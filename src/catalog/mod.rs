@@ -28,7 +28,7 @@ use std::collections::HashMap;
 use crate::config::{Config, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
 use crate::sources::{Loaded, load};
-use crate::tool::{CategoryPath, Definition, Effect, Example, Policy, SafeNames};
+use crate::tool::{CategoryPath, Definition, Effect, Example, Policy};
 
 pub use profile::{Profile, ProfileTool};
 pub use registry::{Record, registry};
@@ -90,7 +90,6 @@ pub struct Catalog {
     pub version: String,
     /// Whether all input could be read; otherwise that a tool is not here proves nothing.
     pub complete: bool,
-    safe_names: SafeNames,
     by_name: HashMap<String, Vec<usize>>,
 }
 
@@ -185,11 +184,6 @@ impl Catalog {
     pub fn named(&self, name: &str) -> Option<&Tool> {
         let candidates = self.by_name.get(name)?;
         candidates.iter().map(|&index| &self.tools[index]).find(|tool| tool.name == name)
-    }
-
-    /// The tool with this safe name.
-    pub fn by_safe_name(&self, safe_name: &str) -> Option<&Tool> {
-        self.safe_names.index_of(safe_name).map(|index| &self.tools[index])
     }
 
     /// What a canonical name, op, safe name or alias means. An exact canonical name always wins.

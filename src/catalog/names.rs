@@ -93,10 +93,7 @@ fn number(names: &mut [String], raw: &[RawTool], findings: &mut Vec<Finding>) {
 }
 
 /// Safe names, unique ops, and the map of every name that leads to a tool.
-pub(super) fn settle(
-    tools: &mut [Tool],
-    findings: &mut Vec<Finding>,
-) -> (SafeNames, HashMap<String, Vec<usize>>) {
+pub(super) fn settle(tools: &mut [Tool], findings: &mut Vec<Finding>) -> HashMap<String, Vec<usize>> {
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let safe_names = SafeNames::of(&names);
     for (index, tool) in tools.iter_mut().enumerate() {
@@ -107,8 +104,7 @@ pub(super) fn settle(
         }
     }
     unique_ops(tools, findings);
-    let by_name = index_names(tools, findings);
-    (safe_names, by_name)
+    index_names(tools, findings)
 }
 
 /// Ops that somebody wrote are given out before derived ones, and no number takes one of them away.
