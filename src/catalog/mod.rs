@@ -12,6 +12,7 @@
 mod build;
 mod cost;
 mod docstring;
+mod functions;
 mod lint;
 mod names;
 mod op;
@@ -30,6 +31,7 @@ use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
 use crate::sources::{Loaded, load};
 use crate::tool::{CategoryPath, Definition, Effect, Example, Policy};
 
+pub use functions::functions;
 pub use profile::{Profile, ProfileTool};
 pub use registry::{Record, registry};
 pub use schema::{Callable, Parameters};

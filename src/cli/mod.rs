@@ -8,6 +8,7 @@ mod check;
 mod completions;
 mod import;
 mod init;
+mod payload;
 mod progress;
 mod render;
 mod schema;
@@ -43,6 +44,7 @@ enum Command {
     Check(check::Check),
     Render(render::Render),
     Seed(seed::Seed),
+    Payload(payload::Payload),
     Import(import::Import),
     Schema(schema::Schema),
     Completions(completions::Completions),
@@ -73,6 +75,7 @@ pub fn run() -> ExitCode {
         Command::Check(command) => command.run(),
         Command::Render(command) => command.run(),
         Command::Seed(command) => command.run(),
+        Command::Payload(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run::<Arguments>(),

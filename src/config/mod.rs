@@ -5,6 +5,7 @@
 //! 3. [`Overlay`]s give tools what their source does not say; presets are overlays that we ship.
 
 mod overlay;
+mod payload;
 mod preset;
 mod read;
 mod selector;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::tool::DescriptionMode;
 
 pub use overlay::Overlay;
+pub use payload::{Deferred, Payload, Repair, SearchBy, Surface};
 pub use preset::preset_names;
 pub use read::{Workspace, read};
 pub use selector::{Facts, Selector, Selectors};
@@ -48,6 +50,10 @@ pub struct Config {
     pub lint: Lint,
     /// How documentation is written.
     pub render: Render,
+    /// How payloads are made.
+    pub payload: Payload,
+    /// A model that may repair a call, once; none unless it is named.
+    pub repair: Option<Repair>,
 }
 
 /// The cap on short descriptions; the tighter limit counts.

@@ -105,6 +105,10 @@ codes! {
     CallUnderivable "call-underivable" Info false "no valid example call could be made from the schema";
     NearTwin "near-twin" Warning false "two tools are described in nearly the same words";
     ReplacementUnknown "replacement-unknown" Warning false "replaced_by names no tool";
+    // payloads
+    PayloadToolLeftOut "payload-tool-left-out" Warning false "a tool cannot be bound for a provider and was left out of the payload";
+    PayloadStrictOff "payload-strict-off" Warning false "a strict tool is outside the subset in which its provider is strict";
+    PayloadSchemaLoosened "payload-schema-loosened" Info false "a provider cannot express all of a schema; calls are still checked against all of it";
 }
 
 impl Code {

@@ -1,0 +1,60 @@
+//! Our own functions, defined in the native format like any tool, and built like any tool.
+
+use std::sync::LazyLock;
+
+use super::{Catalog, build};
+use crate::config::Workspace;
+use crate::finding::{Limits, Place, Reader};
+use crate::sources::RawTool;
+use crate::tool::Definition;
+
+/// Each function, in the order in which lists show them.
+const WRITTEN: [(&str, &str); 6] = [
+    ("read_tool_doc.json", include_str!("functions/read_tool_doc.json")),
+    ("tool_search.json", include_str!("functions/tool_search.json")),
+    ("tool_help.json", include_str!("functions/tool_help.json")),
+    ("tool_exec.json", include_str!("functions/tool_exec.json")),
+    ("tool_batch.json", include_str!("functions/tool_batch.json")),
+    ("load_toolset.json", include_str!("functions/load_toolset.json")),
+];
+
+/// The functions that toolcrib itself offers, as tools of a catalog of their own.
+pub fn functions() -> &'static Catalog {
+    static FUNCTIONS: LazyLock<Catalog> = LazyLock::new(read);
+    &FUNCTIONS
+}
+
+fn read() -> Catalog {
+    let reader = Reader::<Definition>::compile();
+    let mut findings = Vec::new();
+    let mut tool = |(file, text): (&str, &str)| {
+        let document =
+            crate::finding::Document::parse(file, text.into(), crate::finding::Format::Json, &Limits::default())
+                .ok()?;
+        let place = Place::new(file, "");
+        let definition = reader.read(&document.value, &place, &mut findings)?;
+        Some(RawTool { definition, server: None, body: String::new(), place, parameters: None })
+    };
+    let raw: Vec<RawTool> = WRITTEN.into_iter().filter_map(&mut tool).collect();
+    let catalog = build::build(Workspace::default(), raw, &mut findings);
+    debug_assert!(findings.is_empty(), "{findings:?}");
+    catalog
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::Schema;
+
+    #[test]
+    fn every_function_is_a_tool_without_a_finding() {
+        let catalog = functions();
+        assert_eq!(catalog.tools.len(), WRITTEN.len());
+        for tool in &catalog.tools {
+            assert_eq!(tool.safe_name, tool.name);
+            let call = serde_json::Value::Object(tool.call.clone().expect("a call"));
+            let view = tool.definition.provider_schema.as_ref().map(Schema::value).expect("a provider schema");
+            assert!(jsonschema::is_valid(view, &call), "{}", tool.name);
+        }
+    }
+}

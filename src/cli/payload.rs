@@ -1,0 +1,85 @@
+//! `toolcrib payload`: what is sent to a provider.
+
+use super::catalog::{CatalogArgs, report_briefly};
+use super::{Failure, Outcome, note, print};
+use crate::config::{Deferred, Surface};
+use crate::finding::{Severity, text_report};
+use crate::provider::{self, PayloadError, Provider, Request};
+
+/// Print the tools of a request: the fragment of the body that a provider takes.
+///
+/// What cannot be said in a provider's terms is reported and left out; more tools than it takes are an error, and
+/// nothing is printed.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Try it:\n  toolcrib payload --catalog tools.json --provider anthropic\n  toolcrib payload --catalog . --provider openai-responses --surface native --profile writer --pretty"
+)]
+pub(super) struct Payload {
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    #[command(flatten)]
+    target: Target,
+    /// Bind the tools of this profile only.
+    #[arg(long, short, value_name = "NAME")]
+    profile: Option<String>,
+    /// Toolsets loaded so far, in that order; for the surface `toolset`.
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    load: Vec<String>,
+    /// What is bound of deferred tools on the surface `hybrid`: the smallest schema, or one without texts.
+    #[arg(long, value_parser = ["stub", "compact"])]
+    deferred: Option<String>,
+    /// Mark the list for the prompt cache, or do not.
+    #[arg(long, value_parser = ["on", "off"])]
+    cache: Option<String>,
+    /// Indent, for people.
+    #[arg(long)]
+    pretty: bool,
+}
+
+/// A wire and a surface.
+#[derive(Debug, clap::Args)]
+pub(super) struct Target {
+    /// Who it is for.
+    #[arg(long, value_name = "NAME", value_parser = Provider::ALL.map(Provider::as_str))]
+    provider: String,
+    /// The way tools reach the model; `hybrid` unless configured.
+    #[arg(long, value_name = "NAME", value_parser = Surface::ALL.map(Surface::as_str))]
+    surface: Option<String>,
+}
+
+impl Payload {
+    pub(super) fn run(self) -> Outcome {
+        let checked = self.catalog.open()?;
+        report_briefly(&checked);
+        let catalog = &checked.catalog;
+        let profile = catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
+        let mut options = catalog.config.payload;
+        match self.deferred.as_deref() {
+            Some("stub") => options.deferred = Deferred::Stub,
+            Some(_) => options.deferred = Deferred::Compact,
+            None => {}
+        }
+        options.cache = self.cache.as_deref().map(|word| word == "on").or(options.cache);
+        let surface = self.target.surface.as_deref().and_then(Surface::parse).or(options.surface).unwrap_or_default();
+        let provider = Provider::parse(&self.target.provider).unwrap_or(Provider::OpenAi);
+        let request = Request { catalog, profile: &profile, provider, surface, options, load: &self.load };
+        let payload = provider::payload(request).map_err(refused)?;
+        payload.note.iter().for_each(note);
+        let told: Vec<_> =
+            payload.findings.iter().filter(|finding| finding.severity != Severity::Info).cloned().collect();
+        if !told.is_empty() {
+            note(text_report(&told, &checked.documents, false, Some(10)).trim_end());
+        }
+        let text = if self.pretty { format!("{:#}", payload.body) } else { payload.body.to_string() };
+        print(&format!("{text}\n"))
+    }
+}
+
+/// Why there is no payload, and what to do.
+pub(super) fn refused(error: PayloadError) -> Failure {
+    let message = format!("{error}\n  help: {}", error.hint());
+    match error {
+        PayloadError::UnknownToolset { .. } => Failure::Usage(message),
+        _ => Failure::Findings(Some(message)),
+    }
+}

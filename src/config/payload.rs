@@ -1,0 +1,111 @@
+//! How tools reach a model: the surface, what is bound of a deferred tool, caching, and the repair of calls.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The way a profile's tools reach the model (`design.md`, "Surfaces").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Surface {
+    /// Every tool whole.
+    Full,
+    /// Full tools whole; deferred tools in short, and `read_tool_doc`.
+    #[default]
+    Hybrid,
+    /// Deferral by the provider's own means.
+    Native,
+    /// `tool_search`, `tool_help`, `tool_exec` and `tool_batch`, and nothing else.
+    Gateway,
+    /// Full tools, and the toolsets loaded so far.
+    Toolset,
+    /// Nothing is bound; the docs are in the workspace.
+    Files,
+}
+
+impl Surface {
+    /// All surfaces, from most to least bound.
+    pub const ALL: [Surface; 6] = [
+        Surface::Full,
+        Surface::Hybrid,
+        Surface::Native,
+        Surface::Gateway,
+        Surface::Toolset,
+        Surface::Files,
+    ];
+
+    /// The word used on the command line and in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Surface::Full => "full",
+            Surface::Hybrid => "hybrid",
+            Surface::Native => "native",
+            Surface::Gateway => "gateway",
+            Surface::Toolset => "toolset",
+            Surface::Files => "files",
+        }
+    }
+
+    /// The surface of this name.
+    pub fn parse(name: &str) -> Option<Surface> {
+        Surface::ALL.into_iter().find(|surface| surface.as_str() == name)
+    }
+}
+
+/// What is bound of a tool that is deferred, beside its short description.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Deferred {
+    /// The smallest schema that the provider takes: about a sixth of a full binding.
+    #[default]
+    Stub,
+    /// Its schema without descriptions, titles and examples: about half of a full binding, for models that skip docs.
+    Compact,
+}
+
+/// Who answers a search for tools on the surface `native`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchBy {
+    /// The provider.
+    #[default]
+    Provider,
+    /// The caller, who passes the search on to `tool_search`.
+    Client,
+}
+
+/// How payloads are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct Payload {
+    /// The surface when the command line names none.
+    pub surface: Option<Surface>,
+    /// What is bound of a deferred tool on the surface `hybrid`.
+    pub deferred: Deferred,
+    /// Who answers a search for tools on the surface `native`.
+    pub search: SearchBy,
+    /// Whether tools are marked for the prompt cache. When not said: yes for `anthropic`, no for `bedrock`, some of
+    /// whose models refuse the mark.
+    pub cache: Option<bool>,
+}
+
+/// A model that may repair a call, once (CALL-2).
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields, extend("required" = ["url", "model"]))]
+pub struct Repair {
+    /// The base of an OpenAI-compatible API, such as `http://localhost:8000/v1`.
+    pub url: String,
+    /// The model to ask.
+    pub model: String,
+    /// The environment variable that holds the API key, if one is needed.
+    pub api_key_env: Option<String>,
+    /// How long to wait for the answer.
+    pub timeout_seconds: u64,
+}
+
+impl Default for Repair {
+    fn default() -> Self {
+        Self { url: String::new(), model: String::new(), api_key_env: None, timeout_seconds: 20 }
+    }
+}

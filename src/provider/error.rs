@@ -1,0 +1,106 @@
+//! Why no payload can be made: said before anything is sent.
+
+use super::{Provider, Request};
+use crate::catalog::{Profile, functions};
+use crate::config::Surface;
+use crate::tool::DescriptionMode;
+
+/// Why a whole payload was refused. A single tool that cannot be bound is a finding instead.
+#[derive(Debug, thiserror::Error)]
+pub enum PayloadError {
+    /// More tools than the provider takes.
+    #[error("{} takes {limit} tools, and {} binds {count}: {} too many", provider.as_str(), surface.as_str(), count - limit)]
+    TooMany {
+        /// Who.
+        provider: Provider,
+        /// How.
+        surface: Surface,
+        /// How many it takes.
+        limit: usize,
+        /// How many there are.
+        count: usize,
+        /// What fits, as options of the command line.
+        fits: Vec<String>,
+    },
+    /// Two tools have one name on this wire.
+    #[error("`{first}` and `{second}` are both named `{name}` for {}", provider.as_str())]
+    Clash {
+        /// Who.
+        provider: Provider,
+        /// The name.
+        name: String,
+        /// One tool.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// A toolset that does not exist.
+    #[error("there is no toolset \"{name}\"")]
+    UnknownToolset {
+        /// The name given.
+        name: String,
+        /// The nearest names.
+        nearest: Vec<String>,
+        /// All names.
+        known: Vec<String>,
+    },
+}
+
+impl PayloadError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            PayloadError::TooMany { fits, .. } if fits.is_empty() => {
+                "make a profile with fewer tools, or use --surface gateway".into()
+            }
+            PayloadError::TooMany { fits, .. } => format!("these fit: {}", fits.join("; ")),
+            PayloadError::Clash { first, second, .. } if functions().named(first).is_some() && first == second => {
+                format!("`{first}` is a function of toolcrib; leave yours out of the profile, or take another surface")
+            }
+            PayloadError::Clash { .. } => "leave one of them out of the profile, or rename it at its source".into(),
+            PayloadError::UnknownToolset { nearest, known, .. } => match nearest.first() {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("toolsets are: {}", known.join(", ")),
+            },
+        }
+    }
+}
+
+/// Refuses more entries than the provider takes.
+pub(super) fn check_count(request: &Request<'_>, surface: Surface, count: usize) -> Result<(), PayloadError> {
+    let provider = request.provider;
+    match provider.wire().rules().max_entries {
+        Some(limit) if count > limit => {
+            Err(PayloadError::TooMany { provider, surface, limit, count, fits: fits(request, limit) })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Surfaces of this profile, then other profiles, that stay within the limit.
+fn fits(request: &Request<'_>, limit: usize) -> Vec<String> {
+    let native = request.provider.defers();
+    let surfaces = |profile: &Profile<'_>| -> Vec<&'static str> {
+        let full = profile.tools.iter().filter(|entry| entry.mode == DescriptionMode::Full).count();
+        Surface::ALL
+            .into_iter()
+            .filter(|surface| match surface {
+                Surface::Full => profile.tools.len() <= limit,
+                Surface::Hybrid => profile.tools.len() < limit,
+                Surface::Native => native && full < limit / 2,
+                Surface::Toolset => full < limit,
+                Surface::Gateway | Surface::Files => true,
+            })
+            .map(Surface::as_str)
+            .collect()
+    };
+    let mut fits = vec![format!("--surface {}", surfaces(request.profile).join("|"))];
+    for name in request.catalog.config.profiles.keys() {
+        let Ok(profile) = request.catalog.profile(Some(name)) else { continue };
+        let surfaces = surfaces(&profile);
+        if surfaces.contains(&request.surface.as_str()) && request.profile.name != Some(name) {
+            fits.push(format!("--profile {name} --surface {}", surfaces.join("|")));
+        }
+    }
+    fits
+}

@@ -1,0 +1,144 @@
+//! Functions as they are bound: a name, a text and a schema that the provider takes.
+
+use serde_json::{Value, json};
+
+use super::names;
+use super::surface::Chosen;
+use super::view;
+use super::wire::{Rules, Stub};
+use super::{PayloadError, Request};
+use crate::catalog::{Callable, Tool};
+use crate::finding::{Code, Finding};
+
+/// How much of a tool is bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The whole description and schema.
+    Full,
+    /// The short description, and the schema's structure.
+    Compact,
+    /// The short description, and a schema that takes anything.
+    Stub,
+}
+
+/// A function as it is bound.
+#[derive(Clone, Debug)]
+pub struct Function<'a> {
+    /// The tool, or the function of ours.
+    pub tool: &'a Tool,
+    /// Whether it is one of our own functions.
+    pub ours: bool,
+    /// The name that the provider sees.
+    pub name: String,
+    /// The text that the provider sees.
+    pub description: String,
+    /// The schema that the provider sees; none where an empty one is refused.
+    pub schema: Option<Value>,
+    /// How much of the tool this is.
+    pub extent: Extent,
+    /// Whether the provider is asked to hold the model to the schema.
+    pub strict: bool,
+    /// Whether the provider keeps it out of the context until it is searched for.
+    pub deferred: bool,
+}
+
+/// Ends the text of a stub; the description of `read_tool_doc` says what it means.
+const DOC_FIRST: &str = " (doc first)";
+
+/// The functions that could be made of the chosen tools. One that cannot is left out, with a finding.
+pub(super) fn view<'a>(
+    chosen: &[Chosen<'a>],
+    rules: &Rules,
+    request: &Request<'a>,
+    findings: &mut Vec<Finding>,
+) -> Result<Vec<Function<'a>>, PayloadError> {
+    let names = names::emitted(chosen, rules.names, request.provider)?;
+    let mut stricts_left = rules.schema.max_strict;
+    let mut functions = Vec::with_capacity(chosen.len());
+    for (chosen, name) in chosen.iter().zip(names) {
+        let mut report = |finding: Finding| {
+            findings.push(finding.tool(&chosen.tool.name).at(chosen.tool.place.clone()));
+        };
+        let bound = match bound_schema(chosen, rules, stricts_left > 0, &mut report) {
+            Ok(bound) => bound,
+            Err(reason) => {
+                let message = format!("left out of the payload for {}: {reason}", request.provider.as_str());
+                report(Finding::new(Code::PayloadToolLeftOut, message));
+                continue;
+            }
+        };
+        stricts_left -= usize::from(bound.strict);
+        functions.push(Function {
+            tool: chosen.tool,
+            ours: chosen.ours,
+            name,
+            description: text(chosen),
+            schema: bound.schema,
+            extent: chosen.extent,
+            strict: bound.strict,
+            deferred: chosen.deferred,
+        });
+    }
+    Ok(functions)
+}
+
+struct BoundSchema {
+    schema: Option<Value>,
+    strict: bool,
+}
+
+fn bound_schema(
+    chosen: &Chosen<'_>,
+    rules: &Rules,
+    strict_allowed: bool,
+    report: &mut impl FnMut(Finding),
+) -> Result<BoundSchema, String> {
+    let tool = chosen.tool;
+    if let Callable::No(reason) = tool.parameters.callable() {
+        return Err(format!("it cannot be called, since {reason}"));
+    }
+    if chosen.extent == Extent::Stub || tool.parameters.validator().is_none() {
+        let takes_none = tool.parameters.validator().is_some() && takes_no_arguments(tool.parameters.schema());
+        return Ok(BoundSchema { schema: stub(rules.stub, takes_none), strict: false });
+    }
+    let compact = tool.definition.provider_schema.as_ref().map(|schema| schema.value());
+    let schema = compact.unwrap_or(tool.parameters.schema());
+    let wants_strict = tool.definition.strict == Some(true) && chosen.extent == Extent::Full;
+    let view = view::view(schema, &rules.schema, chosen.extent == Extent::Compact, wants_strict && strict_allowed)?;
+    if !view.loosened.is_empty() {
+        let message = format!("bound with a looser schema: {}", view.loosened.join(", "));
+        report(Finding::new(Code::PayloadSchemaLoosened, message));
+    }
+    if wants_strict && !view.strict && rules.schema.strict.is_some() {
+        let reason = view.not_strict.unwrap_or_else(|| "the request has as many strict tools as it may".into());
+        report(Finding::new(Code::PayloadStrictOff, format!("bound without `strict`: {reason}")));
+    }
+    Ok(BoundSchema { schema: view.schema, strict: view.strict })
+}
+
+/// Whether a schema lets no argument through that means something.
+fn takes_no_arguments(schema: &Value) -> bool {
+    let Some(schema) = schema.as_object() else { return false };
+    let harmless = ["type", "properties", "required", "additionalProperties", "description", "title", "$schema"];
+    schema.get("properties").is_none_or(|properties| properties.as_object().is_some_and(|map| map.is_empty()))
+        && schema.get("additionalProperties").is_none_or(|more| more == &Value::Bool(false))
+        && schema.keys().all(|key| harmless.contains(&key.as_str()))
+}
+
+fn stub(stub: Stub, takes_none: bool) -> Option<Value> {
+    match stub {
+        Stub::Bare => Some(json!({"type": "object"})),
+        Stub::Empty => Some(json!({"type": "object", "properties": {}})),
+        Stub::Args if takes_none => None,
+        Stub::Args => Some(json!({"type": "object", "properties": {"args": {"type": "object"}}})),
+    }
+}
+
+fn text(chosen: &Chosen<'_>) -> String {
+    let tool = chosen.tool;
+    match chosen.extent {
+        Extent::Full if !tool.description.trim().is_empty() => tool.description.clone(),
+        Extent::Full | Extent::Compact => tool.short.clone(),
+        Extent::Stub => format!("{}{DOC_FIRST}", tool.short),
+    }
+}

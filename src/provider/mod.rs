@@ -1,0 +1,202 @@
+//! Every provider's wire: the smallest payload out, checked calls in, results out.
+//!
+//! 1. [`surface`] decides which functions are bound, and how much of each.
+//! 2. [`names`] gives each the name that the provider takes, and takes it back from a call.
+//! 3. [`view`] derives from the canonical schema the one that the provider takes.
+//! 4. One file a provider holds the whole of its wire: payload, calls, results.
+//! 5. [`call`] reads the arguments of calls, validates them, and says what is wrong.
+
+mod anthropic;
+mod bedrock;
+pub mod call;
+mod chat;
+mod cohere;
+mod error;
+mod function;
+mod gemini;
+mod gemini_interactions;
+mod group;
+mod langchain;
+mod mcp;
+mod mistral;
+mod names;
+mod ollama;
+mod openai;
+mod openai_responses;
+mod reply;
+mod surface;
+mod view;
+mod wire;
+
+use serde_json::Value;
+
+use crate::catalog::{Catalog, Profile};
+use crate::config::{self, Surface};
+use crate::finding::Finding;
+
+pub use error::PayloadError;
+pub use function::{Extent, Function};
+pub use group::{Toolset, toolsets};
+pub use reply::{Reply, replies};
+
+use wire::{Cache, Wire};
+
+/// Who the payload is for: an API, or what stands in front of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Provider {
+    /// OpenAI chat completions, and what is compatible with them.
+    OpenAi,
+    /// OpenAI responses.
+    OpenAiResponses,
+    /// Anthropic messages.
+    Anthropic,
+    /// Gemini `generateContent`.
+    Gemini,
+    /// Gemini interactions.
+    GeminiInteractions,
+    /// Amazon Bedrock converse.
+    Bedrock,
+    /// Ollama `/api/chat`.
+    Ollama,
+    /// Mistral chat completions.
+    Mistral,
+    /// Cohere chat, version 2.
+    Cohere,
+    /// An MCP `tools/list` result.
+    Mcp,
+    /// What LangChain's `bind_tools` takes.
+    LangChain,
+}
+
+impl Provider {
+    /// All providers.
+    pub const ALL: [Provider; 11] = [
+        Provider::OpenAi,
+        Provider::OpenAiResponses,
+        Provider::Anthropic,
+        Provider::Gemini,
+        Provider::GeminiInteractions,
+        Provider::Bedrock,
+        Provider::Ollama,
+        Provider::Mistral,
+        Provider::Cohere,
+        Provider::Mcp,
+        Provider::LangChain,
+    ];
+
+    /// The word used on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Provider::OpenAi => "openai",
+            Provider::OpenAiResponses => "openai-responses",
+            Provider::Anthropic => "anthropic",
+            Provider::Gemini => "gemini",
+            Provider::GeminiInteractions => "gemini-interactions",
+            Provider::Bedrock => "bedrock",
+            Provider::Ollama => "ollama",
+            Provider::Mistral => "mistral",
+            Provider::Cohere => "cohere",
+            Provider::Mcp => "mcp",
+            Provider::LangChain => "langchain",
+        }
+    }
+
+    /// The provider of this name.
+    pub fn parse(name: &str) -> Option<Provider> {
+        Provider::ALL.into_iter().find(|provider| provider.as_str() == name)
+    }
+
+    /// Whether the provider can keep tools out of the context by itself.
+    pub fn defers(self) -> bool {
+        self.wire().rules().native
+    }
+
+    fn wire(self) -> &'static dyn Wire {
+        match self {
+            Provider::OpenAi => &openai::OpenAi,
+            Provider::OpenAiResponses => &openai_responses::OpenAiResponses,
+            Provider::Anthropic => &anthropic::Anthropic,
+            Provider::Gemini => &gemini::Gemini,
+            Provider::GeminiInteractions => &gemini_interactions::GeminiInteractions,
+            Provider::Bedrock => &bedrock::Bedrock,
+            Provider::Ollama => &ollama::Ollama,
+            Provider::Mistral => &mistral::Mistral,
+            Provider::Cohere => &cohere::Cohere,
+            Provider::Mcp => &mcp::Mcp,
+            Provider::LangChain => &langchain::LangChain,
+        }
+    }
+}
+
+/// What a payload is wanted for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The catalog.
+    pub catalog: &'a Catalog,
+    /// The tools, and how much of each.
+    pub profile: &'a Profile<'a>,
+    /// The wire.
+    pub provider: Provider,
+    /// The way the tools reach the model.
+    pub surface: Surface,
+    /// How payloads are made.
+    pub options: config::Payload,
+    /// The toolsets loaded so far, in that order; for the surface `toolset`.
+    pub load: &'a [String],
+}
+
+/// What is sent to a provider.
+#[derive(Debug)]
+pub struct Payload<'a> {
+    /// The surface it has: another than was asked for where the provider lacks it.
+    pub surface: Surface,
+    /// The fragment of the request body.
+    pub body: Value,
+    /// The functions in it, in its order.
+    pub functions: Vec<Function<'a>>,
+    /// What could not be said in this provider's terms.
+    pub findings: Vec<Finding>,
+    /// What a person should know about the surface.
+    pub note: Option<String>,
+}
+
+/// Makes a payload. Same input, same bytes; a tool that cannot be bound is left out by name.
+pub fn payload<'a>(request: Request<'a>) -> Result<Payload<'a>, PayloadError> {
+    let wire = request.provider.wire();
+    let rules = wire.rules();
+    let (surface, note) = match request.surface {
+        Surface::Native if !rules.native => {
+            let note = format!(
+                "{} cannot defer tools by itself; this is the surface hybrid",
+                request.provider.as_str()
+            );
+            (Surface::Hybrid, Some(note))
+        }
+        surface => (surface, None),
+    };
+    let chosen = surface::choose(&request, surface)?;
+    let mut findings = Vec::new();
+    let functions = function::view(&chosen, rules, &request, &mut findings)?;
+    let cache = match rules.cache {
+        Cache::Never => false,
+        Cache::OnByDefault => request.options.cache.unwrap_or(true),
+        Cache::OffByDefault => request.options.cache.unwrap_or(false),
+    };
+    let defers = functions.iter().any(|function| function.deferred);
+    let bound = wire::Bound {
+        functions: &functions,
+        search: defers.then_some(request.options.search),
+        cache,
+        max_entries: rules.max_entries,
+    };
+    let body = wire.body(&bound);
+    error::check_count(&request, surface, wire.entries(&body))?;
+    Ok(Payload { surface, body, functions, findings, note })
+}
+
+impl Payload<'_> {
+    /// One function as it stands in the body; for counting.
+    pub fn entry(&self, provider: Provider, function: &Function<'_>) -> Value {
+        provider.wire().function(function)
+    }
+}

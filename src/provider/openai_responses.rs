@@ -1,0 +1,91 @@
+//! OpenAI responses: flat functions, namespaces and search for tools (formats.md, section 3).
+
+use serde_json::{Map, Value, json};
+
+use super::call::RawCall;
+use super::function::Function;
+use super::names::NameRule;
+use super::reply::Reply;
+use super::view::{Keys, Root, SchemaRules, Strict};
+use super::wire::{Bound, Cache, Rules, Stub, Wire};
+use super::chat;
+use super::group::namespaces;
+use crate::config::SearchBy;
+
+/// The wire.
+pub(super) struct OpenAiResponses;
+
+/// Our function that answers searches.
+const SEARCH: &str = "tool_search";
+
+const RULES: Rules = Rules {
+    names: NameRule::Safe,
+    max_entries: Some(128),
+    native: true,
+    cache: Cache::Never,
+    schema: SchemaRules {
+        inline: false,
+        root: Root::Properties,
+        keywords: &[],
+        words: false,
+        keys: Keys::Any,
+        omit_empty: false,
+        strict: Some(Strict::OpenAi),
+        max_strict: usize::MAX,
+    },
+    stub: Stub::Empty,
+};
+
+impl Wire for OpenAiResponses {
+    fn rules(&self) -> &'static Rules {
+        &RULES
+    }
+
+    fn function(&self, function: &Function<'_>) -> Value {
+        let schema = function.schema.clone().unwrap_or(Value::Null);
+        let mut fields = Map::new();
+        fields.insert("type".into(), "function".into());
+        fields.insert("name".into(), function.name.as_str().into());
+        fields.insert("description".into(), function.description.as_str().into());
+        fields.insert("parameters".into(), schema);
+        // Left out, it is tried, and a stub that is held to its schema takes no arguments at all.
+        fields.insert("strict".into(), function.strict.into());
+        if function.deferred {
+            fields.insert("defer_loading".into(), true.into());
+        }
+        Value::Object(fields)
+    }
+
+    fn body(&self, bound: &Bound<'_>) -> Value {
+        let (deferred, bound_now): (Vec<_>, Vec<_>) =
+            bound.functions.iter().partition(|function| function.deferred);
+        let is_search = |function: &&&Function<'_>| function.ours && function.tool.name == SEARCH;
+        let mut tools = Vec::new();
+        match (bound.search, bound_now.iter().find(is_search)) {
+            (Some(SearchBy::Client), Some(ours)) => tools.push(json!({
+                "type": "tool_search", "execution": "client", "description": ours.description, "parameters": ours.schema
+            })),
+            (Some(_), _) => tools.push(json!({"type": "tool_search"})),
+            (None, _) => {}
+        }
+        let whole = bound_now.iter().filter(|function| bound.search.is_none() || !is_search(function));
+        tools.extend(whole.map(|function| self.function(function)));
+        let room = bound.max_entries.unwrap_or(usize::MAX).saturating_sub(tools.len());
+        let taken = bound.functions.iter().map(|function| function.name.as_str());
+        for namespace in namespaces(&deferred, room, taken) {
+            let functions: Vec<Value> = namespace.functions.iter().map(|function| self.function(function)).collect();
+            tools.push(json!({
+                "type": "namespace", "name": namespace.name, "description": namespace.description, "tools": functions
+            }));
+        }
+        chat::tools(tools)
+    }
+
+    fn calls(&self, response: Value) -> Vec<RawCall> {
+        chat::calls(response)
+    }
+
+    fn replies(&self, replies: &[Reply]) -> Value {
+        chat::replies(replies)
+    }
+}

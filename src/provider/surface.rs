@@ -1,0 +1,81 @@
+//! Which functions a surface binds, in which order, and how much of each.
+//!
+//! Our own functions come first, tools in catalog order, loaded toolsets last: a new tool, or one more toolset, only
+//! appends, so that the prompt cache of what stands before it holds.
+
+use std::collections::HashSet;
+
+use super::function::Extent;
+use super::group::toolset;
+use super::{PayloadError, Request};
+use crate::catalog::{Profile, Tool, functions};
+use crate::config::{Deferred, SearchBy, Surface};
+use crate::tool::DescriptionMode;
+
+/// A tool that is to be bound.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chosen<'a> {
+    /// The tool.
+    pub(super) tool: &'a Tool,
+    /// Whether it is a function of ours.
+    pub(super) ours: bool,
+    /// How much of it.
+    pub(super) extent: Extent,
+    /// Whether the provider is to keep it out of the context.
+    pub(super) deferred: bool,
+}
+
+/// The tools that a surface binds.
+pub(super) fn choose<'a>(request: &Request<'a>, surface: Surface) -> Result<Vec<Chosen<'a>>, PayloadError> {
+    let profile: &'a Profile<'a> = request.profile;
+    let tools = || profile.tools.iter();
+    let whole = |tool: &'a Tool| Chosen { tool, ours: false, extent: Extent::Full, deferred: false };
+    let any_deferred = || tools().any(|entry| entry.mode == DescriptionMode::Deferred);
+    let mut chosen: Vec<Chosen<'a>> = Vec::new();
+    match surface {
+        Surface::Full => chosen.extend(tools().map(|entry| whole(entry.tool))),
+        Surface::Hybrid => {
+            let extent = match request.options.deferred {
+                Deferred::Stub => Extent::Stub,
+                Deferred::Compact => Extent::Compact,
+            };
+            chosen.extend(ours(if any_deferred() { &["read_tool_doc"] } else { &[] }));
+            chosen.extend(tools().map(|entry| match entry.mode {
+                DescriptionMode::Full => whole(entry.tool),
+                DescriptionMode::Deferred => Chosen { extent, ..whole(entry.tool) },
+            }));
+        }
+        Surface::Native => {
+            let own_search = any_deferred() && request.options.search == SearchBy::Client;
+            chosen.extend(ours(if own_search { &["tool_search"] } else { &[] }));
+            chosen.extend(tools().map(|entry| Chosen {
+                deferred: entry.mode == DescriptionMode::Deferred,
+                ..whole(entry.tool)
+            }));
+        }
+        Surface::Gateway => chosen.extend(ours(&["tool_search", "tool_help", "tool_exec", "tool_batch"])),
+        Surface::Toolset => {
+            chosen.extend(ours(&["load_toolset"]));
+            let mut bound: HashSet<&str> = HashSet::new();
+            let full = tools().filter(|entry| entry.mode == DescriptionMode::Full).map(|entry| entry.tool);
+            let mut add = |tool: &'a Tool| {
+                if bound.insert(&tool.name) {
+                    chosen.push(whole(tool));
+                }
+            };
+            full.for_each(&mut add);
+            for name in request.load {
+                toolset(profile, name)?.into_iter().for_each(&mut add);
+            }
+        }
+        Surface::Files => {}
+    }
+    Ok(chosen)
+}
+
+fn ours<'a>(names: &'static [&'static str]) -> impl Iterator<Item = Chosen<'a>> {
+    names
+        .iter()
+        .filter_map(|name| functions().named(name))
+        .map(|tool| Chosen { tool, ours: true, extent: Extent::Full, deferred: false })
+}

@@ -1,0 +1,83 @@
+//! What a wire is: its rules, and the three directions in which things travel on it.
+
+use serde_json::Value;
+
+use super::call::RawCall;
+use super::function::Function;
+use super::names::NameRule;
+use super::reply::Reply;
+use super::view::SchemaRules;
+use crate::config::SearchBy;
+
+/// One provider's wire, whole (formats.md).
+pub(super) trait Wire: Sync {
+    /// What the provider takes.
+    fn rules(&self) -> &'static Rules;
+
+    /// One function as the provider wants it.
+    fn function(&self, function: &Function<'_>) -> Value;
+
+    /// The fragment of the request body with all functions.
+    fn body(&self, bound: &Bound<'_>) -> Value;
+
+    /// How many entries of the list that the provider counts a body has.
+    fn entries(&self, body: &Value) -> usize {
+        body.get("tools").and_then(Value::as_array).map_or(0, Vec::len)
+    }
+
+    /// The calls of a response, in order.
+    fn calls(&self, response: Value) -> Vec<RawCall>;
+
+    /// The results of one turn as the message, or messages, that go back.
+    fn replies(&self, replies: &[Reply]) -> Value;
+}
+
+/// What a provider takes.
+pub(super) struct Rules {
+    /// Which names functions may have.
+    pub(super) names: NameRule,
+    /// The most entries that the list of tools may have.
+    pub(super) max_entries: Option<usize>,
+    /// Whether tools can be deferred by the provider's own means.
+    pub(super) native: bool,
+    /// Marks for the prompt cache.
+    pub(super) cache: Cache,
+    /// What schemas may say.
+    pub(super) schema: SchemaRules,
+    /// The smallest schema through which a function still takes arguments.
+    pub(super) stub: Stub,
+}
+
+/// Marks for the prompt cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cache {
+    /// The wire has none.
+    Never,
+    /// Every model takes them.
+    OnByDefault,
+    /// Some models refuse them.
+    OffByDefault,
+}
+
+/// The smallest schema that a provider takes and that lets arguments through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stub {
+    /// `{"type":"object"}`.
+    Bare,
+    /// `{"type":"object","properties":{}}`.
+    Empty,
+    /// An object of no properties is refused, and without a schema no arguments pass: they go below `args`.
+    Args,
+}
+
+/// What a body is made of.
+pub(super) struct Bound<'a> {
+    /// The functions, in order.
+    pub(super) functions: &'a [Function<'a>],
+    /// Who answers searches, when there is something to search for.
+    pub(super) search: Option<SearchBy>,
+    /// Whether to mark the list for the prompt cache.
+    pub(super) cache: bool,
+    /// The most entries that the list may have.
+    pub(super) max_entries: Option<usize>,
+}
