@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::{Catalog, build};
 use crate::config::Workspace;
-use crate::finding::{Limits, Place, Reader};
+use crate::finding::{Document, Finding, Format, Limits, Place, Reader};
 use crate::sources::RawTool;
 use crate::tool::Definition;
 
@@ -20,25 +20,20 @@ const WRITTEN: [(&str, &str); 6] = [
 
 /// The functions that toolcrib itself offers, as tools of a catalog of their own.
 pub fn functions() -> &'static Catalog {
-    static FUNCTIONS: LazyLock<Catalog> = LazyLock::new(read);
+    static FUNCTIONS: LazyLock<Catalog> = LazyLock::new(|| define(&mut Vec::new()));
     &FUNCTIONS
 }
 
-fn read() -> Catalog {
+fn define(findings: &mut Vec<Finding>) -> Catalog {
     let reader = Reader::<Definition>::compile();
-    let mut findings = Vec::new();
     let mut tool = |(file, text): (&str, &str)| {
-        let document =
-            crate::finding::Document::parse(file, text.into(), crate::finding::Format::Json, &Limits::default())
-                .ok()?;
+        let document = Document::parse(file, text.into(), Format::Json, &Limits::default()).ok()?;
         let place = Place::new(file, "");
-        let definition = reader.read(&document.value, &place, &mut findings)?;
+        let definition = reader.read(&document.value, &place, findings)?;
         Some(RawTool { definition, server: None, body: String::new(), place, parameters: None })
     };
     let raw: Vec<RawTool> = WRITTEN.into_iter().filter_map(&mut tool).collect();
-    let catalog = build::build(Workspace::default(), raw, &mut findings);
-    debug_assert!(findings.is_empty(), "{findings:?}");
-    catalog
+    build::build(Workspace::default(), raw, findings)
 }
 
 #[cfg(test)]
@@ -48,12 +43,15 @@ mod tests {
 
     #[test]
     fn every_function_is_a_tool_without_a_finding() {
-        let catalog = functions();
+        let mut findings = Vec::new();
+        let catalog = define(&mut findings);
+        assert!(findings.is_empty(), "{findings:#?}");
         assert_eq!(catalog.tools.len(), WRITTEN.len());
         for tool in &catalog.tools {
             assert_eq!(tool.safe_name, tool.name);
             let call = serde_json::Value::Object(tool.call.clone().expect("a call"));
-            let view = tool.definition.provider_schema.as_ref().map(Schema::value).expect("a provider schema");
+            let view =
+                tool.definition.provider_schema.as_ref().map(Schema::value).expect("a provider schema");
             assert!(jsonschema::is_valid(view, &call), "{}", tool.name);
         }
     }
