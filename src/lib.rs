@@ -16,6 +16,7 @@ pub mod catalog; // raw tools in, one checked catalog out
 pub mod cli;
 pub mod config; // toolcrib.toml
 pub mod finding; // what is wrong with the input, and where
+pub mod model; // a model behind an OpenAI-compatible API
 pub mod provider; // every provider's wire: payloads out, calls in, results out
 pub mod render; // a catalog becomes documentation
 pub mod sources; // bytes in, raw tools out

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 /// The layers of ARCHITECTURE.md. A module imports from lower numbers only, never sideways.
-const LAYERS: [(&str, u8); 10] = [
+const LAYERS: [(&str, u8); 11] = [
     ("tool", 0),
     ("finding", 0),
     ("tokens", 0),
     ("config", 1),
     ("sources", 2),
     ("catalog", 3),
+    ("model", 2),
     ("provider", 4),
     ("render", 4),
     ("report", 5),

@@ -60,7 +60,8 @@ impl Payload {
             None => {}
         }
         options.cache = self.cache.as_deref().map(|word| word == "on").or(options.cache);
-        let surface = self.target.surface.as_deref().and_then(Surface::parse).or(options.surface).unwrap_or_default();
+        let surface =
+            self.target.surface.as_deref().and_then(Surface::parse).or(options.surface).unwrap_or_default();
         let provider = Provider::parse(&self.target.provider).unwrap_or(Provider::OpenAi);
         let request = Request { catalog, profile: &profile, provider, surface, options, load: &self.load };
         let payload = provider::payload(request).map_err(refused)?;

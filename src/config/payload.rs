@@ -24,14 +24,8 @@ pub enum Surface {
 
 impl Surface {
     /// All surfaces, from most to least bound.
-    pub const ALL: [Surface; 6] = [
-        Surface::Full,
-        Surface::Hybrid,
-        Surface::Native,
-        Surface::Gateway,
-        Surface::Toolset,
-        Surface::Files,
-    ];
+    pub const ALL: [Surface; 6] =
+        [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Gateway, Surface::Toolset, Surface::Files];
 
     /// The word used on the command line and in files.
     pub fn as_str(self) -> &'static str {

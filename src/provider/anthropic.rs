@@ -3,12 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::call::RawCall;
+use super::chat;
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
 use super::view::{Keys, Root, SchemaRules, Strict};
 use super::wire::{Bound, Cache, Rules, Stub, Wire};
-use super::chat;
 use crate::config::SearchBy;
 
 /// The wire.
@@ -41,7 +41,10 @@ impl Wire for Anthropic {
         let mut fields = Map::new();
         fields.insert("name".into(), function.name.as_str().into());
         fields.insert("description".into(), function.description.as_str().into());
-        fields.insert("input_schema".into(), function.schema.clone().unwrap_or_else(|| json!({"type": "object"})));
+        fields.insert(
+            "input_schema".into(),
+            function.schema.clone().unwrap_or_else(|| json!({"type": "object"})),
+        );
         if function.strict {
             fields.insert("strict".into(), true.into());
         }

@@ -54,10 +54,16 @@ impl PayloadError {
                 "make a profile with fewer tools, or use --surface gateway".into()
             }
             PayloadError::TooMany { fits, .. } => format!("these fit: {}", fits.join("; ")),
-            PayloadError::Clash { first, second, .. } if functions().named(first).is_some() && first == second => {
-                format!("`{first}` is a function of toolcrib; leave yours out of the profile, or take another surface")
+            PayloadError::Clash { first, second, .. }
+                if functions().named(first).is_some() && first == second =>
+            {
+                format!(
+                    "`{first}` is a function of toolcrib; leave yours out of the profile, or take another surface"
+                )
             }
-            PayloadError::Clash { .. } => "leave one of them out of the profile, or rename it at its source".into(),
+            PayloadError::Clash { .. } => {
+                "leave one of them out of the profile, or rename it at its source".into()
+            }
             PayloadError::UnknownToolset { nearest, known, .. } => match nearest.first() {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => format!("toolsets are: {}", known.join(", ")),

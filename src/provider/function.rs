@@ -43,7 +43,7 @@ pub struct Function<'a> {
 }
 
 /// Ends the text of a stub; the description of `read_tool_doc` says what it means.
-const DOC_FIRST: &str = " (doc first)";
+const DOC_FIRST: &str = "Doc first.";
 
 /// The functions that could be made of the chosen tools. One that cannot is left out, with a finding.
 pub(super) fn view<'a>(
@@ -98,19 +98,22 @@ fn bound_schema(
         return Err(format!("it cannot be called, since {reason}"));
     }
     if chosen.extent == Extent::Stub || tool.parameters.validator().is_none() {
-        let takes_none = tool.parameters.validator().is_some() && takes_no_arguments(tool.parameters.schema());
+        let takes_none =
+            tool.parameters.validator().is_some() && takes_no_arguments(tool.parameters.schema());
         return Ok(BoundSchema { schema: stub(rules.stub, takes_none), strict: false });
     }
     let compact = tool.definition.provider_schema.as_ref().map(|schema| schema.value());
     let schema = compact.unwrap_or(tool.parameters.schema());
     let wants_strict = tool.definition.strict == Some(true) && chosen.extent == Extent::Full;
-    let view = view::view(schema, &rules.schema, chosen.extent == Extent::Compact, wants_strict && strict_allowed)?;
+    let view =
+        view::view(schema, &rules.schema, chosen.extent == Extent::Compact, wants_strict && strict_allowed)?;
     if !view.loosened.is_empty() {
         let message = format!("bound with a looser schema: {}", view.loosened.join(", "));
         report(Finding::new(Code::PayloadSchemaLoosened, message));
     }
     if wants_strict && !view.strict && rules.schema.strict.is_some() {
-        let reason = view.not_strict.unwrap_or_else(|| "the request has as many strict tools as it may".into());
+        let reason =
+            view.not_strict.unwrap_or_else(|| "the request has as many strict tools as it may".into());
         report(Finding::new(Code::PayloadStrictOff, format!("bound without `strict`: {reason}")));
     }
     Ok(BoundSchema { schema: view.schema, strict: view.strict })
@@ -119,7 +122,8 @@ fn bound_schema(
 /// Whether a schema lets no argument through that means something.
 fn takes_no_arguments(schema: &Value) -> bool {
     let Some(schema) = schema.as_object() else { return false };
-    let harmless = ["type", "properties", "required", "additionalProperties", "description", "title", "$schema"];
+    let harmless =
+        ["type", "properties", "required", "additionalProperties", "description", "title", "$schema"];
     schema.get("properties").is_none_or(|properties| properties.as_object().is_some_and(|map| map.is_empty()))
         && schema.get("additionalProperties").is_none_or(|more| more == &Value::Bool(false))
         && schema.keys().all(|key| harmless.contains(&key.as_str()))
@@ -139,6 +143,9 @@ fn text(chosen: &Chosen<'_>) -> String {
     match chosen.extent {
         Extent::Full if !tool.description.trim().is_empty() => tool.description.clone(),
         Extent::Full | Extent::Compact => tool.short.clone(),
-        Extent::Stub => format!("{}{DOC_FIRST}", tool.short),
+        Extent::Stub if tool.short.ends_with(['.', '!', '?', '…', '。']) => {
+            format!("{} {DOC_FIRST}", tool.short)
+        }
+        Extent::Stub => format!("{}. {DOC_FIRST}", tool.short),
     }
 }

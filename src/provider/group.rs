@@ -34,7 +34,10 @@ pub fn toolsets<'a>(profile: &Profile<'a>) -> Vec<Toolset<'a>> {
 pub(super) fn toolset<'a>(profile: &Profile<'a>, name: &str) -> Result<Vec<&'a Tool>, PayloadError> {
     let is_below = |category: &CategoryPath| {
         let path = category.as_str();
-        let rest = path.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name)).map(|_| &path[name.len()..]);
+        let rest = path
+            .get(..name.len())
+            .filter(|start| start.eq_ignore_ascii_case(name))
+            .map(|_| &path[name.len()..]);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let tools: Vec<&Tool> = profile
@@ -76,7 +79,9 @@ pub(super) fn namespaces<'a>(
 ) -> Vec<Namespace<'a>> {
     let keys: [fn(&Tool) -> String; 3] = [
         |tool| tool.categories.first().map(|path| path.as_str().to_string()).unwrap_or_default(),
-        |tool| tool.categories.first().and_then(|path| path.segments().next()).unwrap_or_default().to_string(),
+        |tool| {
+            tool.categories.first().and_then(|path| path.segments().next()).unwrap_or_default().to_string()
+        },
         |_| "Tools".to_string(),
     ];
     let room = room.max(1);
@@ -115,7 +120,11 @@ fn named<'a>(category: &str, functions: Vec<&'a Function<'a>>, taken: &mut HashS
     let base: String = slug(category).replace('-', "_").chars().filter(char::is_ascii).take(48).collect();
     let base = base.trim_matches('_');
     let starts_well = base.starts_with(|c: char| c.is_ascii_alphabetic());
-    let base = if starts_well { base.to_string() } else { format!("tools_{base}").trim_end_matches('_').to_string() };
+    let base = if starts_well {
+        base.to_string()
+    } else {
+        format!("tools_{base}").trim_end_matches('_').to_string()
+    };
     let numbered = |number: usize| if number < 2 { base.clone() } else { format!("{base}_{number}") };
     let name = (1..).map(numbered).find(|name| taken.insert(name.clone())).unwrap_or_default();
     let names: Vec<&str> = functions.iter().take(NAMED).map(|function| function.name.as_str()).collect();

@@ -3,12 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::call::RawCall;
+use super::chat;
 use super::function::{Extent, Function};
 use super::names::NameRule;
 use super::reply::Reply;
 use super::view::{Keys, Root, SchemaRules};
 use super::wire::{Bound, Cache, Rules, Stub, Wire};
-use super::chat;
 use crate::tool::Effect;
 
 /// The wire.
@@ -41,23 +41,26 @@ impl Wire for Mcp {
         let definition = &function.tool.definition;
         let mut fields = Map::new();
         fields.insert("name".into(), function.name.as_str().into());
-        if let Some(title) = &definition.title {
+        if let Some(title) = definition.title.as_ref().filter(|_| function.extent == Extent::Full) {
             fields.insert("title".into(), title.as_str().into());
         }
         fields.insert("description".into(), function.description.as_str().into());
-        fields.insert("inputSchema".into(), function.schema.clone().unwrap_or_else(|| json!({"type": "object"})));
+        fields.insert(
+            "inputSchema".into(),
+            function.schema.clone().unwrap_or_else(|| json!({"type": "object"})),
+        );
         // Before revision 2026-07-28 a result is an object.
         let result = definition.result_schema.as_ref().map(|schema| schema.value());
         let is_object = |schema: &&Value| schema.get("type").is_some_and(|word| word == "object");
         if let Some(schema) = result.filter(is_object).filter(|_| function.extent == Extent::Full) {
             fields.insert("outputSchema".into(), schema.clone());
         }
-        let annotations = match function.tool.effect {
-            Effect::Read => json!({"readOnlyHint": true}),
-            Effect::Write => json!({"readOnlyHint": false, "destructiveHint": false}),
-            Effect::Destructive => json!({"readOnlyHint": false, "destructiveHint": true}),
+        // What is left out has these defaults: not read-only, destructive.
+        match function.tool.effect {
+            Effect::Read => fields.insert("annotations".into(), json!({"readOnlyHint": true})),
+            Effect::Write => fields.insert("annotations".into(), json!({"destructiveHint": false})),
+            Effect::Destructive => None,
         };
-        fields.insert("annotations".into(), annotations);
         Value::Object(fields)
     }
 

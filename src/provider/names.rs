@@ -27,8 +27,7 @@ impl NameRule {
             NameRule::Underscores => tool.safe_name.replace('-', "_"),
             NameRule::Mcp => {
                 let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
-                let is_legal =
-                    !tool.name.is_empty() && tool.name.len() <= 128 && tool.name.chars().all(fits);
+                let is_legal = !tool.name.is_empty() && tool.name.len() <= 128 && tool.name.chars().all(fits);
                 if is_legal { tool.name.clone() } else { tool.safe_name.clone() }
             }
         }

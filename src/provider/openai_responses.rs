@@ -3,13 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::call::RawCall;
+use super::chat;
 use super::function::Function;
+use super::group::namespaces;
 use super::names::NameRule;
 use super::reply::Reply;
 use super::view::{Keys, Root, SchemaRules, Strict};
 use super::wire::{Bound, Cache, Rules, Stub, Wire};
-use super::chat;
-use super::group::namespaces;
 use crate::config::SearchBy;
 
 /// The wire.
@@ -73,7 +73,8 @@ impl Wire for OpenAiResponses {
         let room = bound.max_entries.unwrap_or(usize::MAX).saturating_sub(tools.len());
         let taken = bound.functions.iter().map(|function| function.name.as_str());
         for namespace in namespaces(&deferred, room, taken) {
-            let functions: Vec<Value> = namespace.functions.iter().map(|function| self.function(function)).collect();
+            let functions: Vec<Value> =
+                namespace.functions.iter().map(|function| self.function(function)).collect();
             tools.push(json!({
                 "type": "namespace", "name": namespace.name, "description": namespace.description, "tools": functions
             }));

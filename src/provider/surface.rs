@@ -74,8 +74,10 @@ pub(super) fn choose<'a>(request: &Request<'a>, surface: Surface) -> Result<Vec<
 }
 
 fn ours<'a>(names: &'static [&'static str]) -> impl Iterator<Item = Chosen<'a>> {
-    names
-        .iter()
-        .filter_map(|name| functions().named(name))
-        .map(|tool| Chosen { tool, ours: true, extent: Extent::Full, deferred: false })
+    names.iter().filter_map(|name| functions().named(name)).map(|tool| Chosen {
+        tool,
+        ours: true,
+        extent: Extent::Full,
+        deferred: false,
+    })
 }

@@ -1,0 +1,129 @@
+//! A model behind an OpenAI-compatible API: one question, one answer. Used only where the configuration names one.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::config;
+
+/// The most bytes of an answer that are read.
+const MAX_ANSWER: u64 = 1 << 20;
+
+/// Something that answers a question in text.
+pub trait Model: Sync {
+    /// The answer, or why there is none.
+    fn answer(&self, instructions: &str, question: &str) -> Result<String, ModelError>;
+}
+
+/// Why a model gave no answer. Never holds the key.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The configuration cannot be used.
+    #[error("{0}")]
+    Configuration(String),
+    /// Nobody answered, or not in time.
+    #[error("no answer from {url}: {reason}")]
+    Unreachable {
+        /// Who was asked.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+    /// The API refused, or answered in another form.
+    #[error("{url} answered {status}{reason}")]
+    Refused {
+        /// Who was asked.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+        /// What else it said.
+        reason: String,
+    },
+}
+
+/// A chat completions endpoint.
+#[derive(Debug)]
+pub struct Endpoint {
+    client: reqwest::blocking::Client,
+    url: String,
+    model: String,
+    key: Option<String>,
+}
+
+impl Endpoint {
+    /// The endpoint that a configuration names; its key comes from the environment.
+    pub fn new(repair: &config::Repair) -> Result<Self, ModelError> {
+        let base = repair.url.trim_end_matches('/');
+        if !base.starts_with("http://") && !base.starts_with("https://") {
+            let message = format!("`repair.url` is \"{base}\"; it must start with http:// or https://");
+            return Err(ModelError::Configuration(message));
+        }
+        let key = match &repair.api_key_env {
+            Some(name) => Some(std::env::var(name).map_err(|_| {
+                ModelError::Configuration(format!(
+                    "the environment variable {name}, named in `repair`, is not set"
+                ))
+            })?),
+            None => None,
+        };
+        // One provider of cryptography for the whole program; a second call changes nothing.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::blocking::Client::builder()
+            .timeout(Duration::from_secs(repair.timeout_seconds.max(1)))
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| ModelError::Configuration(error.to_string()))?;
+        let url = if base.ends_with("/chat/completions") {
+            base.into()
+        } else {
+            format!("{base}/chat/completions")
+        };
+        Ok(Self { client, url, model: repair.model.clone(), key })
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> ModelError {
+        let reason = match (error.is_timeout(), error.is_connect()) {
+            (true, _) => "it took too long",
+            (_, true) => "no connection",
+            _ => "the connection broke",
+        };
+        ModelError::Unreachable { url: self.url.clone(), reason: reason.into() }
+    }
+}
+
+impl Model for Endpoint {
+    fn answer(&self, instructions: &str, question: &str) -> Result<String, ModelError> {
+        use std::io::Read;
+        let body = json!({
+            "model": self.model,
+            "temperature": 0,
+            "messages": [
+                {"role": "system", "content": instructions},
+                {"role": "user", "content": question},
+            ],
+        });
+        let mut request =
+            self.client.post(&self.url).header("content-type", "application/json").body(body.to_string());
+        if let Some(key) = &self.key {
+            request = request.bearer_auth(key);
+        }
+        let response = request.send().map_err(|error| self.unreachable(&error))?;
+        let status = response.status();
+        let mut text = String::new();
+        let refused = |reason: &str| ModelError::Refused {
+            url: self.url.clone(),
+            status: status.as_u16(),
+            reason: reason.into(),
+        };
+        if !status.is_success() {
+            return Err(refused(""));
+        }
+        let mut whole = response.take(MAX_ANSWER);
+        whole.read_to_string(&mut text).map_err(|_| refused(", and the answer broke off"))?;
+        let answer: Value =
+            serde_json::from_str(&text).map_err(|_| refused(", and the answer is not JSON"))?;
+        let content = answer.pointer("/choices/0/message/content").and_then(Value::as_str);
+        content.map(ToString::to_string).ok_or_else(|| refused(" without `choices[0].message.content`"))
+    }
+}
