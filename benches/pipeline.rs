@@ -4,11 +4,13 @@
 //! `cargo bench --bench pipeline` recombines the tools of `examples/github`; `cargo bench --bench pipeline -- FILE...`
 //! takes catalogs of your own.
 
+mod generated;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolcrib::{catalog, config, render};
 use walkdir::WalkDir;
 
@@ -18,7 +20,7 @@ fn main() {
     let scratch = tempfile::tempdir().expect("a temporary folder");
     let named: Vec<PathBuf> =
         std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).map(PathBuf::from).collect();
-    let catalogs = if named.is_empty() { generated(scratch.path()) } else { named };
+    let catalogs = if named.is_empty() { generated::catalogs(scratch.path()) } else { named };
     println!(
         "{:>7}  {:>22}  {:>28}  {:>28}  {:>8}",
         "tools", "load / bare parse", "render / bare write", "again / bare walk", "peak MB"
@@ -100,38 +102,4 @@ fn peak_megabytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) / 1024
-}
-
-/// Catalogs of 100, 1,000 and 10,000 tools of about 1 kB, each tool made of two of the GitHub ones.
-fn generated(folder: &Path) -> Vec<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/github/tools.json");
-    let pool: Vec<Value> = serde_json::from_slice(&fs::read(source).expect("the example")).expect("JSON");
-    [100, 1_000, 10_000]
-        .into_iter()
-        .map(|count| {
-            let tools: Vec<Value> = (0..count).map(|index| combined(&pool, index)).collect();
-            let file = folder.join(format!("tools-{count}.json"));
-            fs::write(&file, json!({ "tools": tools }).to_string()).expect("a file");
-            file
-        })
-        .collect()
-}
-
-fn combined(pool: &[Value], index: usize) -> Value {
-    let (a, b) = (&pool[index % pool.len()], &pool[(index * 7 + index / pool.len() + 1) % pool.len()]);
-    let text = |tool: &Value, key: &str| tool[key].as_str().unwrap_or_default().to_string();
-    let mut properties = a["inputSchema"]["properties"].as_object().cloned().unwrap_or_default();
-    properties.extend(
-        b["inputSchema"]["properties"]
-            .as_object()
-            .into_iter()
-            .flatten()
-            .take(2)
-            .map(|(k, v)| (k.clone(), v.clone())),
-    );
-    json!({
-        "name": format!("{}_{index}", text(a, "name")),
-        "description": format!("{} Case {index}.\n{}", text(a, "description"), text(b, "description")),
-        "inputSchema": { "type": "object", "properties": properties, "required": a["inputSchema"]["required"] },
-    })
 }
