@@ -1,14 +1,14 @@
 //! Ollama: OpenAI's shape, few keywords, arguments as objects (formats.md, section 7).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::call::RawCall;
+use super::call::Calls;
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
 use super::view::{Keys, Root, SchemaRules};
 use super::wire::{Bound, Cache, Rules, Stub, Wire};
-use super::chat;
+use super::chat::{self, Held};
 
 /// The wire.
 pub(super) struct Ollama;
@@ -44,11 +44,12 @@ impl Wire for Ollama {
         chat::tools(bound.functions.iter().map(|function| self.function(function)).collect())
     }
 
-    fn calls(&self, response: Value) -> Vec<RawCall> {
-        chat::calls(response)
+    fn calls(&self, response: Value) -> Calls {
+        chat::calls(response, Held::Message)
     }
 
     fn replies(&self, replies: &[Reply]) -> Value {
-        chat::replies(replies)
+        let message = |reply: &Reply| json!({"role": "tool", "tool_name": reply.name, "content": reply.text()});
+        replies.iter().map(message).collect()
     }
 }

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::call::RawCall;
+use super::call::Calls;
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
 use super::view::{Keys, Root, SchemaRules, Strict};
 use super::wire::{Bound, Cache, Rules, Stub, Wire};
-use super::chat;
+use super::chat::{self, Held};
 
 /// The wire.
 pub(super) struct OpenAi;
@@ -44,8 +44,8 @@ impl Wire for OpenAi {
         chat::tools(bound.functions.iter().map(|function| self.function(function)).collect())
     }
 
-    fn calls(&self, response: Value) -> Vec<RawCall> {
-        chat::calls(response)
+    fn calls(&self, response: Value) -> Calls {
+        chat::calls(response, Held::Choices)
     }
 
     fn replies(&self, replies: &[Reply]) -> Value {
