@@ -8,9 +8,11 @@ mod check;
 mod completions;
 mod import;
 mod init;
+mod parse;
 mod payload;
 mod progress;
 mod render;
+mod reply;
 mod schema;
 mod seed;
 
@@ -45,6 +47,8 @@ enum Command {
     Render(render::Render),
     Seed(seed::Seed),
     Payload(payload::Payload),
+    Parse(parse::Parse),
+    Reply(reply::Reply),
     Import(import::Import),
     Schema(schema::Schema),
     Completions(completions::Completions),
@@ -76,6 +80,8 @@ pub fn run() -> ExitCode {
         Command::Render(command) => command.run(),
         Command::Seed(command) => command.run(),
         Command::Payload(command) => command.run(),
+        Command::Parse(command) => command.run(),
+        Command::Reply(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run::<Arguments>(),

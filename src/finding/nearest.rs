@@ -1,10 +1,17 @@
 //! Nearest names for a name that does not exist.
 
+/// Longer texts are no names; comparing them would cost time and memory without end.
+const LONGEST: usize = 200;
+
 /// The known names most like `name`, best first, at most three; empty when nothing is close.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    if name.len() > LONGEST {
+        return Vec::new();
+    }
     let wanted = name.to_lowercase();
     let mut scored: Vec<(f64, &str)> = known
         .into_iter()
+        .filter(|candidate| candidate.len() <= LONGEST)
         .map(|candidate| (likeness(&wanted, &candidate.to_lowercase()), candidate))
         .filter(|(score, _)| *score >= 0.6)
         .collect();

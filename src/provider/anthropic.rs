@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::RawCall;
+use super::call::{Calls, RawCall, objects, take_list};
 use super::chat;
 use super::function::Function;
 use super::names::NameRule;
@@ -13,6 +13,9 @@ use crate::config::SearchBy;
 
 /// The wire.
 pub(super) struct Anthropic;
+
+/// What a response is.
+const EXPECTED: &str = "a message whose `content` is a list of blocks, or a list of messages";
 
 const RULES: Rules = Rules {
     names: NameRule::Safe,
@@ -70,11 +73,48 @@ impl Wire for Anthropic {
         chat::tools(tools)
     }
 
-    fn calls(&self, response: Value) -> Vec<RawCall> {
-        chat::calls(response)
+    fn calls(&self, response: Value) -> Calls {
+        let is_block = |block: &Value| block.get("type").is_some_and(Value::is_string);
+        let content = |message: Value| match message {
+            Value::Object(mut fields) if !fields.contains_key("tool_calls") => match fields.get("content") {
+                Some(Value::Array(blocks)) if blocks.iter().all(is_block) => {
+                    take_list(&mut fields, "content")
+                }
+                Some(Value::String(_)) if fields.contains_key("role") => Some(Vec::new()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let messages = match response {
+            Value::Array(messages) => messages,
+            message => vec![message],
+        };
+        let blocks: Option<Vec<Vec<Value>>> = messages.into_iter().map(content).collect();
+        // What the server runs by itself has types of its own: `server_tool_use`, `mcp_tool_use`.
+        let is_ours = |block: &Map<String, Value>| block.get("type").is_some_and(|kind| kind == "tool_use");
+        let calls = objects(blocks.ok_or(EXPECTED)?.into_iter().flatten().collect()).filter(is_ours);
+        Ok(calls.map(|mut block| RawCall::of(&mut block, "id", "name", "input")).collect())
     }
 
     fn replies(&self, replies: &[Reply]) -> Value {
-        chat::replies(replies)
+        let block = |reply: &Reply| {
+            let mut fields = Map::new();
+            fields.insert("type".into(), "tool_result".into());
+            fields.insert("tool_use_id".into(), json!(reply.call_id));
+            let references =
+                || reply.found.iter().map(|found| json!({"type": "tool_reference", "tool_name": found.name}));
+            // A list without references is refused; the result says as text that nothing was found.
+            let content = if reply.found.is_empty() || reply.is_error {
+                reply.text().into()
+            } else {
+                references().collect()
+            };
+            fields.insert("content".into(), content);
+            if reply.is_error {
+                fields.insert("is_error".into(), true.into());
+            }
+            Value::Object(fields)
+        };
+        json!({"role": "user", "content": replies.iter().map(block).collect::<Vec<Value>>()})
     }
 }

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::RawCall;
-use super::chat;
+use super::call::{Calls, RawCall, objects, take, take_list, take_object};
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
@@ -12,6 +11,10 @@ use super::wire::{Bound, Cache, Rules, Stub, Wire};
 
 /// The wire.
 pub(super) struct Bedrock;
+
+/// What a response is.
+const EXPECTED: &str =
+    "an object with `output.message`, a message whose `content` is a list of blocks, or a list of these";
 
 const RULES: Rules = Rules {
     names: NameRule::Safe,
@@ -58,11 +61,41 @@ impl Wire for Bedrock {
         json!({"toolConfig": {"tools": tools}})
     }
 
-    fn calls(&self, response: Value) -> Vec<RawCall> {
-        chat::calls(response)
+    fn calls(&self, response: Value) -> Calls {
+        let messages = match response {
+            Value::Array(messages) => messages,
+            Value::Object(mut fields) => match take_object(&mut fields, "output") {
+                Some(mut output) => vec![take(&mut output, "message").ok_or(EXPECTED)?],
+                None => vec![Value::Object(fields)],
+            },
+            _ => return Err(EXPECTED),
+        };
+        // Blocks have no `type`; what they are is their only key.
+        let is_block = |block: &Value| block.is_object() && block.get("type").is_none();
+        let content = |message: Value| match message {
+            Value::Object(mut message) => {
+                take_list(&mut message, "content").filter(|blocks| blocks.iter().all(is_block))
+            }
+            _ => None,
+        };
+        let blocks: Option<Vec<Vec<Value>>> = messages.into_iter().map(content).collect();
+        let call = |mut block: Map<String, Value>| {
+            let mut call = take_object(&mut block, "toolUse")?;
+            let is_ours = call.get("type").is_none_or(|kind| kind != "server_tool_use");
+            is_ours.then(|| RawCall::of(&mut call, "toolUseId", "name", "input"))
+        };
+        Ok(objects(blocks.ok_or(EXPECTED)?.into_iter().flatten().collect()).filter_map(call).collect())
     }
 
     fn replies(&self, replies: &[Reply]) -> Value {
-        chat::replies(replies)
+        let block = |reply: &Reply| {
+            let content = match &reply.content {
+                object @ Value::Object(_) => json!({"json": object}),
+                _ => json!({"text": reply.text()}),
+            };
+            let status = if reply.is_error { "error" } else { "success" };
+            json!({"toolResult": {"toolUseId": reply.call_id, "content": [content], "status": status}})
+        };
+        json!({"role": "user", "content": replies.iter().map(block).collect::<Vec<Value>>()})
     }
 }

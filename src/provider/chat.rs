@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::RawCall;
+use super::call::{Calls, RawCall, objects, take, take_list, take_object, take_text};
 use super::function::Function;
 use super::reply::Reply;
 
@@ -25,14 +25,87 @@ pub(super) fn tools(tools: Vec<Value>) -> Value {
     if tools.is_empty() { json!({}) } else { json!({"tools": tools}) }
 }
 
-/// The calls of a response, a message, or a list of messages.
-pub(super) fn calls(response: Value) -> Vec<RawCall> {
-    let _ = response;
-    Vec::new()
+/// What the message of a response stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    /// `{"choices":[{"message":{...}}]}`.
+    Choices,
+    /// `{"message":{...}}`.
+    Message,
 }
 
-/// One message of role `tool` a result.
+impl Held {
+    fn expected(self) -> &'static str {
+        match self {
+            Held::Choices => {
+                "an object with `choices`, each with a `message`; a message; or a list of messages"
+            }
+            Held::Message => "an object with `message`; a message; or a list of messages",
+        }
+    }
+}
+
+/// The calls of a response, a message, or a list of messages.
+pub(super) fn calls(response: Value, held: Held) -> Calls {
+    let messages = match response {
+        Value::Array(messages) => messages,
+        Value::Object(mut fields) => match held {
+            Held::Choices if fields.contains_key("choices") => {
+                let choices = take_list(&mut fields, "choices").ok_or(held.expected())?;
+                objects(choices).map(|mut choice| take(&mut choice, "message").unwrap_or_default()).collect()
+            }
+            Held::Message if fields.contains_key("message") => {
+                vec![take(&mut fields, "message").unwrap_or_default()]
+            }
+            _ => vec![Value::Object(fields)],
+        },
+        _ => return Err(held.expected()),
+    };
+    let mut calls = Vec::new();
+    for message in messages {
+        let Value::Object(message) = message else { return Err(held.expected()) };
+        if !is_message(&message) {
+            return Err(held.expected());
+        }
+        message_calls(message, &mut calls);
+    }
+    Ok(calls)
+}
+
+/// Whether this is a message of this shape. Others have a role too, and keep calls in their content.
+fn is_message(message: &Map<String, Value>) -> bool {
+    let is_text = |part: &Value| {
+        let kind = part.get("type").and_then(Value::as_str);
+        kind.is_some_and(|kind| !kind.contains("tool"))
+    };
+    let has_role = message.get("role").is_some_and(Value::is_string);
+    let has_calls = message.contains_key("tool_calls") && message.get("type").is_none();
+    let content_fits = match message.get("content") {
+        Some(Value::Array(parts)) => parts.iter().all(is_text),
+        Some(Value::String(_) | Value::Null) => true,
+        None => has_calls || message.contains_key("function_call") || !message.contains_key("parts"),
+        _ => false,
+    };
+    (has_role || has_calls) && content_fits && message.get("type").is_none_or(|kind| kind != "message")
+}
+
+fn message_calls(mut message: Map<String, Value>, calls: &mut Vec<RawCall>) {
+    for mut call in objects(take_list(&mut message, "tool_calls").unwrap_or_default()) {
+        let call_id = take_text(&mut call, "id");
+        let mut function = take_object(&mut call, "function").unwrap_or(call);
+        calls.push(RawCall { call_id, ..RawCall::of(&mut function, "id", "name", "arguments") });
+    }
+    // What came before `tool_calls`; it has no id.
+    if let Some(mut function) = take_object(&mut message, "function_call") {
+        calls.push(RawCall::of(&mut function, "id", "name", "arguments"));
+    }
+}
+
+/// One message of role `tool` a result; of role `function` where the call had no id.
 pub(super) fn replies(replies: &[Reply]) -> Value {
-    let _ = replies;
-    json!([])
+    let message = |reply: &Reply| match &reply.call_id {
+        Some(id) => json!({"role": "tool", "tool_call_id": id, "content": reply.text()}),
+        None => json!({"role": "function", "name": reply.name, "content": reply.text()}),
+    };
+    replies.iter().map(message).collect()
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::call::RawCall;
-use super::chat;
+use super::call::Calls;
+use super::chat::{self, Held};
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
@@ -44,8 +44,8 @@ impl Wire for Cohere {
         chat::tools(bound.functions.iter().map(|function| self.function(function)).collect())
     }
 
-    fn calls(&self, response: Value) -> Vec<RawCall> {
-        chat::calls(response)
+    fn calls(&self, response: Value) -> Calls {
+        chat::calls(response, Held::Message)
     }
 
     fn replies(&self, replies: &[Reply]) -> Value {

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::RawCall;
-use super::chat;
+use super::call::{Calls, RawCall, objects, take_list, take_object, take_text};
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
@@ -37,6 +36,12 @@ pub(super) const KEYWORDS: &[&str] = &[
     "required",
     "propertyOrdering",
 ];
+
+/// What a response is.
+const EXPECTED: &str =
+    "an object with the list `candidates`, a content with the list `parts`, or a list of these";
+/// What a response without candidates has.
+const FEEDBACK: [&str; 4] = ["promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"];
 
 const RULES: Rules = Rules {
     names: NameRule::Safe,
@@ -85,11 +90,76 @@ impl Wire for Gemini {
         body.pointer("/tools/0/functionDeclarations").and_then(Value::as_array).map_or(0, Vec::len)
     }
 
-    fn calls(&self, response: Value) -> Vec<RawCall> {
-        chat::calls(response)
+    fn calls(&self, response: Value) -> Calls {
+        let responses = match response {
+            Value::Array(responses) => responses,
+            response => vec![response],
+        };
+        let mut calls = Vec::new();
+        for response in responses {
+            let Value::Object(mut response) = response else { return Err(EXPECTED) };
+            match take_list(&mut response, "candidates") {
+                Some(candidates) => {
+                    objects(candidates).for_each(|candidate| candidate_calls(candidate, &mut calls))
+                }
+                None if response.get("parts").is_some_and(Value::is_array) => {
+                    content_calls(response, &mut calls)
+                }
+                // A refused prompt, and the last chunk of a stream, have no candidates.
+                None if FEEDBACK.iter().any(|key| response.contains_key(*key)) => {}
+                None => return Err(EXPECTED),
+            }
+        }
+        Ok(calls)
     }
 
     fn replies(&self, replies: &[Reply]) -> Value {
-        chat::replies(replies)
+        let part = |reply: &Reply| {
+            if reply.name.is_empty() {
+                return json!({"text": reply.text()});
+            }
+            let mut fields = Map::new();
+            if let Some(id) = &reply.call_id {
+                fields.insert("id".into(), id.as_str().into());
+            }
+            fields.insert("name".into(), reply.name.as_str().into());
+            let key = if reply.is_error { "error" } else { "output" };
+            fields.insert("response".into(), json!({key: reply.content}));
+            json!({"functionResponse": fields})
+        };
+        json!({"role": "user", "parts": replies.iter().map(part).collect::<Vec<Value>>()})
     }
+}
+
+/// The calls of one candidate. A malformed one comes without parts: nothing but the reason is left of it.
+fn candidate_calls(mut candidate: Map<String, Value>, calls: &mut Vec<RawCall>) {
+    let before = calls.len();
+    if let Some(content) = take_object(&mut candidate, "content") {
+        content_calls(content, calls);
+    }
+    let reason = either(&mut candidate, ["finishReason", "finish_reason"], take_text);
+    if calls.len() == before && reason.is_some_and(|reason| reason.ends_with("MALFORMED_FUNCTION_CALL")) {
+        let said = either(&mut candidate, ["finishMessage", "finish_message"], take_text);
+        let malformed =
+            said.unwrap_or_else(|| "the provider says that the model wrote a malformed call".into());
+        calls.push(RawCall { malformed: Some(malformed), ..RawCall::default() });
+    }
+}
+
+fn content_calls(mut content: Map<String, Value>, calls: &mut Vec<RawCall>) {
+    let parts = take_list(&mut content, "parts").unwrap_or_default();
+    calls.extend(objects(parts).filter_map(|mut part| {
+        let mut call = either(&mut part, ["functionCall", "function_call"], take_object)?;
+        let signature = either(&mut part, ["thoughtSignature", "thought_signature"], take_text);
+        Some(RawCall { signature, ..RawCall::of(&mut call, "id", "name", "args") })
+    }));
+}
+
+/// A field in the API's spelling, or in that of the Python SDK.
+fn either<T>(
+    fields: &mut Map<String, Value>,
+    names: [&str; 2],
+    take: impl Fn(&mut Map<String, Value>, &str) -> Option<T>,
+) -> Option<T> {
+    names.into_iter().find_map(|name| take(fields, name))
 }

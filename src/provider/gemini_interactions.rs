@@ -1,8 +1,10 @@
 //! Gemini interactions: short descriptions and deferral (formats.md, section 5).
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
-use super::call::RawCall;
+use super::call::{Calls, RawCall, objects, take_list, take_text};
 use super::chat;
 use super::function::Function;
 use super::gemini::KEYWORDS;
@@ -17,6 +19,9 @@ pub(super) struct GeminiInteractions;
 
 /// Our function that answers searches.
 const SEARCH: &str = "tool_search";
+
+/// What a response is.
+const EXPECTED: &str = "an object with the list `outputs` or `steps`";
 
 const RULES: Rules = Rules {
     names: NameRule::Safe,
@@ -74,11 +79,53 @@ impl Wire for GeminiInteractions {
         chat::tools(tools)
     }
 
-    fn calls(&self, response: Value) -> Vec<RawCall> {
-        chat::calls(response)
+    fn calls(&self, response: Value) -> Calls {
+        let Value::Object(mut fields) = response else { return Err(EXPECTED) };
+        let lists = ["outputs", "steps"];
+        let items = lists.into_iter().find_map(|key| take_list(&mut fields, key)).ok_or(EXPECTED)?;
+        let answered: HashSet<String> = items.iter().filter_map(answered_search).collect();
+        let call = |mut item: Map<String, Value>| match item.get("type").and_then(Value::as_str) {
+            Some("function_call") => {
+                let call = RawCall::of(&mut item, "id", "name", "arguments");
+                let signature =
+                    take_text(&mut item, "signature").or_else(|| take_text(&mut item, "thought_signature"));
+                Some(RawCall { signature, ..call })
+            }
+            Some("tool_search_call") if is_for_client(&item) => {
+                let call = RawCall::of(&mut item, "id", "name", "arguments");
+                let is_open = call.call_id.as_ref().is_none_or(|id| !answered.contains(id));
+                is_open.then(|| RawCall { name: Some(SEARCH.into()), search: true, ..call })
+            }
+            _ => None,
+        };
+        Ok(objects(items).filter_map(call).collect())
     }
 
     fn replies(&self, replies: &[Reply]) -> Value {
-        chat::replies(replies)
+        let step = |reply: &Reply| {
+            if reply.search && !reply.is_error {
+                let tools: Vec<&Value> = reply.found.iter().map(|found| &found.definition).collect();
+                return json!({"type": "tool_search_result", "call_id": reply.call_id, "result": tools});
+            }
+            json!({
+                "type": "function_result", "call_id": reply.call_id, "name": reply.name, "result": reply.text(),
+                "is_error": reply.is_error
+            })
+        };
+        replies.iter().map(step).collect()
+    }
+}
+
+/// The search that an item answers: the server has run it.
+fn answered_search(item: &Value) -> Option<String> {
+    let is_result = item.get("type").is_some_and(|kind| kind == "tool_search_result");
+    item.get("call_id").and_then(Value::as_str).filter(|_| is_result).map(str::to_string)
+}
+
+/// Whether a search is ours to answer: the server's own names functions instead of saying what is wanted.
+fn is_for_client(item: &Map<String, Value>) -> bool {
+    match item.get("execution").and_then(Value::as_str) {
+        Some(by) => by == "client",
+        None => item.get("arguments").is_none_or(|arguments| arguments.get("function_names").is_none()),
     }
 }

@@ -1,8 +1,8 @@
 //! LangChain: the list of dicts that `bind_tools` takes (formats.md, section 11).
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::call::RawCall;
+use super::call::{Calls, RawCall, objects, take_list, take_object, take_text};
 use super::chat;
 use super::function::Function;
 use super::names::NameRule;
@@ -12,6 +12,12 @@ use super::wire::{Bound, Cache, Rules, Stub, Wire};
 
 /// The wire.
 pub(super) struct LangChain;
+
+/// What a response is.
+const EXPECTED: &str = "a dumped `AIMessage`, or a list of dumped messages";
+/// The types of messages.
+const KINDS: [&str; 8] =
+    ["ai", "AIMessageChunk", "human", "HumanMessageChunk", "system", "tool", "function", "chat"];
 
 const RULES: Rules = Rules {
     names: NameRule::Safe,
@@ -48,11 +54,59 @@ impl Wire for LangChain {
         body.as_array().map_or(0, Vec::len)
     }
 
-    fn calls(&self, response: Value) -> Vec<RawCall> {
-        chat::calls(response)
+    fn calls(&self, response: Value) -> Calls {
+        let messages = match response {
+            Value::Array(messages) => messages,
+            message => vec![message],
+        };
+        let mut calls = Vec::new();
+        for message in messages {
+            let mut message = message_fields(message).ok_or(EXPECTED)?;
+            let valid = take_list(&mut message, "tool_calls").unwrap_or_default();
+            calls.extend(objects(valid).map(|mut call| RawCall::of(&mut call, "id", "name", "args")));
+            let invalid = take_list(&mut message, "invalid_tool_calls").unwrap_or_default();
+            calls.extend(objects(invalid).map(invalid_call));
+        }
+        Ok(calls)
     }
 
     fn replies(&self, replies: &[Reply]) -> Value {
-        chat::replies(replies)
+        let message = |reply: &Reply| {
+            let status = if reply.is_error { "error" } else { "success" };
+            json!({
+                "type": "tool", "content": reply.text(), "tool_call_id": reply.call_id.as_deref().unwrap_or_default(),
+                "name": reply.name, "status": status
+            })
+        };
+        replies.iter().map(message).collect()
     }
+}
+
+/// The fields of a message, out of the dump that it comes in.
+fn message_fields(message: Value) -> Option<Map<String, Value>> {
+    let Value::Object(mut fields) = message else { return None };
+    let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+    let is_constructor = kind == "constructor";
+    let is_message = KINDS.contains(&kind);
+    // `AIMessage.tool_calls` by itself has `args` where other wires have `function`.
+    let has_calls = |fields: &Map<String, Value>| {
+        let calls = fields.get("tool_calls").and_then(Value::as_array);
+        calls.is_some_and(|calls| calls.iter().all(|call| call.get("args").is_some()))
+    };
+    match is_constructor {
+        true => take_object(&mut fields, "kwargs"),
+        false if is_message => take_object(&mut fields, "data").or(Some(fields)),
+        false => Some(fields).filter(|fields| !fields.contains_key("role") && has_calls(fields)),
+    }
+}
+
+/// A call that LangChain could not read; it is read once more here, unless nothing is left of it.
+fn invalid_call(mut call: Map<String, Value>) -> RawCall {
+    let said = take_text(&mut call, "error");
+    let call = RawCall::of(&mut call, "id", "name", "args");
+    let malformed = match &call.arguments {
+        Some(Value::String(text)) if !text.trim().is_empty() => None,
+        _ => Some(said.unwrap_or_else(|| "LangChain could not read the arguments of the call".into())),
+    };
+    RawCall { malformed, ..call }
 }

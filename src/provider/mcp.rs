@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::RawCall;
-use super::chat;
+use super::call::{Calls, RawCall, objects, take, take_object};
 use super::function::{Extent, Function};
 use super::names::NameRule;
 use super::reply::Reply;
@@ -13,6 +12,9 @@ use crate::tool::Effect;
 
 /// The wire.
 pub(super) struct Mcp;
+
+/// What a request is.
+const EXPECTED: &str = "a JSON-RPC request with `method`, or a batch of them";
 
 const RULES: Rules = Rules {
     names: NameRule::Mcp,
@@ -69,11 +71,68 @@ impl Wire for Mcp {
         json!({"tools": tools})
     }
 
-    fn calls(&self, response: Value) -> Vec<RawCall> {
-        chat::calls(response)
+    fn calls(&self, response: Value) -> Calls {
+        let is_message = |message: &Value| message.get("method").is_some_and(Value::is_string);
+        let messages = match response {
+            Value::Array(messages) if messages.iter().all(is_message) => messages,
+            message if is_message(&message) => vec![message],
+            _ => return Err(EXPECTED),
+        };
+        let call = |mut message: Map<String, Value>| {
+            if message.get("method").is_none_or(|method| method != "tools/call") {
+                return None;
+            }
+            let mut params = take_object(&mut message, "params").unwrap_or_default();
+            let call_id = take(&mut message, "id").and_then(id_text);
+            Some(RawCall { call_id, ..RawCall::of(&mut params, "id", "name", "arguments") })
+        };
+        Ok(objects(messages).filter_map(call).collect())
     }
 
     fn replies(&self, replies: &[Reply]) -> Value {
-        chat::replies(replies)
+        let mut responses: Vec<Value> = replies.iter().map(answer).collect();
+        match (responses.pop(), responses.is_empty()) {
+            (Some(only), true) => only,
+            (last, _) => {
+                responses.extend(last);
+                Value::Array(responses)
+            }
+        }
+    }
+}
+
+/// An id as text: a number or a plain string as it is; a string that reads like either stays in its quotes.
+fn id_text(id: Value) -> Option<String> {
+    match id {
+        Value::String(text) => {
+            let is_plain = matches!(id_value(&text), Value::String(same) if same == text);
+            Some(if is_plain { text } else { Value::String(text).to_string() })
+        }
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// The id that a text stands for.
+fn id_value(text: &str) -> Value {
+    match serde_json::from_str(text) {
+        Ok(id @ (Value::Number(_) | Value::String(_))) => id,
+        _ => text.into(),
+    }
+}
+
+fn answer(reply: &Reply) -> Value {
+    let mut result = Map::new();
+    // Clients of earlier revisions pass over it.
+    result.insert("resultType".into(), "complete".into());
+    result.insert("content".into(), json!([{"type": "text", "text": reply.text()}]));
+    // Before revision 2026-07-28 it is an object.
+    if reply.content.is_object() && !reply.is_error {
+        result.insert("structuredContent".into(), reply.content.clone());
+    }
+    result.insert("isError".into(), reply.is_error.into());
+    match &reply.call_id {
+        Some(id) => json!({"jsonrpc": "2.0", "id": id_value(id), "result": result}),
+        None => Value::Object(result),
     }
 }

@@ -1,9 +1,9 @@
 //! Mistral chat completions: OpenAI's shape, unknown fields refused (formats.md, section 8).
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::call::RawCall;
-use super::chat;
+use super::call::Calls;
+use super::chat::{self, Held};
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
@@ -44,11 +44,40 @@ impl Wire for Mistral {
         chat::tools(bound.functions.iter().map(|function| self.function(function)).collect())
     }
 
-    fn calls(&self, response: Value) -> Vec<RawCall> {
-        chat::calls(response)
+    fn calls(&self, response: Value) -> Calls {
+        let mut calls = chat::calls(response, Held::Choices)?;
+        for call in &mut calls {
+            call.call_id = call.call_id.take().filter(|id| id != "null");
+        }
+        Ok(calls)
     }
 
     fn replies(&self, replies: &[Reply]) -> Value {
-        chat::replies(replies)
+        let message = |reply: &Reply| {
+            let mut fields = Map::new();
+            fields.insert("role".into(), "tool".into());
+            if let Some(id) = &reply.call_id {
+                fields.insert("tool_call_id".into(), short_id(id).into());
+            }
+            fields.insert("name".into(), reply.name.as_str().into());
+            fields.insert("content".into(), reply.text().into());
+            Value::Object(fields)
+        };
+        replies.iter().map(message).collect()
     }
+}
+
+/// An id as it is replayed: exactly 9 letters and digits (formats.md, section 8). A foreign one is mapped, always to the
+/// same.
+fn short_id(id: &str) -> String {
+    const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    if id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return id.into();
+    }
+    let hash = blake3::hash(id.as_bytes());
+    hash.as_bytes()
+        .iter()
+        .take(9)
+        .map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()]))
+        .collect()
 }

@@ -37,7 +37,7 @@ use crate::finding::Finding;
 pub use error::PayloadError;
 pub use function::{Extent, Function};
 pub use group::{Toolset, toolsets};
-pub use reply::{Reply, replies};
+pub use reply::{Found, Reply, replies};
 
 use wire::{Cache, Wire};
 

@@ -1,9 +1,9 @@
 //! Ollama: OpenAI's shape, few keywords, arguments as objects (formats.md, section 7).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::call::RawCall;
-use super::chat;
+use super::call::Calls;
+use super::chat::{self, Held};
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
@@ -44,11 +44,13 @@ impl Wire for Ollama {
         chat::tools(bound.functions.iter().map(|function| self.function(function)).collect())
     }
 
-    fn calls(&self, response: Value) -> Vec<RawCall> {
-        chat::calls(response)
+    fn calls(&self, response: Value) -> Calls {
+        chat::calls(response, Held::Message)
     }
 
     fn replies(&self, replies: &[Reply]) -> Value {
-        chat::replies(replies)
+        let message =
+            |reply: &Reply| json!({"role": "tool", "tool_name": reply.name, "content": reply.text()});
+        replies.iter().map(message).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::RawCall;
+use super::call::{Calls, RawCall, objects, take_list, take_text};
 use super::chat;
 use super::function::Function;
 use super::group::namespaces;
@@ -17,6 +17,9 @@ pub(super) struct OpenAiResponses;
 
 /// Our function that answers searches.
 const SEARCH: &str = "tool_search";
+
+/// What a response is.
+const EXPECTED: &str = "an object with the list `output`, or that list";
 
 const RULES: Rules = Rules {
     names: NameRule::Safe,
@@ -82,11 +85,42 @@ impl Wire for OpenAiResponses {
         chat::tools(tools)
     }
 
-    fn calls(&self, response: Value) -> Vec<RawCall> {
-        chat::calls(response)
+    fn calls(&self, response: Value) -> Calls {
+        let items = match response {
+            Value::Object(mut fields) => take_list(&mut fields, "output").ok_or(EXPECTED)?,
+            Value::Array(items)
+                if items.iter().all(|item| item.get("type").is_some_and(Value::is_string)) =>
+            {
+                items
+            }
+            _ => return Err(EXPECTED),
+        };
+        let call = |mut item: Map<String, Value>| match item.get("type").and_then(Value::as_str) {
+            Some("function_call") => {
+                let call = RawCall::of(&mut item, "call_id", "name", "arguments");
+                Some(RawCall { namespace: take_text(&mut item, "namespace"), ..call })
+            }
+            Some("tool_search_call") if item.get("execution").is_some_and(|by| by == "client") => {
+                let call = RawCall::of(&mut item, "call_id", "name", "arguments");
+                Some(RawCall { name: Some(SEARCH.into()), search: true, ..call })
+            }
+            _ => None,
+        };
+        Ok(objects(items).filter_map(call).collect())
     }
 
     fn replies(&self, replies: &[Reply]) -> Value {
-        chat::replies(replies)
+        let item = |reply: &Reply| {
+            if reply.search {
+                let tools: Vec<&Value> = reply.found.iter().map(|found| &found.definition).collect();
+                let status = if reply.is_error { "incomplete" } else { "completed" };
+                return json!({
+                    "type": "tool_search_output", "call_id": reply.call_id, "execution": "client", "status": status,
+                    "tools": tools
+                });
+            }
+            json!({"type": "function_call_output", "call_id": reply.call_id, "output": reply.text()})
+        };
+        replies.iter().map(item).collect()
     }
 }

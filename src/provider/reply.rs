@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::Provider;
+use super::call::{Entry, Parser};
+use super::{Payload, Provider};
 
 /// The result of one call.
 #[derive(Clone, Debug, Default)]
@@ -11,12 +12,76 @@ pub struct Reply {
     pub call_id: Option<String>,
     /// The name that the provider knows the tool by.
     pub name: String,
-    /// The namespace that the call had.
-    pub namespace: Option<String>,
+    /// Whether the call was the provider's own form of a search for tools.
+    pub search: bool,
     /// The result, or what went wrong, for the model to read.
     pub content: Value,
     /// Whether it is something that went wrong.
     pub is_error: bool,
+    /// Tools that the call has found, on wires that load them by themselves.
+    pub found: Vec<Found>,
+}
+
+/// A deferred tool that a search has found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The name that the provider knows it by.
+    pub name: String,
+    /// Its definition, as the provider takes it.
+    pub definition: Value,
+}
+
+impl Reply {
+    /// A result: an envelope `{"op", "ok", "result" | "error"}`, or a value as it is.
+    pub fn of(result: Value) -> Self {
+        let mut envelope = match result {
+            Value::Object(fields)
+                if fields.contains_key("op") && fields.get("ok").is_some_and(Value::is_boolean) =>
+            {
+                fields
+            }
+            value => return Self { content: value, ..Self::default() },
+        };
+        let is_error = envelope.get("ok") == Some(&Value::Bool(false));
+        let content =
+            envelope.get_mut(if is_error { "error" } else { "result" }).map(Value::take).unwrap_or_default();
+        Self { content, is_error, ..Self::default() }
+    }
+
+    /// The result of a call, or the error of one that never ran: then no result is needed.
+    pub fn to(parser: &Parser<'_>, entry: &Entry<'_>, result: Option<Value>) -> Self {
+        let reply = match (result, &entry.outcome) {
+            (Some(result), _) => Self::of(result),
+            (None, Err(error)) => Self {
+                content: serde_json::to_value(error).unwrap_or_default(),
+                is_error: true,
+                ..Self::default()
+            },
+            (None, Ok(_)) => Self::default(),
+        };
+        let name = parser.emitted(entry.name.as_deref().unwrap_or_default()).into_owned();
+        Self { call_id: entry.call_id.clone(), name, search: entry.search, ..reply }
+    }
+
+    /// With the tools that the call has found, by canonical name; what the payload does not hold is left out.
+    pub fn finding(self, provider: Provider, payload: &Payload<'_>, names: &[String]) -> Self {
+        let named = |name: &String| {
+            payload.functions.iter().find(|function| function.tool.name == *name && !function.ours)
+        };
+        let found = names.iter().filter_map(named).map(|function| Found {
+            name: function.name.clone(),
+            definition: payload.entry(provider, function),
+        });
+        Self { found: found.collect(), ..self }
+    }
+
+    /// What the model reads: text as it is, anything else as JSON.
+    pub(super) fn text(&self) -> String {
+        match &self.content {
+            Value::String(text) => text.clone(),
+            value => value.to_string(),
+        }
+    }
 }
 
 /// The results of one turn as the message, or messages, that a provider takes.

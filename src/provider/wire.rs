@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::call::RawCall;
+use super::call::Calls;
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
@@ -26,7 +26,7 @@ pub(super) trait Wire: Sync {
     }
 
     /// The calls of a response, in order.
-    fn calls(&self, response: Value) -> Vec<RawCall>;
+    fn calls(&self, response: Value) -> Calls;
 
     /// The results of one turn as the message, or messages, that go back.
     fn replies(&self, replies: &[Reply]) -> Value;

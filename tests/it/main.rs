@@ -1,5 +1,6 @@
 //! What the product promises, tested through the library and, where the command line is concerned, the program.
 
+mod calls;
 mod catalogs;
 mod check;
 mod docs;

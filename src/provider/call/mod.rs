@@ -1,20 +1,23 @@
 //! Calls in: what a response asks for, read leniently, then checked against the canonical schema.
+//!
+//! 1. A wire takes the calls out of a response ([`raw`]).
+//! 2. [`parser`] finds the tool that each name means.
+//! 3. [`reading`] makes an object of what stands where arguments are due; [`digits`] keeps numbers whole.
+//! 4. [`fit`] lets the canonical schema decide, and repairs what is plainly meant otherwise.
+//! 5. What comes out is an [`Entry`]: a valid [`Call`], or what is wrong and what to read next.
 
-use serde_json::Value;
+mod digits;
+mod entry;
+mod error;
+mod fit;
+mod parser;
+mod raw;
+mod reading;
+mod valid;
 
-/// One call as it stands in a response, before its arguments are read.
-#[derive(Debug, Default)]
-pub(super) struct RawCall {
-    /// The name that the model used; none when the provider says that a call was malformed.
-    pub(super) name: Option<String>,
-    /// The namespace that must be sent back with the result.
-    pub(super) namespace: Option<String>,
-    /// What the result refers to.
-    pub(super) call_id: Option<String>,
-    /// The thought signature that must be sent back with the call.
-    pub(super) signature: Option<String>,
-    /// What stands where arguments are due, if anything does.
-    pub(super) arguments: Option<Value>,
-    /// What the provider says is wrong with the call.
-    pub(super) malformed: Option<String>,
-}
+pub use entry::{Entry, Repair, RepairKind};
+pub use error::{CallError, CallErrorCode, FieldError, ParseError};
+pub use parser::Parser;
+pub use valid::{ArgumentsError, Call, FromCall};
+
+pub(super) use raw::{Calls, RawCall, objects, take, take_list, take_object, take_text};

@@ -1,0 +1,79 @@
+//! `toolcrib parse`: the calls in a provider's response, checked.
+
+use std::io::Read;
+
+use super::catalog::{CatalogArgs, counted, report_briefly};
+use super::{Failure, Outcome, print};
+use crate::provider::Provider;
+use crate::provider::call::{Entry, Parser};
+
+/// The longest input that is read.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Read a provider's response from stdin and print its calls, each checked against the tool's own schema.
+///
+/// Prints a JSON list with one entry a call, in order: `name`, `call_id`, and either `args` or `error` with what was
+/// expected, where, and what to read next. What was read otherwise than it was written is listed in `repaired`; a call
+/// that its tool lets through without a schema has `"validated": false`.
+///
+/// Exit code 1 when any call has an error, with the list printed all the same, and when the body cannot be read, with
+/// nothing printed. An answer without calls is an empty list.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Try it:\n  toolcrib parse --catalog tools.json --provider anthropic < response.json\n  toolcrib parse --catalog . --provider ollama --pretty < response.json"
+)]
+pub(super) struct Parse {
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    /// Whose response it is.
+    #[arg(long, value_name = "NAME", value_parser = Provider::ALL.map(Provider::as_str))]
+    provider: String,
+    /// Indent, for people.
+    #[arg(long)]
+    pretty: bool,
+}
+
+impl Parse {
+    pub(super) fn run(self) -> Outcome {
+        let body = stdin()?;
+        let checked = self.catalog.open()?;
+        report_briefly(&checked);
+        let provider = Provider::parse(&self.provider).unwrap_or(Provider::OpenAi);
+        let parser = Parser::new(&checked.catalog, provider);
+        let entries = parser.parse(&body).map_err(|error| Failure::Findings(Some(error.to_string())))?;
+        print(&listed(&entries, self.pretty)?)?;
+        let failed = entries.iter().filter(|entry| entry.outcome.is_err()).count();
+        if failed == 0 {
+            return Ok(());
+        }
+        Err(Failure::Findings(Some(format!(
+            "{} of {} cannot be run",
+            failed,
+            counted(entries.len(), "call")
+        ))))
+    }
+}
+
+/// The list, one entry a line.
+fn listed(entries: &[Entry<'_>], pretty: bool) -> Result<String, Failure> {
+    let failure = |error: serde_json::Error| Failure::Findings(Some(error.to_string()));
+    if pretty || entries.is_empty() {
+        return serde_json::to_string_pretty(entries).map(|text| text + "\n").map_err(failure);
+    }
+    let lines: Result<Vec<String>, serde_json::Error> = entries.iter().map(serde_json::to_string).collect();
+    Ok(format!("[\n{}\n]\n", lines.map_err(failure)?.join(",\n")))
+}
+
+/// The whole of stdin.
+pub(super) fn stdin() -> Result<String, Failure> {
+    let failure = |what: String| Failure::Findings(Some(format!("cannot read stdin: {what}")));
+    let mut text = String::new();
+    let size = std::io::stdin().lock().take(MAX_BYTES + 1).read_to_string(&mut text);
+    match size {
+        Err(error) => Err(failure(error.to_string())),
+        Ok(size) if size as u64 > MAX_BYTES => {
+            Err(failure(format!("it is longer than {} MB", MAX_BYTES >> 20)))
+        }
+        Ok(_) => Ok(text),
+    }
+}

@@ -1,0 +1,107 @@
+//! `toolcrib reply`: results as the message that goes back to a provider.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::catalog::{CatalogArgs, report_briefly};
+use super::parse::stdin;
+use super::payload::refused;
+use super::{Failure, Outcome, print};
+use crate::config::Surface;
+use crate::provider::call::Parser;
+use crate::provider::{self, Provider, Request};
+
+/// Read results from stdin and print the message, or the list of messages, that a provider takes.
+///
+/// The input is the list that `parse` prints, with the answer to each call in `envelope`: `{"op", "ok", "result" or
+/// "error"}`, or any JSON value. An entry with an `error` of its own needs no answer: the error goes back. `found`
+/// names the tools that a search of ours has found, for providers that load them by themselves.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Try it:\n  toolcrib reply --catalog tools.json --provider anthropic < results.json")]
+pub(super) struct Reply {
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    /// Who it is for.
+    #[arg(long, value_name = "NAME", value_parser = Provider::ALL.map(Provider::as_str))]
+    provider: String,
+    /// The profile whose tools are bound; found tools are defined as they are there.
+    #[arg(long, short, value_name = "NAME")]
+    profile: Option<String>,
+    /// Indent, for people.
+    #[arg(long)]
+    pretty: bool,
+}
+
+/// An entry of `parse` with its answer.
+#[derive(Debug, Deserialize)]
+struct Answered {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    call_id: Option<String>,
+    #[serde(default)]
+    search: bool,
+    #[serde(default, deserialize_with = "present")]
+    envelope: Option<Value>,
+    #[serde(default)]
+    error: Option<Value>,
+    #[serde(default)]
+    found: Vec<String>,
+}
+
+/// Null is a result too.
+fn present<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(field).map(Some)
+}
+
+impl Answered {
+    fn is_answered(&self) -> bool {
+        self.envelope.is_some() || self.error.is_some() || !self.found.is_empty()
+    }
+
+    fn reply(self, parser: &Parser<'_>) -> provider::Reply {
+        let reply = match (self.envelope, self.error) {
+            (Some(result), _) => provider::Reply::of(result),
+            (None, Some(error)) => provider::Reply { content: error, is_error: true, ..Default::default() },
+            (None, None) => provider::Reply::default(),
+        };
+        let name = parser.emitted(self.name.as_deref().unwrap_or_default()).into_owned();
+        provider::Reply { name, call_id: self.call_id, search: self.search, ..reply }
+    }
+}
+
+impl Reply {
+    pub(super) fn run(self) -> Outcome {
+        let answered: Vec<Answered> = serde_json::from_str(&stdin()?).map_err(|error| {
+            Failure::Findings(Some(format!("expected the list that `parse` prints: {error}")))
+        })?;
+        if let Some(index) = answered.iter().position(|entry| !entry.is_answered()) {
+            return Err(Failure::Findings(Some(format!("call {} of the list has no `envelope`", index + 1))));
+        }
+        let checked = self.catalog.open()?;
+        report_briefly(&checked);
+        let catalog = &checked.catalog;
+        let provider = Provider::parse(&self.provider).unwrap_or(Provider::OpenAi);
+        let parser = Parser::new(catalog, provider);
+        let profile = catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
+        let payload = match answered.iter().any(|entry| !entry.found.is_empty()) {
+            true => {
+                let (surface, options) = (Surface::Native, catalog.config.payload);
+                let request = Request { catalog, profile: &profile, provider, surface, options, load: &[] };
+                Some(provider::payload(request).map_err(refused)?)
+            }
+            false => None,
+        };
+        let reply = |mut entry: Answered| {
+            let found = std::mem::take(&mut entry.found);
+            let reply = entry.reply(&parser);
+            match &payload {
+                Some(payload) => reply.finding(provider, payload, &found),
+                None => reply,
+            }
+        };
+        let replies: Vec<provider::Reply> = answered.into_iter().map(reply).collect();
+        let message = provider::replies(provider, &replies);
+        print(&if self.pretty { format!("{message:#}\n") } else { format!("{message}\n") })
+    }
+}

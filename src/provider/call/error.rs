@@ -1,0 +1,82 @@
+//! Why there is no call: for the model to read, and to do better.
+
+use serde::Serialize;
+
+use crate::finding::Violation;
+use crate::provider::Provider;
+
+/// Why a response could not be read at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// It is no JSON; cut short, for example.
+    #[error("expected the body of a response of {}, which is JSON: {reason}", provider.as_str())]
+    NotJson {
+        /// Whose response it should be.
+        provider: Provider,
+        /// What the reader says, and where.
+        reason: String,
+    },
+    /// It is JSON of another shape.
+    #[error("expected a response of {}: {expected}{}", provider.as_str(), other_provider(looks_like))]
+    Shape {
+        /// Whose response it should be.
+        provider: Provider,
+        /// What such a response is.
+        expected: &'static str,
+        /// The providers whose shape it has.
+        looks_like: Vec<Provider>,
+    },
+}
+
+fn other_provider(looks_like: &[Provider]) -> String {
+    let words: Vec<&str> = looks_like.iter().map(|provider| provider.as_str()).collect();
+    if words.is_empty() { String::new() } else { format!("; this looks like {}", words.join(" or ")) }
+}
+
+/// What kind of thing is wrong with a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallErrorCode {
+    /// The arguments are no JSON, or the provider says that the call is malformed.
+    Parse,
+    /// The arguments do not fit the schema, or the tool cannot be called.
+    Schema,
+    /// No tool goes by this name.
+    UnknownTool,
+}
+
+/// What is wrong with a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CallError {
+    /// What kind of thing.
+    pub code: CallErrorCode,
+    /// In one line.
+    pub message: String,
+    /// Each field that does not fit.
+    pub field_errors: Vec<FieldError>,
+    /// What to ask `tool_help` for.
+    pub help_path: String,
+    /// Tools that may have been meant.
+    pub nearest: Vec<String>,
+    /// The arguments as the model gave them.
+    #[serde(skip)]
+    pub given: String,
+}
+
+/// One field that does not fit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FieldError {
+    /// JSON pointer into the arguments; for a missing or unknown property, to that property.
+    pub pointer: String,
+    /// What was expected and what was given.
+    pub message: String,
+    /// The nearest valid property or value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<String>,
+}
+
+impl From<Violation> for FieldError {
+    fn from(violation: Violation) -> Self {
+        Self { pointer: violation.pointer, message: violation.message, nearest: violation.nearest }
+    }
+}

@@ -1,0 +1,267 @@
+//! The canonical schema decides. What does not fit as it is, and plainly means something that fits, is read as that.
+
+use serde_json::{Map, Value};
+
+use super::entry::{Repair, RepairKind};
+use super::reading::Reading;
+use crate::catalog::Tool;
+use crate::finding::{Violation, pointer_join};
+use crate::provider::view::Strict;
+use crate::provider::wire::{Rules, Stub};
+
+/// Keys below which models put arguments that belong at the root.
+const WRAPPERS: [&str; 6] = ["args", "arguments", "input", "parameters", "params", "kwargs"];
+/// The most places of one call that are looked at for a repair.
+const MAX_MENDS: usize = 16;
+
+/// A way to read arguments, and what makes it differ from how they were written.
+pub(super) struct Read {
+    pub(super) value: Value,
+    pub(super) repaired: Vec<Repair>,
+}
+
+/// Arguments on their way to the tool's schema.
+pub(super) struct Fit<'f> {
+    pub(super) tool: &'f Tool,
+    pub(super) rules: &'f Rules,
+    /// Properties by the name that the provider saw, and their canonical names.
+    pub(super) renamed: &'f [(String, String)],
+    pub(super) reading: &'f mut Reading,
+}
+
+impl Fit<'_> {
+    /// The arguments as they fit; else the reading that comes closest, and what is wrong with it.
+    pub(super) fn check(
+        mut self,
+        value: Value,
+        repaired: Vec<Repair>,
+    ) -> Result<Read, (Read, Vec<Violation>)> {
+        let as_is = Read { value: self.as_bound(value), repaired };
+        if self.accepts(&as_is.value) {
+            return Ok(as_is);
+        }
+        let unwrapped = self.unwrapped(&as_is);
+        if let Some(read) = unwrapped.as_ref().filter(|read| self.accepts(&read.value)) {
+            return Ok(Read { value: read.value.clone(), repaired: read.repaired.clone() });
+        }
+        let mut closest: Option<(Read, Vec<Violation>)> = None;
+        for read in std::iter::once(as_is).chain(unwrapped) {
+            let wrong = self.violations(&read.value);
+            let mended = self.mended(&read, &wrong);
+            let mended_wrong = mended.as_ref().map(|mended| self.violations(&mended.value));
+            for (read, wrong) in [Some((read, wrong)), mended.zip(mended_wrong)].into_iter().flatten() {
+                if wrong.is_empty() && self.accepts(&read.value) {
+                    return Ok(read);
+                }
+                if closest.as_ref().is_none_or(|(_, least)| wrong.len() < least.len()) {
+                    closest = Some((read, wrong));
+                }
+            }
+        }
+        Err(closest.unwrap_or_else(|| (Read { value: Value::Null, repaired: Vec::new() }, Vec::new())))
+    }
+
+    fn accepts(&self, value: &Value) -> bool {
+        value.is_object() && self.reading.check(value, |value| self.tool.parameters.accepts(value))
+    }
+
+    fn violations(&self, value: &Value) -> Vec<Violation> {
+        let mut wrong = self.reading.check(value, |value| self.tool.parameters.violations(value));
+        if wrong.is_empty() && !value.is_object() {
+            let message = "expected an object".into();
+            wrong.push(Violation { pointer: String::new(), message, unknown: false, nearest: None });
+        }
+        wrong
+    }
+
+    /// The arguments in the canonical schema's terms, where the provider was told others: that is no repair.
+    pub(super) fn as_bound(&self, value: Value) -> Value {
+        let mut value = match value {
+            Value::Object(fields) => Value::Object(self.out_of_stub(fields)),
+            other => other,
+        };
+        if !self.renamed.is_empty() {
+            rename(&mut value, self.renamed);
+        }
+        value
+    }
+
+    /// Where no other stub lets arguments through, they were asked for below `args`.
+    fn out_of_stub(&self, mut fields: Map<String, Value>) -> Map<String, Value> {
+        if self.rules.stub != Stub::Args || fields.len() != 1 || self.has_property("args") {
+            return fields;
+        }
+        match fields.get_mut("args") {
+            Some(Value::Object(inside)) => std::mem::take(inside),
+            _ => fields,
+        }
+    }
+
+    fn has_property(&self, name: &str) -> bool {
+        self.tool
+            .parameters
+            .schema()
+            .get("properties")
+            .is_some_and(|properties| properties.get(name).is_some())
+    }
+
+    /// What is below a single key that is no property.
+    fn unwrapped(&mut self, read: &Read) -> Option<Read> {
+        let fields = read.value.as_object().filter(|fields| fields.len() == 1)?;
+        let (key, inside) = fields.iter().next()?;
+        let own = [&self.tool.name, &self.tool.safe_name, &self.tool.op];
+        let is_wrapper = WRAPPERS.contains(&key.as_str()) || own.contains(&key);
+        if !is_wrapper || self.has_property(key) {
+            return None;
+        }
+        let pointer = pointer_join("", key);
+        let mut repaired = read.repaired.clone();
+        let value = match inside {
+            Value::Object(_) => inside.clone(),
+            Value::String(text) => {
+                repaired.push(Repair { pointer: pointer.clone(), repair: RepairKind::Decoded });
+                self.reading.encoded_container(text).filter(Value::is_object)?
+            }
+            _ => return None,
+        };
+        repaired.push(Repair { pointer, repair: RepairKind::Unwrapped });
+        Some(Read { value: self.as_bound(value), repaired })
+    }
+
+    /// With nulls dropped and texts decoded where the schema refuses them, and only where that is needed.
+    fn mended(&mut self, read: &Read, wrong: &[Violation]) -> Option<Read> {
+        let mut mends = Vec::new();
+        for violation in wrong {
+            let parent = violation.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+            let is_member = read.value.pointer(parent).is_some_and(Value::is_object);
+            if let Some(place) = read.value.pointer(&violation.pointer) {
+                self.gather(violation.pointer.clone(), place, is_member, &mut mends);
+            }
+        }
+        if mends.is_empty() {
+            return None;
+        }
+        let fits = |mends: &[Mend]| self.accepts(&apply(&read.value, mends));
+        if !fits(&mends) {
+            let fewer = fewer(&mends).find(|fewer| fits(fewer));
+            mends = fewer.unwrap_or(mends);
+        }
+        if mends.len() > 1 && fits(&mends) {
+            self.least(read, &mut mends);
+        }
+        let value = apply(&read.value, &mends);
+        let mut repaired = read.repaired.clone();
+        // A model held to the strict subset has no other way to leave an optional property out (formats.md, section 2).
+        let asks_for_null =
+            self.rules.schema.strict == Some(Strict::OpenAi) && self.tool.definition.strict == Some(true);
+        repaired.extend(mends.into_iter().filter_map(|mend| match mend.change {
+            Change::Drop if asks_for_null => None,
+            Change::Drop => Some(Repair { pointer: mend.pointer, repair: RepairKind::NullDropped }),
+            Change::Decode(_) => Some(Repair { pointer: mend.pointer, repair: RepairKind::Decoded }),
+        }));
+        Some(Read { value, repaired })
+    }
+
+    /// Takes back each change without which the arguments fit too: a text that may be text stays text.
+    fn least(&self, read: &Read, mends: &mut Vec<Mend>) {
+        let mut index = 0;
+        while mends.len() > 1 && index < mends.len() {
+            let mend = mends.remove(index);
+            if !self.accepts(&apply(&read.value, mends)) {
+                mends.insert(index, mend);
+                index += 1;
+            }
+        }
+    }
+
+    fn gather(&mut self, pointer: String, value: &Value, is_member: bool, mends: &mut Vec<Mend>) {
+        if mends.len() >= MAX_MENDS || mends.iter().any(|mend| mend.pointer == pointer) {
+            return;
+        }
+        match value {
+            Value::Null if is_member => mends.push(Mend { pointer, change: Change::Drop }),
+            Value::String(text) => {
+                if let Some(decoded) = self.reading.encoded_container(text) {
+                    mends.push(Mend { pointer, change: Change::Decode(decoded) });
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.gather(pointer_join(&pointer, index), item, false, mends);
+                }
+            }
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    self.gather(pointer_join(&pointer, name), field, true, mends);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// All changes but one, and each by itself: below a union it cannot be told which place is refused.
+fn fewer(mends: &[Mend]) -> impl Iterator<Item = Vec<Mend>> {
+    let without = |index: usize| [&mends[..index], &mends[index + 1..]].concat();
+    let alone = |index: usize| vec![mends[index].clone()];
+    let indexes = 0..if mends.len() > 1 { mends.len() } else { 0 };
+    indexes.clone().map(without).chain(indexes.map(alone))
+}
+
+/// A change at one place.
+#[derive(Clone)]
+struct Mend {
+    pointer: String,
+    change: Change,
+}
+
+#[derive(Clone)]
+enum Change {
+    /// The property goes.
+    Drop,
+    /// The text becomes what it encodes.
+    Decode(Value),
+}
+
+fn apply(value: &Value, mends: &[Mend]) -> Value {
+    let mut value = value.clone();
+    for mend in mends {
+        match &mend.change {
+            Change::Decode(decoded) => {
+                if let Some(place) = value.pointer_mut(&mend.pointer) {
+                    place.clone_from(decoded);
+                }
+            }
+            Change::Drop => {
+                let (parent, name) = mend.pointer.rsplit_once('/').unwrap_or_default();
+                if let Some(fields) = value.pointer_mut(parent).and_then(Value::as_object_mut) {
+                    fields.shift_remove(&name.replace("~1", "/").replace("~0", "~"));
+                }
+            }
+        }
+    }
+    value
+}
+
+/// Gives properties their canonical names back, at every depth.
+fn rename(value: &mut Value, renamed: &[(String, String)]) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| rename(item, renamed)),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| rename(field, renamed));
+            let canonical =
+                |name: &str| renamed.iter().find(|(seen, _)| seen == name).map(|(_, canonical)| canonical);
+            let is_free =
+                |name: &str| canonical(name).is_some_and(|canonical| !fields.contains_key(canonical));
+            if fields.keys().any(|name| is_free(name)) {
+                let taken: Vec<bool> = fields.keys().map(|name| is_free(name)).collect();
+                let old = std::mem::take(fields);
+                for ((name, field), renames) in old.into_iter().zip(taken) {
+                    let name = canonical(&name).filter(|_| renames).cloned().unwrap_or(name);
+                    fields.insert(name, field);
+                }
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,284 @@
+//! From the body of a response to entries: whose call it is, what it says, whether that is valid.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::entry::Entry;
+use super::error::{CallError, CallErrorCode, FieldError, ParseError};
+use super::fit::{Fit, Read};
+use super::raw::RawCall;
+use super::reading::Reading;
+use super::valid::Call;
+use crate::catalog::{Callable, Catalog, Resolved, Tool, functions};
+use crate::finding::Violation;
+use crate::provider::Provider;
+use crate::provider::view::{self, Keys};
+use crate::provider::wire::Wire;
+
+/// Names are compared for at most this many calls of a response; a response with more is beyond help.
+const MAX_COMPARED: usize = 32;
+/// What to read when no tool is meant.
+const ROOT: &str = "root";
+
+/// Reads the responses of one provider. Made once for a catalog; takes no lock and is free to be shared.
+///
+/// ```no_run
+/// # use toolcrib::{catalog, config, provider::{Provider, call::Parser}};
+/// let checked = catalog::open(config::read("tools.json".as_ref()));
+/// let parser = Parser::new(&checked.catalog, Provider::OpenAi);
+/// for entry in parser.parse(r#"{"choices":[{"message":{"role":"assistant","content":"Hello."}}]}"#)? {
+///     println!("{}", serde_json::to_string(&entry)?);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Parser<'a> {
+    provider: Provider,
+    wire: &'static dyn Wire,
+    catalog: &'a Catalog,
+    /// The tools by the names that the provider sees; several share one only where no request can hold both.
+    names: HashMap<String, Vec<&'a Tool>>,
+    /// By canonical name: properties as the provider sees them, and as they are.
+    renamed: HashMap<&'a str, Vec<(String, String)>>,
+}
+
+impl std::fmt::Debug for Parser<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parser").field("provider", &self.provider).field("names", &self.names.len()).finish()
+    }
+}
+
+impl<'a> Parser<'a> {
+    /// For the tools of a catalog and for our own functions. A tool of the catalog that has the name of a function of
+    /// ours is the one that is meant: no request has both.
+    pub fn new(catalog: &'a Catalog, provider: Provider) -> Self {
+        let wire = provider.wire();
+        let rules = wire.rules();
+        let mut names: HashMap<String, Vec<&'a Tool>> = HashMap::with_capacity(catalog.tools.len() + 6);
+        let mut renamed = HashMap::new();
+        for tool in &catalog.tools {
+            names.entry(rules.names.name(tool)).or_default().push(tool);
+            if rules.schema.keys != Keys::Any {
+                let pairs = view::renamed(tool.parameters.schema(), rules.schema.keys);
+                if !pairs.is_empty() {
+                    renamed.insert(tool.name.as_str(), pairs);
+                }
+            }
+        }
+        for tool in &functions().tools {
+            names.entry(rules.names.name(tool)).or_insert_with(|| vec![tool]);
+        }
+        Self { provider, wire, catalog, names, renamed }
+    }
+
+    /// The calls in the whole body of a response, in order; none when the model called nothing.
+    pub fn parse(&self, body: &str) -> Result<Vec<Entry<'a>>, ParseError> {
+        let body = body.strip_prefix('\u{feff}').unwrap_or(body);
+        let mut fast = Reading::default();
+        match fast.body(body) {
+            Ok(response) => {
+                let entries = self.entries(response, body, &mut fast)?;
+                if !fast.inexact {
+                    return Ok(entries);
+                }
+                let mut exact = Reading::exact(body);
+                match exact.body(body) {
+                    Ok(response) => self.entries(response, body, &mut exact),
+                    Err(_) => Ok(entries),
+                }
+            }
+            Err(error) => {
+                // A number too large for a float is JSON all the same.
+                let mut exact = Reading::exact(body);
+                let reason = |_| ParseError::NotJson { provider: self.provider, reason: error.to_string() };
+                let response = exact.body(body).map_err(reason)?;
+                self.entries(response, body, &mut exact)
+            }
+        }
+    }
+
+    /// An entry with other arguments: the same call, its arguments written once more, and checked like the first time.
+    pub fn rebuild(&self, entry: Entry<'a>, arguments: &str) -> Entry<'a> {
+        let Some(tool) = entry.tool else { return entry };
+        let mut fast = Reading::default();
+        let (mut outcome, mut repaired) = self.outcome(tool, Some(arguments.into()), &mut fast);
+        if fast.inexact {
+            let mut exact = Reading::exact(arguments);
+            (outcome, repaired) = self.outcome(tool, Some(arguments.into()), &mut exact);
+        }
+        Entry { outcome, repaired, ..entry }
+    }
+
+    /// The name that the provider knows a tool by, from its canonical name; a name that means no tool as it is.
+    pub fn emitted<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        match self.catalog.named(name).or_else(|| functions().named(name)) {
+            Some(tool) => self.wire.rules().names.name(tool).into(),
+            None => name.into(),
+        }
+    }
+
+    fn entries(
+        &self,
+        response: Value,
+        body: &str,
+        reading: &mut Reading,
+    ) -> Result<Vec<Entry<'a>>, ParseError> {
+        let calls = self.wire.calls(response).map_err(|expected| {
+            let looks_like = |other: &Provider| {
+                serde_json::from_str(body).is_ok_and(|response| other.wire().calls(response).is_ok())
+            };
+            let looks_like = Provider::ALL.into_iter().filter(looks_like).collect();
+            ParseError::Shape { provider: self.provider, expected, looks_like }
+        })?;
+        Ok(calls.into_iter().map(|call| self.entry(call, reading)).collect())
+    }
+
+    fn entry(&self, call: RawCall, reading: &mut Reading) -> Entry<'a> {
+        let RawCall { name, namespace, call_id, signature, arguments, search, malformed } = call;
+        let call_id = call_id.map(|id| reading.text(id));
+        let (tool, name, (outcome, repaired)) = match self.tool(name, reading) {
+            Ok(tool) if malformed.is_none() => {
+                (Some(tool), Some(tool.name.as_str().into()), self.outcome(tool, arguments, reading))
+            }
+            Ok(tool) => {
+                let error = malformed_call(malformed, &tool.op, arguments);
+                (Some(tool), Some(tool.name.as_str().into()), (Err(error), Vec::new()))
+            }
+            Err((name, error)) => {
+                let error = match malformed {
+                    Some(_) => malformed_call(malformed, ROOT, arguments),
+                    None => CallError { given: given(arguments.as_ref()), ..error },
+                };
+                (None, name.map(Cow::Owned), (Err(error), Vec::new()))
+            }
+        };
+        Entry { name, call_id, namespace, signature, search, outcome, repaired, tool }
+    }
+
+    /// The tool that a name means: as the provider sees it, else any other name that models know it by.
+    fn tool(
+        &self,
+        name: Option<String>,
+        reading: &mut Reading,
+    ) -> Result<&'a Tool, (Option<String>, CallError)> {
+        let unknown = |message: String, nearest: Vec<String>| CallError {
+            code: CallErrorCode::UnknownTool,
+            message,
+            field_errors: Vec::new(),
+            help_path: ROOT.into(),
+            nearest,
+            given: String::new(),
+        };
+        let Some(name) = name else {
+            return Err((None, unknown("the call names no tool".into(), Vec::new())));
+        };
+        let shown = || name.chars().take(80).collect::<String>();
+        let resolved = match self.names.get(name.as_str()).map(Vec::as_slice) {
+            Some([tool]) => return Ok(tool),
+            Some(several) => Resolved::Ambiguous(several.to_vec()),
+            None if reading.unknown >= MAX_COMPARED => {
+                let error = unknown(format!("there is no tool \"{}\"", shown()), Vec::new());
+                return Err((Some(name), error));
+            }
+            None => self.catalog.resolve(&name),
+        };
+        let error = match resolved {
+            Resolved::Tool(tool) => return Ok(tool),
+            Resolved::Ambiguous(tools) => {
+                let names = tools.iter().map(|tool| tool.name.clone()).collect();
+                unknown(format!("several tools go by \"{}\"", shown()), names)
+            }
+            Resolved::Unknown(nearest) => {
+                reading.unknown += 1;
+                match functions().resolve(&name) {
+                    Resolved::Tool(tool) => return Ok(tool),
+                    Resolved::Unknown(ours) if nearest.is_empty() => {
+                        unknown(format!("there is no tool \"{}\"", shown()), owned(ours))
+                    }
+                    _ => unknown(format!("there is no tool \"{}\"", shown()), owned(nearest)),
+                }
+            }
+        };
+        Err((Some(name), error))
+    }
+
+    fn outcome(
+        &self,
+        tool: &'a Tool,
+        arguments: Option<Value>,
+        reading: &mut Reading,
+    ) -> (Result<Call<'a>, CallError>, Vec<super::Repair>) {
+        let failed = |code, message, wrong: Vec<Violation>, given| {
+            let field_errors = wrong.into_iter().map(FieldError::from).collect();
+            CallError { code, message, field_errors, help_path: tool.op.clone(), nearest: Vec::new(), given }
+        };
+        let mut repaired = Vec::new();
+        let (text, value) = match arguments {
+            Some(Value::String(text)) => match reading.encoded_arguments(&text, &mut repaired) {
+                Ok(value) => (Some(text), value),
+                Err(error) => {
+                    let message = format!("the arguments are not one JSON object: {error}");
+                    return (Err(failed(CallErrorCode::Parse, message, Vec::new(), text)), repaired);
+                }
+            },
+            other => (None, reading.arguments(other)),
+        };
+        let renamed = self.renamed.get(tool.name.as_str()).map(Vec::as_slice).unwrap_or_default();
+        let fit = Fit { tool, rules: self.wire.rules(), renamed, reading: &mut *reading };
+        let (read, unchecked) = match tool.parameters.callable() {
+            Callable::No(reason) => {
+                let message = format!("`{}` cannot be called, since {reason}", tool.name);
+                let given = text.unwrap_or_else(|| reading.written(&value));
+                return (Err(failed(CallErrorCode::Schema, message, Vec::new(), given)), repaired);
+            }
+            Callable::Unchecked(mode) => (Read { value: fit.as_bound(value), repaired }, Some(*mode)),
+            Callable::Checked(_) => match fit.check(value, repaired) {
+                Ok(read) => (read, None),
+                Err((read, wrong)) => {
+                    let given = text.unwrap_or_else(|| reading.written(&read.value));
+                    let message = summary(&wrong);
+                    return (Err(failed(CallErrorCode::Schema, message, wrong, given)), read.repaired);
+                }
+            },
+        };
+        match reading.finished(read.value) {
+            (Value::Object(fields), exact) => (Ok(Call::new(tool, fields, exact, unchecked)), read.repaired),
+            (other, _) => {
+                let message = "the arguments are not an object".into();
+                (Err(failed(CallErrorCode::Schema, message, Vec::new(), other.to_string())), read.repaired)
+            }
+        }
+    }
+}
+
+fn owned(names: Vec<&str>) -> Vec<String> {
+    names.into_iter().map(str::to_string).collect()
+}
+
+/// The first thing wrong, and how many more there are.
+fn summary(wrong: &[Violation]) -> String {
+    let Some(first) = wrong.first() else { return "the arguments do not fit the schema".into() };
+    let place = if first.pointer.is_empty() { String::new() } else { format!(" at {}", first.pointer) };
+    let more = if wrong.len() > 1 { format!(", and {} more", wrong.len() - 1) } else { String::new() };
+    format!("the arguments do not fit: {}{place}{more}", first.message)
+}
+
+fn malformed_call(reason: Option<String>, help_path: &str, arguments: Option<Value>) -> CallError {
+    CallError {
+        code: CallErrorCode::Parse,
+        message: reason.unwrap_or_default(),
+        field_errors: Vec::new(),
+        help_path: help_path.into(),
+        nearest: Vec::new(),
+        given: given(arguments.as_ref()),
+    }
+}
+
+fn given(arguments: Option<&Value>) -> String {
+    match arguments {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,323 @@
+//! Calls in: each wire's responses, arguments in every form that models give them, and hostile bodies. Results out are in
+//! `replies`.
+
+mod replies;
+mod wires;
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+use toolcrib::catalog::Checked;
+use toolcrib::provider::Provider;
+use toolcrib::provider::call::{ArgumentsError, Call, FromCall, ParseError, Parser};
+
+use crate::fixture;
+
+const TOOLS: &str = r#"[
+  {"name": "files.read", "op": "onto.file.read", "aliases": ["cat"], "description": "Read a file.", "parameters": {
+    "type": "object", "required": ["path"], "additionalProperties": false, "properties": {
+      "path": {"type": "string"}, "limit": {"type": "integer"}, "price": {"type": "number"},
+      "tags": {"type": "array", "items": {"type": "string"}}, "where": {"type": "object"},
+      "any": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
+      "rules": {"type": "array", "items": {"anyOf": [
+        {"type": "object", "properties": {"kind": {"const": "a"}, "list": {"type": "array"}, "text": {"type": "string"}}, "required": ["kind", "list"], "additionalProperties": false},
+        {"type": "object", "properties": {"kind": {"const": "b"}}, "required": ["kind"], "additionalProperties": false}
+      ]}},
+      "mode": {"enum": ["text", "binary"]}}}},
+  {"name": "ping", "description": "Say whether the server is there.", "parameters": {"type": "object", "properties": {}}},
+  {"name": "list-items", "description": "List all items.", "parameters": {"type": "object", "properties": {"args": {"type": "object"}, "page": {"type": "integer"}}}},
+  {"name": "held", "description": "A tool held to its schema.", "strict": true, "parameters": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["a"]}},
+  {"name": "free", "description": "A tool without a schema.", "allow_no_schema": true, "no_schema_mode": "read-only"},
+  {"name": "shut", "description": "A tool that nobody can call."}
+]"#;
+
+fn checked() -> &'static Checked {
+    static CHECKED: LazyLock<Checked> = LazyLock::new(|| fixture::open_text("tools.json", TOOLS));
+    &CHECKED
+}
+
+fn parsed(provider: Provider, body: &str) -> Result<Value, ParseError> {
+    let parser = Parser::new(&checked().catalog, provider);
+    Ok(serde_json::to_value(parser.parse(body)?).unwrap())
+}
+
+/// A response gives these entries.
+#[track_caller]
+fn check(provider: Provider, body: Value, expected: Value) {
+    assert_eq!(parsed(provider, &body.to_string()).unwrap(), expected, "{body}");
+}
+
+/// A response of chat completions with one call of a tool; `arguments` as they stand on the wire.
+fn chat(name: &str, arguments: Value) -> String {
+    let call =
+        json!({"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}});
+    json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": null, "tool_calls": [call]}}]}).to_string()
+}
+
+fn one(name: &str, arguments: Value) -> Value {
+    parsed(Provider::OpenAi, &chat(name, arguments)).unwrap()[0].take()
+}
+
+/// Arguments of `files.read` are read as these, with these repairs.
+#[track_caller]
+fn reads(arguments: Value, expected: Value, repaired: &[(&str, &str)]) {
+    let entry = one("files_read", arguments.clone());
+    let got: Vec<(&str, &str)> = entry["repaired"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|repair| (repair["pointer"].as_str().unwrap(), repair["repair"].as_str().unwrap()))
+        .collect();
+    assert_eq!((&entry["args"], got.as_slice()), (&expected, repaired), "{arguments} gave {entry}");
+}
+
+#[test]
+fn arguments_in_every_form() {
+    let good = json!({"path": "a"});
+    let text = good.to_string();
+    reads(good.clone(), good.clone(), &[]);
+    reads(json!(text), good.clone(), &[]);
+    reads(json!(format!(" {text}\n")), good.clone(), &[]);
+    reads(json!(json!(text).to_string()), good.clone(), &[("", "double-encoded")]);
+    for none in [json!(""), json!(" \n"), json!("null"), json!("{}"), json!(null), json!({})] {
+        let entry = one("ping", none.clone());
+        assert_eq!((&entry["args"], entry.get("repaired")), (&json!({}), None), "{none}");
+    }
+    let absent = json!({"choices": [{"message": {"tool_calls": [{"function": {"name": "ping"}}]}}]});
+    check(Provider::OpenAi, absent, json!([{"name": "ping", "call_id": null, "args": {}}]));
+}
+
+#[test]
+fn arguments_below_a_wrong_key() {
+    let good = json!({"path": "a"});
+    for key in ["args", "arguments", "input", "parameters", "params", "kwargs", "files_read", "files.read"] {
+        let pointer = format!("/{key}");
+        reads(json!({key: good}), good.clone(), &[(&pointer, "unwrapped")]);
+        reads(
+            json!({key: good.to_string()}),
+            good.clone(),
+            &[(&pointer, "decoded"), (&pointer, "unwrapped")],
+        );
+    }
+    assert_eq!(one("list-items", json!({"args": {"page": 1}}))["args"], json!({"args": {"page": 1}}));
+    assert_eq!(one("files_read", json!({"other": good}))["error"]["code"], "schema");
+    assert_eq!(one("files_read", json!({"args": good, "limit": 1}))["error"]["code"], "schema");
+    let inside = one("files_read", json!({"args": {"path": 1}}));
+    assert_eq!(
+        inside["error"]["field_errors"],
+        json!([{"pointer": "/path", "message": "expected string, got 1"}])
+    );
+    assert_eq!(inside["repaired"], json!([{"pointer": "/args", "repair": "unwrapped"}]));
+}
+
+#[test]
+fn lists_and_objects_given_as_text() {
+    reads(
+        json!({"path": "a", "tags": "[\"x\"]"}),
+        json!({"path": "a", "tags": ["x"]}),
+        &[("/tags", "decoded")],
+    );
+    reads(
+        json!({"path": "a", "where": "{\"n\":1}"}),
+        json!({"path": "a", "where": {"n": 1}}),
+        &[("/where", "decoded")],
+    );
+    reads(json!({"path": "a", "any": "[\"x\"]"}), json!({"path": "a", "any": ["x"]}), &[("/any", "decoded")]);
+    reads(json!({"path": "[1]"}), json!({"path": "[1]"}), &[]);
+    reads(json!({"path": "[1]", "tags": "[]"}), json!({"path": "[1]", "tags": []}), &[("/tags", "decoded")]);
+    let rules = json!({"path": "a", "rules": [{"kind": "a", "list": "[1]", "text": "[2]"}]});
+    let read = json!({"path": "a", "rules": [{"kind": "a", "list": [1], "text": "[2]"}]});
+    reads(rules, read, &[("/rules/0/list", "decoded")]);
+    assert_eq!(one("files_read", json!({"path": "a", "tags": "[1]"}))["error"]["code"], "schema");
+    assert_eq!(one("files_read", json!({"path": "a", "tags": "[\"x\""}))["error"]["code"], "schema");
+}
+
+#[test]
+fn nulls_of_optional_properties() {
+    reads(json!({"path": "a", "limit": null}), json!({"path": "a"}), &[("/limit", "null-dropped")]);
+    reads(json!({"path": "a", "any": null}), json!({"path": "a", "any": null}), &[]);
+    assert_eq!(one("files_read", json!({"path": null}))["error"]["code"], "schema");
+    let strict = one("held", json!({"a": "x", "b": null}));
+    assert_eq!(
+        (&strict["args"], strict.get("repaired")),
+        (&json!({"a": "x"}), None),
+        "asked for by the strict schema"
+    );
+}
+
+#[test]
+fn numbers_keep_their_digits() {
+    let check = |arguments: &str| {
+        let parser = Parser::new(&checked().catalog, Provider::OpenAi);
+        for body in
+            [chat("files_read", json!(arguments)), chat("files_read", json!("@")).replace("\"@\"", arguments)]
+        {
+            let entries = parser.parse(&body).unwrap();
+            let call = entries[0].outcome.as_ref().unwrap();
+            assert_eq!(call.json(), arguments, "{body}");
+            let printed = serde_json::to_string(&entries[0]).unwrap();
+            assert!(printed.contains(arguments), "{printed}");
+        }
+    };
+    check(r#"{"path":"a","limit":123456789012345678901234567890}"#);
+    check(r#"{"path":"a","limit":18446744073709551615,"price":1.10}"#);
+    check(r#"{"path":"1.10","price":-0.000000000000000000001230}"#);
+    check(r#"{"path":"a","price":1e999,"where":{"deep":[1E+2,{"x":-0}]}}"#);
+    let parser = Parser::new(&checked().catalog, Provider::OpenAi);
+    let repaired = parser
+        .parse(&chat("files_read", json!({"args": "{\"path\":\"a\",\"where\":\"{\\\"n\\\":2.50}\"}"})))
+        .unwrap();
+    assert_eq!(repaired[0].outcome.as_ref().unwrap().json(), r#"{"path":"a","where":{"n":2.50}}"#);
+    let refused = one("files_read", json!("{\"path\":\"a\",\"limit\":1.50}"));
+    assert_eq!(refused["error"]["field_errors"][0]["message"], "expected integer, got 1.5");
+    assert_eq!(one("files_read", json!("1.5"))["error"]["code"], "schema");
+    assert_eq!(one("files_read", json!(1.5))["error"]["code"], "schema");
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    for cut in [
+        "{\"path\":\"a\"",
+        "{\"path\":\"a\"}{}",
+        "{\"path\":\"a\"} x",
+        "path",
+        "{\"path\":01}",
+        "\"{\"",
+        "{path:1}",
+    ] {
+        let entry = one("files_read", json!(cut));
+        assert_eq!(entry["error"]["code"], "parse", "{cut} gave {entry}");
+        assert_eq!(entry["error"]["help_path"], "onto.file.read");
+    }
+    for other in [json!([1]), json!("[1]"), json!(1), json!("1"), json!("true"), json!("\"\\\"x\\\"\"")] {
+        let error = one("files_read", other.clone())["error"].take();
+        assert!(["schema", "parse"].contains(&error["code"].as_str().unwrap()), "{other}");
+    }
+    let entry = one("files_read", json!({"pth": "a", "limit": "x", "mode": "txt"}));
+    let expected = json!({"name": "files.read", "call_id": "call_1", "error": {
+        "code": "schema",
+        "message": entry["error"]["message"],
+        "field_errors": [
+            {"pointer": "/limit", "message": "expected integer, got \"x\""},
+            {"pointer": "/mode", "message": "expected one of \"text\", \"binary\", got \"txt\"", "nearest": "text"},
+            {"pointer": "/path", "message": "missing required property \"path\""},
+            {"pointer": "/pth", "message": "unknown property \"pth\"", "nearest": "path"},
+        ],
+        "help_path": "onto.file.read", "nearest": [],
+    }});
+    let mut sorted = entry.clone();
+    let errors = sorted["error"]["field_errors"].as_array_mut().unwrap();
+    errors.sort_by_key(|error| error["pointer"].as_str().unwrap().to_string());
+    assert_eq!(sorted, expected);
+    let shut = one("shut", json!({}));
+    assert_eq!(shut["error"]["code"], "schema");
+    assert!(shut["error"]["message"].as_str().unwrap().contains("no schema"), "{shut}");
+}
+
+#[test]
+fn tools_by_other_names() {
+    let args = json!({"path": "a"});
+    for name in ["files_read", "files.read", "onto.file.read", "cat"] {
+        assert_eq!(one(name, args.clone())["name"], "files.read", "{name}");
+    }
+    assert_eq!(one("tool_search", json!({"query": "x"}))["name"], "tool_search");
+    let unknown = one("files_raed", args);
+    assert_eq!(unknown["error"]["code"], "unknown_tool");
+    assert_eq!(
+        (&unknown["error"]["help_path"], &unknown["error"]["nearest"][0]),
+        (&json!("root"), &json!("files.read"))
+    );
+    assert_eq!(unknown["name"], "files_raed");
+    assert_eq!(one("tool_serch", json!({}))["error"]["nearest"][0], "tool_search");
+    let clash = fixture::open_text(
+        "tools.json",
+        r#"[{"name": "a-b", "parameters": {"type": "object"}}, {"name": "a_b", "parameters": {"type": "object"}}]"#,
+    );
+    let parser = Parser::new(&clash.catalog, Provider::Cohere);
+    let body = json!({"message": {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "a_b", "arguments": "{}"}}]}});
+    let entries = parser.parse(&body.to_string()).unwrap();
+    assert_eq!(entries[0].outcome.as_ref().unwrap_err().nearest, ["a-b", "a_b"]);
+}
+
+#[test]
+fn tools_without_a_schema_are_unchecked() {
+    let entry = one("free", json!("{\"any\":[1]}"));
+    assert_eq!(
+        entry,
+        json!({"name": "free", "call_id": "call_1", "args": {"any": [1]}, "validated": false, "no_schema_mode": "read-only"})
+    );
+    assert_eq!(one("free", json!("[1]"))["error"]["code"], "schema");
+}
+
+#[derive(Debug, serde::Deserialize, PartialEq)]
+struct Read {
+    path: String,
+    limit: Option<u128>,
+}
+
+impl FromCall for Read {
+    fn from_call(call: &Call<'_>) -> Result<Self, ArgumentsError> {
+        match call.name() {
+            "files.read" => call.arguments_as(),
+            other => Err(ArgumentsError::OtherTool(other.into())),
+        }
+    }
+}
+
+#[test]
+fn valid_calls_become_instances() {
+    let parser = Parser::new(&checked().catalog, Provider::OpenAi);
+    let call = |name: &str, arguments: &str| parser.parse(&chat(name, json!(arguments))).unwrap().remove(0);
+    let big = call("files_read", r#"{"path":"a","limit":123456789012345678901234567890}"#);
+    let read: Read = big.outcome.unwrap().build().unwrap();
+    assert_eq!(read, Read { path: "a".into(), limit: Some(123_456_789_012_345_678_901_234_567_890) });
+    let small = call("files_read", r#"{"path":"a"}"#).outcome.unwrap();
+    assert_eq!(small.build::<Read>().unwrap().limit, None);
+    assert!(small.arguments_as::<Vec<u8>>().is_err());
+    assert!(call("ping", "").outcome.unwrap().build::<Read>().is_err());
+}
+
+#[test]
+fn an_entry_is_rebuilt_from_other_arguments() {
+    let parser = Parser::new(&checked().catalog, Provider::OpenAi);
+    let broken = parser.parse(&chat("files_read", json!("{\"path\": \"a"))).unwrap().remove(0);
+    assert_eq!(broken.outcome.as_ref().unwrap_err().given, "{\"path\": \"a");
+    let still = parser.rebuild(broken, "{\"path\": 1}");
+    assert_eq!(still.outcome.as_ref().unwrap_err().field_errors[0].pointer, "/path");
+    let fixed = parser.rebuild(still, "{\"path\":\"a\",\"price\":1.10}");
+    assert_eq!(fixed.call_id.as_deref(), Some("call_1"));
+    assert_eq!(fixed.outcome.unwrap().json(), "{\"path\":\"a\",\"price\":1.10}");
+    let unknown = parser.parse(&chat("nothing_like_it", json!({}))).unwrap().remove(0);
+    assert!(parser.rebuild(unknown, "{}").outcome.is_err());
+}
+
+#[test]
+fn hostile_bodies_cost_little() {
+    let long = "x".repeat(1 << 20);
+    let deep = |count: usize| format!("{}{}", "[".repeat(count), "]".repeat(count));
+    let bodies = [
+        deep(100_000),
+        "[".repeat(1 << 20),
+        chat(&long, json!({})),
+        chat("files_read", json!({"path": long})),
+        chat("files_read", json!({&long: 1})),
+        chat("files_read", json!({"path": "a", "mode": long})),
+        chat("files_read", json!(long)),
+        chat("files_read", json!(deep(100_000))),
+        chat("files_read", json!(format!("{{\"path\":\"a\",\"tags\":{}}}", deep(100)))),
+        chat("files_read", json!({"path": "a", "tags": deep(100_000)})),
+        chat("files_read", json!(format!("{{\"path\":\"a\",\"limit\":{}}}", "9".repeat(1 << 20)))),
+        chat("files_read", json!(format!("{{\"path\":\"a\",{}}}", vec!["\"limit\":null"; 10_000].join(",")))),
+        json!({"choices": [{"message": {"role": "assistant", "tool_calls": vec![json!({"function": {"name": "nope_nope"}}); 10_000]}}]}).to_string(),
+    ];
+    for provider in [Provider::OpenAi, Provider::Anthropic] {
+        let parser = Parser::new(&checked().catalog, provider);
+        for body in &bodies {
+            let started = std::time::Instant::now();
+            let entries = parser.parse(body);
+            let spent = started.elapsed();
+            assert!(spent.as_secs() < 10, "{} took {spent:?} for {}", provider.as_str(), &body[..80]);
+            drop(entries);
+        }
+    }
+}
