@@ -3,7 +3,8 @@
 use std::io::Read;
 
 use super::catalog::{CatalogArgs, counted, report_briefly};
-use super::{Failure, Outcome, print};
+use super::{Failure, Outcome, note, print};
+use crate::model::Endpoint;
 use crate::provider::Provider;
 use crate::provider::call::{Entry, Parser};
 
@@ -41,6 +42,17 @@ impl Parse {
         let provider = Provider::parse(&self.provider).unwrap_or(Provider::OpenAi);
         let parser = Parser::new(&checked.catalog, provider);
         let entries = parser.parse(&body).map_err(|error| Failure::Findings(Some(error.to_string())))?;
+        let entries = match &checked.catalog.config.repair {
+            Some(repair) if entries.iter().any(|entry| entry.outcome.is_err()) => match Endpoint::new(repair)
+            {
+                Ok(model) => entries.into_iter().map(|entry| parser.repair(entry, &model)).collect(),
+                Err(error) => {
+                    note(format!("no call is repaired: {error}"));
+                    entries
+                }
+            },
+            _ => entries,
+        };
         print(&listed(&entries, self.pretty)?)?;
         let failed = entries.iter().filter(|entry| entry.outcome.is_err()).count();
         if failed == 0 {

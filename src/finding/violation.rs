@@ -49,12 +49,17 @@ fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violati
         }
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            push(
-                pointer_join(&pointer, name),
-                format!("missing required property {}", quote(name)),
-                None,
-                false,
-            );
+            let message = format!("missing required property {}", quote(name));
+            let known = known_properties(error, schema);
+            let others = error.instance().as_object().into_iter().flat_map(|given| given.keys());
+            let unknown = others.filter(|key| !known.contains(key)).map(String::as_str);
+            match nearest(name, unknown).first() {
+                Some(near) => {
+                    let message = format!("{message}; {} is not a property", quote(near));
+                    push(pointer_join(&pointer, name), message, Some(name.to_string()), false);
+                }
+                None => push(pointer_join(&pointer, name), message, None, false),
+            }
         }
         Kind::Enum { options } => {
             let given = error.instance().as_str().unwrap_or_default();

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 
 use tempfile::TempDir;
@@ -107,7 +108,23 @@ pub struct Run {
 
 /// Runs the program to its end.
 pub fn run(arguments: &[&str]) -> Run {
-    let output = program(arguments).output().unwrap();
+    ended(program(arguments).output().unwrap())
+}
+
+/// Runs the program to its end, with this text on stdin and these variables set.
+pub fn run_with(arguments: &[&str], stdin: &str, variables: &[(&str, &str)]) -> Run {
+    let mut command = program(arguments);
+    command
+        .envs(variables.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+    ended(child.wait_with_output().unwrap())
+}
+
+fn ended(output: Output) -> Run {
     Run {
         code: output.status.code().unwrap(),
         stdout: String::from_utf8(output.stdout).unwrap(),

@@ -10,4 +10,5 @@ mod hostile;
 mod import;
 mod kill;
 mod ops;
+mod repair;
 mod seed;

@@ -49,6 +49,8 @@ pub enum RepairKind {
     Decoded,
     /// An optional property was given as null, which its schema refuses.
     NullDropped,
+    /// A model wrote the arguments anew.
+    Model,
 }
 
 impl<'a> Entry<'a> {

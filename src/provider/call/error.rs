@@ -58,6 +58,9 @@ pub struct CallError {
     pub help_path: String,
     /// Tools that may have been meant.
     pub nearest: Vec<String>,
+    /// What became of a repair by a model, where one was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repair: Option<String>,
     /// The arguments as the model gave them.
     #[serde(skip)]
     pub given: String,

@@ -4,7 +4,8 @@
 //! 2. [`parser`] finds the tool that each name means.
 //! 3. [`reading`] makes an object of what stands where arguments are due; [`digits`] keeps numbers whole.
 //! 4. [`fit`] lets the canonical schema decide, and repairs what is plainly meant otherwise.
-//! 5. What comes out is an [`Entry`]: a valid [`Call`], or what is wrong and what to read next.
+//! 5. A model may [`repair`] what does not fit, once, where one is configured.
+//! 6. What comes out is an [`Entry`]: a valid [`Call`], or what is wrong and what to read next.
 
 mod digits;
 mod entry;
@@ -13,6 +14,7 @@ mod fit;
 mod parser;
 mod raw;
 mod reading;
+mod repair;
 mod valid;
 
 pub use entry::{Entry, Repair, RepairKind};

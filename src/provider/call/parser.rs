@@ -168,6 +168,7 @@ impl<'a> Parser<'a> {
             field_errors: Vec::new(),
             help_path: ROOT.into(),
             nearest,
+            repair: None,
             given: String::new(),
         };
         let Some(name) = name else {
@@ -211,7 +212,15 @@ impl<'a> Parser<'a> {
     ) -> (Result<Call<'a>, CallError>, Vec<super::Repair>) {
         let failed = |code, message, wrong: Vec<Violation>, given| {
             let field_errors = wrong.into_iter().map(FieldError::from).collect();
-            CallError { code, message, field_errors, help_path: tool.op.clone(), nearest: Vec::new(), given }
+            CallError {
+                code,
+                message,
+                field_errors,
+                help_path: tool.op.clone(),
+                nearest: Vec::new(),
+                repair: None,
+                given,
+            }
         };
         let mut repaired = Vec::new();
         let (text, value) = match arguments {
@@ -271,6 +280,7 @@ fn malformed_call(reason: Option<String>, help_path: &str, arguments: Option<Val
         field_errors: Vec::new(),
         help_path: help_path.into(),
         nearest: Vec::new(),
+        repair: None,
         given: given(arguments.as_ref()),
     }
 }
