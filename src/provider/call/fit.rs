@@ -265,3 +265,21 @@ fn rename(value: &mut Value, renamed: &[(String, String)]) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::rename;
+    use serde_json::json;
+
+    #[test]
+    fn properties_get_their_names_back_at_every_depth() {
+        let renamed =
+            [("_filter".to_string(), "$filter".to_string()), ("a_b_".to_string(), "a[b]".to_string())];
+        let mut value = json!({"x": 1, "_filter": [{"a_b_": 1, "y": {"_filter": null}}], "z": 2});
+        rename(&mut value, &renamed);
+        assert_eq!(value.to_string(), r#"{"x":1,"$filter":[{"a[b]":1,"y":{"$filter":null}}],"z":2}"#);
+        let mut both = json!({"_filter": 1, "$filter": 2});
+        rename(&mut both, &renamed);
+        assert_eq!(both, json!({"_filter": 1, "$filter": 2}), "a name that is taken is not taken away");
+    }
+}
