@@ -12,13 +12,16 @@ use toolcrib::provider::Provider;
 use toolcrib::provider::call::Parser;
 use toolcrib::{catalog, config};
 
+/// A function's name, the arguments of a call of it, and what checks them.
+type Call<'a> = (&'a str, Value, &'a Validator);
+
 const ROUNDS: usize = 15;
 const REPEATS: usize = 50;
 
 fn main() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/github/tools.json");
     let checked = catalog::open(config::read(&file));
-    let calls: Vec<(&str, Value, &Validator)> = checked
+    let calls: Vec<Call<'_>> = checked
         .catalog
         .tools
         .iter()
@@ -31,7 +34,7 @@ fn main() {
         let parser = Parser::new(&checked.catalog, provider);
         let single: Vec<String> =
             calls.iter().map(|call| response(provider, std::slice::from_ref(call))).collect();
-        let lone: Vec<(&str, &[(&str, Value, &Validator)])> =
+        let lone: Vec<(&str, &[Call<'_>])> =
             single.iter().zip(calls.chunks(1)).map(|(body, call)| (body.as_str(), call)).collect();
         report(&format!("{}, one call each", provider.as_str()), provider, &parser, &lone, calls.len());
         let together = response(provider, &calls);
@@ -45,13 +48,7 @@ fn main() {
     }
 }
 
-fn report(
-    what: &str,
-    provider: Provider,
-    parser: &Parser<'_>,
-    bodies: &[(&str, &[(&str, Value, &Validator)])],
-    calls: usize,
-) {
+fn report(what: &str, provider: Provider, parser: &Parser<'_>, bodies: &[(&str, &[Call<'_>])], calls: usize) {
     let mut rounds: Vec<(Duration, Duration)> = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {
         let ours = timed(|| {
@@ -91,7 +88,7 @@ fn bare(provider: Provider, response: &Value, index: usize, validator: &Validato
     }
 }
 
-fn response(provider: Provider, calls: &[(&str, Value, &Validator)]) -> String {
+fn response(provider: Provider, calls: &[Call<'_>]) -> String {
     let blocks = calls.iter().enumerate().map(|(index, (name, args, _))| match provider {
         Provider::OpenAi => {
             let function = json!({"name": name, "arguments": args.to_string()});

@@ -52,7 +52,11 @@ fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violati
             let message = format!("missing required property {}", quote(name));
             let known = known_properties(error, schema);
             let others = error.instance().as_object().into_iter().flat_map(|given| given.keys());
-            let unknown = others.filter(|key| !known.contains(key)).map(String::as_str);
+            // Where no other properties are taken, each is reported by itself.
+            let is_taken = holder(error, schema).and_then(|holder| holder.get("additionalProperties"));
+            let unknown = others
+                .filter(|key| !known.contains(key) && is_taken != Some(&Value::Bool(false)))
+                .map(String::as_str);
             match nearest(name, unknown).first() {
                 Some(near) => {
                     let message = format!("{message}; {} is not a property", quote(near));
@@ -128,11 +132,15 @@ fn branch_distance(branch: &[ValidationError<'static>]) -> (usize, usize) {
 }
 
 fn known_properties(error: &ValidationError<'_>, schema: &Value) -> Vec<String> {
-    let path = error.schema_path().to_string();
-    let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
     let properties =
-        schema.pointer(parent).and_then(|object| object.get("properties")).and_then(Value::as_object);
+        holder(error, schema).and_then(|holder| holder.get("properties")).and_then(Value::as_object);
     properties.map(|map| map.keys().cloned().collect()).unwrap_or_default()
+}
+
+/// The schema that holds the keyword which an error is about.
+fn holder<'s>(error: &ValidationError<'_>, schema: &'s Value) -> Option<&'s Value> {
+    let path = error.schema_path().to_string();
+    schema.pointer(path.rsplit_once('/').map_or("", |(parent, _)| parent))
 }
 
 fn expectation(kind: &Kind) -> String {

@@ -47,41 +47,45 @@ impl Held {
 
 /// The calls of a response, a message, or a list of messages.
 pub(super) fn calls(response: Value, held: Held) -> Calls {
-    let messages = match response {
-        Value::Array(messages) => messages,
+    let (messages, is_bare) = match response {
+        Value::Array(messages) => (messages, true),
         Value::Object(mut fields) => match held {
             Held::Choices if fields.contains_key("choices") => {
                 let choices = take_list(&mut fields, "choices").ok_or(held.expected())?;
-                objects(choices).map(|mut choice| take(&mut choice, "message").unwrap_or_default()).collect()
+                (
+                    objects(choices)
+                        .map(|mut choice| take(&mut choice, "message").unwrap_or_default())
+                        .collect(),
+                    false,
+                )
             }
             Held::Message if fields.contains_key("message") => {
-                vec![take(&mut fields, "message").unwrap_or_default()]
+                (vec![take(&mut fields, "message").unwrap_or_default()], false)
             }
-            _ => vec![Value::Object(fields)],
+            _ => (vec![Value::Object(fields)], true),
         },
         _ => return Err(held.expected()),
     };
     let mut calls = Vec::new();
     for message in messages {
-        let Value::Object(message) = message else { return Err(held.expected()) };
-        if !is_message(&message) {
-            return Err(held.expected());
+        match message {
+            Value::Object(message) if !is_bare || is_message(&message) => message_calls(message, &mut calls),
+            _ => return Err(held.expected()),
         }
-        message_calls(message, &mut calls);
     }
     Ok(calls)
 }
 
 /// Whether this is a message of this shape. Others have a role too, and keep calls in their content.
 fn is_message(message: &Map<String, Value>) -> bool {
-    let is_text = |part: &Value| {
+    let is_part = |part: &Value| {
         let kind = part.get("type").and_then(Value::as_str);
-        kind.is_some_and(|kind| !kind.contains("tool"))
+        kind.is_some_and(|kind| !matches!(kind, "tool_use" | "tool_result"))
     };
     let has_role = message.get("role").is_some_and(Value::is_string);
     let has_calls = message.contains_key("tool_calls") && message.get("type").is_none();
     let content_fits = match message.get("content") {
-        Some(Value::Array(parts)) => parts.iter().all(is_text),
+        Some(Value::Array(parts)) => parts.iter().all(is_part),
         Some(Value::String(_) | Value::Null) => true,
         None => has_calls || message.contains_key("function_call") || !message.contains_key("parts"),
         _ => false,

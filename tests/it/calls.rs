@@ -168,6 +168,15 @@ fn numbers_keep_their_digits() {
         .parse(&chat("files_read", json!({"args": "{\"path\":\"a\",\"where\":\"{\\\"n\\\":2.50}\"}"})))
         .unwrap();
     assert_eq!(repaired[0].outcome.as_ref().unwrap().json(), r#"{"path":"a","where":{"n":2.50}}"#);
+    let unknown = parser
+        .parse(&chat("nope_nope", json!("@")).replace("\"@\"", "{\"a\":1.50}").replace("\"call_1\"", "2.50"));
+    let unknown = unknown.unwrap().remove(0);
+    assert_eq!(
+        (unknown.call_id.as_deref(), unknown.outcome.unwrap_err().given.as_str()),
+        (Some("2.50"), "{\"a\":1.50}")
+    );
+    let cut = one("files_read", json!("{\"price\":1.50,"));
+    assert!(cut["error"]["message"].as_str().unwrap().ends_with("line 1 column 14"), "{cut}");
     let refused = one("files_read", json!("{\"path\":\"a\",\"limit\":1.50}"));
     assert_eq!(refused["error"]["field_errors"][0]["message"], "expected integer, got 1.5");
     assert_eq!(one("files_read", json!("1.5"))["error"]["code"], "schema");

@@ -22,7 +22,9 @@ impl Digits {
 
     /// Reads a text; numbers that a float would change become markers.
     pub(super) fn read(&mut self, text: &str) -> serde_json::Result<Value> {
+        // A place in the text with markers says nothing about the text.
         serde_json::from_str(&self.marked(text))
+            .map_err(|error| serde_json::from_str::<Value>(text).err().unwrap_or(error))
     }
 
     fn marked(&mut self, text: &str) -> String {

@@ -37,12 +37,17 @@ impl Fit<'_> {
         repaired: Vec<Repair>,
     ) -> Result<Read, (Read, Vec<Violation>)> {
         let as_is = Read { value: self.as_bound(value), repaired };
-        if self.accepts(&as_is.value) {
+        let unwrapped = self.unwrapped(&as_is);
+        // An open schema also accepts a wrapper; what is in it are its own properties all the same.
+        let is_plainly_wrapped = unwrapped.as_ref().is_some_and(|read| self.knows_all(&read.value));
+        if !is_plainly_wrapped && self.accepts(&as_is.value) {
             return Ok(as_is);
         }
-        let unwrapped = self.unwrapped(&as_is);
         if let Some(read) = unwrapped.as_ref().filter(|read| self.accepts(&read.value)) {
             return Ok(Read { value: read.value.clone(), repaired: read.repaired.clone() });
+        }
+        if is_plainly_wrapped && self.accepts(&as_is.value) {
+            return Ok(as_is);
         }
         let mut closest: Option<(Read, Vec<Violation>)> = None;
         for read in std::iter::once(as_is).chain(unwrapped) {
@@ -103,6 +108,13 @@ impl Fit<'_> {
             .schema()
             .get("properties")
             .is_some_and(|properties| properties.get(name).is_some())
+    }
+
+    /// Whether there is something, and all of it is a property of the schema.
+    fn knows_all(&self, value: &Value) -> bool {
+        value
+            .as_object()
+            .is_some_and(|fields| !fields.is_empty() && fields.keys().all(|key| self.has_property(key)))
     }
 
     /// What is below a single key that is no property.
@@ -263,5 +275,23 @@ fn rename(value: &mut Value, renamed: &[(String, String)]) {
             }
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rename;
+    use serde_json::json;
+
+    #[test]
+    fn properties_get_their_names_back_at_every_depth() {
+        let renamed =
+            [("_filter".to_string(), "$filter".to_string()), ("a_b_".to_string(), "a[b]".to_string())];
+        let mut value = json!({"x": 1, "_filter": [{"a_b_": 1, "y": {"_filter": null}}], "z": 2});
+        rename(&mut value, &renamed);
+        assert_eq!(value.to_string(), r#"{"x":1,"$filter":[{"a[b]":1,"y":{"$filter":null}}],"z":2}"#);
+        let mut both = json!({"_filter": 1, "$filter": 2});
+        rename(&mut both, &renamed);
+        assert_eq!(both, json!({"_filter": 1, "$filter": 2}), "a name that is taken is not taken away");
     }
 }

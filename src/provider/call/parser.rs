@@ -28,9 +28,8 @@ const ROOT: &str = "root";
 /// # use toolcrib::{catalog, config, provider::{Provider, call::Parser}};
 /// let checked = catalog::open(config::read("tools.json".as_ref()));
 /// let parser = Parser::new(&checked.catalog, Provider::OpenAi);
-/// for entry in parser.parse(r#"{"choices":[{"message":{"role":"assistant","content":"Hello."}}]}"#)? {
-///     println!("{}", serde_json::to_string(&entry)?);
-/// }
+/// let entries = parser.parse(r#"{"choices":[{"message":{"role":"assistant","content":"Hello."}}]}"#)?;
+/// assert!(entries.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Parser<'a> {
@@ -137,18 +136,19 @@ impl<'a> Parser<'a> {
     fn entry(&self, call: RawCall, reading: &mut Reading) -> Entry<'a> {
         let RawCall { name, namespace, call_id, signature, arguments, search, malformed } = call;
         let call_id = call_id.map(|id| reading.text(id));
+        let name = name.map(|name| reading.text(name));
         let (tool, name, (outcome, repaired)) = match self.tool(name, reading) {
             Ok(tool) if malformed.is_none() => {
                 (Some(tool), Some(tool.name.as_str().into()), self.outcome(tool, arguments, reading))
             }
             Ok(tool) => {
-                let error = malformed_call(malformed, &tool.op, arguments);
+                let error = malformed_call(malformed, &tool.op, given(arguments, reading));
                 (Some(tool), Some(tool.name.as_str().into()), (Err(error), Vec::new()))
             }
             Err((name, error)) => {
                 let error = match malformed {
-                    Some(_) => malformed_call(malformed, ROOT, arguments),
-                    None => CallError { given: given(arguments.as_ref()), ..error },
+                    Some(_) => malformed_call(malformed, ROOT, given(arguments, reading)),
+                    None => CallError { given: given(arguments, reading), ..error },
                 };
                 (None, name.map(Cow::Owned), (Err(error), Vec::new()))
             }
@@ -273,7 +273,7 @@ fn summary(wrong: &[Violation]) -> String {
     format!("the arguments do not fit: {}{place}{more}", first.message)
 }
 
-fn malformed_call(reason: Option<String>, help_path: &str, arguments: Option<Value>) -> CallError {
+fn malformed_call(reason: Option<String>, help_path: &str, given: String) -> CallError {
     CallError {
         code: CallErrorCode::Parse,
         message: reason.unwrap_or_default(),
@@ -281,14 +281,15 @@ fn malformed_call(reason: Option<String>, help_path: &str, arguments: Option<Val
         help_path: help_path.into(),
         nearest: Vec::new(),
         repair: None,
-        given: given(arguments.as_ref()),
+        given,
     }
 }
 
-fn given(arguments: Option<&Value>) -> String {
+/// The arguments as the model gave them.
+fn given(arguments: Option<Value>, reading: &mut Reading) -> String {
     match arguments {
-        Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
+        Some(Value::String(text)) => reading.text(text),
+        Some(value) => reading.written(&value),
         None => String::new(),
     }
 }

@@ -107,7 +107,8 @@ impl Reading {
     }
 
     /// A value as JSON text, with all its digits.
-    pub(super) fn written(&self, value: &Value) -> String {
+    pub(super) fn written(&mut self, value: &Value) -> String {
+        self.inexact |= self.digits.is_none() && holds_float(value);
         match &self.digits {
             Some(digits) => digits.written(value),
             None => value.to_string(),

@@ -37,13 +37,12 @@ pub enum ArgumentsError {
 ///
 /// ```no_run
 /// use toolcrib::provider::call::{ArgumentsError, Call, FromCall, Parser};
-/// use toolcrib::provider::Provider;
+/// use toolcrib::provider::{Provider, Reply};
 /// use toolcrib::{catalog, config};
 ///
 /// #[derive(serde::Deserialize)]
 /// struct ReadFile {
 ///     path: String,
-///     limit: Option<u64>,
 /// }
 ///
 /// enum Action {
@@ -65,13 +64,14 @@ pub enum ArgumentsError {
 /// let parser = Parser::new(&checked.catalog, Provider::Anthropic);
 /// let body = std::fs::read_to_string("response.json")?;
 /// for entry in parser.parse(&body)? {
-///     match &entry.outcome {
+///     let answer = match &entry.outcome {
 ///         Ok(call) => match call.build()? {
-///             Action::Read(file) => println!("read {} to line {:?}", file.path, file.limit),
-///             Action::Ping => println!("pong"),
+///             Action::Read(file) => std::fs::read_to_string(file.path)?.lines().count().to_string(),
+///             Action::Ping => "pong".into(),
 ///         },
-///         Err(error) => println!("{}; read {}", error.message, error.help_path),
-///     }
+///         Err(error) => format!("{}; read {}", error.message, error.help_path),
+///     };
+///     let reply = Reply::to(&parser, &entry, Some(answer.into()));
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
