@@ -10,9 +10,11 @@ mod import;
 mod init;
 mod payload;
 mod progress;
+mod prompt;
 mod render;
 mod schema;
 mod seed;
+mod tokens;
 
 use std::process::ExitCode;
 
@@ -45,6 +47,8 @@ enum Command {
     Render(render::Render),
     Seed(seed::Seed),
     Payload(payload::Payload),
+    Prompt(prompt::Prompt),
+    Tokens(tokens::Tokens),
     Import(import::Import),
     Schema(schema::Schema),
     Completions(completions::Completions),
@@ -76,6 +80,8 @@ pub fn run() -> ExitCode {
         Command::Render(command) => command.run(),
         Command::Seed(command) => command.run(),
         Command::Payload(command) => command.run(),
+        Command::Prompt(command) => command.run(),
+        Command::Tokens(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run::<Arguments>(),

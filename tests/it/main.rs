@@ -9,4 +9,6 @@ mod hostile;
 mod import;
 mod kill;
 mod ops;
+mod prompt;
 mod seed;
+mod tokens;
