@@ -36,7 +36,12 @@ impl Prompt {
         let templates = templates(&self.catalog, &checked, None)?;
         let configured = checked.catalog.config.payload;
         let section = PromptSection {
-            surface: self.surface.as_deref().and_then(Surface::parse).or(configured.surface).unwrap_or_default(),
+            surface: self
+                .surface
+                .as_deref()
+                .and_then(Surface::parse)
+                .or(configured.surface)
+                .unwrap_or_default(),
             deferred: configured.deferred,
             folder: self.folder.trim_end_matches('/'),
             discovery: self.discovery,

@@ -1,6 +1,8 @@
 //! The section of a system prompt, or of an `AGENTS.md`, that tells an agent how its tools reach it (DOC-7, RULE-1,
 //! DISC-9).
 
+use std::collections::HashSet;
+
 use indexmap::{IndexMap, IndexSet};
 use tera::Context;
 
@@ -113,20 +115,26 @@ struct Group {
     holds: IndexSet<String>,
 }
 
-/// By the first part of their ops, as `tool_help` lists them: with what the second parts are, or with categories where
-/// a group holds nothing but ops.
+/// By the first part of their ops, as `tool_help` lists them: with their entities, else their categories, else the ops.
 fn by_op(profile: &Profile<'_>) -> Vec<Group> {
-    grouped(profile.tools.iter().map(|entry| {
-        let op = entry.tool.op.as_str();
-        let (group, rest) = op.split_once('.').unwrap_or((op, op));
-        let category = entry.tool.categories.first().map_or("", |path| top(path.as_str()));
+    let tools = || profile.tools.iter().map(|entry| entry.tool);
+    let with_entities: HashSet<&str> =
+        tools().map(split_op).filter(|(_, rest)| rest.contains('.')).map(|(group, _)| group).collect();
+    grouped(tools().map(|tool| {
+        let (group, rest) = split_op(tool);
+        let category = tool.categories.first().map_or("", |path| top(path.as_str()));
         let what = match rest.split_once('.') {
             Some((entity, _)) => entity,
-            None if slug(category) == group => rest,
+            None if with_entities.contains(group) || slug(category) == group => rest,
             None => category,
         };
         (group, what)
     }))
+}
+
+/// The group of an op, and what follows it.
+fn split_op(tool: &Tool) -> (&str, &str) {
+    tool.op.split_once('.').unwrap_or((&tool.op, &tool.op))
 }
 
 /// By their first category.

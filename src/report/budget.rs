@@ -10,7 +10,7 @@ use super::tool::ToolReport;
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};
 use crate::config::{Deferred, Surface};
-use crate::tool::DescriptionMode;
+use crate::tool::{DescriptionMode, clean_line};
 
 /// A profile that binds more than the budget.
 #[derive(Debug, Serialize)]
@@ -39,8 +39,10 @@ pub struct OverBudget {
 pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolReport]) -> Option<OverBudget> {
     let (budget, surface) = (meter.options.budget?, meter.options.budgeted());
     let bound = meter.bound(profile, surface).ok().filter(|bound| *bound > budget)?;
-    let costs: HashMap<&str, Cost> =
-        tools.iter().map(|tool| (tool.name.as_str(), Cost::of(tool, meter.options.payload.deferred))).collect();
+    let costs: HashMap<&str, Cost> = tools
+        .iter()
+        .map(|tool| (tool.name.as_str(), Cost::of(tool, meter.options.payload.deferred)))
+        .collect();
     let cost = |name: &str| costs.get(name).copied().unwrap_or_default();
 
     let defers = matches!(surface, Surface::Hybrid | Surface::Native | Surface::Toolset);
@@ -65,9 +67,8 @@ pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolRe
         dearest.sort_by_key(|entry| std::cmp::Reverse(costs_here(entry)));
         let (first, bound) = fewest(&dearest, budget, |first| {
             let names = names(first);
-            let rest = with_modes(&deferred, |entry| {
-                (!names.contains(entry.tool.name.as_str())).then_some(*entry)
-            });
+            let rest =
+                with_modes(&deferred, |entry| (!names.contains(entry.tool.name.as_str())).then_some(*entry));
             meter.bound(&rest, surface).unwrap_or(usize::MAX)
         });
         if bound <= budget {
@@ -111,7 +112,7 @@ impl Cost {
 
 /// The shortest beginning of a list with which the budget holds, else all of it; and what is bound then. The more of
 /// the list, the less is bound: so few lengths have to be tried.
-fn fewest<'l, T>(list: &'l [T], budget: usize, mut bound: impl FnMut(&[T]) -> usize) -> (&'l [T], usize) {
+fn fewest<T>(list: &[T], budget: usize, mut bound: impl FnMut(&[T]) -> usize) -> (&[T], usize) {
     let (mut enough, mut then) = (list.len(), bound(list));
     let mut too_few = 0;
     while then <= budget && too_few + 1 < enough {
@@ -141,11 +142,15 @@ fn names<'n>(tools: &'n [&ProfileTool<'_>]) -> HashSet<&'n str> {
 impl OverBudget {
     /// What is wrong, and what to do, in words.
     pub fn message(&self) -> String {
-        let profile = self.profile.as_ref().map_or("the whole catalog".into(), |name| format!("profile {name}"));
+        let profile = self
+            .profile
+            .as_ref()
+            .map_or("the whole catalog".into(), |name| format!("profile {}", clean_line(name)));
         let [bound, budget, over, then] =
             [self.bound, self.budget, self.bound.saturating_sub(self.budget), self.then].map(grouped);
         let surface = self.surface.as_str();
-        let mut message = format!("{profile}: {surface} binds {bound} tokens, {over} over the budget of {budget}");
+        let mut message =
+            format!("{profile}: {surface} binds {bound} tokens, {over} over the budget of {budget}");
         if !self.defer.is_empty() {
             message += &format!("\n  help: defer first: {}; it binds {then} then", listed(&self.defer));
         }
@@ -155,7 +160,8 @@ impl OverBudget {
         }
         if let Some(left) = self.left {
             let left = grouped(left);
-            message += &format!("\n  help: or leave out as well: {}; it binds {left} then", listed(&self.leave_out));
+            message +=
+                &format!("\n  help: or leave out as well: {}; it binds {left} then", listed(&self.leave_out));
         }
         message
     }

@@ -83,7 +83,8 @@ impl Parts {
 /// A function of ours, or the provider's own search that takes the place of one.
 fn is_ours(entry: &Value, ours: &HashSet<&str>) -> bool {
     let kind = entry.get("type").and_then(Value::as_str).unwrap_or_default();
-    let name = [entry, &entry["function"], &entry["toolSpec"]].into_iter().find_map(|entry| entry.get("name"));
+    let name =
+        [entry, &entry["function"], &entry["toolSpec"]].into_iter().find_map(|entry| entry.get("name"));
     kind.starts_with("tool_search") || name.and_then(Value::as_str).is_some_and(|name| ours.contains(name))
 }
 
@@ -104,7 +105,8 @@ mod tests {
         let interactions = json!({"type": "function", "name": "b", "description": "Long.", "short_description": "B",
             "parameters": {}, "defer_loading": true});
         check(json!({"tools": [interactions]}), json!({"tools": [{"name": "b", "short_description": "B"}]}));
-        let namespace = json!({"type": "namespace", "name": "n", "description": "N: b", "tools": [anthropic]});
+        let namespace =
+            json!({"type": "namespace", "name": "n", "description": "N: b", "tools": [anthropic]});
         check(
             json!({"tools": [{"type": "tool_search"}, namespace]}),
             json!({"tools": [{"type": "tool_search"}, {"type": "namespace", "name": "n", "description": "N: b"}]}),

@@ -39,7 +39,13 @@ pub(super) fn job(tokens: Count, iterations: u32, price: Price) -> Count {
 ///
 /// Binding costs what it takes more than deferring, in every request. A read costs its tokens in the request that makes
 /// it, and in those after it: half of them on average, since it may come at any time.
-pub(super) fn reads_to_break_even(full: usize, deferred: usize, read: usize, iterations: u32, price: Price) -> u64 {
+pub(super) fn reads_to_break_even(
+    full: usize,
+    deferred: usize,
+    read: usize,
+    iterations: u32,
+    price: Price,
+) -> u64 {
     let Some(more) = full.checked_sub(deferred) else { return 0 };
     let iterations = u128::from(iterations);
     // Twice of both, so that half of the requests is a whole number.

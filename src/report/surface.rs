@@ -62,7 +62,8 @@ pub(super) fn surfaces(
         Ok(bound) => Some((bound, bound + meter.prompt(profile, Surface::Full)?.o200k)),
         Err(_) => None,
     };
-    let asked = Surface::ALL.into_iter().filter(|surface| meter.options.surface.is_none_or(|only| only == *surface));
+    let asked =
+        Surface::ALL.into_iter().filter(|surface| meter.options.surface.is_none_or(|only| only == *surface));
     asked
         .collect::<Vec<_>>()
         .into_iter()
@@ -87,12 +88,14 @@ pub(super) fn surfaces(
 fn measured(counted: Counted, prompt: Count, full: Option<(usize, usize)>, iterations: u32) -> Measured {
     let Counted { bound, sent, parts, .. } = counted;
     let each = bound + prompt;
+    // By themselves, functions can take a token or two more than in one text.
+    let own_functions = parts.own_functions.less(parts.sum().less(bound));
     Measured {
         bound,
         names: parts.names,
         descriptions: parts.descriptions,
         schemas: parts.schemas,
-        own_functions: parts.own_functions,
+        own_functions,
         wrapping: bound.less(parts.sum()),
         sent,
         prompt,

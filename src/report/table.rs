@@ -1,6 +1,8 @@
 //! The report for people.
 
 use super::{ProfileReport, Report, SurfaceReport};
+use crate::config::Deferred;
+use crate::tool::clean_line;
 
 /// Tools shown; a script gets all of them.
 const TOOLS: usize = 20;
@@ -10,7 +12,7 @@ const WIDTH: usize = 110;
 impl Report {
     /// Tables, with what they mean under them.
     pub fn table(&self) -> String {
-        let deferred = if self.deferred == crate::config::Deferred::Stub { "stubs" } else { "compact" };
+        let deferred = if self.deferred == Deferred::Stub { "stubs" } else { "compact" };
         let mut out = format!(
             "Tokens for {} (o200k unless a column says cl100k); deferred tools as {deferred}; a job of {} requests\n",
             self.provider,
@@ -22,7 +24,10 @@ impl Report {
         }
         if !self.left_out.is_empty() {
             let count = grouped(self.left_out.len());
-            out += &format!("\nleft out, since they cannot be bound for {}: {count}; `payload` says why\n", self.provider);
+            out += &format!(
+                "\nleft out, since they cannot be bound for {}: {count}; `payload` says why\n",
+                self.provider
+            );
         }
         out += "\n";
         self.notes.iter().for_each(|note| out += &wrapped(note));
@@ -36,11 +41,14 @@ impl Report {
             let counts = [tool.full, tool.stub, tool.compact, tool.doc, tool.read];
             let mut row = vec![tool.safe_name.clone()];
             row.extend(counts.map(|count| grouped(count.o200k)));
-            row.extend([tool.reads_to_break_even, tool.reads_to_break_even_cached].map(|reads| reads.to_string()));
+            row.extend(
+                [tool.reads_to_break_even, tool.reads_to_break_even_cached].map(|reads| reads.to_string()),
+            );
             row
         }));
         let more = self.tools.len().saturating_sub(TOOLS);
-        let more = if more > 0 { format!("{} more tools with --json\n", grouped(more)) } else { String::new() };
+        let more =
+            if more > 0 { format!("{} more tools with --json\n", grouped(more)) } else { String::new() };
         aligned(&rows) + &more
     }
 }
@@ -48,12 +56,22 @@ impl Report {
 impl ProfileReport {
     fn table(&self, provider: &str) -> String {
         let header = [
-            "surface", "bound", "cl100k", "names", "descriptions", "schemas", "ours", "wrapping", "saving", "prompt",
-            "job", "job cached",
+            "surface",
+            "bound",
+            "cl100k",
+            "names",
+            "descriptions",
+            "schemas",
+            "ours",
+            "wrapping",
+            "saving",
+            "prompt",
+            "job",
+            "job cached",
         ];
         let mut rows = vec![header.map(str::to_string).to_vec()];
         rows.extend(self.surfaces.iter().map(SurfaceReport::row));
-        let title = self.profile.as_deref().unwrap_or("the whole catalog");
+        let title = self.profile.as_deref().map_or("the whole catalog".into(), clean_line);
         let counts = [self.tools, self.full, self.deferred].map(grouped);
         let [tools, full, deferred] = counts;
         let remarks: String = self.surfaces.iter().filter_map(|surface| surface.remark(provider)).collect();
@@ -81,7 +99,10 @@ impl SurfaceReport {
         let surface = self.surface.as_str();
         let mut remarks = Vec::new();
         if self.as_surface != self.surface {
-            remarks.push(format!("{provider} cannot defer tools by itself; it is as {}", self.as_surface.as_str()));
+            remarks.push(format!(
+                "{provider} cannot defer tools by itself; it is as {}",
+                self.as_surface.as_str()
+            ));
         }
         if let Some(limit) = self.over_limit {
             remarks.push(format!("over the limit of {limit}; {provider} refuses it"));
@@ -89,7 +110,7 @@ impl SurfaceReport {
         if let Some(tokens) = self.tokens.as_ref().filter(|tokens| tokens.sent != tokens.bound) {
             remarks.push(format!("{} tokens are sent", grouped(tokens.sent.o200k)));
         }
-        remarks.extend(self.problem.clone());
+        remarks.extend(self.problem.as_deref().map(clean_line));
         (!remarks.is_empty()).then(|| format!("  {surface}: {}\n", remarks.join("; ")))
     }
 }
@@ -99,7 +120,7 @@ pub(super) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -110,7 +131,8 @@ pub(super) fn grouped(number: usize) -> String {
 /// Rows as columns: the first to the left, the others to the right.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
     let line = |row: &Vec<String>| {
         let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {

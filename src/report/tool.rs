@@ -89,7 +89,11 @@ pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tool
 }
 
 /// What each tool costs when all of them are bound alike: deferred, or in full. Nothing when no payload can be made.
-fn entries(meter: &mut Meter<'_>, profile: &Profile<'_>, deferred: Option<Deferred>) -> HashMap<String, Count> {
+fn entries(
+    meter: &mut Meter<'_>,
+    profile: &Profile<'_>,
+    deferred: Option<Deferred>,
+) -> HashMap<String, Count> {
     let mode = if deferred.is_some() { DescriptionMode::Deferred } else { DescriptionMode::Full };
     let profile = with_modes(profile, |entry| Some(ProfileTool { mode, ..*entry }));
     let provider = meter.options.provider;

@@ -20,7 +20,14 @@ fn example(name: &str) -> Checked {
 }
 
 fn options(provider: Provider) -> Options<'static> {
-    Options { profile: None, provider, surface: None, payload: Default::default(), iterations: 84, budget: None }
+    Options {
+        profile: None,
+        provider,
+        surface: None,
+        payload: Default::default(),
+        iterations: 84,
+        budget: None,
+    }
 }
 
 fn count(checked: &Checked, options: Options<'_>) -> Report {
@@ -55,8 +62,14 @@ fn counts_are_those_of_the_text_that_is_sent() {
         let report = count(&checked, Options { profile: Some("triage"), ..options(provider) });
         for surface in [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Gateway, Surface::Toolset] {
             let catalog = &checked.catalog;
-            let request =
-                Request { catalog, profile: &profile, provider, surface, options: Default::default(), load: &[] };
+            let request = Request {
+                catalog,
+                profile: &profile,
+                provider,
+                surface,
+                options: Default::default(),
+                load: &[],
+            };
             let text = provider::payload(request).unwrap().body.to_string();
             let expect = Count { o200k: o200k.count(&text), cl100k: cl100k.count(&text) };
             assert_eq!(on(&report, surface).sent, expect, "{} {}", provider.as_str(), surface.as_str());
@@ -148,10 +161,13 @@ fn the_budget_names_the_fewest_tools_to_defer() {
     let (_, over) = hybrid(400);
     assert_eq!(over[0].defer.len(), 20, "{over:?}");
     assert!(over[0].then > 400 && over[0].left.is_some_and(|left| left <= 400));
-    assert_eq!(over[0].surfaces, [Surface::Gateway, Surface::Toolset, Surface::Files]
-        .into_iter()
-        .filter(|surface| over[0].surfaces.contains(surface))
-        .collect::<Vec<_>>());
+    assert_eq!(
+        over[0].surfaces,
+        [Surface::Gateway, Surface::Toolset, Surface::Files]
+            .into_iter()
+            .filter(|surface| over[0].surfaces.contains(surface))
+            .collect::<Vec<_>>()
+    );
     assert!(over[0].message().contains("or take a surface that fits: gateway"), "{}", over[0].message());
 }
 
@@ -164,9 +180,13 @@ fn the_command_shows_tables_and_json_and_keeps_to_the_budget() {
     assert!(run.stdout.contains("publish no") && run.stdout.contains("97 more tools with --json"));
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 120), "{}", run.stdout);
 
-    let run = fixture::run(&[&arguments[..], &["--json", "--surface", "hybrid", "--budget", "3000"]].concat());
+    let run =
+        fixture::run(&[&arguments[..], &["--json", "--surface", "hybrid", "--budget", "3000"]].concat());
     assert_eq!(run.code, 1);
-    assert!(run.stderr.contains("error: profile core: hybrid binds ") && run.stderr.contains("defer first: issue_write"));
+    assert!(
+        run.stderr.contains("error: profile core: hybrid binds ")
+            && run.stderr.contains("defer first: issue_write")
+    );
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(report["profiles"][0]["surfaces"].as_array().unwrap().len(), 1);
     assert!(report["profiles"][0]["surfaces"][0]["tokens"]["bound"]["cl100k"].is_u64());
@@ -206,10 +226,12 @@ fn the_readme_shows_what_is_measured() {
 fn readme_table() -> String {
     let (agent, github) = (example("universal-agent"), example("github"));
     let columns = [(&agent, "creator"), (&agent, "validator"), (&github, "core")];
-    let reports =
-        columns.map(|(checked, profile)| count(checked, Options { profile: Some(profile), ..options(Provider::OpenAi) }));
-    let mut table =
-        String::from("| surface | `creator`, 27 tools | `validator`, 40 tools | GitHub `core`, 117 tools |\n| --- | ---: | ---: | ---: |\n");
+    let reports = columns.map(|(checked, profile)| {
+        count(checked, Options { profile: Some(profile), ..options(Provider::OpenAi) })
+    });
+    let mut table = String::from(
+        "| surface | `creator`, 27 tools | `validator`, 40 tools | GitHub `core`, 117 tools |\n| --- | ---: | ---: | ---: |\n",
+    );
     for surface in [Surface::Full, Surface::Hybrid, Surface::Toolset, Surface::Gateway, Surface::Files] {
         let cell = |report: &Report| {
             let row = on(report, surface);
@@ -239,7 +261,11 @@ fn averages(checked: &Checked, profile: &str, report: &Report) -> (usize, usize)
     let costs: HashMap<&str, _> = report.tools.iter().map(|tool| (tool.name.as_str(), tool)).collect();
     let profile = checked.catalog.profile(Some(profile)).unwrap();
     let average = |mode: DescriptionMode| {
-        let tools = profile.tools.iter().filter(|entry| entry.mode == mode).filter_map(|entry| costs.get(entry.tool.name.as_str()));
+        let tools = profile
+            .tools
+            .iter()
+            .filter(|entry| entry.mode == mode)
+            .filter_map(|entry| costs.get(entry.tool.name.as_str()));
         let counts: Vec<usize> = tools
             .map(|tool| if mode == DescriptionMode::Full { tool.full.o200k } else { tool.stub.o200k })
             .collect();
