@@ -163,13 +163,15 @@ mod tests {
     #[test]
     fn a_hostile_text_is_counted_in_bounded_time() {
         let mut counter = Counter::default();
-        for text in ["a".repeat(100_000), "{\"".repeat(20_000), "\u{301}".repeat(20_000), " ".repeat(100_000)]
+        for text in ["a".repeat(20_000), "{\"".repeat(20_000), "\u{301}".repeat(20_000), " ".repeat(20_000)]
         {
             assert!(counter.count(&text).o200k > 0);
         }
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn parts_count_as_much_as_the_whole(text in "(\\{\"|\"\\}|[\\{\\}\":,/ \n'a-zA-Zß0-9\u{301}]|\\PC){0,80}") {
             prop_assert_eq!(Counter::default().count(&text), whole(&text));
