@@ -19,6 +19,7 @@ pub mod finding; // what is wrong with the input, and where
 pub mod model; // a model behind an OpenAI-compatible API
 pub mod provider; // every provider's wire: payloads out, calls in, results out
 pub mod render; // a catalog becomes documentation
+pub mod report; // what a catalog costs, in tokens
 pub mod sources; // bytes in, raw tools out
 pub mod tokens; // token counts, offline
 pub mod tool; // the nouns of one tool // the command line

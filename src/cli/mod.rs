@@ -11,10 +11,12 @@ mod init;
 mod parse;
 mod payload;
 mod progress;
+mod prompt;
 mod render;
 mod reply;
 mod schema;
 mod seed;
+mod tokens;
 
 use std::process::ExitCode;
 
@@ -37,6 +39,8 @@ Try it:
   toolcrib check  --catalog my-catalog                        what is wrong with it
   toolcrib render --catalog tools.json --out tools            docs of any dump of definitions
   toolcrib seed   workspace --catalog my-catalog --profile writer
+  toolcrib payload --catalog tools.json --provider anthropic   what is sent to a model
+  toolcrib tokens  --catalog tools.json                        what that costs
 
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
 
@@ -49,6 +53,8 @@ enum Command {
     Payload(payload::Payload),
     Parse(parse::Parse),
     Reply(reply::Reply),
+    Prompt(prompt::Prompt),
+    Tokens(tokens::Tokens),
     Import(import::Import),
     Schema(schema::Schema),
     Completions(completions::Completions),
@@ -82,6 +88,8 @@ pub fn run() -> ExitCode {
         Command::Payload(command) => command.run(),
         Command::Parse(command) => command.run(),
         Command::Reply(command) => command.run(),
+        Command::Prompt(command) => command.run(),
+        Command::Tokens(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run::<Arguments>(),

@@ -162,6 +162,13 @@ pub struct Payload<'a> {
 
 /// Makes a payload. Same input, same bytes; a tool that cannot be bound is left out by name.
 pub fn payload<'a>(request: Request<'a>) -> Result<Payload<'a>, PayloadError> {
+    let payload = payload_of_any_size(request)?;
+    payload.check_count(&request)?;
+    Ok(payload)
+}
+
+/// The same whether or not the provider takes as many tools: for counting, never for sending.
+pub fn payload_of_any_size<'a>(request: Request<'a>) -> Result<Payload<'a>, PayloadError> {
     let wire = request.provider.wire();
     let rules = wire.rules();
     let (surface, note) = match request.surface {
@@ -190,11 +197,15 @@ pub fn payload<'a>(request: Request<'a>) -> Result<Payload<'a>, PayloadError> {
         max_entries: rules.max_entries,
     };
     let body = wire.body(&bound);
-    error::check_count(&request, surface, wire.entries(&body))?;
     Ok(Payload { surface, body, functions, findings, note })
 }
 
 impl Payload<'_> {
+    /// Refuses more tools than the provider of the request takes.
+    pub fn check_count(&self, request: &Request<'_>) -> Result<(), PayloadError> {
+        error::check_count(request, self.surface, request.provider.wire().entries(&self.body))
+    }
+
     /// One function as it stands in the body; for counting.
     pub fn entry(&self, provider: Provider, function: &Function<'_>) -> Value {
         provider.wire().function(function)

@@ -24,7 +24,7 @@ use crate::catalog::{Catalog, Profile, ProfileTool, registry};
 use folder::FileSet;
 use index::Index;
 
-pub use prompt::files_section;
+pub use prompt::{PromptSection, files_section};
 pub use seed::{Seeded, seed};
 pub use templates::{TemplateError, Templates};
 

@@ -1,14 +1,85 @@
-//! The section of a system prompt, or of an `AGENTS.md`, that tells an agent of its documentation (DOC-7, RULE-1).
+//! The section of a system prompt, or of an `AGENTS.md`, that tells an agent how its tools reach it (DOC-7, RULE-1,
+//! DISC-9).
 
+use std::collections::HashSet;
+
+use indexmap::{IndexMap, IndexSet};
 use tera::Context;
 
-use super::markdown::code;
+use super::markdown::{code, name};
 use super::templates::{TemplateError, Templates};
-use crate::catalog::Profile;
-use crate::tool::{DescriptionMode, Effect};
+use crate::catalog::{Profile, Tool};
+use crate::config::{Deferred, Surface};
+use crate::tool::{DescriptionMode, Effect, slug};
 
 /// Core tools named in the section; beyond, the bound list speaks for itself.
 const MAX_CORE: usize = 20;
+/// Groups listed; beyond, they are counted.
+const MAX_GROUPS: usize = 40;
+/// How many names stand in all groups together, as long as each has room for two.
+const NAMES: usize = 40;
+/// The most names in one group.
+const MAX_NAMED: usize = 12;
+
+/// The section for one surface.
+#[derive(Clone, Copy, Debug)]
+pub struct PromptSection<'a> {
+    /// The way the tools reach the model.
+    pub surface: Surface,
+    /// What is bound of deferred tools on the surface `hybrid`.
+    pub deferred: Deferred,
+    /// The folder of the docs, as the agent sees it.
+    pub folder: &'a str,
+    /// Whether the rules of the discovery functions follow.
+    pub discovery: bool,
+}
+
+impl PromptSection<'_> {
+    /// The section for the tools of a profile, as markdown.
+    pub fn render(&self, profile: &Profile<'_>, templates: &Templates) -> Result<String, TemplateError> {
+        let section = match self.surface {
+            Surface::Files => files_section(profile, self.folder, templates)?,
+            surface => self.bound(surface, profile, templates)?,
+        };
+        if !self.discovery {
+            return Ok(section);
+        }
+        let rules = templates.render("prompt/discovery.md", &Context::new())?;
+        Ok(format!("{section}\n\n{}", rules.trim_end()))
+    }
+
+    fn bound(
+        &self,
+        surface: Surface,
+        profile: &Profile<'_>,
+        templates: &Templates,
+    ) -> Result<String, TemplateError> {
+        let deferred: Vec<&Tool> = profile
+            .tools
+            .iter()
+            .filter(|entry| entry.mode == DescriptionMode::Deferred)
+            .map(|entry| entry.tool)
+            .collect();
+        let (template, groups) = match surface {
+            Surface::Gateway => ("prompt/gateway.md", by_op(profile)),
+            // Nothing is out of sight.
+            _ if deferred.is_empty() => ("prompt/full.md", Vec::new()),
+            Surface::Hybrid => ("prompt/hybrid.md", Vec::new()),
+            Surface::Native => ("prompt/native.md", by_category(&deferred, top)),
+            Surface::Toolset => ("prompt/toolset.md", toolsets(&deferred)),
+            Surface::Full | Surface::Files => ("prompt/full.md", Vec::new()),
+        };
+        let mut context = Context::new();
+        context.insert("count", &profile.tools.len());
+        context.insert("deferred", &deferred.len());
+        context.insert("folder", self.folder);
+        context.insert("stubs", &(self.deferred == Deferred::Stub));
+        context.insert("groups", &listed(&groups));
+        context.insert("op", &profile.tools.first().map(|entry| code(&entry.tool.op)));
+        context.insert("writes", &writes(profile));
+        templates.render(template, &context).map(|text| text.trim_end().to_string())
+    }
+}
 
 /// The section for the tools of a profile whose docs are in `folder`.
 pub fn files_section(
@@ -28,6 +99,85 @@ pub fn files_section(
     context.insert("count", &profile.tools.len());
     context.insert("folder", folder);
     context.insert("core", &named.then(|| core.join(", ")));
-    context.insert("writes", &profile.tools.iter().any(|entry| entry.tool.effect != Effect::Read));
+    context.insert("writes", &writes(profile));
     templates.render("prompt/files.md", &context).map(|text| text.trim_end().to_string())
+}
+
+fn writes(profile: &Profile<'_>) -> bool {
+    profile.tools.iter().any(|entry| entry.tool.effect != Effect::Read)
+}
+
+/// Some tools under one name.
+struct Group {
+    name: String,
+    tools: usize,
+    /// What is in it; the first few are named.
+    holds: IndexSet<String>,
+}
+
+/// By the first part of their ops, as `tool_help` lists them: with their entities, else their categories, else the ops.
+fn by_op(profile: &Profile<'_>) -> Vec<Group> {
+    let tools = || profile.tools.iter().map(|entry| entry.tool);
+    let with_entities: HashSet<&str> =
+        tools().map(split_op).filter(|(_, rest)| rest.contains('.')).map(|(group, _)| group).collect();
+    grouped(tools().map(|tool| {
+        let (group, rest) = split_op(tool);
+        let category = tool.categories.first().map_or("", |path| top(path.as_str()));
+        let what = match rest.split_once('.') {
+            Some((entity, _)) => entity,
+            None if with_entities.contains(group) || slug(category) == group => rest,
+            None => category,
+        };
+        (group, what)
+    }))
+}
+
+/// The group of an op, and what follows it.
+fn split_op(tool: &Tool) -> (&str, &str) {
+    tool.op.split_once('.').unwrap_or((&tool.op, &tool.op))
+}
+
+/// By their first category.
+fn by_category(tools: &[&Tool], part: fn(&str) -> &str) -> Vec<Group> {
+    grouped(tools.iter().map(|tool| {
+        let category = tool.categories.first().map(|path| part(path.as_str())).unwrap_or_default();
+        (category, tool.safe_name.as_str())
+    }))
+}
+
+/// By category, each as it can be loaded; a category above them loads them together.
+fn toolsets(tools: &[&Tool]) -> Vec<Group> {
+    let groups = by_category(tools, |path| path);
+    if groups.len() > MAX_GROUPS { by_category(tools, top) } else { groups }
+}
+
+fn top(path: &str) -> &str {
+    path.split('/').next().unwrap_or(path)
+}
+
+fn grouped<'t>(tools: impl Iterator<Item = (&'t str, &'t str)>) -> Vec<Group> {
+    let mut groups: IndexMap<&str, Group> = IndexMap::new();
+    for (group, what) in tools {
+        let new = || Group { name: group.to_string(), tools: 0, holds: IndexSet::new() };
+        let entry = groups.entry(group).or_insert_with(new);
+        entry.tools += 1;
+        entry.holds.insert(what.to_string());
+    }
+    groups.into_values().collect()
+}
+
+/// One line a group.
+fn listed(groups: &[Group]) -> String {
+    let room = (NAMES / groups.len().max(1)).clamp(2, MAX_NAMED);
+    let line = |group: &Group| {
+        let named: Vec<String> = group.holds.iter().take(room).map(|what| name(what)).collect();
+        let more = if group.holds.len() > room { ", …" } else { "" };
+        format!("- {} ({}): {}{more}", code(&group.name), group.tools, named.join(", "))
+    };
+    let mut lines: Vec<String> = groups.iter().take(MAX_GROUPS).map(line).collect();
+    let more = groups.len().saturating_sub(MAX_GROUPS);
+    if more > 0 {
+        lines.push(format!("- and {more} more"));
+    }
+    lines.join("\n")
 }

@@ -1,6 +1,9 @@
-//! How many tokens a text costs: an offline estimate that needs no vocabulary.
+//! How many tokens a text costs, offline: an estimate that needs no vocabulary, and exact counts.
 
+mod exact;
 mod piece;
+
+pub use exact::{Count, Counter};
 
 use piece::{Kind, Piece, pieces};
 

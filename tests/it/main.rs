@@ -10,5 +10,7 @@ mod hostile;
 mod import;
 mod kill;
 mod ops;
+mod prompt;
 mod repair;
 mod seed;
+mod tokens;

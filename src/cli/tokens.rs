@@ -1,0 +1,79 @@
+//! `toolcrib tokens`: what tools cost.
+
+use super::catalog::{CatalogArgs, report_briefly};
+use super::render::templates;
+use super::{Failure, Outcome, print};
+use crate::config::{Deferred, Surface};
+use crate::provider::Provider;
+use crate::report::{self, Options, OverBudget, ReportError};
+
+/// Count what tools cost in tokens: each surface of each profile, and each tool.
+///
+/// Counts are made here, without a network, of the payload as it is sent. They are close to what a provider bills, and
+/// not the same: the notes under the tables say why.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Try it:\n  toolcrib tokens --catalog examples/github --profile core\n  toolcrib tokens --catalog . --profile writer --surface hybrid --budget 3000"
+)]
+pub(super) struct Tokens {
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    /// Count this profile only, instead of the whole catalog and every profile.
+    #[arg(long, short, value_name = "NAME")]
+    profile: Option<String>,
+    /// Whose payload.
+    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = Provider::ALL.map(Provider::as_str))]
+    provider: String,
+    /// Count this surface only; the budget is for it.
+    #[arg(long, value_name = "NAME", value_parser = Surface::ALL.map(Surface::as_str))]
+    surface: Option<String>,
+    /// What is bound of deferred tools on the surface `hybrid`: the smallest schema, or one without texts.
+    #[arg(long, value_parser = ["stub", "compact"])]
+    deferred: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// Exit 1 when a profile binds more tokens than this on the surface named, configured, or `hybrid`.
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<usize>,
+    /// How many requests a job has.
+    #[arg(long, value_name = "N", default_value_t = 84, value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: u32,
+}
+
+impl Tokens {
+    pub(super) fn run(self) -> Outcome {
+        let checked = self.catalog.open()?;
+        report_briefly(&checked);
+        let templates = templates(&self.catalog, &checked, None)?;
+        let mut payload = checked.catalog.config.payload;
+        match self.deferred.as_deref() {
+            Some("stub") => payload.deferred = Deferred::Stub,
+            Some(_) => payload.deferred = Deferred::Compact,
+            None => {}
+        }
+        let options = Options {
+            profile: self.profile.as_deref(),
+            provider: Provider::parse(&self.provider).unwrap_or(Provider::OpenAi),
+            surface: self.surface.as_deref().and_then(Surface::parse),
+            payload,
+            iterations: self.iterations,
+            budget: self.budget,
+        };
+        let report = report::report(&checked.catalog, &templates, options).map_err(|error| match error {
+            ReportError::Profile(message) => Failure::Usage(message),
+            ReportError::Template(error) => Failure::Findings(Some(error.to_string())),
+        })?;
+        if self.json {
+            let json = serde_json::to_value(&report).map_err(anyhow::Error::from)?;
+            print(&format!("{json:#}\n"))?;
+        } else {
+            print(&report.table())?;
+        }
+        if report.over_budget.is_empty() {
+            return Ok(());
+        }
+        let messages: Vec<String> = report.over_budget.iter().map(OverBudget::message).collect();
+        Err(Failure::Findings(Some(messages.join("\n"))))
+    }
+}

@@ -1,0 +1,97 @@
+//! Makes payloads and counts them.
+
+use std::collections::HashSet;
+
+use super::Options;
+use super::context::{Parts, in_context};
+use crate::catalog::{Catalog, Profile, ProfileTool};
+use crate::config::Surface;
+use crate::provider::{self, Payload, PayloadError, Request};
+use crate::render::{PromptSection, TemplateError, Templates};
+use crate::tokens::{Count, Counter};
+use crate::tool::DescriptionMode;
+
+/// The folder of docs that sections of a prompt name.
+const FOLDER: &str = "tools";
+
+/// What is counted, and the counts so far.
+pub(super) struct Meter<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) templates: &'a Templates,
+    pub(super) options: Options<'a>,
+    pub(super) counter: Counter,
+}
+
+/// A payload, counted.
+pub(super) struct Counted {
+    /// The surface it has.
+    pub(super) surface: Surface,
+    /// What is sent.
+    pub(super) sent: Count,
+    /// What is in the context.
+    pub(super) bound: Count,
+    /// What that is made of.
+    pub(super) parts: Parts,
+    /// How many tools the provider takes, if it takes fewer.
+    pub(super) limit: Option<usize>,
+}
+
+pub(super) fn is_deferred(entry: &ProfileTool<'_>) -> bool {
+    entry.mode == DescriptionMode::Deferred
+}
+
+impl<'a> Meter<'a> {
+    pub(super) fn new(catalog: &'a Catalog, templates: &'a Templates, options: Options<'a>) -> Self {
+        Self { catalog, templates, options, counter: Counter::default() }
+    }
+
+    /// What a request with this surface costs.
+    pub(super) fn count(&mut self, profile: &Profile<'_>, surface: Surface) -> Result<Counted, PayloadError> {
+        let request = self.request(profile, surface);
+        let payload = provider::payload_of_any_size(request)?;
+        let limit = match payload.check_count(&request) {
+            Err(PayloadError::TooMany { limit, .. }) => Some(limit),
+            _ => None,
+        };
+        let Payload { surface, body, functions, .. } = payload;
+        if functions.is_empty() {
+            let nothing = Count::default();
+            return Ok(Counted { surface, sent: nothing, bound: nothing, parts: Parts::default(), limit });
+        }
+        let ours: HashSet<&str> = functions
+            .iter()
+            .filter(|function| function.ours)
+            .map(|function| function.name.as_str())
+            .collect();
+        let sent = self.counter.count(&body.to_string());
+        let body = in_context(body);
+        let bound = self.counter.count(&body.to_string());
+        let parts = Parts::of(&body, &ours, &mut self.counter);
+        Ok(Counted { surface, sent, bound, parts, limit })
+    }
+
+    /// What of a request with this surface is in the context.
+    pub(super) fn bound(&mut self, profile: &Profile<'_>, surface: Surface) -> Result<usize, PayloadError> {
+        let request = self.request(profile, surface);
+        let payload = provider::payload_of_any_size(request)?;
+        if payload.functions.is_empty() {
+            return Ok(0);
+        }
+        Ok(self.counter.count(&in_context(payload.body).to_string()).o200k)
+    }
+
+    /// What the section of the system prompt costs.
+    pub(super) fn prompt(&mut self, profile: &Profile<'_>, surface: Surface) -> Result<Count, TemplateError> {
+        let deferred = self.options.payload.deferred;
+        let section = PromptSection { surface, deferred, folder: FOLDER, discovery: false };
+        Ok(self.counter.count(&section.render(profile, self.templates)?))
+    }
+
+    fn request<'r>(&self, profile: &'r Profile<'r>, surface: Surface) -> Request<'r>
+    where
+        'a: 'r,
+    {
+        let Options { provider, payload: options, .. } = self.options;
+        Request { catalog: self.catalog, profile, provider, surface, options, load: &[] }
+    }
+}

@@ -1,0 +1,113 @@
+//! The surfaces of a profile, compared.
+
+use serde::Serialize;
+
+use super::cost::{Price, job};
+use super::meter::{Counted, Meter};
+use crate::catalog::Profile;
+use crate::config::Surface;
+use crate::render::TemplateError;
+use crate::tokens::Count;
+
+/// What a profile costs on one surface.
+#[derive(Debug, Serialize)]
+pub struct SurfaceReport {
+    /// The surface that was asked for.
+    pub surface: Surface,
+    /// The surface that the payload has: another where the provider lacks the one asked for.
+    pub as_surface: Surface,
+    /// The most tools that the provider takes, if these are more.
+    pub over_limit: Option<usize>,
+    /// What was counted; none where no payload can be made.
+    pub tokens: Option<Measured>,
+    /// Why no payload can be made.
+    pub problem: Option<String>,
+}
+
+/// The tokens of one surface.
+#[derive(Debug, Serialize)]
+pub struct Measured {
+    /// In the context of every request.
+    pub bound: Count,
+    /// Of that, names.
+    pub names: Count,
+    /// Of that, descriptions.
+    pub descriptions: Count,
+    /// Of that, schemas.
+    pub schemas: Count,
+    /// Of that, our own functions, whole, and a provider's search.
+    pub own_functions: Count,
+    /// The rest of it.
+    pub wrapping: Count,
+    /// What is sent: more than is bound where the provider defers tools itself.
+    pub sent: Count,
+    /// The section of the system prompt.
+    pub prompt: Count,
+    /// How much less is bound than on the surface `full`, in percent of that; in o200k.
+    pub saving_percent: Option<f64>,
+    /// The same for what is bound and the section of the prompt together.
+    pub saving_with_prompt_percent: Option<f64>,
+    /// What is bound and the section of the prompt, in all requests of a job.
+    pub job: Count,
+    /// The same with a prompt cache, in tokens of plain price.
+    pub job_cached: Count,
+}
+
+/// The surfaces that the report is for.
+pub(super) fn surfaces(
+    meter: &mut Meter<'_>,
+    profile: &Profile<'_>,
+) -> Result<Vec<SurfaceReport>, TemplateError> {
+    let full = match meter.bound(profile, Surface::Full) {
+        Ok(bound) => Some((bound, bound + meter.prompt(profile, Surface::Full)?.o200k)),
+        Err(_) => None,
+    };
+    let asked =
+        Surface::ALL.into_iter().filter(|surface| meter.options.surface.is_none_or(|only| only == *surface));
+    asked
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|surface| match meter.count(profile, surface) {
+            Ok(counted) => {
+                let prompt = meter.prompt(profile, counted.surface)?;
+                let (as_surface, over_limit) = (counted.surface, counted.limit);
+                let tokens = Some(measured(counted, prompt, full, meter.options.iterations));
+                Ok(SurfaceReport { surface, as_surface, over_limit, tokens, problem: None })
+            }
+            Err(error) => Ok(SurfaceReport {
+                surface,
+                as_surface: surface,
+                over_limit: None,
+                tokens: None,
+                problem: Some(error.to_string()),
+            }),
+        })
+        .collect()
+}
+
+fn measured(counted: Counted, prompt: Count, full: Option<(usize, usize)>, iterations: u32) -> Measured {
+    let Counted { bound, sent, parts, .. } = counted;
+    let each = bound + prompt;
+    // By themselves, functions can take a token or two more than in one text.
+    let own_functions = parts.own_functions.less(parts.sum().less(bound));
+    Measured {
+        bound,
+        names: parts.names,
+        descriptions: parts.descriptions,
+        schemas: parts.schemas,
+        own_functions,
+        wrapping: bound.less(parts.sum()),
+        sent,
+        prompt,
+        saving_percent: full.and_then(|(full, _)| saving(bound.o200k, full)),
+        saving_with_prompt_percent: full.and_then(|(_, full)| saving(each.o200k, full)),
+        job: job(each, iterations, Price::Plain),
+        job_cached: job(each, iterations, Price::Cached),
+    }
+}
+
+/// To one decimal; below nothing when it costs more.
+fn saving(tokens: usize, full: usize) -> Option<f64> {
+    let percent = 100.0 * (1.0 - tokens as f64 / full as f64);
+    (full > 0).then(|| (percent * 10.0).round() / 10.0)
+}

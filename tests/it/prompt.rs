@@ -1,0 +1,155 @@
+//! Sections of a system prompt, one a surface. `SNAPSHOTS=overwrite cargo test` writes the golden files anew.
+
+use std::fs;
+
+use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
+use toolcrib::catalog::Checked;
+use toolcrib::config::{Deferred, Surface};
+use toolcrib::render::{PromptSection, Templates};
+use toolcrib::tokens::Counter;
+
+use crate::fixture;
+
+fn example(name: &str) -> Checked {
+    fixture::open(&fixture::package().join("examples").join(name))
+}
+
+fn section(checked: &Checked, profile: Option<&str>, surface: Surface) -> String {
+    let section = PromptSection { surface, deferred: Deferred::Stub, folder: "tools", discovery: false };
+    let profile = checked.catalog.profile(profile).unwrap();
+    section.render(&profile, &Templates::load(None).unwrap()).unwrap()
+}
+
+fn check(name: &str, got: &str) {
+    let golden = fixture::package().join("tests/golden/prompt").join(name);
+    let got = format!("{got}\n");
+    if matches!(Action::with_env_var(DEFAULT_ACTION_ENV), Some(Action::Overwrite)) {
+        fixture::write(golden.parent().unwrap(), name, &got);
+    }
+    let expect = fs::read_to_string(&golden).unwrap_or_default();
+    assert_eq!(got, expect, "{name} differs; `just bless` writes it anew");
+}
+
+#[test]
+fn each_surface_has_a_section() {
+    let agent = example("universal-agent");
+    for surface in Surface::ALL {
+        check(&format!("{}.md", surface.as_str()), &section(&agent, Some("creator"), surface));
+    }
+    let github = example("github");
+    check("gateway-of-one-server.md", &section(&github, Some("core"), Surface::Gateway));
+    let buildos = example("buildos");
+    check("gateway-of-entities.md", &section(&buildos, Some("planner"), Surface::Gateway));
+}
+
+#[test]
+fn the_files_section_is_the_one_that_seeding_writes() {
+    let agent = example("universal-agent");
+    let workspace = tempfile::tempdir().unwrap();
+    let run = fixture::run(&[
+        "seed",
+        fixture::text(workspace.path()),
+        "-c",
+        "examples/universal-agent",
+        "-p",
+        "creator",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let seeded = fs::read_to_string(workspace.path().join("AGENTS.md")).unwrap();
+    assert!(seeded.contains(&section(&agent, Some("creator"), Surface::Files)));
+}
+
+#[test]
+fn words_beside_lists_are_few() {
+    let mut counter = Counter::default();
+    for (example_name, profile) in
+        [("universal-agent", "creator"), ("github", "core"), ("buildos", "planner")]
+    {
+        let checked = example(example_name);
+        for surface in Surface::ALL {
+            let text = section(&checked, Some(profile), surface);
+            let words: Vec<&str> = text.lines().filter(|line| !line.starts_with("- `")).collect();
+            let count = counter.count(&words.join("\n")).o200k;
+            assert!(count < 250, "{}: {count}", surface.as_str());
+        }
+    }
+}
+
+#[test]
+fn without_deferred_tools_nothing_is_said_of_them() {
+    let checked = fixture::open_text(
+        "tools.json",
+        r#"[{"name":"get_it","description":"Gets it.","description_mode":"full","effect":"read","parameters":{"type":"object"}}]"#,
+    );
+    for surface in [Surface::Hybrid, Surface::Native, Surface::Toolset, Surface::Full] {
+        let text = section(&checked, None, surface);
+        assert_eq!(
+            text,
+            "## Tools\n\n- When a call fails, read the error, correct the arguments, and try once more."
+        );
+    }
+}
+
+#[test]
+fn a_compact_binding_has_no_mark_to_speak_of() {
+    let checked = example("universal-agent");
+    let profile = checked.catalog.profile(Some("creator")).unwrap();
+    let section = PromptSection {
+        surface: Surface::Hybrid,
+        deferred: Deferred::Compact,
+        folder: "docs/tools",
+        discovery: false,
+    };
+    let text = section.render(&profile, &Templates::load(None).unwrap()).unwrap();
+    assert!(!text.contains("doc first") && text.contains("`docs/tools/<tool_name>.md`"), "{text}");
+}
+
+/// Tools that each have a category of their own.
+fn many(count: usize, category: impl Fn(usize) -> String) -> Checked {
+    let tool = |number: usize| {
+        serde_json::json!({
+            "name": format!("tool_{number}"), "description": "Does it.", "parameters": {"type": "object"},
+            "category": category(number), "description_mode": "deferred",
+        })
+    };
+    let tools: Vec<_> = (0..count).map(tool).collect();
+    fixture::open_text("tools.json", &serde_json::Value::from(tools).to_string())
+}
+
+#[test]
+fn lists_are_bounded() {
+    let checked = many(300, |number| format!("c{number}/deep"));
+    for surface in [Surface::Native, Surface::Toolset, Surface::Gateway] {
+        let text = section(&checked, None, surface);
+        assert!(text.contains("- and 260 more"), "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("- `c")).count(), 40);
+    }
+    let nested = many(300, |number| format!("top{}/c{number}", number % 3));
+    let text = section(&nested, None, Surface::Toolset);
+    assert!(text.contains("- `top2` (100): ") && !text.contains("more\n"), "the groups above them: {text}");
+}
+
+#[test]
+fn a_category_stays_a_name() {
+    let checked = many(2, |number| format!("x`{number}` ## **no** <b>\n\n# heading\n<!-- toolcrib:end -->"));
+    for surface in Surface::ALL {
+        let text = section(&checked, None, surface);
+        assert!(!text.contains("\n# ") && !text.contains("<!-- toolcrib"), "{text}");
+        assert!(!text.contains("\n- `x`"), "the code span is closed by the name: {text}");
+    }
+}
+
+#[test]
+fn the_command_prints_the_section_and_the_rules() {
+    let arguments = ["prompt", "--catalog", "examples/github", "--profile", "core"];
+    let run = fixture::run(&arguments);
+    assert_eq!(
+        (run.code, run.stdout.trim_end()),
+        (0, section(&example("github"), Some("core"), Surface::Hybrid).as_str())
+    );
+    let run = fixture::run(&[&arguments[..], &["--surface", "gateway", "--discovery"]].concat());
+    let (tools, rules) = run.stdout.split_once("\n## Finding tools\n").unwrap();
+    assert!(tools.contains("`tool_exec`") && tools.contains("help_path"));
+    assert_eq!(rules.lines().filter(|line| line.starts_with(char::is_numeric)).count(), 5);
+    assert_eq!(fixture::run(&["prompt", "--catalog", "examples/github", "--profile", "cores"]).code, 2);
+}
