@@ -222,7 +222,7 @@ fn any_call() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Below the root, where a property means what its schema says, whatever else stands there.
     #[test]
@@ -231,6 +231,32 @@ proptest! {
         let s: Value = serde_json::from_str(&s.to_string().replace("\"#/$defs/s\"", "\"#/$defs/r\"")).unwrap();
         let schema = json!({ "type": "object", "properties": { "a": a, "$b": b }, "$defs": {
             "s": s, "r": { "type": "object", "properties": { "a": { "$ref": "#/$defs/r" }, "b": { "$ref": "#/$defs/s" } } } } });
+        let Ok(canonical) = compile(&schema) else { return Ok(()) };
+        let accepted: Vec<&Value> = calls.iter().filter(|call| canonical.is_valid(call)).collect();
+        let held = Law::new(&schema, accepted).holds(&all_rules());
+        prop_assert!(held.is_ok(), "{}", held.unwrap_err());
+    }
+
+    /// At the root, where unions of closed objects become one.
+    #[test]
+    fn views_of_unions_at_the_root_obey(
+        branches in prop::collection::vec((any_schema(), any_schema(), any::<bool>()), 1..3),
+        own in any_schema(),
+        keys in prop::sample::subsequence(vec!["allOf", "anyOf", "oneOf"], 1..3),
+        inner in any::<bool>(),
+        calls in prop::collection::vec(any_call(), 24),
+    ) {
+        let branch = |(a, b, required): &(Value, Value, bool)| json!({ "type": "object", "properties": { "a": a, "$b": b, "x": {} },
+            "required": if *required { json!(["a"]) } else { json!([]) }, "additionalProperties": false });
+        let mut branches: Vec<Value> = branches.iter().map(branch).collect();
+        branches.push(json!({ "$ref": "#/$defs/r" }));
+        if inner {
+            branches = vec![json!({ "anyOf": branches }), json!(true)];
+        }
+        let mut schema = json!({ "properties": { "a": own }, "$defs": { "s": {}, "r": { "type": "object", "properties": { "a": {}, "$b": {}, "x": {} } } } });
+        for key in keys {
+            schema[key] = Value::Array(branches.clone());
+        }
         let Ok(canonical) = compile(&schema) else { return Ok(()) };
         let accepted: Vec<&Value> = calls.iter().filter(|call| canonical.is_valid(call)).collect();
         let held = Law::new(&schema, accepted).holds(&all_rules());
