@@ -16,7 +16,7 @@ mod keys;
 mod keyword;
 mod keywords;
 #[cfg(test)]
-mod laws;
+mod law_tests;
 mod limits;
 mod loose;
 mod merge;

@@ -207,7 +207,8 @@ impl Gathering<'_> {
     /// Where a reference leads, as it is written from now on.
     fn resolve(&mut self, reference: &str, place: &str) -> Option<String> {
         let pointer = self.pointer(reference, place)?;
-        if pointer.is_empty() {
+        // The root becomes an object; where it is more than that, others refer to what it was.
+        if pointer.is_empty() && self.source.get("type").is_some_and(|word| word == "object") {
             return Some("#".into());
         }
         if let Some(name) = self.names.get(&pointer) {
