@@ -9,4 +9,5 @@ mod hostile;
 mod import;
 mod kill;
 mod ops;
+mod rules;
 mod seed;
