@@ -1,0 +1,2 @@
+def check(command, run, provider):
+    return 0
