@@ -27,7 +27,7 @@ const RULES: Rules = Rules {
     cache: Cache::Never,
     schema: SchemaRules {
         inline: false,
-        root: Root::Object,
+        root: Root::Properties,
         keywords: KEYWORDS,
         words: true,
         keys: Keys::Any,

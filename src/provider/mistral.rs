@@ -20,7 +20,7 @@ const RULES: Rules = Rules {
     cache: Cache::Never,
     schema: SchemaRules {
         inline: false,
-        root: Root::Object,
+        root: Root::Properties,
         keywords: &[],
         words: false,
         keys: Keys::Any,

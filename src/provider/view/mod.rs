@@ -1,6 +1,37 @@
 //! Schema views: what a provider takes, derived from the canonical schema, which stays as it is (DEF-2, DEF-5).
+//!
+//! 1. [`refs`] copies it, so that all references lead to its own definitions, and those are the ones that are needed.
+//! 2. [`dialect`] makes it JSON Schema 2020-12.
+//! 3. [`keys`] renames properties whose names are refused.
+//! 4. [`compact`] leaves the structure, when that is wanted.
+//! 5. [`inline`] replaces references: all of them, or the one at the root.
+//! 6. [`root`] makes the root one object ([`union`], [`merge`]).
+//! 7. [`keywords`] leaves those that the wire knows; [`words`] tells what they cannot say.
+//! 8. [`strict`] makes the subset to which a model can be held, within [`limits`].
+
+mod compact;
+mod dialect;
+mod inline;
+mod keys;
+mod keyword;
+mod keywords;
+#[cfg(test)]
+mod laws;
+mod limits;
+mod loose;
+mod merge;
+mod refs;
+mod root;
+mod strict;
+#[cfg(test)]
+mod tests;
+mod union;
+mod words;
 
 use serde_json::{Value, json};
+
+use dialect::{Dialect, Draft};
+use loose::Loose;
 
 /// What schemas may say on a wire (formats.md, section 1).
 #[derive(Clone, Copy, Debug)]
@@ -67,17 +98,70 @@ pub(super) struct View {
 
 /// Derives a view. The error says why the tool cannot be bound at all.
 pub(super) fn view(schema: &Value, rules: &SchemaRules, compact: bool, strict: bool) -> Result<View, String> {
-    let _ = (rules, compact, strict);
-    let mut schema = schema.clone();
-    if let Some(object) = schema.as_object_mut() {
-        object.entry("type").or_insert(json!("object"));
-        object.entry("properties").or_insert(json!({}));
+    let mut loose = Loose::default();
+    let names = keys::renamed(schema, rules.keys);
+    let mut view = refs::gathered(schema, &mut loose);
+    let takes_any = rules.root == Root::Object;
+    Dialect { draft: Draft::of(schema), extensions: takes_any, items: !takes_any }.convert(&mut view);
+    keys::rename(&mut view, &names, &mut loose);
+    if compact {
+        compact::strip(&mut view);
     }
-    Ok(View { schema: Some(schema), strict: false, not_strict: None, loosened: Vec::new() })
+    if rules.inline {
+        inline::inline(&mut view, &mut loose);
+    } else {
+        inline::open_root(&mut view, &mut loose);
+    }
+    root::shape(&mut view, rules.root, !compact, &mut loose)?;
+    let takes_none = rules.omit_empty && takes_no_arguments(&view);
+    if !rules.keywords.is_empty() {
+        keywords::restrict(&mut view, rules.keywords, rules.words && !compact, &mut loose);
+    }
+    if view.get("$defs").is_some() {
+        // Passes may have left definitions behind that nothing refers to any more.
+        view = refs::gathered(&view, &mut loose);
+    }
+    let loosened = loose.into_words();
+    if takes_none {
+        return Ok(View { schema: None, strict: false, not_strict: None, loosened });
+    }
+    require_properties(&mut view, rules);
+    let subset = rules.strict.filter(|_| strict);
+    let (strict, not_strict) = match subset.map(|subset| strict::strict(&view, subset)) {
+        Some(Ok(made)) => {
+            view = made;
+            (true, None)
+        }
+        Some(Err(reason)) => (false, Some(reason)),
+        None => (false, None),
+    };
+    Ok(View { schema: Some(view), strict, not_strict, loosened })
 }
 
 /// The properties that `view` renames: the name that the provider sees, and the canonical one.
 pub(super) fn renamed(schema: &Value, keys: Keys) -> Vec<(String, String)> {
-    let _ = (schema, keys);
-    Vec::new()
+    keys::renamed(schema, keys)
+}
+
+/// Whether a schema lets no argument through that means something.
+fn takes_no_arguments(schema: &Value) -> bool {
+    let is_harmless = |(key, value): (&String, &Value)| match key.as_str() {
+        "properties" => *value == json!({}),
+        "additionalProperties" => *value == Value::Bool(false),
+        "type" | "required" => true,
+        key => keyword::is_annotation(key),
+    };
+    schema.as_object().is_some_and(|schema| schema.iter().all(is_harmless))
+}
+
+/// The root has properties wherever they are asked for; where none are is refused, all arguments go below one.
+fn require_properties(view: &mut Value, rules: &SchemaRules) {
+    let Some(root) = view.as_object_mut().filter(|_| rules.root != Root::Object || rules.omit_empty) else {
+        return;
+    };
+    if rules.omit_empty && root.get("properties").is_none_or(|properties| *properties == json!({})) {
+        *view = json!({ "type": "object", "properties": { "args": { "type": "object" } } });
+    } else {
+        root.entry("properties").or_insert_with(|| json!({}));
+    }
 }

@@ -1,0 +1,210 @@
+//! One dialect: JSON Schema 2020-12, whatever the author wrote in. What no draft knows is left out.
+
+use serde_json::{Map, Value, json};
+
+use super::keyword::{Holds, TYPES, each_mut, fits, holds, is_annotation, is_schema, names_type};
+
+/// The draft that a schema is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Draft {
+    D4,
+    D6,
+    D7,
+    D2019,
+    D2020,
+}
+
+impl Draft {
+    /// The draft that `$schema` names, else 2020-12.
+    pub(super) fn of(schema: &Value) -> Self {
+        let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+        [("draft-04", Draft::D4), ("draft-06", Draft::D6), ("draft-07", Draft::D7), ("2019-09", Draft::D2019)]
+            .into_iter()
+            .find_map(|(word, draft)| uri.contains(word).then_some(draft))
+            .unwrap_or(Draft::D2020)
+    }
+
+    /// Whether the draft knows a keyword; one that it does not know refuses nothing.
+    fn knows(self, keyword: &str) -> bool {
+        let since = match keyword {
+            "const" | "contains" | "propertyNames" | "examples" => Draft::D6,
+            "if" | "then" | "else" => Draft::D7,
+            "dependentRequired"
+            | "dependentSchemas"
+            | "unevaluatedProperties"
+            | "unevaluatedItems"
+            | "minContains"
+            | "maxContains" => Draft::D2019,
+            "prefixItems" => Draft::D2020,
+            _ => Draft::D4,
+        };
+        self >= since
+    }
+}
+
+/// How schemas are converted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dialect {
+    /// The draft that the author wrote in.
+    pub(super) draft: Draft,
+    /// Keywords that begin with `x-` mean something to those who take the schema (formats.md, section 10).
+    pub(super) extensions: bool,
+    /// "array schema missing items" is refused (formats.md, section 2).
+    pub(super) items: bool,
+}
+
+impl Dialect {
+    /// Converts a schema and all that is below it.
+    pub(super) fn convert(self, schema: &mut Value) {
+        let Value::Object(object) = schema else {
+            if !schema.is_boolean() {
+                *schema = Value::Bool(true);
+            }
+            return;
+        };
+        if self.draft < Draft::D2020 {
+            self.modernise(object);
+        }
+        if !object.iter().all(|(key, value)| fits(holds(key), key, value)) {
+            self.correct(object);
+        }
+        if self.items && !object.contains_key("items") && is_array(object) {
+            object.insert("items".into(), json!({}));
+        }
+        each_mut(object, &mut |child| self.convert(child));
+    }
+
+    /// What an old draft reads differently.
+    fn modernise(self, object: &mut Map<String, Value>) {
+        if self.draft <= Draft::D7 && object.contains_key("$ref") {
+            object.retain(|key, _| matches!(key.as_str(), "$ref" | "$defs") || is_annotation(key));
+        }
+        object.retain(|key, _| self.draft.knows(key));
+        if self.draft <= Draft::D7
+            && let Some(Value::Object(dependencies)) = object.shift_remove("dependencies")
+        {
+            let (names, schemas): (Map<_, _>, Map<_, _>) =
+                dependencies.into_iter().partition(|(_, needed)| needed.is_array());
+            for (keyword, part) in [("dependentRequired", names), ("dependentSchemas", schemas)] {
+                if !part.is_empty() {
+                    object.insert(keyword.into(), Value::Object(part));
+                }
+            }
+        }
+    }
+
+    fn correct(self, object: &mut Map<String, Value>) {
+        nullable(object);
+        limits(object);
+        tuple(object);
+        for (key, value) in object.iter_mut() {
+            repair(holds(key), value);
+        }
+        object.retain(|key, value| {
+            let holds = holds(key);
+            fits(holds, key, value) || holds == Holds::Unknown && self.extensions && key.starts_with("x-")
+        });
+    }
+}
+
+fn is_array(object: &Map<String, Value>) -> bool {
+    object.get("type").is_some_and(|written| names_type(written, "array"))
+}
+
+/// OpenAPI 3.0 says with a flag that a value may be null.
+fn nullable(object: &mut Map<String, Value>) {
+    if object.shift_remove("nullable") != Some(Value::Bool(true)) {
+        return;
+    }
+    let null = json!({ "type": "null" });
+    match object.get_mut("type") {
+        Some(Value::String(word)) if word != "null" => {
+            let both = json!([word, "null"]);
+            object.insert("type".into(), both);
+            list_null(object);
+        }
+        Some(Value::Array(words)) if !words.iter().any(|word| word == "null") => {
+            words.push("null".into());
+            list_null(object);
+        }
+        Some(_) => {}
+        None => {
+            if let Some(Value::Array(branches)) = object.get_mut("anyOf") {
+                branches.push(null);
+            } else if ["$ref", "allOf", "oneOf", "enum", "const"].iter().any(|key| object.contains_key(*key))
+            {
+                let (said, rest): (Map<_, _>, Map<_, _>) = std::mem::take(object)
+                    .into_iter()
+                    .partition(|(key, _)| is_annotation(key) || key == "$defs");
+                *object = said;
+                object.insert("anyOf".into(), json!([rest, null]));
+            }
+        }
+    }
+}
+
+fn list_null(object: &mut Map<String, Value>) {
+    if let Some(Value::Array(values)) = object.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+}
+
+/// Draft 4's flags beside a limit.
+fn limits(object: &mut Map<String, Value>) {
+    for (flag, limit) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        if object.get(flag) == Some(&Value::Bool(true))
+            && let Some(bound) = object.shift_remove(limit)
+        {
+            object.insert(flag.into(), bound);
+        }
+    }
+}
+
+/// A list in `items` is `prefixItems` since 2020-12.
+fn tuple(object: &mut Map<String, Value>) {
+    let rest = object.shift_remove("additionalItems");
+    if !object.get("items").is_some_and(Value::is_array) {
+        return;
+    }
+    if let Some(items) = object.shift_remove("items") {
+        object.insert("prefixItems".into(), items);
+    }
+    if let Some(rest) = rest {
+        object.insert("items".into(), rest);
+    }
+}
+
+/// Keeps what is usable of a value that does not fit its keyword.
+fn repair(holds: Holds, value: &mut Value) {
+    match (holds, value) {
+        (Holds::Named, Value::Object(named)) => {
+            named.values_mut().filter(|value| !is_schema(value)).for_each(|value| *value = Value::Bool(true));
+        }
+        (Holds::List, Value::Array(list)) => {
+            list.iter_mut().filter(|value| !is_schema(value)).for_each(|value| *value = Value::Bool(true));
+        }
+        (Holds::Names, value @ Value::Array(_)) => only_names(value),
+        (Holds::NameLists, Value::Object(named)) => named.values_mut().for_each(only_names),
+        (Holds::Type, Value::Array(words)) => {
+            let is_word = |word: &Value| word.as_str().is_some_and(|word| TYPES.contains(&word));
+            if words.iter().all(is_word) {
+                let mut seen = Vec::new();
+                words.retain(|word| {
+                    !seen.contains(word) && {
+                        seen.push(word.clone());
+                        seen.len() <= TYPES.len()
+                    }
+                });
+            }
+        }
+        _ => {}
+    }
+}
+
+fn only_names(value: &mut Value) {
+    let Value::Array(names) = value else { return };
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|name| name.as_str().is_some_and(|name| seen.insert(name.to_string())));
+}

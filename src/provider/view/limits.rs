@@ -1,0 +1,140 @@
+//! How much of a schema a provider can hold a model to.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::Strict;
+use super::keyword::each;
+use super::refs::DEFS;
+
+const MAX_PROPERTIES: usize = 5_000;
+const MAX_LEVELS: usize = 10;
+const MAX_VALUES: usize = 1_000;
+const MAX_TEXT: usize = 120_000;
+/// An enumeration of more values than this has at most [`MAX_LONG_TEXT`] characters.
+const LONG: usize = 250;
+const MAX_LONG_TEXT: usize = 15_000;
+/// Of one request; a tool that needs more by itself cannot be strict in any.
+const MAX_OPTIONAL: usize = 24;
+const MAX_UNIONS: usize = 16;
+
+/// Whether a strict schema is small enough.
+pub(super) fn check(schema: &Value, subset: Strict) -> Result<(), String> {
+    let mut count = Count::default();
+    count.schema(schema, 1);
+    let limits: &[(usize, usize, &str)] = match subset {
+        Strict::OpenAi => &[
+            (count.properties, MAX_PROPERTIES, "properties"),
+            (count.levels, MAX_LEVELS, "levels"),
+            (count.values, MAX_VALUES, "enumerated values"),
+            (count.text, MAX_TEXT, "characters of names and enumerated values"),
+            (count.long_text, MAX_LONG_TEXT, "characters in one long enumeration"),
+        ],
+        Strict::Anthropic => {
+            &[(count.optional, MAX_OPTIONAL, "optional properties"), (count.unions, MAX_UNIONS, "unions")]
+        }
+    };
+    match limits.iter().find(|(is, most, _)| is > most) {
+        Some((is, most, what)) => Err(format!("it has {is} {what}, and strict schemas at most {most}")),
+        None => Ok(()),
+    }
+}
+
+#[derive(Default)]
+struct Count {
+    properties: usize,
+    optional: usize,
+    unions: usize,
+    levels: usize,
+    values: usize,
+    text: usize,
+    long_text: usize,
+}
+
+impl Count {
+    fn schema(&mut self, schema: &Value, level: usize) {
+        let Some(object) = schema.as_object() else { return };
+        let holds_more = object.contains_key("properties") || object.contains_key("items");
+        if holds_more {
+            self.levels = self.levels.max(level);
+        }
+        if let Some(properties) = object.get("properties").and_then(Value::as_object) {
+            let required = object.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+            self.properties += properties.len();
+            self.optional += properties.len().saturating_sub(required);
+            self.text += properties.keys().map(String::len).sum::<usize>();
+        }
+        if let Some(defs) = object.get("$defs").and_then(Value::as_object) {
+            self.text += defs.keys().map(String::len).sum::<usize>();
+        }
+        let is_union = object.contains_key("anyOf") || object.get("type").is_some_and(Value::is_array);
+        self.unions += usize::from(is_union);
+        self.constants(object);
+        each(object, &mut |child| self.schema(child, level + usize::from(holds_more)));
+    }
+
+    fn constants(&mut self, object: &Map<String, Value>) {
+        let length = |value: &Value| value.as_str().map_or(0, |text| text.chars().count());
+        self.text += object.get("const").map_or(0, length);
+        let Some(values) = object.get("enum").and_then(Value::as_array) else { return };
+        let text: usize = values.iter().map(length).sum();
+        self.values += values.len();
+        self.text += text;
+        if values.len() > LONG {
+            self.long_text = self.long_text.max(text);
+        }
+    }
+}
+
+/// Whether no definition leads back to itself.
+pub(super) fn no_recursion(schema: &Value) -> Result<(), String> {
+    let defs = schema.get("$defs").and_then(Value::as_object);
+    let mut seen: HashMap<&str, bool> = HashMap::new();
+    let mut names: Vec<&str> = Vec::new();
+    refers_to(schema, &mut names);
+    // Depth first: a definition that is met while it is open contains itself. `None` closes the one before.
+    let mut todo: Vec<(&str, bool)> = names.iter().map(|name| (*name, false)).collect();
+    while let Some((name, done)) = todo.pop() {
+        if done {
+            seen.insert(name, true);
+            continue;
+        }
+        match seen.get(name) {
+            Some(true) => continue,
+            Some(false) => return Err(format!("`{name}` contains itself, which cannot be strict")),
+            None => {}
+        }
+        let Some(target) = defs.and_then(|defs| defs.get(name)) else {
+            return Err("the schema refers to itself, which cannot be strict".into());
+        };
+        seen.insert(name, false);
+        todo.push((name, true));
+        let mut inside = Vec::new();
+        refers_to(target, &mut inside);
+        todo.extend(inside.into_iter().map(|name| (name, false)));
+    }
+    Ok(())
+}
+
+fn refers_to<'a>(schema: &'a Value, names: &mut Vec<&'a str>) {
+    let Some(object) = schema.as_object() else { return };
+    if let Some(reference) = object.get("$ref").and_then(Value::as_str) {
+        names.push(reference.strip_prefix(DEFS).unwrap_or_default());
+    }
+    for (key, value) in object {
+        if key != "$defs" {
+            each_below(key, value, names);
+        }
+    }
+}
+
+fn each_below<'a>(key: &str, value: &'a Value, names: &mut Vec<&'a str>) {
+    use super::keyword::{Holds, holds};
+    match (holds(key), value) {
+        (Holds::Schema, value) => refers_to(value, names),
+        (Holds::Named, Value::Object(named)) => named.values().for_each(|value| refers_to(value, names)),
+        (Holds::List, Value::Array(list)) => list.iter().for_each(|value| refers_to(value, names)),
+        _ => {}
+    }
+}

@@ -1,0 +1,273 @@
+//! References: all of them lead to `#/$defs/NAME` or to `#`, and `$defs` holds what is referred to, in the order in
+//! which it is met, and nothing else.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::keyword::{Holds, holds, is_schema, measure};
+use super::loose::Loose;
+
+/// Definitions that are copied out of the middle of a schema have at most this many parts together.
+const MAX_COPIED: usize = 20_000;
+/// Where definitions stand.
+pub(super) const DEFS: &str = "#/$defs/";
+/// The longest name of a definition.
+const MAX_NAME: usize = 64;
+
+/// A copy of a schema in which all references lead to its own definitions.
+pub(super) fn gathered(schema: &Value, loose: &mut Loose) -> Value {
+    if !refers(schema) {
+        return schema.clone();
+    }
+    let Some(object) = schema.as_object() else { return schema.clone() };
+    let without = |(key, value): (&String, &Value)| (!is_folder(key)).then(|| (key.clone(), value.clone()));
+    let mut root = Value::Object(object.iter().filter_map(without).collect());
+    let mut gathering = Gathering {
+        source: schema,
+        index: Index::default(),
+        names: HashMap::new(),
+        taken: HashMap::new(),
+        queue: Vec::new(),
+        left: MAX_COPIED,
+        loose,
+    };
+    gathering.index.read(schema, &mut String::new());
+    gathering.schema(&mut root, "");
+    let mut defs = Map::new();
+    let mut next = 0;
+    while let Some((name, pointer)) = gathering.queue.get(next).cloned() {
+        next += 1;
+        let mut found = schema.pointer(&pointer).cloned().unwrap_or(Value::Bool(true));
+        gathering.schema(&mut found, &pointer);
+        defs.insert(name, found);
+    }
+    if !defs.is_empty()
+        && let Value::Object(root) = &mut root
+    {
+        root.insert("$defs".into(), Value::Object(defs));
+    }
+    root
+}
+
+fn is_folder(key: &str) -> bool {
+    matches!(key, "$defs" | "definitions")
+}
+
+fn is_reference(key: &str) -> bool {
+    matches!(key, "$ref" | "$dynamicRef" | "$recursiveRef")
+}
+
+/// Whether there is a reference or a definition anywhere.
+fn refers(schema: &Value) -> bool {
+    let Some(object) = schema.as_object() else { return false };
+    if object.keys().any(|key| key.starts_with('$') && is_reference(key) || is_folder(key)) {
+        return true;
+    }
+    object.iter().any(|(key, value)| below(key, value).any(refers))
+}
+
+/// The subschemas below a keyword, of any draft.
+fn below<'a>(key: &str, value: &'a Value) -> Box<dyn Iterator<Item = &'a Value> + 'a> {
+    match (holds(key), value) {
+        (Holds::Schema | Holds::List, Value::Array(list)) => Box::new(list.iter()),
+        (Holds::Schema, value @ Value::Object(_)) => Box::new(std::iter::once(value)),
+        (Holds::Named, Value::Object(named)) => Box::new(named.values()),
+        (Holds::Old, Value::Object(named)) if key != "additionalItems" => Box::new(named.values()),
+        (Holds::Old, value @ Value::Object(_)) => Box::new(std::iter::once(value)),
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+/// The names that schemas give themselves, with their pointers.
+#[derive(Default)]
+struct Index {
+    ids: HashMap<String, String>,
+    /// Where schemas with an `$id` stand, below the root.
+    bases: Vec<String>,
+}
+
+impl Index {
+    fn read(&mut self, schema: &Value, pointer: &mut String) {
+        match schema {
+            Value::Object(object) => {
+                for (key, value) in object {
+                    match (key.as_str(), value) {
+                        ("$id" | "id", Value::String(id)) => {
+                            self.ids.entry(id.clone()).or_insert_with(|| pointer.clone());
+                            if !pointer.is_empty() && !id.starts_with('#') && key == "$id" {
+                                self.bases.push(pointer.clone());
+                            }
+                        }
+                        ("$anchor" | "$dynamicAnchor", Value::String(anchor)) => {
+                            self.ids.entry(format!("#{anchor}")).or_insert_with(|| pointer.clone());
+                        }
+                        _ => self.step(&escaped(key), value, pointer),
+                    }
+                }
+            }
+            Value::Array(list) => {
+                for (index, value) in list.iter().enumerate() {
+                    self.step(&index.to_string(), value, pointer);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn step(&mut self, step: &str, value: &Value, pointer: &mut String) {
+        if !value.is_object() && !value.is_array() {
+            return;
+        }
+        let before = pointer.len();
+        pointer.push('/');
+        pointer.push_str(step);
+        self.read(value, pointer);
+        pointer.truncate(before);
+    }
+
+    /// The schema with an `$id` that a place is part of.
+    fn base(&self, place: &str) -> &str {
+        let holds = |base: &&String| {
+            place.strip_prefix(base.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.bases.iter().filter(holds).max_by_key(|base| base.len()).map_or("", String::as_str)
+    }
+}
+
+fn escaped(step: &str) -> String {
+    step.replace('~', "~0").replace('/', "~1")
+}
+
+struct Gathering<'a> {
+    source: &'a Value,
+    index: Index,
+    /// The name of each definition by its place.
+    names: HashMap<String, String>,
+    /// How often each clean name was asked for.
+    taken: HashMap<String, usize>,
+    queue: Vec<(String, String)>,
+    left: usize,
+    loose: &'a mut Loose,
+}
+
+impl Gathering<'_> {
+    fn schema(&mut self, value: &mut Value, place: &str) {
+        let Some(object) = value.as_object_mut() else { return };
+        object.retain(|key, _| !is_folder(key));
+        for dynamic in ["$dynamicRef", "$recursiveRef"] {
+            if object.shift_remove(dynamic).is_some() {
+                self.loose.say(format!("`{dynamic}`"));
+            }
+        }
+        if let Some(reference) = object.get("$ref") {
+            let found = reference.as_str().and_then(|reference| self.resolve(reference, place));
+            match found {
+                Some(target) => {
+                    object.insert("$ref".into(), target.into());
+                }
+                None => {
+                    object.shift_remove("$ref");
+                    self.loose.say("a `$ref` that cannot be followed");
+                }
+            }
+        }
+        for (key, value) in object.iter_mut() {
+            // Only schemas with an `$id` need to know where they stand.
+            let at =
+                if self.index.bases.is_empty() { String::new() } else { format!("{place}/{}", escaped(key)) };
+            self.below(key, value, &at);
+        }
+    }
+
+    fn below(&mut self, key: &str, value: &mut Value, place: &str) {
+        let track = !self.index.bases.is_empty();
+        let at = |step: &str| if track { format!("{place}/{}", escaped(step)) } else { String::new() };
+        match (holds(key), value) {
+            (Holds::Schema | Holds::List, Value::Array(list)) => {
+                for (index, value) in list.iter_mut().enumerate() {
+                    self.schema(value, &at(&index.to_string()));
+                }
+            }
+            (Holds::Schema, value) => self.schema(value, place),
+            (Holds::Old, value @ Value::Object(_)) if key == "additionalItems" => self.schema(value, place),
+            (Holds::Named | Holds::Old, Value::Object(named)) => {
+                for (name, value) in named.iter_mut() {
+                    self.schema(value, &at(name));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Where a reference leads, as it is written from now on.
+    fn resolve(&mut self, reference: &str, place: &str) -> Option<String> {
+        let pointer = self.pointer(reference, place)?;
+        if pointer.is_empty() {
+            return Some("#".into());
+        }
+        if let Some(name) = self.names.get(&pointer) {
+            return Some(format!("{DEFS}{name}"));
+        }
+        let found = self.source.pointer(&pointer).filter(|found| is_schema(found))?;
+        let folder = pointer.strip_prefix("/$defs/").or_else(|| pointer.strip_prefix("/definitions/"));
+        if folder.is_none_or(|name| name.contains('/')) {
+            self.left = self.left.checked_sub(measure(found).0)?;
+        }
+        let name = self.name(pointer.rsplit('/').next().unwrap_or_default());
+        self.names.insert(pointer.clone(), name.clone());
+        self.queue.push((name.clone(), pointer));
+        Some(format!("{DEFS}{name}"))
+    }
+
+    fn pointer(&self, reference: &str, place: &str) -> Option<String> {
+        if let Some(pointer) = self.index.ids.get(reference) {
+            return Some(pointer.clone());
+        }
+        let fragment = decoded(reference.strip_prefix('#')?);
+        let base = self.index.base(place);
+        let inside = format!("{base}{fragment}");
+        let is_there = |pointer: &str| self.source.pointer(pointer).is_some();
+        if is_there(&inside) { Some(inside) } else { Some(fragment).filter(|fragment| is_there(fragment)) }
+    }
+
+    /// A name of plain characters that no other definition has.
+    fn name(&mut self, written: &str) -> String {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let clean: String =
+            written.chars().map(|c| if is_plain(c) { c } else { '_' }).take(MAX_NAME).collect();
+        let clean = if clean.is_empty() { "_".to_string() } else { clean };
+        let mut name = clean.clone();
+        while self.taken.contains_key(&name) {
+            let times = self.taken.entry(clean.clone()).or_default();
+            *times += 1;
+            name = format!("{clean}_{}", *times + 1);
+        }
+        self.taken.insert(name.clone(), 0);
+        name
+    }
+}
+
+/// A fragment without its percent signs.
+fn decoded(fragment: &str) -> String {
+    if !fragment.contains('%') {
+        return fragment.to_string();
+    }
+    let bytes = fragment.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut index = 0;
+    while let Some(byte) = bytes.get(index) {
+        let hex = bytes.get(index + 1..index + 3).and_then(|pair| std::str::from_utf8(pair).ok());
+        match hex.filter(|_| *byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(code) => {
+                plain.push(code);
+                index += 3;
+            }
+            None => {
+                plain.push(*byte);
+                index += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
