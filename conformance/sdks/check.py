@@ -16,7 +16,7 @@ import turns
 
 ROOT = Path(__file__).resolve().parents[2]
 SURFACES = ["full", "hybrid", "native", "gateway", "toolset", "files"]
-# Catalog, profile, and what of deferred tools is bound on `hybrid`.
+# Catalog and profile.
 CATALOGS = [("examples/github", "core"), ("examples/universal-agent", None)]
 
 
@@ -39,9 +39,13 @@ def run(command, arguments, stdin=None):
     return done.returncode, printed, done.stderr
 
 
-def variants(surface):
-    """Ways to make a surface that change what is bound."""
-    return [[], ["--deferred", "compact"]] if surface == "hybrid" else [[], ["--cache", "on"]]
+def variants(provider, surface):
+    """Options that change what is bound."""
+    if surface == "hybrid":
+        return [[], ["--deferred", "compact"]]
+    if surface in ("full", "native") and provider in ("anthropic", "bedrock"):
+        return [[], ["--cache", "on"]]
+    return [[]]
 
 
 def check_payloads(command, provider, check):
@@ -50,7 +54,7 @@ def check_payloads(command, provider, check):
     for surface in SURFACES:
         results = []
         for catalog, profile in CATALOGS:
-            for variant in variants(surface):
+            for variant in variants(provider, surface):
                 of = ["--catalog", catalog] + (["--profile", profile] if profile else [])
                 code, body, errors = run(
                     command, ["payload", *of, "--provider", provider, "--surface", surface, *variant]

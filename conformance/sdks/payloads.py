@@ -63,8 +63,12 @@ def gemini(body):
     contents = [types.Content(role="user", parts=[types.Part(text="Hello.")])]
     parameters = types._GenerateContentParameters(model="gemini-3-pro", contents=contents, config=config)
     request = models._GenerateContentParameters_to_mldev(client._api_client, parameters)
-    if request.get("tools", []) != body.get("tools", []):
-        raise ValueError(f"the request has {request.get('tools')}"[:600])
+    sent = [
+        {key: [each.model_dump(by_alias=True, exclude_none=True) for each in listed] for key, listed in tool.items()}
+        for tool in request.get("tools", [])
+    ]
+    if sent != body.get("tools", []):
+        raise ValueError(f"the request has {sent}"[:600])
 
 
 def gemini_interactions(body):

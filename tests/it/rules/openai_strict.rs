@@ -44,7 +44,8 @@ pub fn subset(schema: &Schema<'_>, report: &mut Report) {
 }
 
 fn keywords(node: &Node<'_>, report: &mut Report) {
-    report.demand(node.value.is_object(), "strict: no boolean for a schema", &node.pointer);
+    let is_schema = node.value.is_object() || node.pointer.ends_with("/additionalProperties");
+    report.demand(is_schema, "strict: no boolean for a schema", &node.pointer);
     for (key, value) in node.keywords() {
         let pointer = format!("{}/{key}", node.pointer);
         match (key.as_str(), value.as_str()) {

@@ -1,6 +1,7 @@
 //! Which rules are broken, by which payload, tool and place.
 
 use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Lines shown in all, and of each rule.
 const SHOWN: usize = 20;
@@ -14,7 +15,7 @@ pub struct Report {
     /// The tool that is judged now.
     pub tool: String,
     breaches: BTreeMap<String, Vec<String>>,
-    seen: HashSet<String>,
+    seen: HashSet<u64>,
 }
 
 impl Report {
@@ -36,9 +37,9 @@ impl Report {
         self.breaches.entry(rule.to_string()).or_default().push(line);
     }
 
-    /// Whether this text is new; what is the same in several payloads is judged once.
-    pub fn is_new(&mut self, text: String) -> bool {
-        self.seen.insert(text)
+    /// Whether this value is new; what is the same in several payloads is judged once.
+    pub fn is_new(&mut self, value: impl Hash) -> bool {
+        self.seen.insert(hashed(value))
     }
 
     /// Fails with the first breaches of each rule.
@@ -50,4 +51,11 @@ impl Report {
         let shown: Vec<&str> = lines.map(|line| line.get(..400).unwrap_or(line)).collect();
         assert!(count == 0, "{count} breaches of {} rules\n{}", self.breaches.len(), shown.join("\n"));
     }
+}
+
+/// What stands for a value among those seen.
+pub fn hashed(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }

@@ -226,7 +226,7 @@ fn takes_its_call(judge: &Judge, tool: &Tool, entry: &Found<'_>, report: &mut Re
     }
     if tool.definition.provider_schema.is_none()
         && is_renamed_nowhere(judge, keys.into_iter())
-        && report.is_new(format!("call{schema}"))
+        && report.is_new(("call", schema))
     {
         let takes = jsonschema::draft202012::new(schema).map(|validator| validator.is_valid(&call));
         report.demand(takes.unwrap_or(true), "takes the example call", &entry.pointer);

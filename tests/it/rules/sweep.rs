@@ -2,7 +2,8 @@
 //!
 //! Tools are bound a hundred at a time, which every provider takes, so that every tool of every catalog is judged on
 //! every provider. What does not depend on the tools (gateway, files), and what repeats what `full` shows (toolset,
-//! marks for the cache, a payload made twice), is judged on the first hundred of each catalog only.
+//! compact schemas, search by the client, marks for the cache, a payload made twice), is judged on the first hundred of
+//! each catalog only.
 
 use toolcrib::catalog::{Catalog, Checked, Profile, ProfileTool, functions};
 use toolcrib::config::{self, Deferred, SearchBy, Surface};
@@ -82,13 +83,9 @@ pub fn profile<'a>(tools: &[ProfileTool<'a>]) -> Profile<'a> {
 /// Surfaces and options on which schemas differ.
 fn everywhere(judge: &Judge) -> Vec<(Surface, config::Payload)> {
     let plain = config::Payload::default();
-    let mut all = vec![
-        (Surface::Full, plain),
-        (Surface::Hybrid, plain),
-        (Surface::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain }),
-    ];
+    let mut all = vec![(Surface::Full, plain), (Surface::Hybrid, plain)];
     if judge.native {
-        all.extend(native(plain));
+        all.push((Surface::Native, plain));
     }
     all
 }
@@ -116,6 +113,8 @@ impl<'a> Sweep<'a, '_> {
         for count in 0..=names.len().min(2) {
             self.check(Surface::Toolset, plain, &names[..count]);
         }
+        self.check(Surface::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain }, &[]);
+        self.check(Surface::Native, config::Payload { search: SearchBy::Client, ..plain }, &[]);
         for cache in [true, false] {
             for surface in [Surface::Hybrid, Surface::Native] {
                 self.check(surface, config::Payload { cache: Some(cache), ..plain }, &[]);
@@ -182,7 +181,7 @@ pub fn judged(judge: &Judge, case: &Case<'_>, report: &mut Report) {
     for function in &found {
         let Some(root) = function.schema else { continue };
         // The same schema came by on another surface, unless this is the first.
-        if report.is_new(format!("{}{root}", function.strict)) {
+        if report.is_new((function.strict, root)) {
             report.tool = function.name.to_string();
             (judge.schema)(&Schema::new(root, &function.schema_pointer, function.strict), report);
         }
