@@ -3,20 +3,38 @@
 use serde_json::{Map, Value, json};
 
 use super::call::RawCall;
+use super::chat;
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
 use super::view::{Keys, Root, SchemaRules};
 use super::wire::{Bound, Cache, Rules, Stub, Wire};
-use super::chat;
 
 /// The wire.
 pub(super) struct Gemini;
 
 /// The keywords that `parametersJsonSchema` takes.
 pub(super) const KEYWORDS: &[&str] = &[
-    "$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum", "items", "prefixItems", "minItems",
-    "maxItems", "minimum", "maximum", "anyOf", "oneOf", "properties", "additionalProperties", "required",
+    "$id",
+    "$defs",
+    "$ref",
+    "$anchor",
+    "type",
+    "format",
+    "title",
+    "description",
+    "enum",
+    "items",
+    "prefixItems",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "maximum",
+    "anyOf",
+    "oneOf",
+    "properties",
+    "additionalProperties",
+    "required",
     "propertyOrdering",
 ];
 
@@ -54,8 +72,13 @@ impl Wire for Gemini {
     }
 
     fn body(&self, bound: &Bound<'_>) -> Value {
-        let declarations: Vec<Value> = bound.functions.iter().map(|function| self.function(function)).collect();
-        if declarations.is_empty() { json!({}) } else { json!({"tools": [{"functionDeclarations": declarations}]}) }
+        let declarations: Vec<Value> =
+            bound.functions.iter().map(|function| self.function(function)).collect();
+        if declarations.is_empty() {
+            json!({})
+        } else {
+            json!({"tools": [{"functionDeclarations": declarations}]})
+        }
     }
 
     fn entries(&self, body: &Value) -> usize {

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::call::RawCall;
-use super::gemini::KEYWORDS;
+use super::chat;
 use super::function::Function;
+use super::gemini::KEYWORDS;
 use super::names::NameRule;
 use super::reply::Reply;
 use super::view::{Keys, Root, SchemaRules};
 use super::wire::{Bound, Cache, Rules, Stub, Wire};
-use super::chat;
 use crate::config::SearchBy;
 
 /// The wire.

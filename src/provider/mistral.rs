@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::call::RawCall;
+use super::chat;
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
 use super::view::{Keys, Root, SchemaRules, Strict};
 use super::wire::{Bound, Cache, Rules, Stub, Wire};
-use super::chat;
 
 /// The wire.
 pub(super) struct Mistral;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::keyword::{Holds, TYPES, each_mut, fits, holds, is_annotation, is_schema, names_type};
+use super::loose::{Loose, guard};
 
 /// The draft that a schema is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,23 +56,27 @@ pub(super) struct Dialect {
 
 impl Dialect {
     /// Converts a schema and all that is below it.
-    pub(super) fn convert(self, schema: &mut Value) {
+    pub(super) fn convert(self, schema: &mut Value, loose: &mut Loose) {
         let Value::Object(object) = schema else {
             if !schema.is_boolean() {
                 *schema = Value::Bool(true);
             }
             return;
         };
+        let before = loose.times();
         if self.draft < Draft::D2020 {
             self.modernise(object);
         }
         if !object.iter().all(|(key, value)| fits(holds(key), key, value)) {
-            self.correct(object);
+            self.correct(object, loose);
         }
         if self.items && !object.contains_key("items") && is_array(object) {
             object.insert("items".into(), json!({}));
         }
-        each_mut(object, &mut |child| self.convert(child));
+        each_mut(object, &mut |child| self.convert(child, loose));
+        if loose.times() > before {
+            guard(object, loose);
+        }
     }
 
     /// What an old draft reads differently.
@@ -93,8 +98,8 @@ impl Dialect {
         }
     }
 
-    fn correct(self, object: &mut Map<String, Value>) {
-        nullable(object);
+    fn correct(self, object: &mut Map<String, Value>, loose: &mut Loose) {
+        nullable(object, loose);
         limits(object);
         tuple(object);
         for (key, value) in object.iter_mut() {
@@ -112,11 +117,12 @@ fn is_array(object: &Map<String, Value>) -> bool {
 }
 
 /// OpenAPI 3.0 says with a flag that a value may be null.
-fn nullable(object: &mut Map<String, Value>) {
+fn nullable(object: &mut Map<String, Value>, loose: &mut Loose) {
     if object.shift_remove("nullable") != Some(Value::Bool(true)) {
         return;
     }
-    let null = json!({ "type": "null" });
+    loose.note();
+    let nothing = json!({ "type": "null" });
     match object.get_mut("type") {
         Some(Value::String(word)) if word != "null" => {
             let both = json!([word, "null"]);
@@ -130,14 +136,14 @@ fn nullable(object: &mut Map<String, Value>) {
         Some(_) => {}
         None => {
             if let Some(Value::Array(branches)) = object.get_mut("anyOf") {
-                branches.push(null);
+                branches.push(nothing);
             } else if ["$ref", "allOf", "oneOf", "enum", "const"].iter().any(|key| object.contains_key(*key))
             {
                 let (said, rest): (Map<_, _>, Map<_, _>) = std::mem::take(object)
                     .into_iter()
                     .partition(|(key, _)| is_annotation(key) || key == "$defs");
                 *object = said;
-                object.insert("anyOf".into(), json!([rest, null]));
+                object.insert("anyOf".into(), json!([rest, nothing]));
             }
         }
     }

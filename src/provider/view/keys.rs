@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Keys;
 use super::keyword::{Holds, each_mut, holds};
-use super::loose::Loose;
+use super::loose::{Loose, guard};
 
 /// The longest name that every provider takes.
 const MAX: usize = 64;
@@ -51,10 +51,10 @@ pub(super) fn rename(schema: &mut Value, names: &[(String, String)], loose: &mut
 
 fn rename_in(schema: &mut Value, names: &HashMap<&str, &str>, loose: &mut Loose) {
     let Some(object) = schema.as_object_mut() else { return };
-    let mut touched = false;
+    let before = loose.times();
     for (key, value) in object.iter_mut() {
         match (key.as_str(), value) {
-            ("properties" | "dependentSchemas", Value::Object(named)) => touched |= rename_keys(named, names),
+            ("properties" | "dependentSchemas", Value::Object(named)) => rename_keys(named, names),
             ("dependentRequired", Value::Object(named)) => {
                 rename_keys(named, names);
                 named.values_mut().for_each(|list| rename_list(list, names));
@@ -67,20 +67,22 @@ fn rename_in(schema: &mut Value, names: &HashMap<&str, &str>, loose: &mut Loose)
     if object.shift_remove("propertyNames").is_some() {
         loose.say("`propertyNames`");
     }
-    if touched && object.shift_remove("patternProperties").is_some() {
+    if object.shift_remove("patternProperties").is_some() {
         object.shift_remove("additionalProperties");
         loose.say("`patternProperties`");
     }
     each_mut(object, &mut |child| rename_in(child, names, loose));
+    if loose.times() > before {
+        guard(object, loose);
+    }
 }
 
-fn rename_keys(named: &mut Map<String, Value>, names: &HashMap<&str, &str>) -> bool {
+fn rename_keys(named: &mut Map<String, Value>, names: &HashMap<&str, &str>) {
     if !named.keys().any(|name| names.contains_key(name.as_str())) {
-        return false;
+        return;
     }
     let seen = |name: String| names.get(name.as_str()).map_or(name.clone(), |emitted| emitted.to_string());
     *named = std::mem::take(named).into_iter().map(|(name, value)| (seen(name), value)).collect();
-    true
 }
 
 fn rename_list(list: &mut Value, names: &HashMap<&str, &str>) {

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::keyword::each_mut;
+
 /// The most losses that are told one by one.
 const TOLD: usize = 8;
 
@@ -46,6 +48,17 @@ pub(super) fn guard(object: &mut Map<String, Value>, loose: &mut Loose) {
         }
     }
     one_to_any(object, loose);
+}
+
+/// What refers to a loosened definition is looser itself, wherever it stands. Tells whether there is a reference.
+pub(super) fn guard_references(schema: &mut Value, loose: &mut Loose) -> bool {
+    let Some(object) = schema.as_object_mut().filter(|_| loose.times > 0) else { return false };
+    let mut refers = object.contains_key("$ref");
+    each_mut(object, &mut |child| refers |= guard_references(child, loose));
+    if refers {
+        guard(object, loose);
+    }
+    refers
 }
 
 /// `oneOf` says that no second branch may fit, which looser branches do more often.

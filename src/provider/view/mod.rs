@@ -16,7 +16,7 @@ mod keys;
 mod keyword;
 mod keywords;
 #[cfg(test)]
-mod laws;
+mod law_tests;
 mod limits;
 mod loose;
 mod merge;
@@ -31,7 +31,7 @@ mod words;
 use serde_json::{Value, json};
 
 use dialect::{Dialect, Draft};
-use loose::Loose;
+use loose::{Loose, guard_references};
 
 /// What schemas may say on a wire (formats.md, section 1).
 #[derive(Clone, Copy, Debug)]
@@ -102,8 +102,10 @@ pub(super) fn view(schema: &Value, rules: &SchemaRules, compact: bool, strict: b
     let names = keys::renamed(schema, rules.keys);
     let mut view = refs::gathered(schema, &mut loose);
     let takes_any = rules.root == Root::Object;
-    Dialect { draft: Draft::of(schema), extensions: takes_any, items: !takes_any }.convert(&mut view);
+    Dialect { draft: Draft::of(schema), extensions: takes_any, items: !takes_any }
+        .convert(&mut view, &mut loose);
     keys::rename(&mut view, &names, &mut loose);
+    guard_references(&mut view, &mut loose);
     if compact {
         compact::strip(&mut view);
     }
@@ -113,6 +115,7 @@ pub(super) fn view(schema: &Value, rules: &SchemaRules, compact: bool, strict: b
         inline::open_root(&mut view, &mut loose);
     }
     root::shape(&mut view, rules.root, !compact, &mut loose)?;
+    guard_references(&mut view, &mut loose);
     let takes_none = rules.omit_empty && takes_no_arguments(&view);
     if !rules.keywords.is_empty() {
         keywords::restrict(&mut view, rules.keywords, rules.words && !compact, &mut loose);

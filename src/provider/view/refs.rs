@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::keyword::{Holds, holds, is_schema, measure};
-use super::loose::Loose;
+use super::loose::{Loose, guard};
 
 /// Definitions that are copied out of the middle of a schema have at most this many parts together.
 const MAX_COPIED: usize = 20_000;
@@ -154,6 +154,7 @@ struct Gathering<'a> {
 impl Gathering<'_> {
     fn schema(&mut self, value: &mut Value, place: &str) {
         let Some(object) = value.as_object_mut() else { return };
+        let before = self.loose.times();
         object.retain(|key, _| !is_folder(key));
         for dynamic in ["$dynamicRef", "$recursiveRef"] {
             if object.shift_remove(dynamic).is_some() {
@@ -177,6 +178,9 @@ impl Gathering<'_> {
             let at =
                 if self.index.bases.is_empty() { String::new() } else { format!("{place}/{}", escaped(key)) };
             self.below(key, value, &at);
+        }
+        if self.loose.times() > before {
+            guard(object, self.loose);
         }
     }
 
@@ -203,7 +207,8 @@ impl Gathering<'_> {
     /// Where a reference leads, as it is written from now on.
     fn resolve(&mut self, reference: &str, place: &str) -> Option<String> {
         let pointer = self.pointer(reference, place)?;
-        if pointer.is_empty() {
+        // The root becomes an object; where it is more than that, others refer to what it was.
+        if pointer.is_empty() && self.source.get("type").is_some_and(|word| word == "object") {
             return Some("#".into());
         }
         if let Some(name) = self.names.get(&pointer) {

@@ -40,9 +40,18 @@ fn check(got: Value, expect: Value) {
 #[test]
 fn every_dialect_becomes_todays() {
     let one = |schema| property(schema, &PROPERTIES);
-    check(one(json!({ "type": "integer", "minimum": 1, "exclusiveMinimum": true })), json!({ "type": "integer", "exclusiveMinimum": 1 }));
-    check(one(json!({ "type": "integer", "minimum": 1, "exclusiveMinimum": false })), json!({ "type": "integer", "minimum": 1 }));
-    check(one(json!({ "type": "string", "nullable": true, "enum": ["x"] })), json!({ "type": ["string", "null"], "enum": ["x", null] }));
+    check(
+        one(json!({ "type": "integer", "minimum": 1, "exclusiveMinimum": true })),
+        json!({ "type": "integer", "exclusiveMinimum": 1 }),
+    );
+    check(
+        one(json!({ "type": "integer", "minimum": 1, "exclusiveMinimum": false })),
+        json!({ "type": "integer", "minimum": 1 }),
+    );
+    check(
+        one(json!({ "type": "string", "nullable": true, "enum": ["x"] })),
+        json!({ "type": ["string", "null"], "enum": ["x", null] }),
+    );
     check(
         one(json!({ "oneOf": [{ "type": "string" }], "nullable": true, "description": "d" })),
         json!({ "description": "d", "anyOf": [{ "oneOf": [{ "type": "string" }] }, { "type": "null" }] }),
@@ -52,13 +61,18 @@ fn every_dialect_becomes_todays() {
         json!({ "type": "array", "prefixItems": [{ "type": "string" }], "items": false }),
     );
     check(
-        one(json!({ "type": "string", "example": 1, "x-order": 2, "discriminator": {}, "xml": {}, "$id": "u", "$schema": "s", "id": "i" })),
+        one(
+            json!({ "type": "string", "example": 1, "x-order": 2, "discriminator": {}, "xml": {}, "$id": "u", "$schema": "s", "id": "i" }),
+        ),
         json!({ "type": "string" }),
     );
     check(one(json!({ "type": "any", "required": true, "minimum": "1", "enum": 3, "anyOf": [] })), json!({}));
     check(one(json!({ "type": ["string", "string"] })), json!({ "type": ["string"] }));
     check(one(json!({ "type": "array" })), json!({ "type": "array", "items": {} }));
-    check(property(json!({ "type": "array", "x-mcp-header": "h" }), &ANY), json!({ "type": "array", "x-mcp-header": "h" }));
+    check(
+        property(json!({ "type": "array", "x-mcp-header": "h" }), &ANY),
+        json!({ "type": "array", "x-mcp-header": "h" }),
+    );
 }
 
 #[test]
@@ -92,8 +106,11 @@ fn compact_leaves_the_structure() {
     let schema = json!({ "type": "object", "title": "T", "description": "D", "required": ["a"], "properties": {
         "a": { "type": "string", "description": "d", "default": "x", "examples": ["y"], "format": "date", "enum": ["x"], "deprecated": true } } });
     let compact = view(&schema, &PROPERTIES, true, false).unwrap().schema.unwrap();
-    check(compact, json!({ "type": "object", "required": ["a"], "properties": {
-        "a": { "type": "string", "format": "date", "enum": ["x"] } } }));
+    check(
+        compact,
+        json!({ "type": "object", "required": ["a"], "properties": {
+        "a": { "type": "string", "format": "date", "enum": ["x"] } } }),
+    );
 }
 
 #[test]
@@ -101,9 +118,12 @@ fn references_lead_to_definitions_that_are_needed() {
     let schema = json!({ "type": "object", "properties": {
         "a": { "$ref": "#/definitions/Page%5BItem%5D" }, "b": { "$ref": "#/properties/c" }, "c": { "type": "string" }, "d": { "$ref": "#anchor" } },
         "definitions": { "Page[Item]": { "type": "null" }, "unused": {}, "named": { "$anchor": "anchor", "type": "boolean" } } });
-    check(whole(schema, &ANY), json!({ "type": "object", "properties": {
+    check(
+        whole(schema, &ANY),
+        json!({ "type": "object", "properties": {
         "a": { "$ref": "#/$defs/Page_Item_" }, "b": { "$ref": "#/$defs/c" }, "c": { "type": "string" }, "d": { "$ref": "#/$defs/named" } },
-        "$defs": { "Page_Item_": { "type": "null" }, "c": { "type": "string" }, "named": { "type": "boolean" } } }));
+        "$defs": { "Page_Item_": { "type": "null" }, "c": { "type": "string" }, "named": { "type": "boolean" } } }),
+    );
     let root = json!({ "$ref": "#/$defs/r", "$defs": { "r": { "type": "object", "properties": { "a": { "type": "string" } } } } });
     check(whole(root, &ANY), json!({ "type": "object", "properties": { "a": { "type": "string" } } }));
 }
@@ -113,15 +133,23 @@ fn references_are_inlined_and_cycles_are_cut() {
     let schema = json!({ "type": "object", "properties": { "tree": { "$ref": "#/$defs/node", "description": "The tree" } },
         "$defs": { "node": { "type": "object", "description": "A node", "properties": { "next": { "$ref": "#/$defs/node" } } } } });
     let view = view(&schema, rules(Provider::Bedrock), false, false).unwrap();
-    check(view.schema.unwrap(), json!({ "type": "object", "properties": {
-        "tree": { "type": "object", "description": "The tree", "properties": { "next": { "type": "object" } } } } }));
+    check(
+        view.schema.unwrap(),
+        json!({ "type": "object", "properties": {
+        "tree": { "type": "object", "description": "The tree", "properties": { "next": { "type": "object" } } } } }),
+    );
     assert_eq!(view.loosened, ["`node` contains itself, and is open at the second visit"]);
 }
 
 #[test]
 fn references_that_double_are_bounded() {
-    let step = |n: usize| (format!("d{n}"), json!({ "type": "object", "properties": {
-        "l": { "$ref": format!("#/$defs/d{}", n + 1) }, "r": { "$ref": format!("#/$defs/d{}", n + 1) } } }));
+    let step = |n: usize| {
+        (
+            format!("d{n}"),
+            json!({ "type": "object", "properties": {
+        "l": { "$ref": format!("#/$defs/d{}", n + 1) }, "r": { "$ref": format!("#/$defs/d{}", n + 1) } } }),
+        )
+    };
     let mut defs: Map<String, Value> = (0..200).map(step).collect();
     defs.insert("d200".into(), json!({ "type": "string" }));
     let schema = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": defs });
@@ -140,9 +168,12 @@ fn a_union_at_the_root_becomes_one_object() {
             { "properties": { "names": { "type": "array", "items": {} }, "kind": { "const": "b" } }, "required": ["kind", "names"] },
         ] });
     let view = view(&schema, &PROPERTIES, false, false).unwrap();
-    check(view.schema.unwrap(), json!({ "type": "object", "description": "Names. Give one of: `kind` and `name`; `kind` and `names`.",
+    check(
+        view.schema.unwrap(),
+        json!({ "type": "object", "description": "Names. Give one of: `kind` and `name`; `kind` and `names`.",
         "properties": { "x": { "type": "string" }, "name": { "type": "string" }, "kind": { "enum": ["a", "b"] }, "names": { "type": "array", "items": {} } },
-        "required": ["kind"] }));
+        "required": ["kind"] }),
+    );
     assert_eq!(view.loosened, ["`oneOf` at the root"]);
 }
 
@@ -152,8 +183,11 @@ fn parts_at_the_root_are_merged() {
         { "$ref": "#/$defs/base" },
         { "type": "object", "properties": { "a": { "maximum": 5, "type": "number" }, "b": {} }, "required": ["b"] },
     ], "$defs": { "base": { "type": "object", "properties": { "a": { "type": "integer", "minimum": 1 } }, "required": ["a"] } } });
-    check(whole(schema, &PROPERTIES), json!({ "type": "object",
-        "properties": { "a": { "type": "integer", "minimum": 1, "maximum": 5 }, "b": {} }, "required": ["a", "b"] }));
+    check(
+        whole(schema, &PROPERTIES),
+        json!({ "type": "object",
+        "properties": { "a": { "type": "integer", "minimum": 1, "maximum": 5 }, "b": {} }, "required": ["a", "b"] }),
+    );
 }
 
 #[test]
@@ -161,48 +195,83 @@ fn few_keywords_say_what_they_can() {
     let gemini = |schema| property(schema, rules(Provider::Gemini));
     let ollama = |schema| property(schema, rules(Provider::Ollama));
     check(
-        ollama(json!({ "type": "integer", "minimum": 1, "maximum": 100, "default": 30, "description": "How many." })),
+        ollama(
+            json!({ "type": "integer", "minimum": 1, "maximum": 100, "default": 30, "description": "How many." }),
+        ),
         json!({ "type": "integer", "description": "How many. (1 to 100, default 30)" }),
     );
     check(
-        ollama(json!({ "type": "integer", "maximum": 100, "default": 30, "description": "Default 30, at most 100" })),
+        ollama(
+            json!({ "type": "integer", "maximum": 100, "default": 30, "description": "Default 30, at most 100" }),
+        ),
         json!({ "type": "integer", "description": "Default 30, at most 100" }),
     );
-    check(ollama(json!({ "type": "string", "format": "date" })), json!({ "type": "string", "description": "date" }));
     check(
-        ollama(json!({ "type": "array", "prefixItems": [{ "type": "string" }], "items": false, "minItems": 1 })),
+        ollama(json!({ "type": "string", "format": "date" })),
+        json!({ "type": "string", "description": "date" }),
+    );
+    check(
+        ollama(
+            json!({ "type": "array", "prefixItems": [{ "type": "string" }], "items": false, "minItems": 1 }),
+        ),
         json!({ "type": "array", "items": { "type": "string" }, "description": "at least 1 item" }),
     );
     check(gemini(json!({ "const": 3 })), json!({ "type": "integer", "enum": [3] }));
-    check(gemini(json!({ "type": "integer", "exclusiveMinimum": 0 })), json!({ "type": "integer", "minimum": 1 }));
-    check(gemini(json!({ "oneOf": [{ "type": "null" }, { "not": {}, "type": "string" }] })), json!({ "anyOf": [{ "type": "null" }, { "type": "string" }] }));
+    check(
+        gemini(json!({ "type": "integer", "exclusiveMinimum": 0 })),
+        json!({ "type": "integer", "minimum": 1 }),
+    );
+    check(
+        gemini(json!({ "oneOf": [{ "type": "null" }, { "not": {}, "type": "string" }] })),
+        json!({ "anyOf": [{ "type": "null" }, { "type": "string" }] }),
+    );
     check(gemini(json!({ "oneOf": [true, { "type": "string" }] })), json!({}));
     check(
-        gemini(json!({ "type": "object", "patternProperties": { "^x": { "type": "string" } }, "additionalProperties": false })),
+        gemini(
+            json!({ "type": "object", "patternProperties": { "^x": { "type": "string" } }, "additionalProperties": false }),
+        ),
         json!({ "type": "object", "additionalProperties": { "type": "string" } }),
     );
-    check(gemini(json!({ "type": "object", "properties": {}, "required": ["x"] })), json!({ "type": "object" }));
-    check(gemini(json!({ "allOf": [{ "type": "string" }, { "minLength": 2 }] })), json!({ "type": "string", "description": "at least 2 characters" }));
+    check(
+        gemini(json!({ "type": "object", "properties": {}, "required": ["x"] })),
+        json!({ "type": "object" }),
+    );
+    check(
+        gemini(json!({ "allOf": [{ "type": "string" }, { "minLength": 2 }] })),
+        json!({ "type": "string", "description": "at least 2 characters" }),
+    );
 }
 
 #[test]
 fn a_reference_stands_alone_where_it_must() {
     let schema = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/s", "description": "d" }, "b": { "$ref": "#/$defs/s", "title": "t" },
         "c": { "allOf": [{ "$ref": "#/$defs/s" }, { "enum": ["x"] }] } }, "$defs": { "s": { "type": "string" } } });
-    check(whole(schema, rules(Provider::Gemini)), json!({ "type": "object", "properties": {
+    check(
+        whole(schema, rules(Provider::Gemini)),
+        json!({ "type": "object", "properties": {
         "a": { "description": "d", "anyOf": [{ "$ref": "#/$defs/s" }] }, "b": { "$ref": "#/$defs/s" },
-        "c": { "enum": ["x"], "type": "string" } }, "$defs": { "s": { "type": "string" } } }));
+        "c": { "enum": ["x"], "type": "string" } }, "$defs": { "s": { "type": "string" } } }),
+    );
 }
 
 #[test]
 fn a_tool_without_arguments_has_no_schema_where_none_may_be_empty() {
     let gemini = rules(Provider::Gemini);
-    check(whole(json!({ "type": "object", "properties": {}, "additionalProperties": false }), gemini), Value::Null);
+    check(
+        whole(json!({ "type": "object", "properties": {}, "additionalProperties": false }), gemini),
+        Value::Null,
+    );
     check(whole(json!({ "type": "object" }), gemini), Value::Null);
     let args = json!({ "type": "object", "properties": { "args": { "type": "object" } } });
-    check(whole(json!({ "type": "object", "additionalProperties": { "type": "string" } }), gemini), args.clone());
+    check(
+        whole(json!({ "type": "object", "additionalProperties": { "type": "string" } }), gemini),
+        args.clone(),
+    );
     check(whole(json!({ "type": "object", "additionalProperties": true }), gemini), args);
-    check(whole(json!({ "type": "object" }), rules(Provider::Ollama)), json!({ "type": "object", "properties": {} }));
+    check(
+        whole(json!({ "type": "object" }), rules(Provider::Ollama)),
+        json!({ "type": "object", "properties": {} }),
+    );
     check(whole(json!({ "type": "object" }), rules(Provider::Mcp)), json!({ "type": "object" }));
 }
 
@@ -213,12 +282,19 @@ fn odd_keys_are_renamed_everywhere_but_in_values() {
         "$filter": { "enum": ["$filter"] }, "filter": {}, "page[size]": { "type": "object", "properties": { "@type": {} }, "required": ["@type"] }, long.clone(): {} },
         "required": ["$filter"] });
     let keys = renamed(&schema, Keys::Portable);
-    let pairs: Vec<(&str, &str)> = keys.iter().map(|(emitted, canonical)| (emitted.as_str(), canonical.as_str())).collect();
-    assert_eq!(pairs, [("filter_2", "$filter"), ("page_size", "page[size]"), ("type", "@type"), (&"x".repeat(64), &long)]);
+    let pairs: Vec<(&str, &str)> =
+        keys.iter().map(|(emitted, canonical)| (emitted.as_str(), canonical.as_str())).collect();
+    assert_eq!(
+        pairs,
+        [("filter_2", "$filter"), ("page_size", "page[size]"), ("type", "@type"), (&"x".repeat(64), &long)]
+    );
     let rules = SchemaRules { keys: Keys::Portable, ..PROPERTIES };
-    check(whole(schema.clone(), &rules), json!({ "type": "object", "properties": {
+    check(
+        whole(schema.clone(), &rules),
+        json!({ "type": "object", "properties": {
         "filter_2": { "enum": ["$filter"] }, "filter": {}, "page_size": { "type": "object", "properties": { "type": {} }, "required": ["type"] }, "x".repeat(64): {} },
-        "required": ["filter_2"] }));
+        "required": ["filter_2"] }),
+    );
     assert!(renamed(&schema, Keys::Any).is_empty());
 }
 
@@ -231,24 +307,39 @@ fn strict_is_made_or_switched_off_with_the_reason() {
     };
     let both = json!({ "type": "object", "properties": { "a": { "type": "string", "minLength": 1, "default": "x" }, "b": { "$ref": "#/$defs/b" }, "c": { "type": "integer", "minimum": 0 } },
         "required": ["a"], "$defs": { "b": { "enum": ["x", "y"] } } });
-    check(strict(both.clone(), Provider::OpenAi), json!({ "type": "object", "properties": { "a": { "type": "string" },
+    check(
+        strict(both.clone(), Provider::OpenAi),
+        json!({ "type": "object", "properties": { "a": { "type": "string" },
         "b": { "anyOf": [{ "$ref": "#/$defs/b" }, { "type": "null" }] }, "c": { "type": ["integer", "null"], "minimum": 0 } },
-        "required": ["a", "b", "c"], "$defs": { "b": { "enum": ["x", "y"], "type": "string" } }, "additionalProperties": false }));
-    check(strict(both, Provider::Anthropic), json!({ "type": "object", "properties": { "a": { "type": "string" },
+        "required": ["a", "b", "c"], "$defs": { "b": { "enum": ["x", "y"], "type": "string" } }, "additionalProperties": false }),
+    );
+    check(
+        strict(both, Provider::Anthropic),
+        json!({ "type": "object", "properties": { "a": { "type": "string" },
         "b": { "$ref": "#/$defs/b" }, "c": { "type": "integer" } },
-        "required": ["a"], "$defs": { "b": { "enum": ["x", "y"], "type": "string" } }, "additionalProperties": false }));
+        "required": ["a"], "$defs": { "b": { "enum": ["x", "y"], "type": "string" } }, "additionalProperties": false }),
+    );
     let one = |property: Value| json!({ "type": "object", "properties": { "a": property } });
     for (property, reason) in [
         (json!({ "type": "object" }), "an object without properties at `/properties/a` cannot be strict"),
         (json!({}), "a schema of any value at `/properties/a` cannot be strict"),
         (json!({ "type": "array" }), "a schema of any value at `/properties/a/items` cannot be strict"),
-        (json!({ "type": "object", "additionalProperties": { "type": "string" } }), "an object with properties of any name at `/properties/a` cannot be strict"),
+        (
+            json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+            "an object with properties of any name at `/properties/a` cannot be strict",
+        ),
         (json!({ "type": "string", "not": { "const": "x" } }), "`not` at `/properties/a` cannot be strict"),
-        (json!({ "type": "string", "enum": (0..1001).collect::<Vec<_>>() }), "it has 1002 enumerated values, and strict schemas at most 1000"),
+        (
+            json!({ "type": "string", "enum": (0..1001).collect::<Vec<_>>() }),
+            "it has 1002 enumerated values, and strict schemas at most 1000",
+        ),
     ] {
         check(strict(one(property), Provider::OpenAi), reason.into());
     }
-    check(strict(json!({ "type": "object" }), Provider::OpenAi), json!({ "type": "object", "properties": {}, "additionalProperties": false, "required": [] }));
+    check(
+        strict(json!({ "type": "object" }), Provider::OpenAi),
+        json!({ "type": "object", "properties": {}, "additionalProperties": false, "required": [] }),
+    );
     let node = json!({ "type": "object", "properties": { "n": { "$ref": "#/$defs/n" } }, "$defs": { "n": { "type": "object", "properties": { "n": { "$ref": "#/$defs/n" } } } } });
     check(strict(node, Provider::Anthropic), "`n` contains itself, which cannot be strict".into());
 }

@@ -77,7 +77,7 @@ fn limits(object: &Map<String, Value>, listed: &[&str], description: &str) -> Ve
             .map(|pattern| format!("matches `{pattern}`")),
     );
     let default =
-        lost("default").filter(|value| !value.is_null() && **value != Value::from("")).map(Value::to_string);
+        lost("default").filter(|value| !value.is_null() && value.as_str() != Some("")).map(Value::to_string);
     told.extend(
         default
             .filter(|value| value.len() <= MAX && !has_control(value) && !lower.contains("default"))
