@@ -16,7 +16,7 @@ use super::schema::{Schema, is_portable};
 /// The functions of the surface gateway.
 const GATEWAY: [&str; 4] = ["tool_search", "tool_help", "tool_exec", "tool_batch"];
 /// Of so many tools one has its example call tried against the emitted schema.
-const TRIED_OF: usize = 9;
+const TRIED_OF: usize = 20;
 
 /// Holds a payload to the rules of its surface.
 pub fn judged(judge: &Judge, case: &Case<'_>, profile: &Profile<'_>, load: &[String], report: &mut Report) {
