@@ -30,7 +30,6 @@ const RULES: Rules = Rules {
         keys: Keys::Portable,
         omit_empty: false,
         strict: Some(Strict::Anthropic),
-        max_strict: 20,
     },
     stub: Stub::Bare,
 };

@@ -26,7 +26,6 @@ const RULES: Rules = Rules {
         keys: Keys::Any,
         omit_empty: false,
         strict: None,
-        max_strict: 0,
     },
     stub: Stub::Empty,
 };

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::names;
 use super::surface::Chosen;
-use super::view;
+use super::view::{self, Room};
 use super::wire::{Rules, Stub};
 use super::{PayloadError, Request};
 use crate::catalog::{Callable, Tool};
@@ -53,13 +53,13 @@ pub(super) fn view<'a>(
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<Function<'a>>, PayloadError> {
     let names = names::emitted(chosen, rules.names, request.provider)?;
-    let mut stricts_left = rules.schema.max_strict;
+    let mut room = Room::default();
     let mut functions = Vec::with_capacity(chosen.len());
     for (chosen, name) in chosen.iter().zip(names) {
         let mut report = |finding: Finding| {
             findings.push(finding.tool(&chosen.tool.name).at(chosen.tool.place.clone()));
         };
-        let bound = match bound_schema(chosen, rules, stricts_left > 0, &mut report) {
+        let bound = match bound_schema(chosen, rules, &mut room, &mut report) {
             Ok(bound) => bound,
             Err(reason) => {
                 let message = format!("left out of the payload for {}: {reason}", request.provider.as_str());
@@ -67,7 +67,6 @@ pub(super) fn view<'a>(
                 continue;
             }
         };
-        stricts_left -= usize::from(bound.strict);
         functions.push(Function {
             tool: chosen.tool,
             ours: chosen.ours,
@@ -90,7 +89,7 @@ struct BoundSchema {
 fn bound_schema(
     chosen: &Chosen<'_>,
     rules: &Rules,
-    strict_allowed: bool,
+    room: &mut Room,
     report: &mut impl FnMut(Finding),
 ) -> Result<BoundSchema, String> {
     let tool = chosen.tool;
@@ -102,21 +101,26 @@ fn bound_schema(
             tool.parameters.validator().is_some() && takes_no_arguments(tool.parameters.schema());
         return Ok(BoundSchema { schema: stub(rules.stub, takes_none), strict: false });
     }
-    let compact = tool.definition.provider_schema.as_ref().map(|schema| schema.value());
-    let schema = compact.unwrap_or(tool.parameters.schema());
+    let schema = written_schema(tool);
     let wants_strict = tool.definition.strict == Some(true) && chosen.extent == Extent::Full;
     let view =
-        view::view(schema, &rules.schema, chosen.extent == Extent::Compact, wants_strict && strict_allowed)?;
+        view::view(schema, &rules.schema, chosen.extent == Extent::Compact, wants_strict.then_some(room))?;
     if !view.loosened.is_empty() {
         let message = format!("bound with a looser schema: {}", view.loosened.join(", "));
         report(Finding::new(Code::PayloadSchemaLoosened, message));
     }
-    if wants_strict && !view.strict && rules.schema.strict.is_some() {
-        let reason =
-            view.not_strict.unwrap_or_else(|| "the request has as many strict tools as it may".into());
+    if let Some(reason) = view.not_strict {
         report(Finding::new(Code::PayloadStrictOff, format!("bound without `strict`: {reason}")));
     }
     Ok(BoundSchema { schema: view.schema, strict: view.strict })
+}
+
+/// The schema that views are derived from: the one that the author wrote for providers, where there is one (DEF-5).
+pub(super) fn written_schema(tool: &Tool) -> &Value {
+    match &tool.definition.provider_schema {
+        Some(schema) => schema.value(),
+        None => tool.parameters.schema(),
+    }
 }
 
 /// Whether a schema lets no argument through that means something.

@@ -56,7 +56,6 @@ const RULES: Rules = Rules {
         keys: Keys::Any,
         omit_empty: true,
         strict: None,
-        max_strict: 0,
     },
     stub: Stub::Args,
 };

@@ -32,7 +32,6 @@ const RULES: Rules = Rules {
         keys: Keys::Portable,
         omit_empty: false,
         strict: Some(Strict::OpenAi),
-        max_strict: usize::MAX,
     },
     stub: Stub::Empty,
 };

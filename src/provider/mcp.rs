@@ -29,7 +29,6 @@ const RULES: Rules = Rules {
         keys: Keys::Any,
         omit_empty: false,
         strict: None,
-        max_strict: 0,
     },
     stub: Stub::Bare,
 };

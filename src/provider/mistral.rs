@@ -26,7 +26,6 @@ const RULES: Rules = Rules {
         keys: Keys::Any,
         omit_empty: false,
         strict: Some(Strict::OpenAi),
-        max_strict: usize::MAX,
     },
     stub: Stub::Empty,
 };

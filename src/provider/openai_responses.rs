@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::call::{Calls, RawCall, objects, take_list, take_text};
 use super::chat;
 use super::function::Function;
-use super::group::namespaces;
+use super::group::{Namespace, namespaces};
 use super::names::NameRule;
 use super::reply::Reply;
 use super::view::{Keys, Root, SchemaRules, Strict};
@@ -34,7 +34,6 @@ const RULES: Rules = Rules {
         keys: Keys::Any,
         omit_empty: false,
         strict: Some(Strict::OpenAi),
-        max_strict: usize::MAX,
     },
     stub: Stub::Empty,
 };
@@ -60,27 +59,31 @@ impl Wire for OpenAiResponses {
     }
 
     fn body(&self, bound: &Bound<'_>) -> Value {
-        let (deferred, bound_now): (Vec<_>, Vec<_>) =
-            bound.functions.iter().partition(|function| function.deferred);
-        let is_search = |function: &&&Function<'_>| function.ours && function.tool.name == SEARCH;
+        let is_search = |function: &&Function<'_>| function.ours && function.tool.name == SEARCH;
         let mut tools = Vec::new();
-        match (bound.search, bound_now.iter().find(is_search)) {
+        match (bound.search, bound.functions.iter().find(is_search)) {
             (Some(SearchBy::Client), Some(ours)) => tools.push(json!({
                 "type": "tool_search", "execution": "client", "description": ours.description, "parameters": ours.schema
             })),
             (Some(_), _) => tools.push(json!({"type": "tool_search"})),
             (None, _) => {}
         }
-        let whole = bound_now.iter().filter(|function| bound.search.is_none() || !is_search(function));
-        tools.extend(whole.map(|function| self.function(function)));
-        let room = bound.max_entries.unwrap_or(usize::MAX).saturating_sub(tools.len());
+        let rest = bound.functions.iter().filter(|function| bound.search.is_none() || !is_search(function));
+        let (deferred, whole): (Vec<_>, Vec<_>) = rest.clone().partition(|function| function.deferred);
+        let room = bound.max_entries.unwrap_or(usize::MAX).saturating_sub(tools.len() + whole.len());
         let taken = bound.functions.iter().map(|function| function.name.as_str());
-        for namespace in namespaces(&deferred, room, taken) {
-            let functions: Vec<Value> =
-                namespace.functions.iter().map(|function| self.function(function)).collect();
-            tools.push(json!({
-                "type": "namespace", "name": namespace.name, "description": namespace.description, "tools": functions
-            }));
+        // Each namespace stands where its first function would, so that one function more only adds to the end.
+        let namespaces = namespaces(&deferred, room, taken);
+        let mut opened = namespaces.iter().peekable();
+        for function in rest {
+            let opens = |namespace: &&Namespace<'_>| {
+                namespace.functions.first().is_some_and(|first| first.name == function.name)
+            };
+            if !function.deferred {
+                tools.push(self.function(function));
+            } else if let Some(namespace) = opened.next_if(opens) {
+                tools.push(self.namespace(namespace));
+            }
         }
         chat::tools(tools)
     }
@@ -122,5 +125,15 @@ impl Wire for OpenAiResponses {
             json!({"type": "function_call_output", "call_id": reply.call_id, "output": reply.text()})
         };
         replies.iter().map(item).collect()
+    }
+}
+
+impl OpenAiResponses {
+    fn namespace(&self, namespace: &Namespace<'_>) -> Value {
+        let functions: Vec<Value> =
+            namespace.functions.iter().map(|function| self.function(function)).collect();
+        json!({
+            "type": "namespace", "name": namespace.name, "description": namespace.description, "tools": functions
+        })
     }
 }

@@ -12,5 +12,6 @@ mod kill;
 mod ops;
 mod prompt;
 mod repair;
+mod rules;
 mod seed;
 mod tokens;

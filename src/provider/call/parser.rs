@@ -14,6 +14,7 @@ use super::valid::Call;
 use crate::catalog::{Callable, Catalog, Resolved, Tool, functions};
 use crate::finding::Violation;
 use crate::provider::Provider;
+use crate::provider::function::written_schema;
 use crate::provider::view::{self, Keys};
 use crate::provider::wire::Wire;
 
@@ -59,7 +60,7 @@ impl<'a> Parser<'a> {
         for tool in &catalog.tools {
             names.entry(rules.names.name(tool)).or_default().push(tool);
             if rules.schema.keys != Keys::Any {
-                let pairs = view::renamed(tool.parameters.schema(), rules.schema.keys);
+                let pairs = view::renamed(written_schema(tool), rules.schema.keys);
                 if !pairs.is_empty() {
                     renamed.insert(tool.name.as_str(), pairs);
                 }

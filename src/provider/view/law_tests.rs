@@ -17,7 +17,7 @@ use crate::{catalog, config};
 fn all_rules() -> Vec<(Provider, SchemaRules)> {
     let mut distinct = BTreeMap::new();
     for provider in Provider::ALL {
-        let rules = SchemaRules { strict: None, max_strict: 0, ..*rules(provider) };
+        let rules = SchemaRules { strict: None, ..*rules(provider) };
         distinct.entry(format!("{rules:?}")).or_insert((provider, rules));
     }
     distinct.into_values().collect()
@@ -65,7 +65,7 @@ impl<'a> Law<'a> {
     }
 
     fn holds_for(&mut self, rules: &SchemaRules, compact: bool) -> Result<(), String> {
-        let view = |schema: &Value| view(schema, rules, compact, false).map(|view| view.schema);
+        let view = |schema: &Value| view(schema, rules, compact, None).map(|view| view.schema);
         let Some(once) = view(self.schema)? else { return Ok(()) };
         let text = once.to_string();
         let twice = view(&once)?.unwrap_or_default().to_string();
@@ -119,7 +119,8 @@ fn views_of_all_catalogs_obey() {
 fn is_strict(tool: &catalog::Tool) -> bool {
     let Some(_) = tool.parameters.validator() else { return false };
     [Provider::OpenAi, Provider::Anthropic].into_iter().all(|provider| {
-        let view = view(tool.parameters.schema(), rules(provider), false, true).unwrap();
+        let view =
+            view(tool.parameters.schema(), rules(provider), false, Some(&mut Room::default())).unwrap();
         let schema = view.schema.unwrap();
         assert!(!view.strict || compile(&schema).is_ok(), "{}: {schema}", tool.name);
         view.strict
@@ -272,7 +273,7 @@ proptest! {
         let odd = json!({ "$schema": format!("http://json-schema.org/draft-0{draft}/schema#"), "properties": value, "required": value,
             "anyOf": [schema, value], "items": [value], "type": value, "dependencies": value, "definitions": value });
         for (_, rules) in all_rules() {
-            if let Ok(View { schema: Some(view), .. }) = view(&odd, &rules, false, true) {
+            if let Ok(View { schema: Some(view), .. }) = view(&odd, &rules, false, Some(&mut Room::default())) {
                 prop_assert!(compile(&view).is_ok(), "{view}");
             }
         }

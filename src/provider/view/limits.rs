@@ -15,29 +15,62 @@ const MAX_TEXT: usize = 120_000;
 /// An enumeration of more values than this has at most [`MAX_LONG_TEXT`] characters.
 const LONG: usize = 250;
 const MAX_LONG_TEXT: usize = 15_000;
-/// Of one request; a tool that needs more by itself cannot be strict in any.
+/// Of one request on Anthropic: strict tools, and their optional properties and unions together.
+const MAX_TOOLS: usize = 20;
 const MAX_OPTIONAL: usize = 24;
 const MAX_UNIONS: usize = 16;
 
-/// Whether a strict schema is small enough.
-pub(super) fn check(schema: &Value, subset: Strict) -> Result<(), String> {
-    let mut count = Count::default();
-    count.schema(schema, 1);
-    let limits: &[(usize, usize, &str)] = match subset {
-        Strict::OpenAi => &[
-            (count.properties, MAX_PROPERTIES, "properties"),
-            (count.levels, MAX_LEVELS, "levels"),
-            (count.values, MAX_VALUES, "enumerated values"),
-            (count.text, MAX_TEXT, "characters of names and enumerated values"),
-            (count.long_text, MAX_LONG_TEXT, "characters in one long enumeration"),
-        ],
-        Strict::Anthropic => {
-            &[(count.optional, MAX_OPTIONAL, "optional properties"), (count.unions, MAX_UNIONS, "unions")]
+/// What the strict tools of one request take up so far.
+#[derive(Debug, Default)]
+pub(in crate::provider) struct Room {
+    tools: usize,
+    optional: usize,
+    unions: usize,
+}
+
+impl Room {
+    /// Takes the room that a strict schema needs, or says what there is too much of.
+    pub(super) fn take(&mut self, schema: &Value, subset: Strict) -> Result<(), String> {
+        let mut count = Count::default();
+        count.schema(schema, 1);
+        let mine = |is: usize, most: usize, what: &str| match is > most {
+            true => Err(format!("it has {is} {what}, and strict schemas at most {most}")),
+            false => Ok(()),
+        };
+        let ours = |is: usize, most: usize, what: &str| match is > most {
+            true => Err(format!(
+                "the strict tools of one request have at most {most} {what}, and these are taken"
+            )),
+            false => Ok(()),
+        };
+        match subset {
+            Strict::OpenAi => {
+                mine(count.properties, MAX_PROPERTIES, "properties")?;
+                mine(count.levels, MAX_LEVELS, "levels")?;
+                mine(count.values, MAX_VALUES, "enumerated values")?;
+                mine(count.text, MAX_TEXT, "characters of names and enumerated values")?;
+                mine(count.long_text, MAX_LONG_TEXT, "characters in one long enumeration")
+            }
+            Strict::Anthropic => {
+                mine(count.optional, MAX_OPTIONAL, "optional properties")?;
+                mine(count.unions, MAX_UNIONS, "unions")?;
+                let Room { tools, optional, unions } = *self;
+                let next = Room {
+                    tools: tools + 1,
+                    optional: optional + count.optional,
+                    unions: unions + count.unions,
+                };
+                if next.tools > MAX_TOOLS {
+                    return Err(format!(
+                        "a request has at most {MAX_TOOLS} strict tools, and has them already"
+                    ));
+                }
+                ours(next.optional, MAX_OPTIONAL, "optional properties together")?;
+                ours(next.unions, MAX_UNIONS, "unions together")?;
+                *self = next;
+                Ok(())
+            }
         }
-    };
-    match limits.iter().find(|(is, most, _)| is > most) {
-        Some((is, most, what)) => Err(format!("it has {is} {what}, and strict schemas at most {most}")),
-        None => Ok(()),
     }
 }
 

@@ -2,12 +2,13 @@
 //!
 //! 1. [`refs`] copies it, so that all references lead to its own definitions, and those are the ones that are needed.
 //! 2. [`dialect`] makes it JSON Schema 2020-12.
-//! 3. [`keys`] renames properties whose names are refused.
-//! 4. [`compact`] leaves the structure, when that is wanted.
-//! 5. [`inline`] replaces references: all of them, or the one at the root.
-//! 6. [`root`] makes the root one object ([`union`], [`merge`]).
-//! 7. [`keywords`] leaves those that the wire knows; [`words`] tells what they cannot say.
-//! 8. [`strict`] makes the subset to which a model can be held, within [`limits`].
+//! 3. [`text`] takes hidden characters out of what is told.
+//! 4. [`keys`] renames properties whose names are refused.
+//! 5. [`compact`] leaves the structure, when that is wanted.
+//! 6. [`inline`] replaces references: all of them, or the one at the root.
+//! 7. [`root`] makes the root one object ([`union`], [`merge`]).
+//! 8. [`keywords`] leaves those that the wire knows; [`words`] tells what they cannot say.
+//! 9. [`strict`] makes the subset to which a model can be held, within [`limits`].
 
 mod compact;
 mod dialect;
@@ -25,10 +26,13 @@ mod root;
 mod strict;
 #[cfg(test)]
 mod tests;
+mod text;
 mod union;
 mod words;
 
 use serde_json::{Value, json};
+
+pub(super) use limits::Room;
 
 use dialect::{Dialect, Draft};
 use loose::{Loose, guard_references};
@@ -50,8 +54,6 @@ pub(super) struct SchemaRules {
     pub(super) omit_empty: bool,
     /// The subset in which the provider can hold a model to the schema.
     pub(super) strict: Option<Strict>,
-    /// How many strict tools one request may have.
-    pub(super) max_strict: usize,
 }
 
 /// What the root of a schema may be.
@@ -96,14 +98,20 @@ pub(super) struct View {
     pub(super) loosened: Vec<String>,
 }
 
-/// Derives a view. The error says why the tool cannot be bound at all.
-pub(super) fn view(schema: &Value, rules: &SchemaRules, compact: bool, strict: bool) -> Result<View, String> {
+/// Derives a view, a strict one where there is room for one more. The error says why the tool cannot be bound at all.
+pub(super) fn view(
+    schema: &Value,
+    rules: &SchemaRules,
+    compact: bool,
+    strict: Option<&mut Room>,
+) -> Result<View, String> {
     let mut loose = Loose::default();
     let names = keys::renamed(schema, rules.keys);
     let mut view = refs::gathered(schema, &mut loose);
     let takes_any = rules.root == Root::Object;
     Dialect { draft: Draft::of(schema), extensions: takes_any, items: !takes_any }
         .convert(&mut view, &mut loose);
+    text::clean(&mut view);
     keys::rename(&mut view, &names, &mut loose);
     guard_references(&mut view, &mut loose);
     if compact {
@@ -129,8 +137,8 @@ pub(super) fn view(schema: &Value, rules: &SchemaRules, compact: bool, strict: b
         return Ok(View { schema: None, strict: false, not_strict: None, loosened });
     }
     require_properties(&mut view, rules);
-    let subset = rules.strict.filter(|_| strict);
-    let (strict, not_strict) = match subset.map(|subset| strict::strict(&view, subset)) {
+    let made = rules.strict.zip(strict).map(|(subset, room)| strict::strict(&view, subset, room));
+    let (strict, not_strict) = match made {
         Some(Ok(made)) => {
             view = made;
             (true, None)

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Strict;
 use super::keyword::{allows, names_type};
 use super::keywords::{around, type_of};
-use super::limits;
+use super::limits::{self, Room};
 use super::loose::{Loose, one_to_any};
 use super::merge::merge;
 use crate::finding::pointer_join;
@@ -24,7 +24,7 @@ const REFUSED: [&str; 9] = [
 ];
 
 /// The strict form of a schema, or the reason why there is none, with the JSON pointer of its place.
-pub(super) fn strict(schema: &Value, subset: Strict) -> Result<Value, String> {
+pub(super) fn strict(schema: &Value, subset: Strict, room: &mut Room) -> Result<Value, String> {
     let mut strict = schema.clone();
     if subset == Strict::Anthropic {
         limits::no_recursion(&strict)?;
@@ -36,7 +36,7 @@ pub(super) fn strict(schema: &Value, subset: Strict) -> Result<Value, String> {
         }
     }
     Making { subset, loose: Loose::default() }.schema(&mut strict, "")?;
-    limits::check(&strict, subset)?;
+    room.take(&strict, subset)?;
     Ok(strict)
 }
 

@@ -13,7 +13,6 @@ const ANY: SchemaRules = SchemaRules {
     keys: Keys::Any,
     omit_empty: false,
     strict: None,
-    max_strict: 0,
 };
 const PROPERTIES: SchemaRules = SchemaRules { root: Root::Properties, ..ANY };
 
@@ -24,12 +23,12 @@ pub(super) fn rules(provider: Provider) -> &'static SchemaRules {
 /// The view of an object with one property `a`, at that property.
 fn property(schema: Value, rules: &SchemaRules) -> Value {
     let whole = json!({ "type": "object", "properties": { "a": schema, "z": {} } });
-    let view = view(&whole, rules, false, false).unwrap().schema.unwrap();
+    let view = view(&whole, rules, false, None).unwrap().schema.unwrap();
     view["properties"]["a"].clone()
 }
 
 fn whole(schema: Value, rules: &SchemaRules) -> Value {
-    view(&schema, rules, false, false).unwrap().schema.unwrap_or(Value::Null)
+    view(&schema, rules, false, None).unwrap().schema.unwrap_or(Value::Null)
 }
 
 #[track_caller]
@@ -97,7 +96,7 @@ fn properties_named_like_keywords_survive() {
     let names = json!({ "id": { "type": "string" }, "$schema": { "type": "string" }, "description": { "type": "string" },
         "title": { "type": "string" }, "examples": { "type": "string" }, "$ref": { "type": "string" }, "nullable": { "type": "string" } });
     let schema = json!({ "type": "object", "properties": names });
-    let compact = view(&schema, &PROPERTIES, true, false).unwrap().schema.unwrap();
+    let compact = view(&schema, &PROPERTIES, true, None).unwrap().schema.unwrap();
     check(compact, schema);
 }
 
@@ -105,7 +104,7 @@ fn properties_named_like_keywords_survive() {
 fn compact_leaves_the_structure() {
     let schema = json!({ "type": "object", "title": "T", "description": "D", "required": ["a"], "properties": {
         "a": { "type": "string", "description": "d", "default": "x", "examples": ["y"], "format": "date", "enum": ["x"], "deprecated": true } } });
-    let compact = view(&schema, &PROPERTIES, true, false).unwrap().schema.unwrap();
+    let compact = view(&schema, &PROPERTIES, true, None).unwrap().schema.unwrap();
     check(
         compact,
         json!({ "type": "object", "required": ["a"], "properties": {
@@ -132,7 +131,7 @@ fn references_lead_to_definitions_that_are_needed() {
 fn references_are_inlined_and_cycles_are_cut() {
     let schema = json!({ "type": "object", "properties": { "tree": { "$ref": "#/$defs/node", "description": "The tree" } },
         "$defs": { "node": { "type": "object", "description": "A node", "properties": { "next": { "$ref": "#/$defs/node" } } } } });
-    let view = view(&schema, rules(Provider::Bedrock), false, false).unwrap();
+    let view = view(&schema, rules(Provider::Bedrock), false, None).unwrap();
     check(
         view.schema.unwrap(),
         json!({ "type": "object", "properties": {
@@ -154,7 +153,7 @@ fn references_that_double_are_bounded() {
     defs.insert("d200".into(), json!({ "type": "string" }));
     let schema = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": defs });
     for provider in Provider::ALL {
-        let view = view(&schema, rules(provider), false, true).unwrap();
+        let view = view(&schema, rules(provider), false, Some(&mut Room::default())).unwrap();
         let (parts, depth) = keyword::measure(&view.schema.unwrap());
         assert!(parts < 60_000 && depth < 128, "{provider:?}: {parts} parts, {depth} deep");
     }
@@ -167,7 +166,7 @@ fn a_union_at_the_root_becomes_one_object() {
             { "properties": { "name": { "type": "string" }, "kind": { "const": "a" } }, "required": ["kind", "name"] },
             { "properties": { "names": { "type": "array", "items": {} }, "kind": { "const": "b" } }, "required": ["kind", "names"] },
         ] });
-    let view = view(&schema, &PROPERTIES, false, false).unwrap();
+    let view = view(&schema, &PROPERTIES, false, None).unwrap();
     check(
         view.schema.unwrap(),
         json!({ "type": "object", "description": "Names. Give one of: `kind` and `name`; `kind` and `names`.",
@@ -301,7 +300,7 @@ fn odd_keys_are_renamed_everywhere_but_in_values() {
 #[test]
 fn strict_is_made_or_switched_off_with_the_reason() {
     let strict = |schema: Value, provider| {
-        let view = view(&schema, rules(provider), false, true).unwrap();
+        let view = view(&schema, rules(provider), false, Some(&mut Room::default())).unwrap();
         assert_eq!(view.strict, view.not_strict.is_none());
         if view.strict { view.schema.unwrap() } else { view.not_strict.unwrap().into() }
     };
@@ -347,7 +346,7 @@ fn strict_is_made_or_switched_off_with_the_reason() {
 #[test]
 fn what_no_object_fits_is_not_bound() {
     for schema in [json!(false), json!({ "type": "string" })] {
-        assert!(view(&schema, &PROPERTIES, false, false).is_err());
+        assert!(view(&schema, &PROPERTIES, false, None).is_err());
     }
     check(whole(json!(true), &PROPERTIES), json!({ "type": "object", "properties": {} }));
 }

@@ -1,0 +1,260 @@
+//! One bad tool never fails a request: it is left out by name; and names that meet are an error that names both.
+
+use serde_json::{Value, json};
+use toolcrib::catalog::Checked;
+use toolcrib::config::{self, Surface};
+use toolcrib::finding::Code;
+use toolcrib::provider::{self, Payload, PayloadError, Provider, Request};
+
+use super::judge::Case;
+use super::report::Report;
+use super::{JUDGES, surface, sweep};
+use crate::fixture;
+
+const GOOD: &str = r#"{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}"#;
+
+fn definition(name: &str, parameters: &str) -> String {
+    format!(r#"{{"name":"{name}","description":"Reads things.","parameters":{parameters}}}"#)
+}
+
+fn catalog(tools: &[(&str, &str)]) -> Checked {
+    let tools: Vec<String> = tools.iter().map(|(name, parameters)| definition(name, parameters)).collect();
+    fixture::open_text("a.json", &format!("[{}]", tools.join(",")))
+}
+
+/// A payload on each surface and for each provider, held to the rules.
+fn everywhere(checked: &Checked, mut see: impl FnMut(Provider, Surface, &Payload<'_>)) {
+    let deferred = |profile: &mut toolcrib::catalog::Profile<'_>| {
+        profile
+            .tools
+            .iter_mut()
+            .skip(1)
+            .for_each(|entry| entry.mode = toolcrib::tool::DescriptionMode::Deferred);
+    };
+    let mut profile = checked.catalog.profile(None).unwrap();
+    deferred(&mut profile);
+    let mut report = Report::default();
+    for judge in JUDGES {
+        for asked in [Surface::Full, Surface::Hybrid, Surface::Native] {
+            for options in [config::Payload::default(), surface::compact()] {
+                let (catalog, provider) = (&checked.catalog, judge.provider);
+                let request =
+                    Request { catalog, profile: &profile, provider, surface: asked, options, load: &[] };
+                let payload = provider::payload(request).unwrap();
+                report.payload = format!("{} {}", provider.as_str(), asked.as_str());
+                let case = Case { options, payload: &payload };
+                sweep::judged(judge, &case, &mut report);
+                surface::judged(judge, &case, &profile, &[], &mut report);
+                see(provider, asked, &payload);
+            }
+        }
+    }
+    report.close();
+}
+
+#[test]
+fn a_tool_that_cannot_be_bound_is_left_out() {
+    for bad in [
+        r#"{"type":"array","items":{"type":"string"}}"#,
+        r#"{"type":"object","properties":{"a":{"type":"string","pattern":"("}}}"#,
+        r#"{"type":"object","properties":{"a":{"$ref":"https://example.com/a.json"}}}"#,
+    ] {
+        let checked = catalog(&[("good", GOOD), ("bad", bad), ("fine", GOOD)]);
+        everywhere(&checked, |provider, surface, payload| {
+            let name = format!("{} {} {bad}", provider.as_str(), surface.as_str());
+            let left: Vec<_> =
+                payload.findings.iter().filter(|finding| finding.code == Code::PayloadToolLeftOut).collect();
+            assert_eq!(left.len(), 1, "{name} {:?}", payload.findings);
+            assert_eq!(left[0].tool.as_deref(), Some("bad"), "{name}");
+            assert_eq!(left[0].place.as_ref().unwrap().file, "a.json", "{name}");
+            assert!(left[0].message.contains(provider.as_str()), "{name} {}", left[0].message);
+            let bound: Vec<&str> = payload
+                .functions
+                .iter()
+                .filter(|function| !function.ours)
+                .map(|function| function.name.as_str())
+                .collect();
+            assert_eq!(bound, ["good", "fine"], "{name}");
+        });
+    }
+}
+
+/// Every tool of a catalog is bad: the request has no tools, and is a request still.
+#[test]
+fn nothing_is_left() {
+    let checked = catalog(&[("bad", r#"{"type":"array"}"#)]);
+    for judge in JUDGES {
+        let profile = checked.catalog.profile(None).unwrap();
+        let (catalog, provider, surface, options) =
+            (&checked.catalog, judge.provider, Surface::Full, config::Payload::default());
+        let payload =
+            provider::payload(Request { catalog, profile: &profile, provider, surface, options, load: &[] })
+                .unwrap();
+        let expect = match provider {
+            Provider::Mcp => json!({"tools": []}),
+            Provider::LangChain => json!([]),
+            _ => json!({}),
+        };
+        assert_eq!(payload.body, expect, "{}", provider.as_str());
+    }
+}
+
+#[test]
+fn a_schema_that_cannot_be_said_is_loosened() {
+    let either = r#"{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"anyOf":[{"required":["a"]},{"required":["b"]}]}"#;
+    let checked = catalog(&[("good", GOOD), ("either", either)]);
+    everywhere(&checked, |provider, surface, payload| {
+        let loosened: Vec<_> =
+            payload.findings.iter().filter(|finding| finding.code == Code::PayloadSchemaLoosened).collect();
+        let refuses = !matches!(
+            provider,
+            Provider::Gemini
+                | Provider::GeminiInteractions
+                | Provider::Mistral
+                | Provider::Cohere
+                | Provider::Mcp
+        );
+        if refuses && surface == Surface::Full {
+            let name = format!("{} {}", provider.as_str(), surface.as_str());
+            assert_eq!(loosened.len(), 1, "{name} {:?}", payload.findings);
+            assert_eq!(loosened[0].tool.as_deref(), Some("either"), "{name}");
+        }
+        assert!(loosened.iter().all(|finding| finding.tool.as_deref() != Some("good")), "{loosened:?}");
+    });
+}
+
+/// Schemas that break one rule or another of nearly every provider.
+#[test]
+fn odd_schemas_are_made_to_fit() {
+    let odd = [
+        r#"{}"#,
+        r#"{"type":"object"}"#,
+        r#"{"type":"object","properties":{}}"#,
+        r#"{"type":["object","null"],"properties":{"a":{"type":"string"}}}"#,
+        r#"{"$schema":"http://json-schema.org/draft-07/schema#","$id":"https://example.com/x","type":"object","properties":{"a":{"type":"string"}}}"#,
+        r##"{"$ref":"#/$defs/a","$defs":{"a":{"type":"object","properties":{"b":{"type":"integer"}},"required":["b"]}}}"##,
+        r##"{"type":"object","properties":{"tree":{"$ref":"#/$defs/tree"}},"$defs":{"tree":{"type":"object","properties":{"value":{"type":"string"},"children":{"type":"array","items":{"$ref":"#/$defs/tree"}}}}}}"##,
+        r##"{"type":"object","properties":{"self":{"$ref":"#"}}}"##,
+        r##"{"type":"object","properties":{"a":{"$ref":"#/definitions/x"}},"definitions":{"x":{"type":"string","description":"An x."}}}"##,
+        r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/x","description":"Beside."}},"$defs":{"x":{"type":"string"}}}"##,
+        r##"{"type":"object","properties":{"a":{"$ref":"#/properties/b"},"b":{"type":"integer"}}}"##,
+        r#"{"oneOf":[{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]},{"type":"object","properties":{"b":{"type":"string"}},"required":["b"]}]}"#,
+        r#"{"allOf":[{"type":"object","properties":{"a":{"type":"string"}}},{"properties":{"b":{"type":"string"}},"required":["b"]}]}"#,
+        r#"{"type":"object","properties":{"$filter":{"type":"string"},"filter[x]":{"type":"string"},"@type":{"type":"string"},"":{"type":"string"}},"required":["$filter"]}"#,
+        r#"{"type":"object","properties":{"a":{"type":"object","properties":{"b c":{"type":"string"}},"required":["b c"]}}}"#,
+        r#"{"type":"object","properties":{"list":{"type":"array"},"free":{"type":"object"},"any":{},"yes":true,"no":false}}"#,
+        r#"{"type":"object","properties":{"a":{"type":["string","null"]},"b":{"type":["array","string"]},"c":{"const":1},"d":{"enum":[1,null,"x"]}}}"#,
+        r#"{"type":"object","properties":{"a":{"type":"string","nullable":true},"b":{"type":"integer","exclusiveMinimum":true,"minimum":1}}}"#,
+        r#"{"type":"object","properties":{"a":{"type":"array","items":[{"type":"string"},{"type":"integer"}]}}}"#,
+        r#"{"type":"object","properties":{"a":{"type":"string"}},"required":["a","missing"]}"#,
+        r#"{"type":"object","properties":{"type":{"type":"string"},"properties":{"type":"object"},"$ref":{"type":"string"},"items":{"type":"array"},"required":{"type":"boolean"},"title":{"type":"string"},"description":{"type":"string"}},"required":["type","title"]}"#,
+        r#"{"type":"object","enum":[{"a":1},{"a":2}]}"#,
+        r#"{"type":"object","not":{"required":["a"]},"properties":{"a":{"type":"string"}}}"#,
+        r#"{"type":"object","patternProperties":{"^x-":{"type":"string"}},"additionalProperties":{"type":"integer"}}"#,
+        r#"{"type":"object","properties":{"a":{"if":{"type":"string"},"then":{"minLength":2},"else":{"type":"integer"}}}}"#,
+    ];
+    let names: Vec<String> = (0..odd.len()).map(|index| format!("odd_{index}")).collect();
+    let tools: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(odd).collect();
+    let checked = catalog(&tools);
+    assert_eq!(checked.catalog.tools.len(), odd.len());
+    everywhere(&checked, |_, _, _| {});
+}
+
+/// The canonical schema is what it was.
+#[test]
+fn the_canonical_schema_is_untouched() {
+    let Some((_, checked)) = fixture::catalog("notion-openapi.json") else { return };
+    let written = || -> Vec<String> {
+        checked.catalog.tools.iter().map(|tool| tool.parameters.schema().to_string()).collect()
+    };
+    let before = written();
+    everywhere(checked, |_, _, _| {});
+    assert!(before == written());
+}
+
+#[track_caller]
+fn clash(tools: &[(&str, &str)], provider: Provider, surface: Surface, expect: (&str, &str, &str)) {
+    let checked = catalog(tools);
+    let mut profile = checked.catalog.profile(None).unwrap();
+    profile.tools.iter_mut().for_each(|entry| entry.mode = toolcrib::tool::DescriptionMode::Deferred);
+    let (catalog, options) =
+        (&checked.catalog, config::Payload { search: config::SearchBy::Client, ..Default::default() });
+    let error =
+        provider::payload(Request { catalog, profile: &profile, provider, surface, options, load: &[] })
+            .unwrap_err();
+    let PayloadError::Clash { name, first, second, .. } = &error else { panic!("{error}") };
+    let mut both = [first.as_str(), second];
+    both.sort_unstable();
+    assert_eq!((name.as_str(), both[0], both[1]), expect);
+    assert!(error.to_string().contains(expect.1) && error.to_string().contains(expect.2), "{error}");
+    assert!(!error.hint().is_empty());
+}
+
+#[test]
+fn names_that_meet_are_an_error() {
+    for provider in Provider::ALL {
+        let doc = [("read_tool_doc", GOOD)];
+        clash(&doc, provider, Surface::Hybrid, ("read_tool_doc", "read_tool_doc", "read_tool_doc"));
+        if provider.defers() {
+            clash(
+                &[("tool_search", GOOD)],
+                provider,
+                Surface::Native,
+                ("tool_search", "tool_search", "tool_search"),
+            );
+        }
+    }
+    clash(&[("a-b", GOOD), ("a_b", GOOD)], Provider::Cohere, Surface::Full, ("a_b", "a-b", "a_b"));
+}
+
+/// Dots, spaces and length are mapped; nothing meets, and each function knows its tool.
+#[test]
+fn names_are_mapped_to_what_providers_take() {
+    let long = "very_long_name_".repeat(9);
+    let longer = format!("{long}x");
+    let names = [
+        "tool.help",
+        "tool help",
+        "get/things",
+        "2fast",
+        "_x",
+        "naïve",
+        long.as_str(),
+        longer.as_str(),
+        "a:b",
+        "日本語",
+    ];
+    let tools: Vec<(&str, &str)> = names.iter().map(|name| (*name, GOOD)).collect();
+    let checked = catalog(&tools);
+    everywhere(&checked, |provider, surface, payload| {
+        let tools: Vec<&str> = payload
+            .functions
+            .iter()
+            .filter(|function| !function.ours)
+            .map(|function| function.tool.name.as_str())
+            .collect();
+        assert_eq!(tools.len(), names.len(), "{} {}", provider.as_str(), surface.as_str());
+        let emitted = payload.functions.iter().find(|function| function.tool.name == "tool.help");
+        if let Some(function) = emitted.filter(|_| provider != Provider::Mcp) {
+            assert!(function.name.starts_with("tool_help"), "{} {}", provider.as_str(), function.name);
+        }
+    });
+}
+
+/// What a mode without a schema lets through has a schema that is open.
+#[test]
+fn a_tool_without_a_schema_takes_anything() {
+    let text =
+        r#"[{"name":"run","description":"Runs.","allow_no_schema":true,"no_schema_mode":"read-only"}]"#;
+    let checked = fixture::open_text("a.json", text);
+    everywhere(&checked, |provider, surface, payload| {
+        let function = payload.functions.iter().find(|function| function.tool.name == "run").unwrap();
+        let open = |schema: &Value| jsonschema::is_valid(schema, &json!({"x": 1}));
+        let name = format!("{} {}", provider.as_str(), surface.as_str());
+        assert!(
+            function.schema.as_ref().is_some_and(open) && !function.strict,
+            "{name} {:?}",
+            function.schema
+        );
+    });
+}

@@ -1,0 +1,118 @@
+//! A new tool, and a toolset more, only append, so that the prompt cache of what stands before them holds.
+
+use serde_json::Value;
+use toolcrib::config::{self, Deferred, SearchBy, Surface};
+use toolcrib::provider::{self, Provider, Request, toolsets};
+
+use super::sweep::{mixed, profile};
+use crate::fixture;
+
+/// The list that models read. Marks for the cache are no part of what is cached.
+fn list(body: &Value) -> Vec<Value> {
+    let of = |pointer: &str| body.pointer(pointer).and_then(Value::as_array).cloned();
+    let mut list = of("/toolConfig/tools")
+        .or_else(|| of("/tools/0/functionDeclarations"))
+        .or_else(|| of("/tools"))
+        .or_else(|| body.as_array().cloned())
+        .unwrap_or_default();
+    list.retain(|entry| entry.get("cachePoint").is_none());
+    list.iter_mut().filter_map(Value::as_object_mut).for_each(|entry| drop(entry.remove("cache_control")));
+    list
+}
+
+/// Whether one is the other with more at its end. In namespaces, lists and texts may grow too.
+fn grows(old: &Value, new: &Value) -> bool {
+    match (old, new) {
+        (Value::Array(old), Value::Array(new)) => {
+            old.len() <= new.len() && old.iter().zip(new).all(|(old, new)| grows(old, new))
+        }
+        (Value::Object(old), Value::Object(new)) => {
+            old.keys().eq(new.keys()) && old.iter().all(|(key, old)| grows(old, &new[key]))
+        }
+        (Value::String(old), Value::String(new)) => new.starts_with(old),
+        (old, new) => old == new,
+    }
+}
+
+fn options() -> [(Surface, config::Payload); 5] {
+    let plain = config::Payload::default();
+    [
+        (Surface::Full, plain),
+        (Surface::Hybrid, plain),
+        (Surface::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain }),
+        (Surface::Native, plain),
+        (Surface::Native, config::Payload { search: SearchBy::Client, ..plain }),
+    ]
+}
+
+#[test]
+fn a_new_tool_is_appended() {
+    // Forty tools of two catalogs, one of them with categories: how tools are ordered does not depend on more.
+    for file in ["box-openapi.json", "github-mcp-server.json"] {
+        let Some((_, checked)) = fixture::catalog(file) else { return };
+        let tools = mixed(&checked.catalog);
+        for provider in Provider::ALL {
+            for (surface, options) in options() {
+                let made = |count: usize| {
+                    let profile = profile(&tools[..count]);
+                    let request = Request {
+                        catalog: &checked.catalog,
+                        profile: &profile,
+                        provider,
+                        surface,
+                        options,
+                        load: &[],
+                    };
+                    list(&provider::payload(request).unwrap().body)
+                };
+                let mut old = made(12);
+                for count in [13, 15, 16, 17, 40] {
+                    let new = made(count);
+                    let name = format!("{file} {} {} {count}", provider.as_str(), surface.as_str());
+                    let shared = new.get(..old.len()).unwrap_or_else(|| panic!("{name}: shorter"));
+                    let same = match surface {
+                        Surface::Native => old.iter().zip(shared).all(|(old, new)| grows(old, new)),
+                        _ => old == shared,
+                    };
+                    assert!(same, "{name}: something before the end has changed");
+                    assert!(new != old, "{name}: nothing was added");
+                    old = new;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_toolset_more_is_appended() {
+    for file in ["box-openapi.json", "universal-agent-openai.json"] {
+        let Some((_, checked)) = fixture::catalog(file) else { return };
+        let tools = mixed(&checked.catalog);
+        let profile = profile(&tools[..tools.len().min(60)]);
+        let mut names: Vec<String> = toolsets(&profile).into_iter().map(|set| set.name).collect();
+        assert!(names.len() > 2, "{file} {names:?}");
+        // In another order than the catalog's: what was loaded first stays first.
+        names.reverse();
+        for provider in Provider::ALL {
+            let made = |load: &[String]| {
+                let (surface, options) = (Surface::Toolset, config::Payload::default());
+                let request = Request {
+                    catalog: &checked.catalog,
+                    profile: &profile,
+                    provider,
+                    surface,
+                    options,
+                    load,
+                };
+                list(&provider::payload(request).unwrap().body)
+            };
+            let mut old = made(&[]);
+            for count in 1..=names.len().min(4) {
+                let new = made(&names[..count]);
+                assert!(new.starts_with(&old), "{file} {}: {:?}", provider.as_str(), &names[..count]);
+                old = new;
+            }
+            assert_eq!(made(&[&names[..2], &names[..1]].concat()), made(&names[..2]), "loaded twice");
+        }
+    }
+}

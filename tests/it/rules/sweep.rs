@@ -1,0 +1,190 @@
+//! Makes the payloads of every real catalog on every surface, and holds them to one provider's rules.
+//!
+//! Tools are bound a hundred at a time, which every provider takes, so that every tool of every catalog is judged on
+//! every provider. What does not depend on the tools (gateway, files), and what repeats what `full` shows (toolset,
+//! compact schemas, search by the client, marks for the cache, a payload made twice), is judged on the first hundred of
+//! each catalog only.
+
+use toolcrib::catalog::{Catalog, Checked, Profile, ProfileTool, functions};
+use toolcrib::config::{self, Deferred, SearchBy, Surface};
+use toolcrib::provider::{self, Payload, PayloadError, Request, toolsets};
+use toolcrib::tool::DescriptionMode;
+
+use super::judge::{self, Case, Judge};
+use super::report::Report;
+use super::schema::Schema;
+use super::surface;
+use crate::fixture;
+
+/// The real catalogs.
+pub const FILES: [&str; 9] = [
+    "github-mcp-server.json",
+    "livemcpbench-servers.json",
+    "bfcl-functions.json",
+    "universal-agent-openai.json",
+    "notion-openapi.json",
+    "box-openapi.json",
+    "discord-openapi.json",
+    "docker-registry-tools.json",
+    "toucan-nasty-servers.json",
+];
+/// Tools bound at a time.
+const AT_A_TIME: usize = 100;
+/// Of so many tools one is bound in full.
+const FULL_OF: usize = 5;
+
+/// All real catalogs, judged.
+pub fn catalogs(judge: &Judge) {
+    let mut report = Report::default();
+    for file in FILES {
+        let Some((_, checked)) = fixture::catalog(file) else { return };
+        catalog(judge, file, checked, &mut report);
+    }
+    report.close();
+}
+
+/// One catalog, judged.
+pub fn catalog(judge: &Judge, name: &str, checked: &Checked, report: &mut Report) {
+    let catalog = &checked.catalog;
+    for (index, chunk) in mixed(catalog).chunks(AT_A_TIME).enumerate() {
+        let whole = profile(chunk);
+        let mut sweep = Sweep { judge, name, catalog, profile: &whole, report };
+        for (surface, options) in everywhere(judge) {
+            sweep.check(surface, options, &[]);
+        }
+        // A tool that is named like a function of ours is bound where ours is not; elsewhere it clashed.
+        let others: Vec<ProfileTool<'_>> =
+            chunk.iter().filter(|entry| functions().named(&entry.tool.name).is_none()).copied().collect();
+        let others = profile(&others);
+        let mut sweep = Sweep { judge, name, catalog, profile: &others, report };
+        if others.tools.len() < chunk.len() {
+            everywhere(judge).into_iter().for_each(|(surface, options)| sweep.check(surface, options, &[]));
+        }
+        if index == 0 {
+            sweep.samples();
+        }
+    }
+}
+
+/// The tools of a catalog: one of five in full, the others deferred.
+pub fn mixed(catalog: &Catalog) -> Vec<ProfileTool<'_>> {
+    let mode = |index: usize| match index % FULL_OF {
+        0 => DescriptionMode::Full,
+        _ => DescriptionMode::Deferred,
+    };
+    catalog.tools.iter().enumerate().map(|(index, tool)| ProfileTool { tool, mode: mode(index) }).collect()
+}
+
+/// A profile of these tools.
+pub fn profile<'a>(tools: &[ProfileTool<'a>]) -> Profile<'a> {
+    Profile { name: None, description: None, tools: tools.to_vec() }
+}
+
+/// Surfaces and options on which schemas differ.
+fn everywhere(judge: &Judge) -> Vec<(Surface, config::Payload)> {
+    let plain = config::Payload::default();
+    let mut all = vec![(Surface::Full, plain), (Surface::Hybrid, plain)];
+    if judge.native {
+        all.push((Surface::Native, plain));
+    }
+    all
+}
+
+fn native(plain: config::Payload) -> [(Surface, config::Payload); 2] {
+    [SearchBy::Provider, SearchBy::Client]
+        .map(|search| (Surface::Native, config::Payload { search, ..plain }))
+}
+
+struct Sweep<'a, 'r> {
+    judge: &'a Judge,
+    name: &'a str,
+    catalog: &'a Catalog,
+    profile: &'a Profile<'a>,
+    report: &'r mut Report,
+}
+
+impl<'a> Sweep<'a, '_> {
+    /// Payloads that are judged once a catalog.
+    fn samples(&mut self) {
+        let plain = config::Payload::default();
+        self.check(Surface::Gateway, plain, &[]);
+        self.check(Surface::Files, plain, &[]);
+        let names: Vec<String> = toolsets(self.profile).into_iter().map(|set| set.name).collect();
+        for count in 0..=names.len().min(2) {
+            self.check(Surface::Toolset, plain, &names[..count]);
+        }
+        self.check(Surface::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain }, &[]);
+        self.check(Surface::Native, config::Payload { search: SearchBy::Client, ..plain }, &[]);
+        for cache in [true, false] {
+            for surface in [Surface::Hybrid, Surface::Native] {
+                self.check(surface, config::Payload { cache: Some(cache), ..plain }, &[]);
+            }
+        }
+        for (surface, options) in native(plain).into_iter().chain([(Surface::Hybrid, plain)]) {
+            let first = self.payload(surface, options, &[]).body.to_string();
+            let second = self.payload(surface, options, &[]).body.to_string();
+            self.report.demand(first == second, "the same payload twice", "");
+        }
+        let fallen = self.payload(Surface::Native, plain, &[]);
+        let is_native = fallen.surface == Surface::Native;
+        self.report.demand(
+            is_native == self.judge.native,
+            "native where the provider defers, else hybrid",
+            "",
+        );
+        self.report.demand(is_native != fallen.note.is_some(), "a note where the surface is another", "");
+    }
+
+    fn payload(&self, surface: Surface, options: config::Payload, load: &'a [String]) -> Payload<'a> {
+        let (catalog, profile, provider) = (self.catalog, self.profile, self.judge.provider);
+        provider::payload(Request { catalog, profile, provider, surface, options, load }).unwrap_or_else(
+            |error| panic!("{} {} {}: {error}", self.name, provider.as_str(), surface.as_str()),
+        )
+    }
+
+    fn check(&mut self, asked: Surface, options: config::Payload, load: &[String]) {
+        let (catalog, profile, provider) = (self.catalog, self.profile, self.judge.provider);
+        let made = provider::payload(Request { catalog, profile, provider, surface: asked, options, load });
+        let how = format!(
+            "{} {:?} {:?} {:?} +{}",
+            asked.as_str(),
+            options.deferred,
+            options.search,
+            options.cache,
+            load.len()
+        );
+        self.report.payload = format!("{} · {} · {how}", self.name, provider.as_str());
+        self.report.tool.clear();
+        match made {
+            Ok(payload) => {
+                let case = Case { options, payload: &payload };
+                judged(self.judge, &case, self.report);
+                surface::judged(self.judge, &case, profile, load, self.report);
+            }
+            Err(PayloadError::Clash { first, second, .. }) if first == second => {
+                self.report.demand(
+                    functions().named(&first).is_some(),
+                    "a clash with a function of ours",
+                    "",
+                );
+            }
+            Err(error) => self.report.demand(false, &format!("a payload: {error}"), ""),
+        }
+    }
+}
+
+/// Holds one payload to the rules that need nothing but its JSON.
+pub fn judged(judge: &Judge, case: &Case<'_>, report: &mut Report) {
+    let found = (judge.found)(case.body());
+    judge::names(judge, &found, report);
+    (judge.shape)(case, report);
+    for function in &found {
+        let Some(root) = function.schema else { continue };
+        // The same schema came by on another surface, unless this is the first.
+        if report.is_new((function.strict, root)) {
+            report.tool = function.name.to_string();
+            (judge.schema)(&Schema::new(root, &function.schema_pointer, function.strict), report);
+        }
+    }
+    report.tool.clear();
+}
