@@ -68,7 +68,9 @@ impl Context<'_> {
             let at = finding.place.clone().unwrap_or_else(at);
             findings.push(finding.at(at).tool(&name));
         };
-        let parameters = schema::check(&definition, parts.arguments, &schema_place, &mut report);
+        let parameters = schema::check(&definition, &parts.arguments, &schema_place, &mut report);
+        let without_arguments =
+            schema::tells(parameters.schema(), &parts.arguments).then_some(parts.without_arguments);
         let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);
         let call = examples.first().map(|example| example.arguments.clone()).or_else(|| {
             parameters.validator()?;
@@ -105,6 +107,7 @@ impl Context<'_> {
                 parts.body
             },
             description,
+            without_arguments,
             returns: definition
                 .returns
                 .as_deref()

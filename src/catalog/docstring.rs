@@ -13,6 +13,8 @@ use parse::{
 pub struct Docstring {
     /// Everything that belongs to no section.
     pub body: String,
+    /// Everything but what is said of the arguments.
+    pub without_arguments: String,
     /// What the text says of each argument; a type in parentheses stays in front.
     pub arguments: IndexMap<String, String>,
     /// What a call returns.
@@ -31,17 +33,24 @@ pub fn split(text: &str) -> Docstring {
     let lines: Vec<&str> = text.lines().collect();
     let mut parts = Docstring::default();
     let mut body: Vec<&str> = Vec::new();
+    let mut without_arguments: Vec<&str> = Vec::new();
     let mut fenced = false;
     let mut at = 0;
     while let Some(&line) = lines.get(at) {
         fenced ^= line.trim_start().starts_with("```");
+        let known = parts.arguments.len();
         let end = if fenced { None } else { parts.lift(&lines, at) };
         if end.is_none() {
             body.push(line);
         }
-        at = end.unwrap_or(at + 1);
+        let end = end.unwrap_or(at + 1);
+        if parts.arguments.len() == known {
+            without_arguments.extend(&lines[at..end]);
+        }
+        at = end;
     }
     parts.body = tidy(&body);
+    parts.without_arguments = tidy(&without_arguments);
     parts
 }
 

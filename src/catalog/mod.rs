@@ -53,6 +53,8 @@ pub struct Tool {
     pub short: String,
     /// The whole description, cleaned.
     pub description: String,
+    /// The description without what it says of arguments, when the schema says the same of each.
+    pub without_arguments: Option<String>,
     /// The description without what is told elsewhere: arguments, returns, examples.
     pub long: String,
     /// What a call returns, in words.

@@ -79,7 +79,7 @@ impl Parameters {
 /// Repairs and compiles the parameters of a definition. `described` are descriptions that a docstring has for them.
 pub(super) fn check(
     tool: &Definition,
-    described: IndexMap<String, String>,
+    described: &IndexMap<String, String>,
     place: &Place,
     report: &mut impl FnMut(Finding),
 ) -> Parameters {
@@ -160,7 +160,7 @@ fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Find
 }
 
 /// Descriptions that only the docstring has go where readers look for them.
-fn describe(schema: &mut Arc<Value>, described: IndexMap<String, String>) {
+fn describe(schema: &mut Arc<Value>, described: &IndexMap<String, String>) {
     let lacks = |schema: &Value, name: &str| {
         let property =
             schema.get("properties").and_then(|properties| properties.get(name)).and_then(Value::as_object);
@@ -169,14 +169,25 @@ fn describe(schema: &mut Arc<Value>, described: IndexMap<String, String>) {
         })
     };
     for (name, text) in described {
-        if !lacks(schema, &name) {
+        if !lacks(schema, name) {
             continue;
         }
         let properties = Arc::make_mut(schema).get_mut("properties").and_then(Value::as_object_mut);
-        if let Some(Value::Object(property)) = properties.and_then(|properties| properties.get_mut(&name)) {
-            property.insert("description".into(), text.into());
+        if let Some(Value::Object(property)) = properties.and_then(|properties| properties.get_mut(name)) {
+            property.insert("description".into(), text.as_str().into());
         }
     }
+}
+
+/// Whether a schema says all that a docstring says of the arguments, which is something.
+pub(super) fn tells(schema: &Value, described: &IndexMap<String, String>) -> bool {
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let says = |(name, text): (&String, &String)| {
+        let property = schema.get("properties").and_then(|properties| properties.get(name));
+        let told = property.and_then(|property| property.get("description")).and_then(Value::as_str);
+        told.is_some_and(|told| squeezed(told).contains(&squeezed(text)))
+    };
+    !described.is_empty() && described.iter().all(says)
 }
 
 fn compile(schema: &Value, cost: Cost) -> Result<Callable, String> {

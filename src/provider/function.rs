@@ -145,11 +145,17 @@ fn stub(stub: Stub, takes_none: bool) -> Option<Value> {
 fn text(chosen: &Chosen<'_>) -> String {
     let tool = chosen.tool;
     match chosen.extent {
-        Extent::Full if !tool.description.trim().is_empty() => tool.description.clone(),
+        Extent::Full if !tool.description.trim().is_empty() => whole_text(tool).to_string(),
         Extent::Full | Extent::Compact => tool.short.clone(),
         Extent::Stub if tool.short.ends_with(['.', '!', '?', '…', '。']) => {
             format!("{} {DOC_FIRST}", tool.short)
         }
         Extent::Stub => format!("{}. {DOC_FIRST}", tool.short),
     }
+}
+
+/// The description; what the bound schema says of arguments is not said twice.
+fn whole_text(tool: &Tool) -> &str {
+    let shorter = tool.without_arguments.as_deref().filter(|text| !text.trim().is_empty());
+    shorter.filter(|_| tool.definition.provider_schema.is_none()).unwrap_or(&tool.description)
 }
