@@ -138,34 +138,11 @@ pub fn open(mut workspace: Workspace) -> Checked {
     let mut all = std::mem::take(&mut workspace.findings);
     all.extend(findings);
     let catalog = build::build(workspace, tools, &mut all);
-    configure(&catalog, &mut all);
+    catalog.configure(&mut all);
     locate(&documents, &mut all);
     let mut checked = Checked { catalog, findings: all, documents };
     checked.catalog.complete = !checked.lost_input();
     checked
-}
-
-/// Applies configured severities and ignores.
-fn configure(catalog: &Catalog, findings: &mut Vec<Finding>) {
-    use crate::config::LintLevel;
-    let lint = &catalog.config.lint;
-    for finding in findings.iter_mut() {
-        finding.severity = match lint.severity.get(finding.code.as_str()) {
-            Some(LintLevel::Error) => Severity::Error,
-            Some(LintLevel::Warning) => Severity::Warning,
-            Some(LintLevel::Info) => Severity::Info,
-            _ => finding.severity,
-        };
-    }
-    let off = |code: Code| lint.severity.get(code.as_str()) == Some(&LintLevel::Off);
-    let ignored = |finding: &Finding| {
-        let tool = finding.tool.as_deref().and_then(|name| catalog.named(name));
-        lint.ignore
-            .iter()
-            .filter(|rule| rule.code == finding.code.as_str())
-            .any(|rule| rule.tools.is_empty() || tool.is_some_and(|tool| rule.tools.contains(&tool.facts())))
-    };
-    findings.retain(|finding| !off(finding.code) && !ignored(finding));
 }
 
 impl Tool {
@@ -184,6 +161,28 @@ impl Tool {
 }
 
 impl Catalog {
+    /// Applies configured severities and ignores.
+    pub fn configure(&self, findings: &mut Vec<Finding>) {
+        use crate::config::LintLevel;
+        let lint = &self.config.lint;
+        for finding in findings.iter_mut() {
+            finding.severity = match lint.severity.get(finding.code.as_str()) {
+                Some(LintLevel::Error) => Severity::Error,
+                Some(LintLevel::Warning) => Severity::Warning,
+                Some(LintLevel::Info) => Severity::Info,
+                _ => finding.severity,
+            };
+        }
+        let off = |code: Code| lint.severity.get(code.as_str()) == Some(&LintLevel::Off);
+        let ignored = |finding: &Finding| {
+            let tool = finding.tool.as_deref().and_then(|name| self.named(name));
+            lint.ignore.iter().filter(|rule| rule.code == finding.code.as_str()).any(|rule| {
+                rule.tools.is_empty() || tool.is_some_and(|tool| rule.tools.contains(&tool.facts()))
+            })
+        };
+        findings.retain(|finding| !off(finding.code) && !ignored(finding));
+    }
+
     /// The tool with this canonical name.
     pub fn named(&self, name: &str) -> Option<&Tool> {
         let candidates = self.by_name.get(name)?;

@@ -1,9 +1,13 @@
 //! `toolcrib payload`: what is sent to a provider.
 
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+
 use super::catalog::{CatalogArgs, report_briefly};
 use super::{Failure, Outcome, note, print};
+use crate::catalog::Checked;
 use crate::config::{Deferred, Surface};
-use crate::finding::{Severity, text_report};
+use crate::finding::{Code, Finding, Severity, locate, text_report};
 use crate::provider::{self, PayloadError, Provider, Request};
 
 /// Print the tools of a request: the fragment of the body that a provider takes.
@@ -34,6 +38,9 @@ pub(super) struct Payload {
     /// Indent, for people.
     #[arg(long)]
     pretty: bool,
+    /// Report all that could not be said in the provider's terms, infos too, with places.
+    #[arg(long, short)]
+    verbose: bool,
 }
 
 /// A wire and a surface.
@@ -66,13 +73,38 @@ impl Payload {
         let request = Request { catalog, profile: &profile, provider, surface, options, load: &self.load };
         let payload = provider::payload(request).map_err(refused)?;
         payload.note.iter().for_each(note);
-        let told: Vec<_> =
-            payload.findings.iter().filter(|finding| finding.severity != Severity::Info).cloned().collect();
-        if !told.is_empty() {
-            note(text_report(&told, &checked.documents, false, Some(10)).trim_end());
+        report(&payload.findings, &checked, self.verbose);
+        if payload.findings.iter().any(|finding| finding.severity == Severity::Error) {
+            return Err(Failure::Findings(Some("nothing is printed, since there are errors".into())));
         }
         let text = if self.pretty { format!("{:#}", payload.body) } else { payload.body.to_string() };
         print(&format!("{text}\n"))
+    }
+}
+
+/// Findings of each code that are shown unless all are asked for.
+const SHOWN: usize = 5;
+
+/// What could not be said in the provider's terms: a line each, or all of it with the places.
+fn report(findings: &[Finding], checked: &Checked, verbose: bool) {
+    if verbose {
+        let mut findings = findings.to_vec();
+        locate(&checked.documents, &mut findings);
+        let color = std::io::stderr().is_terminal();
+        return note(text_report(&findings, &checked.documents, color, None).trim_end());
+    }
+    let mut by_code: BTreeMap<Code, Vec<&Finding>> = BTreeMap::new();
+    for finding in findings.iter().filter(|finding| finding.severity != Severity::Info) {
+        by_code.entry(finding.code).or_default().push(finding);
+    }
+    for (code, findings) in by_code {
+        for finding in findings.iter().take(SHOWN) {
+            let tool = finding.tool.as_deref().unwrap_or_default();
+            note(format!("{}[{code}]: {tool}: {}", finding.severity.as_str(), finding.message));
+        }
+        if findings.len() > SHOWN {
+            note(format!("... and {} more {code}; --verbose lists them", findings.len() - SHOWN));
+        }
     }
 }
 

@@ -197,6 +197,7 @@ pub fn payload_of_any_size<'a>(request: Request<'a>) -> Result<Payload<'a>, Payl
         max_entries: rules.max_entries,
     };
     let body = wire.body(&bound);
+    request.catalog.configure(&mut findings);
     Ok(Payload { surface, body, functions, findings, note })
 }
 

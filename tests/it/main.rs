@@ -10,6 +10,7 @@ mod hostile;
 mod import;
 mod kill;
 mod ops;
+mod payload;
 mod prompt;
 mod repair;
 mod rules;
