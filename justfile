@@ -19,9 +19,9 @@ schemas:
     cargo run --quiet -- schema definition > schema/definition.schema.json
     cargo run --quiet -- schema config > schema/toolcrib.schema.json
 
-# Measure: load, render, render again, each beside a bare loop over the same bytes.
+# Measure: load, render, payloads, calls, each beside a bare loop over the same bytes.
 bench:
-    cargo bench --bench pipeline
+    cargo bench
 
 # Fuzz one reader for a minute (needs cargo-fuzz and a nightly toolchain).
 fuzz target="load":
