@@ -31,6 +31,19 @@ impl CatalogArgs {
 
 /// Reports what keeps input out of the catalog, and counts the rest; for commands whose job is another.
 pub(super) fn report_briefly(checked: &Checked) {
+    report_lost(checked);
+    let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
+    if errors + warnings > 0 {
+        note(format!(
+            "{} and {}; `toolcrib check` shows them",
+            counted(errors, "error"),
+            counted(warnings, "warning")
+        ));
+    }
+}
+
+/// Reports what keeps input out of the catalog, and nothing else; for commands that run at every turn of a job.
+pub(super) fn report_lost(checked: &Checked) {
     let lost: Vec<Finding> = checked
         .findings
         .iter()
@@ -41,13 +54,14 @@ pub(super) fn report_briefly(checked: &Checked) {
         let color = std::io::stderr().is_terminal();
         note(text_report(&lost, &checked.documents, color, Some(10)).trim_end());
     }
-    let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
-    if errors + warnings > 0 {
-        note(format!(
-            "{} and {}; `toolcrib check` shows them",
-            counted(errors, "error"),
-            counted(warnings, "warning")
-        ));
+}
+
+/// Fails when something of the input is missing from the catalog, after what could be read has been printed.
+pub(super) fn complete(checked: &Checked) -> super::Outcome {
+    if checked.lost_input() {
+        Err(Failure::Findings(Some("not all of the catalog could be read".into())))
+    } else {
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::catalog::{CatalogArgs, counted, report_briefly};
+use super::catalog::{CatalogArgs, counted, report_lost};
 use super::{Failure, Outcome, note, print};
 use crate::model::Endpoint;
 use crate::provider::Provider;
@@ -29,6 +29,9 @@ pub(super) struct Parse {
     /// Whose response it is.
     #[arg(long, value_name = "NAME", value_parser = Provider::ALL.map(Provider::as_str))]
     provider: String,
+    /// Take calls of this profile's tools only; any other tool is unknown.
+    #[arg(long, short, value_name = "NAME")]
+    profile: Option<String>,
     /// Indent, for people.
     #[arg(long)]
     pretty: bool,
@@ -38,9 +41,10 @@ impl Parse {
     pub(super) fn run(self) -> Outcome {
         let body = stdin()?;
         let checked = self.catalog.open()?;
-        report_briefly(&checked);
+        report_lost(&checked);
         let provider = Provider::parse(&self.provider).unwrap_or(Provider::OpenAi);
-        let parser = Parser::new(&checked.catalog, provider);
+        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
+        let parser = Parser::of_profile(&checked.catalog, &profile, provider);
         let entries = parser.parse(&body).map_err(|error| Failure::Findings(Some(error.to_string())))?;
         let entries = match &checked.catalog.config.repair {
             Some(repair) if entries.iter().any(|entry| entry.outcome.is_err()) => match Endpoint::new(repair)

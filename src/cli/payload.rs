@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
-use super::catalog::{CatalogArgs, report_briefly};
+use super::catalog::{CatalogArgs, complete, report_lost};
 use super::{Failure, Outcome, note, print};
 use crate::catalog::Checked;
 use crate::config::{Deferred, Surface};
@@ -26,8 +26,8 @@ pub(super) struct Payload {
     /// Bind the tools of this profile only.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// Toolsets loaded so far, in that order; for the surface `toolset`.
-    #[arg(long, value_name = "NAME", num_args = 1..)]
+    /// Toolsets loaded so far, which are categories, such as `--load Issues Gists`; for the surface `toolset`.
+    #[arg(long, value_name = "CATEGORY", num_args = 1..)]
     load: Vec<String>,
     /// What is bound of deferred tools on the surface `hybrid`: the smallest schema, or one without texts.
     #[arg(long, value_parser = ["stub", "compact"])]
@@ -57,7 +57,7 @@ pub(super) struct Target {
 impl Payload {
     pub(super) fn run(self) -> Outcome {
         let checked = self.catalog.open()?;
-        report_briefly(&checked);
+        report_lost(&checked);
         let catalog = &checked.catalog;
         let profile = catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
         let mut options = catalog.config.payload;
@@ -69,6 +69,10 @@ impl Payload {
         options.cache = self.cache.as_deref().map(|word| word == "on").or(options.cache);
         let surface =
             self.target.surface.as_deref().and_then(Surface::parse).or(options.surface).unwrap_or_default();
+        if !self.load.is_empty() && surface != Surface::Toolset {
+            let message = format!("--load is for the surface toolset, and this is {}", surface.as_str());
+            return Err(Failure::Usage(message));
+        }
         let provider = Provider::parse(&self.target.provider).unwrap_or(Provider::OpenAi);
         let request = Request { catalog, profile: &profile, provider, surface, options, load: &self.load };
         let payload = provider::payload(request).map_err(refused)?;
@@ -78,7 +82,8 @@ impl Payload {
             return Err(Failure::Findings(Some("nothing is printed, since there are errors".into())));
         }
         let text = if self.pretty { format!("{:#}", payload.body) } else { payload.body.to_string() };
-        print(&format!("{text}\n"))
+        print(&format!("{text}\n"))?;
+        complete(&checked)
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::catalog::{CatalogArgs, report_briefly};
+use super::catalog::{CatalogArgs, report_lost};
 use super::parse::stdin;
 use super::payload::refused;
 use super::{Failure, Outcome, print};
@@ -79,7 +79,7 @@ impl Reply {
             return Err(Failure::Findings(Some(format!("call {} of the list has no `envelope`", index + 1))));
         }
         let checked = self.catalog.open()?;
-        report_briefly(&checked);
+        report_lost(&checked);
         let catalog = &checked.catalog;
         let provider = Provider::parse(&self.provider).unwrap_or(Provider::OpenAi);
         let parser = Parser::new(catalog, provider);

@@ -78,6 +78,9 @@ pub struct Payload {
     pub deferred: Deferred,
     /// Who answers a search for tools on the surface `native`.
     pub search: SearchBy,
+    /// The most tools that a request may have, where what stands behind the wire takes another number than its provider.
+    #[schemars(range(min = 1))]
+    pub max_tools: Option<usize>,
     /// Whether tools are marked for the prompt cache. When not said: yes for `anthropic`, no for `bedrock`, some of
     /// whose models refuse the mark.
     pub cache: Option<bool>,

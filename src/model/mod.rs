@@ -5,9 +5,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::config;
+use crate::tool::clean_line;
 
 /// The most bytes of an answer that are read.
 const MAX_ANSWER: u64 = 1 << 20;
+/// The most characters that are shown of why an API refuses.
+const MAX_TOLD: usize = 200;
 
 /// Something that answers a question in text.
 pub trait Model: Sync {
@@ -92,12 +95,28 @@ impl Endpoint {
     }
 }
 
+impl Endpoint {
+    /// What an API says about its refusal: its first words, without the key.
+    fn told(&self, body: &str) -> String {
+        let answer: Value = serde_json::from_str(body).unwrap_or_default();
+        let message = ["/error/message", "/message", "/error"]
+            .into_iter()
+            .find_map(|pointer| answer.pointer(pointer).and_then(Value::as_str))
+            .unwrap_or_default();
+        let hidden = match &self.key {
+            Some(key) if !key.is_empty() => message.replace(key.as_str(), "..."),
+            _ => message.to_string(),
+        };
+        let told: String = clean_line(&hidden).chars().take(MAX_TOLD).collect();
+        if told.is_empty() { String::new() } else { format!(": {told}") }
+    }
+}
+
 impl Model for Endpoint {
     fn answer(&self, instructions: &str, question: &str) -> Result<String, ModelError> {
         use std::io::Read;
         let body = json!({
             "model": self.model,
-            "temperature": 0,
             "messages": [
                 {"role": "system", "content": instructions},
                 {"role": "user", "content": question},
@@ -116,11 +135,12 @@ impl Model for Endpoint {
             status: status.as_u16(),
             reason: reason.into(),
         };
-        if !status.is_success() {
-            return Err(refused(""));
-        }
         let mut whole = response.take(MAX_ANSWER);
-        whole.read_to_string(&mut text).map_err(|_| refused(", and the answer broke off"))?;
+        let read = whole.read_to_string(&mut text);
+        if !status.is_success() {
+            return Err(refused(&self.told(&text)));
+        }
+        read.map_err(|_| refused(", and the answer broke off"))?;
         let answer: Value =
             serde_json::from_str(&text).map_err(|_| refused(", and the answer is not JSON"))?;
         let content = answer.pointer("/choices/0/message/content").and_then(Value::as_str);

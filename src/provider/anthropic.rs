@@ -3,12 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::call::{Calls, RawCall, objects, take_list};
-use super::chat;
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
-use super::view::{Keys, Root, SchemaRules, Strict};
-use super::wire::{Bound, Cache, Rules, Stub, Wire};
+use super::view::{Keys, SchemaRules, Strict};
+use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, tool_list};
 use crate::config::SearchBy;
 
 /// The wire.
@@ -20,17 +19,9 @@ const EXPECTED: &str = "a message whose `content` is a list of blocks, or a list
 const RULES: Rules = Rules {
     names: NameRule::Safe,
     max_entries: Some(10_000),
-    native: true,
+    native: Native::Single,
     cache: Cache::OnByDefault,
-    schema: SchemaRules {
-        inline: false,
-        root: Root::Properties,
-        keywords: &[],
-        words: false,
-        keys: Keys::Portable,
-        omit_empty: false,
-        strict: Some(Strict::Anthropic),
-    },
+    schema: SchemaRules { keys: Keys::Portable, strict: Some(Strict::Anthropic), ..JSON_SCHEMA },
     stub: Stub::Bare,
 };
 
@@ -69,7 +60,7 @@ impl Wire for Anthropic {
                 last.insert("cache_control".into(), json!({"type": "ephemeral"}));
             }
         }
-        chat::tools(tools)
+        tool_list(tools)
     }
 
     fn calls(&self, response: Value) -> Calls {

@@ -7,7 +7,7 @@ use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
 use super::view::{Keys, Root, SchemaRules, Strict};
-use super::wire::{Bound, Cache, Rules, Stub, Wire};
+use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object};
 
 /// The wire.
 pub(super) struct Bedrock;
@@ -19,16 +19,14 @@ const EXPECTED: &str =
 const RULES: Rules = Rules {
     names: NameRule::Safe,
     max_entries: None,
-    native: false,
+    native: Native::No,
     cache: Cache::OffByDefault,
     schema: SchemaRules {
         inline: true,
         root: Root::Bare,
-        keywords: &[],
-        words: false,
         keys: Keys::Portable,
-        omit_empty: false,
         strict: Some(Strict::Anthropic),
+        ..JSON_SCHEMA
     },
     stub: Stub::Empty,
 };
@@ -42,11 +40,11 @@ impl Wire for Bedrock {
         let mut spec = Map::new();
         spec.insert("name".into(), function.name.as_str().into());
         spec.insert("description".into(), function.description.as_str().into());
-        spec.insert("inputSchema".into(), json!({"json": function.schema}));
+        spec.insert("inputSchema".into(), object([("json", function.schema.clone().unwrap_or_default())]));
         if function.strict {
             spec.insert("strict".into(), true.into());
         }
-        json!({"toolSpec": spec})
+        object([("toolSpec", spec.into())])
     }
 
     fn body(&self, bound: &Bound<'_>) -> Value {
@@ -57,7 +55,7 @@ impl Wire for Bedrock {
         if bound.cache {
             tools.push(json!({"cachePoint": {"type": "default"}}));
         }
-        json!({"toolConfig": {"tools": tools}})
+        object([("toolConfig", object([("tools", tools.into())]))])
     }
 
     fn calls(&self, response: Value) -> Calls {

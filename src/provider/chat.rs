@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::call::{Calls, RawCall, objects, take, take_list, take_object, take_text};
 use super::function::Function;
 use super::reply::Reply;
+use super::wire::object;
 
 /// `{"type":"function","function":{...}}`.
 pub(super) fn function(function: &Function<'_>) -> Value {
@@ -17,12 +18,7 @@ pub(super) fn function(function: &Function<'_>) -> Value {
     if function.strict {
         fields.insert("strict".into(), true.into());
     }
-    json!({"type": "function", "function": fields})
-}
-
-/// The fragment `{"tools":[...]}`; empty when there are none, since an empty list is refused.
-pub(super) fn tools(tools: Vec<Value>) -> Value {
-    if tools.is_empty() { json!({}) } else { json!({"tools": tools}) }
+    object([("type", "function".into()), ("function", fields.into())])
 }
 
 /// What the message of a response stands in.

@@ -1,5 +1,6 @@
 //! Why no payload can be made: said before anything is sent.
 
+use super::wire::Native;
 use super::{Provider, Request};
 use crate::catalog::{Profile, functions};
 use crate::config::Surface;
@@ -50,10 +51,9 @@ impl PayloadError {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            PayloadError::TooMany { fits, .. } if fits.is_empty() => {
-                "make a profile with fewer tools, or use --surface gateway".into()
+            PayloadError::TooMany { fits, limit, .. } => {
+                format!("these fit: {}; or make a profile with fewer tools, {limit} at most", fits.join("; "))
             }
-            PayloadError::TooMany { fits, .. } => format!("these fit: {}", fits.join("; ")),
             PayloadError::Clash { first, second, .. }
                 if functions().named(first).is_some() && first == second =>
             {
@@ -75,7 +75,7 @@ impl PayloadError {
 /// Refuses more entries than the provider takes.
 pub(super) fn check_count(request: &Request<'_>, surface: Surface, count: usize) -> Result<(), PayloadError> {
     let provider = request.provider;
-    match provider.wire().rules().max_entries {
+    match request.max_entries() {
         Some(limit) if count > limit => {
             Err(PayloadError::TooMany { provider, surface, limit, count, fits: fits(request, limit) })
         }
@@ -85,7 +85,7 @@ pub(super) fn check_count(request: &Request<'_>, surface: Surface, count: usize)
 
 /// Surfaces of this profile, then other profiles, that stay within the limit.
 fn fits(request: &Request<'_>, limit: usize) -> Vec<String> {
-    let native = request.provider.defers();
+    let native = request.provider.wire().rules().native;
     let surfaces = |profile: &Profile<'_>| -> Vec<&'static str> {
         let full = profile.tools.iter().filter(|entry| entry.mode == DescriptionMode::Full).count();
         Surface::ALL
@@ -93,19 +93,29 @@ fn fits(request: &Request<'_>, limit: usize) -> Vec<String> {
             .filter(|surface| match surface {
                 Surface::Full => profile.tools.len() <= limit,
                 Surface::Hybrid => profile.tools.len() < limit,
-                Surface::Native => native && full < limit / 2,
+                Surface::Native => match native {
+                    Native::No => false,
+                    Native::Single => profile.tools.len() < limit,
+                    Native::Grouped => full + 1 < limit,
+                },
                 Surface::Toolset => full < limit,
                 Surface::Gateway | Surface::Files => true,
             })
             .map(Surface::as_str)
             .collect()
     };
-    let mut fits = vec![format!("--surface {}", surfaces(request.profile).join("|"))];
+    let refused = request.surface.as_str();
+    let others: Vec<&str> =
+        surfaces(request.profile).into_iter().filter(|surface| *surface != refused).collect();
+    let mut fits = vec![format!("--surface {}", others.join(" or "))];
+    if request.surface == Surface::Toolset && !request.load.is_empty() {
+        fits.insert(0, "fewer toolsets with --load".into());
+    }
     for name in request.catalog.config.profiles.keys() {
         let Ok(profile) = request.catalog.profile(Some(name)) else { continue };
         let surfaces = surfaces(&profile);
         if surfaces.contains(&request.surface.as_str()) && request.profile.name != Some(name) {
-            fits.push(format!("--profile {name} --surface {}", surfaces.join("|")));
+            fits.push(format!("--profile {name}"));
         }
     }
     fits

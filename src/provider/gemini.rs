@@ -6,8 +6,8 @@ use super::call::{Calls, RawCall, objects, take_list, take_object, take_text};
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
-use super::view::{Keys, Root, SchemaRules};
-use super::wire::{Bound, Cache, Rules, Stub, Wire};
+use super::view::SchemaRules;
+use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object, tool_list};
 
 /// The wire.
 pub(super) struct Gemini;
@@ -46,17 +46,9 @@ const FEEDBACK: [&str; 4] = ["promptFeedback", "prompt_feedback", "usageMetadata
 const RULES: Rules = Rules {
     names: NameRule::Safe,
     max_entries: Some(512),
-    native: false,
+    native: Native::No,
     cache: Cache::Never,
-    schema: SchemaRules {
-        inline: false,
-        root: Root::Properties,
-        keywords: KEYWORDS,
-        words: true,
-        keys: Keys::Any,
-        omit_empty: true,
-        strict: None,
-    },
+    schema: SchemaRules { keywords: KEYWORDS, words: true, omit_empty: true, ..JSON_SCHEMA },
     stub: Stub::Args,
 };
 
@@ -78,10 +70,9 @@ impl Wire for Gemini {
     fn body(&self, bound: &Bound<'_>) -> Value {
         let declarations: Vec<Value> =
             bound.functions.iter().map(|function| self.function(function)).collect();
-        if declarations.is_empty() {
-            json!({})
-        } else {
-            json!({"tools": [{"functionDeclarations": declarations}]})
+        match declarations.is_empty() {
+            true => tool_list(Vec::new()),
+            false => tool_list(vec![object([("functionDeclarations", declarations.into())])]),
         }
     }
 

@@ -5,13 +5,12 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::call::{Calls, RawCall, objects, take_list, take_text};
-use super::chat;
 use super::function::Function;
 use super::gemini::KEYWORDS;
 use super::names::NameRule;
 use super::reply::Reply;
-use super::view::{Keys, Root, SchemaRules};
-use super::wire::{Bound, Cache, Rules, Stub, Wire};
+use super::view::SchemaRules;
+use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, tool_list};
 use crate::config::SearchBy;
 
 /// The wire.
@@ -26,17 +25,9 @@ const EXPECTED: &str = "an object with the list `outputs` or `steps`";
 const RULES: Rules = Rules {
     names: NameRule::Safe,
     max_entries: Some(512),
-    native: true,
+    native: Native::Single,
     cache: Cache::Never,
-    schema: SchemaRules {
-        inline: false,
-        root: Root::Properties,
-        keywords: KEYWORDS,
-        words: true,
-        keys: Keys::Any,
-        omit_empty: true,
-        strict: None,
-    },
+    schema: SchemaRules { keywords: KEYWORDS, words: true, omit_empty: true, ..JSON_SCHEMA },
     stub: Stub::Args,
 };
 
@@ -75,7 +66,7 @@ impl Wire for GeminiInteractions {
         }
         let rest = bound.functions.iter().filter(|function| bound.search.is_none() || !is_search(function));
         tools.extend(rest.map(|function| self.function(function)));
-        chat::tools(tools)
+        tool_list(tools)
     }
 
     fn calls(&self, response: Value) -> Calls {

@@ -3,12 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::call::{Calls, RawCall, objects, take_list, take_object, take_text};
-use super::chat;
-use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
-use super::view::{Keys, Root, SchemaRules, Strict};
-use super::wire::{Bound, Cache, Rules, Stub, Wire};
+use super::view::{Keys, SchemaRules, Strict};
+use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire};
 
 /// The wire.
 pub(super) struct LangChain;
@@ -22,27 +20,15 @@ const KINDS: [&str; 8] =
 const RULES: Rules = Rules {
     names: NameRule::Safe,
     max_entries: Some(128),
-    native: false,
+    native: Native::No,
     cache: Cache::Never,
-    schema: SchemaRules {
-        inline: false,
-        root: Root::Properties,
-        keywords: &[],
-        words: false,
-        keys: Keys::Portable,
-        omit_empty: false,
-        strict: Some(Strict::OpenAi),
-    },
+    schema: SchemaRules { keys: Keys::Portable, strict: Some(Strict::OpenAi), ..JSON_SCHEMA },
     stub: Stub::Empty,
 };
 
 impl Wire for LangChain {
     fn rules(&self) -> &'static Rules {
         &RULES
-    }
-
-    fn function(&self, function: &Function<'_>) -> Value {
-        chat::function(function)
     }
 
     fn body(&self, bound: &Bound<'_>) -> Value {

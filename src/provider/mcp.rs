@@ -6,8 +6,8 @@ use super::call::{Calls, RawCall, objects, take, take_object};
 use super::function::{Extent, Function};
 use super::names::NameRule;
 use super::reply::Reply;
-use super::view::{Keys, Root, SchemaRules};
-use super::wire::{Bound, Cache, Rules, Stub, Wire};
+use super::view::{Root, SchemaRules};
+use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object};
 use crate::tool::Effect;
 
 /// The wire.
@@ -19,17 +19,9 @@ const EXPECTED: &str = "a JSON-RPC request with `method`, or a batch of them";
 const RULES: Rules = Rules {
     names: NameRule::Mcp,
     max_entries: None,
-    native: false,
+    native: Native::No,
     cache: Cache::Never,
-    schema: SchemaRules {
-        inline: false,
-        root: Root::Object,
-        keywords: &[],
-        words: false,
-        keys: Keys::Any,
-        omit_empty: false,
-        strict: None,
-    },
+    schema: SchemaRules { root: Root::Object, ..JSON_SCHEMA },
     stub: Stub::Bare,
 };
 
@@ -67,7 +59,7 @@ impl Wire for Mcp {
 
     fn body(&self, bound: &Bound<'_>) -> Value {
         let tools: Vec<Value> = bound.functions.iter().map(|function| self.function(function)).collect();
-        json!({"tools": tools})
+        object([("tools", tools.into())])
     }
 
     fn calls(&self, response: Value) -> Calls {
@@ -100,6 +92,9 @@ impl Wire for Mcp {
     }
 }
 
+/// JSON-RPC's code for a call of a tool that does not exist (formats.md, section 10).
+const INVALID_PARAMS: i32 = -32602;
+
 /// An id as text: a number or a plain string as it is; a string that reads like either stays in its quotes.
 fn id_text(id: Value) -> Option<String> {
     match id {
@@ -121,6 +116,12 @@ fn id_value(text: &str) -> Value {
 }
 
 fn answer(reply: &Reply) -> Value {
+    // A tool that is not there is an error of the protocol; what goes wrong in a call is one for the model.
+    let is_unknown = reply.is_error && reply.content.get("code").is_some_and(|code| code == "unknown_tool");
+    if let (true, Some(id)) = (is_unknown, &reply.call_id) {
+        let message = reply.content.get("message").cloned().unwrap_or_default();
+        return json!({"jsonrpc": "2.0", "id": id_value(id), "error": {"code": INVALID_PARAMS, "message": message}});
+    }
     let mut result = Map::new();
     // Clients of earlier revisions pass over it.
     result.insert("resultType".into(), "complete".into());

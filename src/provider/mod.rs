@@ -39,7 +39,7 @@ pub use function::{Extent, Function};
 pub use group::{Toolset, toolsets};
 pub use reply::{Found, Reply, replies};
 
-use wire::{Cache, Wire};
+use wire::{Cache, Native, Wire};
 
 /// Who the payload is for: an API, or what stands in front of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,7 +108,7 @@ impl Provider {
 
     /// Whether the provider can keep tools out of the context by itself.
     pub fn defers(self) -> bool {
-        self.wire().rules().native
+        self.wire().rules().native != Native::No
     }
 
     fn wire(self) -> &'static dyn Wire {
@@ -145,6 +145,13 @@ pub struct Request<'a> {
     pub load: &'a [String],
 }
 
+impl Request<'_> {
+    /// The most entries that the list of tools may have.
+    fn max_entries(&self) -> Option<usize> {
+        self.options.max_tools.or(self.provider.wire().rules().max_entries)
+    }
+}
+
 /// What is sent to a provider.
 #[derive(Debug)]
 pub struct Payload<'a> {
@@ -172,7 +179,7 @@ pub fn payload_of_any_size<'a>(request: Request<'a>) -> Result<Payload<'a>, Payl
     let wire = request.provider.wire();
     let rules = wire.rules();
     let (surface, note) = match request.surface {
-        Surface::Native if !rules.native => {
+        Surface::Native if !request.provider.defers() => {
             let note = format!(
                 "{} cannot defer tools by itself; this is the surface hybrid",
                 request.provider.as_str()
@@ -194,7 +201,7 @@ pub fn payload_of_any_size<'a>(request: Request<'a>) -> Result<Payload<'a>, Payl
         functions: &functions,
         search: defers.then_some(request.options.search),
         cache,
-        max_entries: rules.max_entries,
+        max_entries: request.max_entries(),
     };
     let body = wire.body(&bound);
     request.catalog.configure(&mut findings);

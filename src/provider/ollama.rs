@@ -4,11 +4,10 @@ use serde_json::{Value, json};
 
 use super::call::Calls;
 use super::chat::{self, Held};
-use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
-use super::view::{Keys, Root, SchemaRules};
-use super::wire::{Bound, Cache, Rules, Stub, Wire};
+use super::view::{Root, SchemaRules};
+use super::wire::{Cache, JSON_SCHEMA, Native, Rules, Stub, Wire};
 
 /// The wire.
 pub(super) struct Ollama;
@@ -16,16 +15,14 @@ pub(super) struct Ollama;
 const RULES: Rules = Rules {
     names: NameRule::Safe,
     max_entries: None,
-    native: false,
+    native: Native::No,
     cache: Cache::Never,
     schema: SchemaRules {
         inline: true,
         root: Root::Bare,
         keywords: &["type", "anyOf", "items", "description", "enum", "properties", "required"],
         words: true,
-        keys: Keys::Any,
-        omit_empty: false,
-        strict: None,
+        ..JSON_SCHEMA
     },
     stub: Stub::Empty,
 };
@@ -33,14 +30,6 @@ const RULES: Rules = Rules {
 impl Wire for Ollama {
     fn rules(&self) -> &'static Rules {
         &RULES
-    }
-
-    fn function(&self, function: &Function<'_>) -> Value {
-        chat::function(function)
-    }
-
-    fn body(&self, bound: &Bound<'_>) -> Value {
-        chat::tools(bound.functions.iter().map(|function| self.function(function)).collect())
     }
 
     fn calls(&self, response: Value) -> Calls {

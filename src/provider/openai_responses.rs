@@ -1,16 +1,18 @@
 //! OpenAI responses: flat functions, namespaces and search for tools (formats.md, section 3).
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Map, Value, json};
 
 use super::call::{Calls, RawCall, objects, take_list, take_text};
-use super::chat;
 use super::function::Function;
-use super::group::{Namespace, namespaces};
 use super::names::NameRule;
 use super::reply::Reply;
-use super::view::{Keys, Root, SchemaRules, Strict};
-use super::wire::{Bound, Cache, Rules, Stub, Wire};
+use super::view::{SchemaRules, Strict};
+use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object, tool_list};
+use crate::catalog::Tool;
 use crate::config::SearchBy;
+use crate::tool::slug;
 
 /// The wire.
 pub(super) struct OpenAiResponses;
@@ -24,17 +26,9 @@ const EXPECTED: &str = "an object with the list `output`, or that list";
 const RULES: Rules = Rules {
     names: NameRule::Safe,
     max_entries: Some(128),
-    native: true,
+    native: Native::Grouped,
     cache: Cache::Never,
-    schema: SchemaRules {
-        inline: false,
-        root: Root::Properties,
-        keywords: &[],
-        words: false,
-        keys: Keys::Any,
-        omit_empty: false,
-        strict: Some(Strict::OpenAi),
-    },
+    schema: SchemaRules { strict: Some(Strict::OpenAi), ..JSON_SCHEMA },
     stub: Stub::Empty,
 };
 
@@ -85,7 +79,7 @@ impl Wire for OpenAiResponses {
                 tools.push(self.namespace(namespace));
             }
         }
-        chat::tools(tools)
+        tool_list(tools)
     }
 
     fn calls(&self, response: Value) -> Calls {
@@ -132,8 +126,88 @@ impl OpenAiResponses {
     fn namespace(&self, namespace: &Namespace<'_>) -> Value {
         let functions: Vec<Value> =
             namespace.functions.iter().map(|function| self.function(function)).collect();
-        json!({
-            "type": "namespace", "name": namespace.name, "description": namespace.description, "tools": functions
-        })
+        object([
+            ("type", "namespace".into()),
+            ("name", namespace.name.as_str().into()),
+            ("description", namespace.description.as_str().into()),
+            ("tools", functions.into()),
+        ])
     }
+}
+
+/// Some functions of one category, under a name of their own.
+#[derive(Debug)]
+struct Namespace<'a> {
+    /// Unlike that of any function.
+    name: String,
+    /// The category, and the names of its functions.
+    description: String,
+    /// Its functions, in catalog order.
+    functions: Vec<&'a Function<'a>>,
+}
+
+/// Fewer than ten functions each (formats.md, section 3), where the catalog allows.
+const NAMESPACE_SIZE: usize = 9;
+/// Functions named in the description of a namespace.
+const NAMED: usize = 12;
+
+/// Functions in at most `room` namespaces: by category, else by top category, else in catalog order; twice as large only
+/// when there is no room for small ones. A function more adds to the end of a namespace, or one namespace, until there
+/// is no room for that.
+fn namespaces<'a>(
+    functions: &[&'a Function<'a>],
+    room: usize,
+    taken: impl Iterator<Item = &'a str>,
+) -> Vec<Namespace<'a>> {
+    let keys: [fn(&Tool) -> String; 3] = [
+        |tool| tool.categories.first().map(|path| path.as_str().to_string()).unwrap_or_default(),
+        |tool| {
+            tool.categories.first().and_then(|path| path.segments().next()).unwrap_or_default().to_string()
+        },
+        |_| "Tools".to_string(),
+    ];
+    let sizes = std::iter::successors(Some(NAMESPACE_SIZE), |size| Some(size * 2));
+    let layouts = sizes.flat_map(|size| keys.map(|key| (key, size)));
+    // Sooner or later one namespace holds them all.
+    let fitting =
+        layouts.map(|(key, size)| chunked(functions, &key, size)).find(|chunks| chunks.len() <= room.max(1));
+    let chunks = fitting.unwrap_or_default();
+    let mut taken: HashSet<String> = taken.map(str::to_lowercase).collect();
+    chunks.into_iter().map(|(category, functions)| named(&category, functions, &mut taken)).collect()
+}
+
+fn chunked<'a>(
+    functions: &[&'a Function<'a>],
+    key: &dyn Fn(&Tool) -> String,
+    size: usize,
+) -> Vec<(String, Vec<&'a Function<'a>>)> {
+    let mut chunks: Vec<(String, Vec<&'a Function<'a>>)> = Vec::new();
+    let mut open: HashMap<String, usize> = HashMap::new();
+    for &function in functions {
+        let category = key(function.tool);
+        match open.get(&category).map(|&index| &mut chunks[index].1) {
+            Some(chunk) if chunk.len() < size => chunk.push(function),
+            _ => {
+                open.insert(category.clone(), chunks.len());
+                chunks.push((category, vec![function]));
+            }
+        }
+    }
+    chunks
+}
+
+fn named<'a>(category: &str, functions: Vec<&'a Function<'a>>, taken: &mut HashSet<String>) -> Namespace<'a> {
+    let base: String = slug(category).replace('-', "_").chars().filter(char::is_ascii).take(48).collect();
+    let base = base.trim_matches('_');
+    let starts_well = base.starts_with(|c: char| c.is_ascii_alphabetic());
+    let base = if starts_well {
+        base.to_string()
+    } else {
+        format!("tools_{base}").trim_end_matches('_').to_string()
+    };
+    let numbered = |number: usize| if number < 2 { base.clone() } else { format!("{base}_{number}") };
+    let name = (1..).map(numbered).find(|name| taken.insert(name.clone())).unwrap_or_default();
+    let names: Vec<&str> = functions.iter().take(NAMED).map(|function| function.name.as_str()).collect();
+    let more = if functions.len() > NAMED { ", …" } else { "" };
+    Namespace { name, description: format!("{category}: {}{more}", names.join(", ")), functions }
 }

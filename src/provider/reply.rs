@@ -32,11 +32,12 @@ pub struct Found {
 }
 
 impl Reply {
-    /// A result: an envelope `{"op", "ok", "result" | "error"}`, or a value as it is.
+    /// A result: an envelope `{"ok", "result" | "error", ...}`, or a value as it is.
     pub fn of(result: Value) -> Self {
         let mut envelope = match result {
             Value::Object(fields)
-                if fields.contains_key("op") && fields.get("ok").is_some_and(Value::is_boolean) =>
+                if fields.get("ok").is_some_and(Value::is_boolean)
+                    && (fields.contains_key("result") || fields.contains_key("error")) =>
             {
                 fields
             }

@@ -1,12 +1,13 @@
 //! What a wire is: its rules, and the three directions in which things travel on it.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::call::Calls;
+use super::chat;
 use super::function::Function;
 use super::names::NameRule;
 use super::reply::Reply;
-use super::view::SchemaRules;
+use super::view::{Keys, Root, SchemaRules};
 use crate::config::SearchBy;
 
 /// One provider's wire, whole (formats.md).
@@ -15,10 +16,14 @@ pub(super) trait Wire: Sync {
     fn rules(&self) -> &'static Rules;
 
     /// One function as the provider wants it.
-    fn function(&self, function: &Function<'_>) -> Value;
+    fn function(&self, function: &Function<'_>) -> Value {
+        chat::function(function)
+    }
 
     /// The fragment of the request body with all functions.
-    fn body(&self, bound: &Bound<'_>) -> Value;
+    fn body(&self, bound: &Bound<'_>) -> Value {
+        tool_list(bound.functions.iter().map(|function| self.function(function)).collect())
+    }
 
     /// How many entries of the list that the provider counts a body has.
     fn entries(&self, body: &Value) -> usize {
@@ -32,20 +37,52 @@ pub(super) trait Wire: Sync {
     fn replies(&self, replies: &[Reply]) -> Value;
 }
 
+/// A JSON object of values that are moved into it; `json!` copies them.
+pub(super) fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::Object(fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
+}
+
+/// The fragment `{"tools":[...]}`; empty when there are none, since an empty list is refused.
+pub(super) fn tool_list(tools: Vec<Value>) -> Value {
+    if tools.is_empty() { Value::Object(Map::new()) } else { object([("tools", tools.into())]) }
+}
+
 /// What a provider takes.
 pub(super) struct Rules {
     /// Which names functions may have.
     pub(super) names: NameRule,
     /// The most entries that the list of tools may have.
     pub(super) max_entries: Option<usize>,
-    /// Whether tools can be deferred by the provider's own means.
-    pub(super) native: bool,
+    /// Whether and how tools can be deferred by the provider's own means.
+    pub(super) native: Native,
     /// Marks for the prompt cache.
     pub(super) cache: Cache,
     /// What schemas may say.
     pub(super) schema: SchemaRules,
     /// The smallest schema through which a function still takes arguments.
     pub(super) stub: Stub,
+}
+
+/// Plain JSON Schema with `properties` at the root; most wires differ from it in little.
+pub(super) const JSON_SCHEMA: SchemaRules = SchemaRules {
+    inline: false,
+    root: Root::Properties,
+    keywords: &[],
+    words: false,
+    keys: Keys::Any,
+    omit_empty: false,
+    strict: None,
+};
+
+/// How a provider defers tools by its own means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Native {
+    /// Not at all.
+    No,
+    /// Each deferred tool is an entry of the list.
+    Single,
+    /// Deferred tools are in namespaces, each an entry of the list.
+    Grouped,
 }
 
 /// Marks for the prompt cache.

@@ -176,7 +176,7 @@ fn numbers_keep_their_digits() {
         (Some("2.50"), "{\"a\":1.50}")
     );
     let cut = one("files_read", json!("{\"price\":1.50,"));
-    assert!(cut["error"]["message"].as_str().unwrap().ends_with("line 1 column 14"), "{cut}");
+    assert!(cut["error"]["message"].as_str().unwrap().contains("cut off after 14 characters"), "{cut}");
     let refused = one("files_read", json!("{\"path\":\"a\",\"limit\":1.50}"));
     assert_eq!(refused["error"]["field_errors"][0]["message"], "expected integer, got 1.5");
     assert_eq!(one("files_read", json!("1.5"))["error"]["code"], "schema");
@@ -234,7 +234,7 @@ fn tools_by_other_names() {
     assert_eq!(unknown["error"]["code"], "unknown_tool");
     assert_eq!(
         (&unknown["error"]["help_path"], &unknown["error"]["nearest"][0]),
-        (&json!("root"), &json!("files.read"))
+        (&json!("root"), &json!("files_read"))
     );
     assert_eq!(unknown["name"], "files_raed");
     assert_eq!(one("tool_serch", json!({}))["error"]["nearest"][0], "tool_search");
@@ -328,5 +328,51 @@ fn hostile_bodies_cost_little() {
             assert!(spent.as_secs() < 10, "{} took {spent:?} for {}", provider.as_str(), &body[..80]);
             drop(entries);
         }
+    }
+}
+
+#[test]
+fn numbers_and_flags_given_as_text_are_read_where_text_is_refused() {
+    reads(json!({"path": "7", "limit": "7"}), json!({"path": "7", "limit": 7}), &[("/limit", "decoded")]);
+    assert_eq!(one("files_read", json!({"path": "a", "limit": "seven"}))["error"]["code"], "schema");
+    assert_eq!(one("files_read", json!({"path": "a", "limit": "1 2"}))["error"]["code"], "schema");
+}
+
+#[test]
+fn tools_outside_the_profile_are_unknown_by_any_of_their_names() {
+    let call = |name: &str| {
+        let call = json!({"type": "tool_use", "id": "t", "name": name, "input": {}});
+        let body = json!({"role": "assistant", "content": [call]}).to_string();
+        let command =
+            ["parse", "--catalog", "examples/github", "--profile", "triage", "--provider", "anthropic"];
+        let run = fixture::run_with(&command, &body, &[]);
+        serde_json::from_str::<Value>(&run.stdout).unwrap()[0].take()
+    };
+    assert_eq!(call("get_me")["args"], json!({}));
+    for name in ["delete_repository", "github.delete_repository", "delete_repositor"] {
+        let entry = call(name);
+        assert_eq!(entry["error"]["code"], "unknown_tool", "{entry}");
+        assert!(!entry["error"]["nearest"].to_string().contains("delete_repository"), "{entry}");
+    }
+    let nearest = call("issue_rea")["error"]["nearest"].take();
+    assert_eq!(nearest[0], "issue_read");
+    assert!(!nearest.to_string().contains('.'), "names that can be called, not ops: {nearest}");
+}
+
+#[test]
+fn an_error_of_the_provider_is_told_as_one() {
+    let bodies = [
+        (
+            Provider::Anthropic,
+            json!({"type": "error", "error": {"type": "overloaded", "message": "Overloaded"}}),
+        ),
+        (Provider::OpenAi, json!({"error": {"message": "Overloaded", "code": 503}})),
+        (Provider::Gemini, json!({"error": {"code": 503, "message": "Overloaded"}})),
+        (Provider::Ollama, json!({"error": "Overloaded"})),
+    ];
+    let checked = fixture::open_text("a.json", "[]");
+    for (provider, body) in bodies {
+        let error = Parser::new(&checked.catalog, provider).parse(&body.to_string()).unwrap_err();
+        assert!(error.to_string().contains("answered with an error: Overloaded"), "{error}");
     }
 }

@@ -59,7 +59,7 @@ fn more_tools_than_a_provider_takes_are_refused_before_anything_is_printed() {
     let run =
         run(&["payload", "--catalog", text(folder.path()), "--provider", "openai", "--surface", "full"]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
-    for said in ["takes 128", "binds 131", "3 too many", "--surface gateway|", "--profile few"] {
+    for said in ["takes 128", "binds 131", "3 too many", "--surface gateway or", "--profile few"] {
         assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
     }
     let few = fixture::run(&[

@@ -45,7 +45,7 @@ pub enum RepairKind {
     DoubleEncoded,
     /// The arguments were below a key that is no property.
     Unwrapped,
-    /// A list or an object was given as JSON text.
+    /// A list, an object, a number or a flag was given as text.
     Decoded,
     /// An optional property was given as null, which its schema refuses.
     NullDropped,

@@ -16,6 +16,14 @@ pub enum ParseError {
         /// What the reader says, and where.
         reason: String,
     },
+    /// It is no answer but an error of the provider.
+    #[error("{} answered with an error: {message}", provider.as_str())]
+    Refused {
+        /// Whose response it is.
+        provider: Provider,
+        /// What it says.
+        message: String,
+    },
     /// It is JSON of another shape.
     #[error("expected a response of {}: {expected}{}", provider.as_str(), other_provider(looks_like))]
     Shape {

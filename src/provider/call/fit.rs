@@ -132,7 +132,7 @@ impl Fit<'_> {
             Value::Object(_) => inside.clone(),
             Value::String(text) => {
                 repaired.push(Repair { pointer: pointer.clone(), repair: RepairKind::Decoded });
-                self.reading.encoded_container(text).filter(Value::is_object)?
+                self.reading.encoded_value(text).filter(Value::is_object)?
             }
             _ => return None,
         };
@@ -193,7 +193,7 @@ impl Fit<'_> {
         match value {
             Value::Null if is_member => mends.push(Mend { pointer, change: Change::Drop }),
             Value::String(text) => {
-                if let Some(decoded) = self.reading.encoded_container(text) {
+                if let Some(decoded) = self.reading.encoded_value(text) {
                     mends.push(Mend { pointer, change: Change::Decode(decoded) });
                 }
             }

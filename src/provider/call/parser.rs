@@ -1,7 +1,7 @@
 //! From the body of a response to entries: whose call it is, what it says, whether that is valid.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -11,15 +11,18 @@ use super::fit::{Fit, Read};
 use super::raw::RawCall;
 use super::reading::Reading;
 use super::valid::Call;
-use crate::catalog::{Callable, Catalog, Resolved, Tool, functions};
-use crate::finding::Violation;
+use crate::catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
+use crate::finding::{Violation, nearest};
 use crate::provider::Provider;
 use crate::provider::function::written_schema;
 use crate::provider::view::{self, Keys};
 use crate::provider::wire::Wire;
+use crate::tool::clean_line;
 
 /// Names are compared for at most this many calls of a response; a response with more is beyond help.
 const MAX_COMPARED: usize = 32;
+/// The most characters that are shown of what a provider says instead of an answer.
+const MAX_REFUSAL: usize = 300;
 /// What to read when no tool is meant.
 const ROOT: &str = "root";
 
@@ -39,6 +42,8 @@ pub struct Parser<'a> {
     catalog: &'a Catalog,
     /// The tools by the names that the provider sees; several share one only where no request can hold both.
     names: HashMap<String, Vec<&'a Tool>>,
+    /// The canonical names of the tools of the catalog that may be called.
+    known: HashSet<&'a str>,
     /// By canonical name: properties as the provider sees them, and as they are.
     renamed: HashMap<&'a str, Vec<(String, String)>>,
 }
@@ -53,12 +58,23 @@ impl<'a> Parser<'a> {
     /// For the tools of a catalog and for our own functions. A tool of the catalog that has the name of a function of
     /// ours is the one that is meant: no request has both.
     pub fn new(catalog: &'a Catalog, provider: Provider) -> Self {
+        Self::of_tools(catalog, &mut catalog.tools.iter(), provider)
+    }
+
+    /// For the tools of a profile and for our own functions; any other tool is unknown.
+    pub fn of_profile(catalog: &'a Catalog, profile: &Profile<'a>, provider: Provider) -> Self {
+        Self::of_tools(catalog, &mut profile.tools.iter().map(|entry| entry.tool), provider)
+    }
+
+    fn of_tools(catalog: &'a Catalog, tools: &mut dyn Iterator<Item = &'a Tool>, provider: Provider) -> Self {
         let wire = provider.wire();
         let rules = wire.rules();
         let mut names: HashMap<String, Vec<&'a Tool>> = HashMap::with_capacity(catalog.tools.len() + 6);
         let mut renamed = HashMap::new();
-        for tool in &catalog.tools {
+        let mut known = HashSet::with_capacity(catalog.tools.len());
+        for tool in tools {
             names.entry(rules.names.name(tool)).or_default().push(tool);
+            known.insert(tool.name.as_str());
             if rules.schema.keys != Keys::Any {
                 let pairs = view::renamed(written_schema(tool), rules.schema.keys);
                 if !pairs.is_empty() {
@@ -69,7 +85,7 @@ impl<'a> Parser<'a> {
         for tool in &functions().tools {
             names.entry(rules.names.name(tool)).or_insert_with(|| vec![tool]);
         }
-        Self { provider, wire, catalog, names, renamed }
+        Self { provider, wire, catalog, names, known, renamed }
     }
 
     /// The calls in the whole body of a response, in order; none when the model called nothing.
@@ -124,7 +140,11 @@ impl<'a> Parser<'a> {
         body: &str,
         reading: &mut Reading,
     ) -> Result<Vec<Entry<'a>>, ParseError> {
+        let refusal = refusal(&response);
         let calls = self.wire.calls(response).map_err(|expected| {
+            if let Some(message) = refusal {
+                return ParseError::Refused { provider: self.provider, message };
+            }
             let looks_like = |other: &Provider| {
                 serde_json::from_str(body).is_ok_and(|response| other.wire().calls(response).is_ok())
             };
@@ -186,21 +206,22 @@ impl<'a> Parser<'a> {
             None => self.catalog.resolve(&name),
         };
         let error = match resolved {
-            Resolved::Tool(tool) => return Ok(tool),
-            Resolved::Ambiguous(tools) => {
+            Resolved::Tool(tool) if self.known.contains(tool.name.as_str()) => return Ok(tool),
+            Resolved::Ambiguous(tools)
+                if tools.iter().all(|tool| self.known.contains(tool.name.as_str())) =>
+            {
                 let names = tools.iter().map(|tool| tool.name.clone()).collect();
                 unknown(format!("several tools go by \"{}\"", shown()), names)
             }
-            Resolved::Unknown(nearest) => {
-                reading.unknown += 1;
-                match functions().resolve(&name) {
-                    Resolved::Tool(tool) => return Ok(tool),
-                    Resolved::Unknown(ours) if nearest.is_empty() => {
-                        unknown(format!("there is no tool \"{}\"", shown()), owned(ours))
-                    }
-                    _ => unknown(format!("there is no tool \"{}\"", shown()), owned(nearest)),
+            _ => match functions().resolve(&name) {
+                Resolved::Tool(tool) => return Ok(tool),
+                _ => {
+                    reading.unknown += 1;
+                    // What a tool is called by, not its other names: those mean nothing to the provider.
+                    let near = nearest(&name, self.names.keys().map(String::as_str));
+                    unknown(format!("there is no tool \"{}\"", shown()), owned(near))
                 }
-            }
+            },
         };
         Err((Some(name), error))
     }
@@ -228,7 +249,7 @@ impl<'a> Parser<'a> {
             Some(Value::String(text)) => match reading.encoded_arguments(&text, &mut repaired) {
                 Ok(value) => (Some(text), value),
                 Err(error) => {
-                    let message = format!("the arguments are not one JSON object: {error}");
+                    let message = unreadable(&error, &text);
                     return (Err(failed(CallErrorCode::Parse, message, Vec::new(), text)), repaired);
                 }
             },
@@ -262,6 +283,13 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// What a provider says instead of an answer, in the forms that are common.
+fn refusal(body: &Value) -> Option<String> {
+    let error = body.get("error").filter(|error| !error.is_null())?;
+    let message = error.get("message").or_else(|| error.get("error")).unwrap_or(error).as_str()?;
+    Some(clean_line(message).chars().take(MAX_REFUSAL).collect())
+}
+
 fn owned(names: Vec<&str>) -> Vec<String> {
     names.into_iter().map(str::to_string).collect()
 }
@@ -269,9 +297,24 @@ fn owned(names: Vec<&str>) -> Vec<String> {
 /// The first thing wrong, and how many more there are.
 fn summary(wrong: &[Violation]) -> String {
     let Some(first) = wrong.first() else { return "the arguments do not fit the schema".into() };
-    let place = if first.pointer.is_empty() { String::new() } else { format!(" at {}", first.pointer) };
+    // What is missing or unknown is named by the message already.
+    let (parent, last) = first.pointer.rsplit_once('/').unwrap_or_default();
+    let is_named = !last.is_empty() && first.message.contains(&format!("\"{last}\""));
+    let pointer = if is_named { parent } else { &first.pointer };
+    let place = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
     let more = if wrong.len() > 1 { format!(", and {} more", wrong.len() - 1) } else { String::new() };
     format!("the arguments do not fit: {}{place}{more}", first.message)
+}
+
+/// Why arguments cannot be read, for those who wrote them.
+fn unreadable(error: &serde_json::Error, text: &str) -> String {
+    match error.is_eof() {
+        true => format!(
+            "the arguments are cut off after {} characters; send the whole call again",
+            text.chars().count()
+        ),
+        false => format!("the arguments are not one JSON object: {error}"),
+    }
 }
 
 fn malformed_call(reason: Option<String>, help_path: &str, given: String) -> CallError {

@@ -36,9 +36,10 @@ impl Reading {
         value
     }
 
-    /// The list or object that a text holds, if it holds one.
-    pub(super) fn encoded_container(&mut self, text: &str) -> Option<Value> {
-        let may_be = text.trim_start().starts_with(['[', '{']);
+    /// The list, object, number or flag that a text holds, if it holds one.
+    pub(super) fn encoded_value(&mut self, text: &str) -> Option<Value> {
+        let begins = |c: char| matches!(c, '[' | '{' | '-') || c.is_ascii_digit();
+        let may_be = text.trim_start().starts_with(begins) || matches!(text, "true" | "false");
         may_be.then(|| self.encoded(text).ok()).flatten()
     }
 

@@ -11,8 +11,8 @@ use crate::model::Model;
 
 /// The longest arguments that are sent; more is no slip.
 const MAX_GIVEN: usize = 16 << 10;
-/// The longest schema that is sent.
-const MAX_SCHEMA: usize = 64 << 10;
+/// The longest question that is sent, with the schema.
+const MAX_QUESTION: usize = 80 << 10;
 
 const INSTRUCTIONS: &str = "\
 You correct the arguments of one function call so that they fit a JSON Schema. You get the function's name, its schema, \
@@ -42,8 +42,9 @@ impl<'a> Parser<'a> {
         let corrected = self.rebuild(entry.clone(), answer);
         match &corrected.outcome {
             Ok(_) => {
-                let by_model = Repair { pointer: String::new(), repair: RepairKind::Model };
-                Entry { repaired: vec![by_model], ..corrected }
+                let mut repaired = vec![Repair { pointer: String::new(), repair: RepairKind::Model }];
+                repaired.extend(corrected.repaired);
+                Entry { repaired, outcome: corrected.outcome, ..entry }
             }
             Err(error) => {
                 let what = format!("the model's answer does not fit either: {}", error.message);
@@ -68,7 +69,7 @@ fn question(entry: &Entry<'_>, error: &CallError) -> Option<String> {
     };
     let question = json!({"function": tool.name, "schema": schema, "arguments": error.given, "wrong": wrong})
         .to_string();
-    (question.len() <= MAX_SCHEMA + MAX_GIVEN).then_some(question)
+    (question.len() <= MAX_QUESTION).then_some(question)
 }
 
 /// Models put JSON into a fence whatever they are told.
