@@ -13,8 +13,8 @@ use crate::provider::{self, Provider, Request};
 
 /// Read results from stdin and print the message, or the list of messages, that a provider takes.
 ///
-/// The input is the list that `parse` prints, with the answer to each call in `envelope`: `{"op", "ok", "result" or
-/// "error"}`, or any JSON value. An entry with an `error` of its own needs no answer: the error goes back. `found`
+/// The input is the list that `parse` prints, with the answer to each call in `envelope`: `{"ok", "result" or "error"}`,
+/// or any JSON value. An entry with an `error` of its own needs no answer: the error goes back. `found`
 /// names the tools that a search of ours has found, for providers that load them by themselves.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Try it:\n  toolcrib reply --catalog tools.json --provider anthropic < results.json")]
@@ -78,10 +78,19 @@ impl Reply {
         if let Some(index) = answered.iter().position(|entry| !entry.is_answered()) {
             return Err(Failure::Findings(Some(format!("call {} of the list has no `envelope`", index + 1))));
         }
+        let provider = Provider::parse(&self.provider).unwrap_or(Provider::OpenAi);
+        if answered.is_empty() {
+            return Err(Failure::Findings(Some("the list is empty: there is nothing to reply to".into())));
+        }
+        let lacks_id = |entry: &Answered| entry.call_id.is_none() && provider.needs_call_id();
+        if let Some(index) = answered.iter().position(lacks_id) {
+            let message =
+                format!("call {} of the list has no `call_id`, and {} needs it", index + 1, self.provider);
+            return Err(Failure::Findings(Some(message)));
+        }
         let checked = self.catalog.open()?;
         report_lost(&checked);
         let catalog = &checked.catalog;
-        let provider = Provider::parse(&self.provider).unwrap_or(Provider::OpenAi);
         let parser = Parser::new(catalog, provider);
         let profile = catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
         let payload = match answered.iter().any(|entry| !entry.found.is_empty()) {

@@ -12,7 +12,7 @@ use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire};
 pub(super) struct LangChain;
 
 /// What a response is.
-const EXPECTED: &str = "a dumped `AIMessage`, or a list of dumped messages";
+const EXPECTED: &str = "a dumped `AIMessage`, a list of dumped messages, or `AIMessage.tool_calls`";
 /// The types of messages.
 const KINDS: [&str; 8] =
     ["ai", "AIMessageChunk", "human", "HumanMessageChunk", "system", "tool", "function", "chat"];
@@ -40,7 +40,14 @@ impl Wire for LangChain {
     }
 
     fn calls(&self, response: Value) -> Calls {
+        // `AIMessage.tool_calls` by itself.
+        let is_call = |call: &Value| call.get("args").is_some() && call.get("name").is_some();
         let messages = match response {
+            Value::Array(calls) if !calls.is_empty() && calls.iter().all(is_call) => {
+                return Ok(objects(calls)
+                    .map(|mut call| RawCall::of(&mut call, "id", "name", "args"))
+                    .collect());
+            }
             Value::Array(messages) => messages,
             message => vec![message],
         };

@@ -111,6 +111,14 @@ impl Provider {
         self.wire().rules().native != Native::No
     }
 
+    /// Whether a result must say which call it belongs to.
+    pub fn needs_call_id(self) -> bool {
+        !matches!(
+            self,
+            Provider::OpenAi | Provider::Gemini | Provider::Ollama | Provider::Mistral | Provider::Mcp
+        )
+    }
+
     fn wire(self) -> &'static dyn Wire {
         match self {
             Provider::OpenAi => &openai::OpenAi,

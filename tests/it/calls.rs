@@ -376,3 +376,22 @@ fn an_error_of_the_provider_is_told_as_one() {
         assert!(error.to_string().contains("answered with an error: Overloaded"), "{error}");
     }
 }
+
+#[test]
+fn keys_of_open_objects_are_not_taken_for_properties_with_other_names() {
+    let tools = r##"[{"name": "find", "description": "Find entries.", "parameters": {"type": "object", "properties": {
+      "$filter": {"type": "string"}, "where": {"type": "object"}, "next": {"$ref": "#"}}}}]"##;
+    let checked = fixture::open_text("tools.json", tools);
+    let parser = Parser::new(&checked.catalog, Provider::Anthropic);
+    let reads = |input: Value, expected: Value| {
+        let body =
+            json!({"content": [{"type": "tool_use", "id": "toolu_1", "name": "find", "input": input}]});
+        let entries = serde_json::to_value(parser.parse(&body.to_string()).unwrap()).unwrap();
+        assert_eq!(entries, json!([{"name": "find", "call_id": "toolu_1", "args": expected}]));
+    };
+    reads(json!({"where": {"filter": 1}}), json!({"where": {"filter": 1}}));
+    reads(
+        json!({"filter": "a", "where": {"filter": 1}, "next": {"filter": "b"}}),
+        json!({"$filter": "a", "where": {"filter": 1}, "next": {"$filter": "b"}}),
+    );
+}

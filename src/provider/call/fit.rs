@@ -6,7 +6,7 @@ use super::entry::{Repair, RepairKind};
 use super::reading::Reading;
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
-use crate::provider::view::Strict;
+use crate::provider::view::{Renaming, Strict};
 use crate::provider::wire::{Rules, Stub};
 
 /// Keys below which models put arguments that belong at the root.
@@ -24,8 +24,8 @@ pub(super) struct Read {
 pub(super) struct Fit<'f> {
     pub(super) tool: &'f Tool,
     pub(super) rules: &'f Rules,
-    /// Properties by the name that the provider saw, and their canonical names.
-    pub(super) renamed: &'f [(String, String)],
+    /// The properties that the provider knows by other names.
+    pub(super) renamed: Option<&'f Renaming>,
     pub(super) reading: &'f mut Reading,
 }
 
@@ -85,8 +85,8 @@ impl Fit<'_> {
             Value::Object(fields) => Value::Object(self.out_of_stub(fields)),
             other => other,
         };
-        if !self.renamed.is_empty() {
-            rename(&mut value, self.renamed);
+        if let Some(renamed) = self.renamed {
+            renamed.undo(&mut value);
         }
         value
     }
@@ -253,45 +253,4 @@ fn apply(value: &Value, mends: &[Mend]) -> Value {
         }
     }
     value
-}
-
-/// Gives properties their canonical names back, at every depth.
-fn rename(value: &mut Value, renamed: &[(String, String)]) {
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| rename(item, renamed)),
-        Value::Object(fields) => {
-            fields.values_mut().for_each(|field| rename(field, renamed));
-            let canonical =
-                |name: &str| renamed.iter().find(|(seen, _)| seen == name).map(|(_, canonical)| canonical);
-            let is_free =
-                |name: &str| canonical(name).is_some_and(|canonical| !fields.contains_key(canonical));
-            if fields.keys().any(|name| is_free(name)) {
-                let taken: Vec<bool> = fields.keys().map(|name| is_free(name)).collect();
-                let old = std::mem::take(fields);
-                for ((name, field), renames) in old.into_iter().zip(taken) {
-                    let name = canonical(&name).filter(|_| renames).cloned().unwrap_or(name);
-                    fields.insert(name, field);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::rename;
-    use serde_json::json;
-
-    #[test]
-    fn properties_get_their_names_back_at_every_depth() {
-        let renamed =
-            [("_filter".to_string(), "$filter".to_string()), ("a_b_".to_string(), "a[b]".to_string())];
-        let mut value = json!({"x": 1, "_filter": [{"a_b_": 1, "y": {"_filter": null}}], "z": 2});
-        rename(&mut value, &renamed);
-        assert_eq!(value.to_string(), r#"{"x":1,"$filter":[{"a[b]":1,"y":{"$filter":null}}],"z":2}"#);
-        let mut both = json!({"_filter": 1, "$filter": 2});
-        rename(&mut both, &renamed);
-        assert_eq!(both, json!({"_filter": 1, "$filter": 2}), "a name that is taken is not taken away");
-    }
 }

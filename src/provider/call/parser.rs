@@ -15,7 +15,7 @@ use crate::catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
 use crate::finding::{Violation, nearest};
 use crate::provider::Provider;
 use crate::provider::function::written_schema;
-use crate::provider::view::{self, Keys};
+use crate::provider::view::Renaming;
 use crate::provider::wire::Wire;
 use crate::tool::clean_line;
 
@@ -44,8 +44,8 @@ pub struct Parser<'a> {
     names: HashMap<String, Vec<&'a Tool>>,
     /// The canonical names of the tools of the catalog that may be called.
     known: HashSet<&'a str>,
-    /// By canonical name: properties as the provider sees them, and as they are.
-    renamed: HashMap<&'a str, Vec<(String, String)>>,
+    /// By canonical name: the properties that the provider knows by other names.
+    renamed: HashMap<&'a str, Renaming>,
 }
 
 impl std::fmt::Debug for Parser<'_> {
@@ -75,11 +75,8 @@ impl<'a> Parser<'a> {
         for tool in tools {
             names.entry(rules.names.name(tool)).or_default().push(tool);
             known.insert(tool.name.as_str());
-            if rules.schema.keys != Keys::Any {
-                let pairs = view::renamed(written_schema(tool), rules.schema.keys);
-                if !pairs.is_empty() {
-                    renamed.insert(tool.name.as_str(), pairs);
-                }
+            if let Some(renaming) = Renaming::of(written_schema(tool), rules.schema.keys) {
+                renamed.insert(tool.name.as_str(), renaming);
             }
         }
         for tool in &functions().tools {
@@ -255,7 +252,7 @@ impl<'a> Parser<'a> {
             },
             other => (None, reading.arguments(other)),
         };
-        let renamed = self.renamed.get(tool.name.as_str()).map(Vec::as_slice).unwrap_or_default();
+        let renamed = self.renamed.get(tool.name.as_str());
         let fit = Fit { tool, rules: self.wire.rules(), renamed, reading: &mut *reading };
         let (read, unchecked) = match tool.parameters.callable() {
             Callable::No(reason) => {

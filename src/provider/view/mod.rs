@@ -3,7 +3,7 @@
 //! 1. [`refs`] copies it, so that all references lead to its own definitions, and those are the ones that are needed.
 //! 2. [`dialect`] makes it JSON Schema 2020-12.
 //! 3. [`text`] takes hidden characters out of what is told.
-//! 4. [`keys`] renames properties whose names are refused.
+//! 4. [`keys`] renames properties whose names are refused; [`renaming`] takes that back in calls.
 //! 5. [`compact`] leaves the structure, when that is wanted.
 //! 6. [`inline`] replaces references: all of them, or the one at the root.
 //! 7. [`root`] makes the root one object ([`union`], [`merge`]).
@@ -22,6 +22,7 @@ mod limits;
 mod loose;
 mod merge;
 mod refs;
+mod renaming;
 mod root;
 mod strict;
 #[cfg(test)]
@@ -33,6 +34,7 @@ mod words;
 use serde_json::{Value, json};
 
 pub(super) use limits::Room;
+pub(super) use renaming::Renaming;
 
 use dialect::{Dialect, Draft};
 use loose::{Loose, guard_references};
@@ -107,10 +109,7 @@ pub(super) fn view(
 ) -> Result<View, String> {
     let mut loose = Loose::default();
     let names = keys::renamed(schema, rules.keys);
-    let mut view = refs::gathered(schema, &mut loose);
-    let takes_any = rules.root == Root::Object;
-    Dialect { draft: Draft::of(schema), extensions: takes_any, items: !takes_any }
-        .convert(&mut view, &mut loose);
+    let mut view = todays(schema, rules.root == Root::Object, &mut loose);
     text::clean(&mut view);
     keys::rename(&mut view, &names, &mut loose);
     guard_references(&mut view, &mut loose);
@@ -149,9 +148,11 @@ pub(super) fn view(
     Ok(View { schema: Some(view), strict, not_strict, loosened })
 }
 
-/// The properties that `view` renames: the name that the provider sees, and the canonical one.
-pub(super) fn renamed(schema: &Value, keys: Keys) -> Vec<(String, String)> {
-    keys::renamed(schema, keys)
+/// A copy in one dialect, with references to its own definitions. `takes_any`: of any keyword, and of `x-` ones.
+fn todays(schema: &Value, takes_any: bool, loose: &mut Loose) -> Value {
+    let mut copy = refs::gathered(schema, loose);
+    Dialect { draft: Draft::of(schema), extensions: takes_any, items: !takes_any }.convert(&mut copy, loose);
+    copy
 }
 
 /// Whether a schema lets no argument through that means something.

@@ -280,7 +280,7 @@ fn odd_keys_are_renamed_everywhere_but_in_values() {
     let schema = json!({ "type": "object", "properties": {
         "$filter": { "enum": ["$filter"] }, "filter": {}, "page[size]": { "type": "object", "properties": { "@type": {} }, "required": ["@type"] }, long.clone(): {} },
         "required": ["$filter"] });
-    let keys = renamed(&schema, Keys::Portable);
+    let keys = keys::renamed(&schema, Keys::Portable);
     let pairs: Vec<(&str, &str)> =
         keys.iter().map(|(emitted, canonical)| (emitted.as_str(), canonical.as_str())).collect();
     assert_eq!(
@@ -294,7 +294,7 @@ fn odd_keys_are_renamed_everywhere_but_in_values() {
         "filter_2": { "enum": ["$filter"] }, "filter": {}, "page_size": { "type": "object", "properties": { "type": {} }, "required": ["type"] }, "x".repeat(64): {} },
         "required": ["filter_2"] }),
     );
-    assert!(renamed(&schema, Keys::Any).is_empty());
+    assert!(keys::renamed(&schema, Keys::Any).is_empty());
 }
 
 #[test]
