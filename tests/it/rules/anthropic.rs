@@ -15,7 +15,6 @@ pub const JUDGE: Judge = Judge {
     names: PLAIN_NAMES,
     limit: Some(10_000),
     native: true,
-    inlines: false,
     found,
     shape,
     schema: schema_rules,

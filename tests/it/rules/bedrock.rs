@@ -14,7 +14,6 @@ pub const JUDGE: Judge = Judge {
     names: PLAIN_NAMES,
     limit: None,
     native: false,
-    inlines: true,
     found,
     shape,
     schema: schema_rules,

@@ -16,7 +16,6 @@ pub const JUDGE: Judge = Judge {
     },
     limit: None,
     native: false,
-    inlines: false,
     found: |body| chat_functions(body, "/tools"),
     shape,
     schema: schema_rules,

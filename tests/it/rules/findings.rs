@@ -7,6 +7,7 @@ use toolcrib::finding::Code;
 use toolcrib::provider::{self, Payload, PayloadError, Provider, Request};
 
 use super::judge::Case;
+use super::real;
 use super::report::Report;
 use super::{JUDGES, surface, sweep};
 use crate::fixture;
@@ -163,13 +164,14 @@ fn odd_schemas_are_made_to_fit() {
 /// The canonical schema is what it was.
 #[test]
 fn the_canonical_schema_is_untouched() {
-    let Some((_, checked)) = fixture::catalog("notion-openapi.json") else { return };
-    let written = || -> Vec<String> {
-        checked.catalog.tools.iter().map(|tool| tool.parameters.schema().to_string()).collect()
-    };
-    let before = written();
-    everywhere(checked, |_, _, _| {});
-    assert!(before == written());
+    for (file, checked) in real::catalogs(&["notion-openapi.json", "examples/universal-agent/tools.json"]) {
+        let written = || -> Vec<String> {
+            checked.catalog.tools.iter().map(|tool| tool.parameters.schema().to_string()).collect()
+        };
+        let before = written();
+        everywhere(checked, |_, _, _| {});
+        assert!(before == written(), "{file}");
+    }
 }
 
 #[track_caller]

@@ -20,7 +20,6 @@ pub const JUDGE: Judge = Judge {
     names: NAMES,
     limit: Some(512),
     native: false,
-    inlines: false,
     found,
     shape,
     schema: schema_rules,

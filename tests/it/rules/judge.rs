@@ -47,8 +47,6 @@ pub struct Judge {
     pub limit: Option<usize>,
     /// Whether tools can be deferred.
     pub native: bool,
-    /// Whether references are replaced, so that a tool that refers to itself may be left out.
-    pub inlines: bool,
     /// The functions of a body, in order, those in namespaces too.
     pub found: for<'v> fn(&'v Value) -> Vec<Found<'v>>,
     /// Fields, deferral and marks.

@@ -6,15 +6,15 @@ use toolcrib::provider::{self, PayloadError, Request};
 use toolcrib::tool::DescriptionMode;
 
 use super::JUDGES;
+use super::real;
 use super::report::Report;
-use super::sweep::{FILES, mixed, profile};
+use super::sweep::{mixed, profile};
 use crate::fixture;
 
 /// What is refused on `full` and on `hybrid`, whose deferred tools take a place each, and one for `read_tool_doc`.
 #[test]
 fn too_many_tools_are_counted() {
-    for file in FILES {
-        let Some((_, checked)) = fixture::catalog(file) else { return };
+    for (file, checked) in real::catalogs(&real::FILES) {
         let catalog = &checked.catalog;
         let mut whole = profile(&mixed(catalog));
         // Deferred all, so that schemas cost little; which tools are bound is the same.
@@ -95,8 +95,8 @@ fn the_limit_itself_fits() {
 /// Namespaces hold more than the list does, and deferral is what takes 10,000 tools.
 #[test]
 fn a_whole_catalog_is_deferred() {
-    for file in ["github-mcp-server.json", "docker-registry-tools.json", "box-openapi.json"] {
-        let Some((_, checked)) = fixture::catalog(file) else { return };
+    let files = ["examples/github/tools.json", "docker-registry-tools.json", "box-openapi.json"];
+    for (file, checked) in real::catalogs(&files) {
         let mut whole = profile(&mixed(&checked.catalog));
         whole.tools.iter_mut().for_each(|entry| entry.mode = DescriptionMode::Deferred);
         let judge = &super::responses::JUDGE;

@@ -13,7 +13,6 @@ pub const JUDGE: Judge = Judge {
     names: Names { first: is_taken, rest: is_taken, most: 128 },
     limit: None,
     native: false,
-    inlines: false,
     found,
     shape,
     schema: schema_rules,

@@ -13,7 +13,6 @@ pub const JUDGE: Judge = Judge {
     names: PLAIN_NAMES,
     limit: None,
     native: false,
-    inlines: false,
     found: |body| chat_functions(body, "/tools"),
     shape,
     schema: schema_rules,

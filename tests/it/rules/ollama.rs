@@ -12,7 +12,6 @@ pub const JUDGE: Judge = Judge {
     names: Names { first: |c| !c.is_whitespace(), rest: |c| !c.is_whitespace(), most: 64 },
     limit: None,
     native: false,
-    inlines: true,
     found: |body| chat_functions(body, "/tools"),
     shape,
     schema: schema_rules,

@@ -16,7 +16,6 @@ pub const JUDGE: Judge = Judge {
     names: PLAIN_NAMES,
     limit: Some(LIMIT),
     native: true,
-    inlines: false,
     found,
     shape,
     schema: schema_rules,

@@ -12,6 +12,7 @@ use toolcrib::tool::DescriptionMode;
 use super::judge::{Case, Found, Judge};
 use super::report::Report;
 use super::schema::{Schema, is_portable};
+use super::told::loses_nothing;
 
 /// The functions of the surface gateway.
 const GATEWAY: [&str; 4] = ["tool_search", "tool_help", "tool_exec", "tool_batch"];
@@ -22,7 +23,7 @@ const TRIED_OF: usize = 20;
 pub fn judged(judge: &Judge, case: &Case<'_>, profile: &Profile<'_>, load: &[String], report: &mut Report) {
     let found = (judge.found)(case.body());
     functions_are_found(judge, case, &found, report);
-    all_or_left_out(judge, case, profile, load, report);
+    all_or_left_out(case, profile, load, report);
     ours(case, profile, &found, report);
     let by_name: HashMap<&str, &Found<'_>> = found.iter().map(|found| (found.name, found)).collect();
     for (index, function) in case.payload.functions.iter().enumerate() {
@@ -57,13 +58,7 @@ fn functions_are_found(judge: &Judge, case: &Case<'_>, found: &[Found<'_>], repo
 }
 
 /// Every tool of the surface is bound once, or left out by name; only one that cannot be bound is left out.
-fn all_or_left_out(
-    judge: &Judge,
-    case: &Case<'_>,
-    profile: &Profile<'_>,
-    load: &[String],
-    report: &mut Report,
-) {
+fn all_or_left_out(case: &Case<'_>, profile: &Profile<'_>, load: &[String], report: &mut Report) {
     let left_out: HashSet<&str> = case
         .payload
         .findings
@@ -93,9 +88,8 @@ fn all_or_left_out(
         let expected = usize::from(wanted(entry.tool, entry.mode));
         report.demand(times + usize::from(is_left_out) == expected, "bound once, or left out by name", "");
         if is_left_out {
-            let refers = judge.inlines && entry.tool.parameters.schema().to_string().contains("\"$ref\"");
             let cannot = matches!(entry.tool.parameters.callable(), Callable::No(_));
-            report.demand(cannot || refers, "only what cannot be bound is left out", "");
+            report.demand(cannot, "only what cannot be bound is left out", "");
         }
     }
     let placed =
@@ -126,7 +120,7 @@ fn ours(case: &Case<'_>, profile: &Profile<'_>, found: &[Found<'_>], report: &mu
         report.demand(found.len() <= 4, "a gateway of at most four", "");
     }
     if case.payload.surface == Surface::Files {
-        report.demand(found.is_empty() || found[0].name == "tool_exec", "nothing is bound", "");
+        report.demand(found.is_empty(), "nothing is bound", "");
     }
 }
 
@@ -161,10 +155,10 @@ fn extent(function: &Function<'_>, entry: &Found<'_>, report: &mut Report) {
             }
         }
         Extent::Full => {
-            let whole = function.tool.description.trim();
+            let whole = &function.tool.description;
             report.demand(
-                whole.is_empty() || entry.description.trim() == whole,
-                "the whole description",
+                whole.trim().is_empty() || loses_nothing(whole, entry.description, entry.schema),
+                "the whole description, but for what properties tell",
                 &entry.pointer,
             );
         }
@@ -229,7 +223,7 @@ fn takes_its_call(judge: &Judge, tool: &Tool, entry: &Found<'_>, report: &mut Re
         && report.is_new(("call", schema))
     {
         let takes = jsonschema::draft202012::new(schema).map(|validator| validator.is_valid(&call));
-        report.demand(takes.unwrap_or(true), "takes the example call", &entry.pointer);
+        report.demand(takes.unwrap_or(false), "takes the example call", &entry.pointer);
     }
 }
 
@@ -238,7 +232,7 @@ fn is_renamed_nowhere<'k>(judge: &Judge, mut keys: impl Iterator<Item = &'k Stri
     !renames || keys.all(|key| is_portable(key))
 }
 
-/// Whether the words of the compact choice hold; used by the tests of one tool.
+/// Options with which deferred tools are bound by a compact schema.
 pub fn compact() -> toolcrib::config::Payload {
     toolcrib::config::Payload { deferred: Deferred::Compact, ..Default::default() }
 }

@@ -11,23 +11,11 @@ use toolcrib::provider::{self, Payload, PayloadError, Request, toolsets};
 use toolcrib::tool::DescriptionMode;
 
 use super::judge::{self, Case, Judge};
+use super::real;
 use super::report::Report;
 use super::schema::Schema;
 use super::surface;
-use crate::fixture;
 
-/// The real catalogs.
-pub const FILES: [&str; 9] = [
-    "github-mcp-server.json",
-    "livemcpbench-servers.json",
-    "bfcl-functions.json",
-    "universal-agent-openai.json",
-    "notion-openapi.json",
-    "box-openapi.json",
-    "discord-openapi.json",
-    "docker-registry-tools.json",
-    "toucan-nasty-servers.json",
-];
 /// Tools bound at a time.
 const AT_A_TIME: usize = 100;
 /// Of so many tools one is bound in full.
@@ -36,8 +24,7 @@ const FULL_OF: usize = 5;
 /// All real catalogs, judged.
 pub fn catalogs(judge: &Judge) {
     let mut report = Report::default();
-    for file in FILES {
-        let Some((_, checked)) = fixture::catalog(file) else { return };
+    for (file, checked) in real::catalogs(&real::FILES) {
         catalog(judge, file, checked, &mut report);
     }
     report.close();

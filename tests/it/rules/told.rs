@@ -1,0 +1,56 @@
+//! What a description that is bound in full may lose: lines about an argument, which its property tells.
+
+use serde_json::{Map, Value};
+
+/// Whether each line of the description is bound, or told by the property that it is about.
+pub fn loses_nothing(description: &str, bound: &str, schema: Option<&Value>) -> bool {
+    let none = Map::new();
+    let properties = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+    let mut kept = lines(bound).peekable();
+    let lost: Vec<String> =
+        lines(description).filter(|line| kept.next_if(|bound| bound == line).is_none()).collect();
+    kept.next().is_none()
+        && lost.iter().all(|line| is_heading(line) || is_told(line, properties.unwrap_or(&none)))
+}
+
+fn lines(text: &str) -> impl Iterator<Item = String> {
+    text.lines().map(squeezed).filter(|line| !line.is_empty())
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `Args:`, however it is written, and the line of dashes below it.
+fn is_heading(line: &str) -> bool {
+    let word = line.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    ["", "args", "arguments", "parameters", "params", "input parameters"].contains(&word.as_str())
+}
+
+/// `name (type): text` with the text in the property of that name, or more of a text that a property has.
+fn is_told(line: &str, properties: &Map<String, Value>) -> bool {
+    properties.iter().any(|(name, property)| {
+        let told = property.get("description").and_then(Value::as_str).map(squeezed).unwrap_or_default();
+        let is_text = |text: &str| told.contains(text.trim());
+        let after_name = line.split_once(name.as_str()).map(|(_, rest)| rest);
+        let text = after_name.and_then(|rest| rest.split_once([':', '-', '–'])).map(|(_, text)| text);
+        is_text(line) || text.is_some_and(is_text)
+    })
+}
+
+#[test]
+fn what_is_lost_is_told() {
+    let description = "Reads a file.\n\nArgs:\n    path (str): Where it\n        is.\n    line: Which.\n\nReturns: text";
+    let bound = "Reads a file.\n\nReturns: text";
+    let schema = |path: &str, line: &str| {
+        serde_json::json!({"properties": {"path": {"description": path}, "line": {"description": line}}})
+    };
+    let check = |bound: &str, schema: &Value| loses_nothing(description, bound, Some(schema));
+    assert!(check(bound, &schema("Where it is.", "Which. From 1.")));
+    assert!(check(description, &schema("", "")) && loses_nothing(description, description, None));
+    assert!(!check(bound, &schema("Where.", "Which.")), "a part of a text");
+    assert!(!check(bound, &schema("Which.", "Where it is.")), "another property's text");
+    assert!(!check("Reads a file.", &schema("Where it is.", "Which.")), "what is returned is no argument");
+    assert!(!check("Reads a file. More.", &schema("Where it is.", "Which.")));
+    assert!(!loses_nothing(description, bound, None));
+}
