@@ -51,7 +51,7 @@ impl Wire for Mistral {
 
 /// An id as it is replayed: exactly 9 letters and digits (formats.md, section 8). A foreign one is mapped, always to the
 /// same.
-fn short_id(id: &str) -> String {
+pub(super) fn short_id(id: &str) -> String {
     const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     if id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return id.into();

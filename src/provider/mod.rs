@@ -111,6 +111,12 @@ impl Provider {
         self.wire().rules().native != Native::No
     }
 
+    /// The id of a call as this provider takes it, in a result and where the call itself is replayed: calls that another
+    /// provider made have ids that Mistral refuses.
+    pub fn call_id(self, id: &str) -> String {
+        if self == Provider::Mistral { mistral::short_id(id) } else { id.into() }
+    }
+
     /// Whether a result must say which call it belongs to.
     pub fn needs_call_id(self) -> bool {
         !matches!(
