@@ -98,7 +98,7 @@ fn bound_schema(
     }
     if chosen.extent == Extent::Stub || tool.parameters.validator().is_none() {
         let takes_none =
-            tool.parameters.validator().is_some() && takes_no_arguments(tool.parameters.schema());
+            tool.parameters.validator().is_some() && view::takes_no_arguments(tool.parameters.schema());
         return Ok(BoundSchema { schema: stub(rules.stub, takes_none), strict: false });
     }
     let schema = written_schema(tool);
@@ -123,22 +123,12 @@ pub(super) fn written_schema(tool: &Tool) -> &Value {
     }
 }
 
-/// Whether a schema lets no argument through that means something.
-fn takes_no_arguments(schema: &Value) -> bool {
-    let Some(schema) = schema.as_object() else { return false };
-    let harmless =
-        ["type", "properties", "required", "additionalProperties", "description", "title", "$schema"];
-    schema.get("properties").is_none_or(|properties| properties.as_object().is_some_and(|map| map.is_empty()))
-        && schema.get("additionalProperties").is_none_or(|more| more == &Value::Bool(false))
-        && schema.keys().all(|key| harmless.contains(&key.as_str()))
-}
-
 fn stub(stub: Stub, takes_none: bool) -> Option<Value> {
     match stub {
         Stub::Bare => Some(json!({"type": "object"})),
         Stub::Empty => Some(json!({"type": "object", "properties": {}})),
         Stub::Args if takes_none => None,
-        Stub::Args => Some(json!({"type": "object", "properties": {"args": {"type": "object"}}})),
+        Stub::Args => Some(view::below_args()),
     }
 }
 

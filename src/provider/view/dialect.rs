@@ -1,9 +1,11 @@
-//! One dialect: JSON Schema 2020-12, whatever the author wrote in. What no draft knows is left out.
+//! One dialect: JSON Schema 2020-12, whatever the author wrote in. What no draft knows is left out, and what hides in
+//! texts.
 
 use serde_json::{Map, Value, json};
 
 use super::keyword::{Holds, TYPES, each_mut, fits, holds, is_annotation, is_schema, names_type};
 use super::loose::{Loose, guard};
+use crate::tool::{clean_text, hidden_characters};
 
 /// The draft that a schema is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,13 +69,22 @@ impl Dialect {
         if self.draft < Draft::D2020 {
             self.modernise(object);
         }
-        if !object.iter().all(|(key, value)| fits(holds(key), key, value)) {
+        clean(object);
+        let (mut all_fit, mut has_schemas) = (true, false);
+        for (key, value) in object.iter() {
+            let holds = holds(key);
+            all_fit &= fits(holds, key, value);
+            has_schemas |= matches!(holds, Holds::Schema | Holds::Named | Holds::List);
+        }
+        if !all_fit {
             self.correct(object, loose);
         }
         if self.items && !object.contains_key("items") && is_array(object) {
             object.insert("items".into(), json!({}));
         }
-        each_mut(object, &mut |child| self.convert(child, loose));
+        if has_schemas || !all_fit {
+            each_mut(object, &mut |child| self.convert(child, loose));
+        }
         if loose.times() > before {
             guard(object, loose);
         }
@@ -109,6 +120,18 @@ impl Dialect {
             let holds = holds(key);
             fits(holds, key, value) || holds == Holds::Unknown && self.extensions && key.starts_with("x-")
         });
+    }
+}
+
+/// Texts come from strangers: nothing hidden in them reaches a model. Values stay as they are, since the canonical
+/// schema compares with them.
+fn clean(object: &mut Map<String, Value>) {
+    for keyword in ["description", "title"] {
+        if let Some(Value::String(text)) = object.get_mut(keyword)
+            && !hidden_characters(text).is_empty()
+        {
+            *text = clean_text(text).into_owned();
+        }
     }
 }
 

@@ -151,17 +151,20 @@ pub(super) fn names_type(written: &Value, word: &str) -> bool {
 
 /// Shows each subschema of an object schema.
 pub(super) fn each<'a>(object: &'a Map<String, Value>, visit: &mut dyn FnMut(&'a Value)) {
-    for (keyword, value) in object {
-        match (holds(keyword), value) {
-            (Holds::Schema, value) => visit(value),
-            (Holds::Named, Value::Object(named)) => named.values().for_each(&mut *visit),
-            (Holds::List, Value::Array(list)) => list.iter().for_each(&mut *visit),
-            _ => {}
-        }
+    object.iter().for_each(|(keyword, value)| below(keyword, value, visit));
+}
+
+/// Shows each subschema that stands below one keyword.
+pub(super) fn below<'a>(keyword: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
+    match (holds(keyword), value) {
+        (Holds::Schema, value) => visit(value),
+        (Holds::Named, Value::Object(named)) => named.values().for_each(visit),
+        (Holds::List, Value::Array(list)) => list.iter().for_each(visit),
+        _ => {}
     }
 }
 
-/// Hands out each subschema of an object schema to be changed; with it, whether it stands right below its keyword.
+/// Hands out each subschema of an object schema to be changed.
 pub(super) fn each_mut(object: &mut Map<String, Value>, visit: &mut dyn FnMut(&mut Value)) {
     for (keyword, value) in object.iter_mut() {
         match (holds(keyword), value) {

@@ -199,15 +199,19 @@ impl Restricting<'_> {
 
     fn drop_unknown(&mut self, object: &mut Map<String, Value>) {
         let listed = self.listed;
-        for key in object.keys().filter(|key| !listed.contains(&key.as_str())) {
-            let is_lost = matches!(holds(key), Holds::Schema | Holds::Named | Holds::NameLists)
-                && !matches!(key.as_str(), "$defs" | "additionalProperties" | "contentSchema")
-                || key == "additionalProperties" && object.get(key).is_some_and(Value::is_object);
+        object.retain(|key, value| {
+            let stays = listed.contains(&key.as_str());
+            let is_lost = !stays
+                && match key.as_str() {
+                    "$defs" | "contentSchema" => false,
+                    "additionalProperties" => value.is_object(),
+                    key => matches!(holds(key), Holds::Schema | Holds::Named | Holds::NameLists),
+                };
             if is_lost {
                 self.loose.say(format!("`{key}`"));
             }
-        }
-        object.retain(|key, _| listed.contains(&key.as_str()));
+            stays
+        });
     }
 
     fn below(&mut self, object: &mut Map<String, Value>) {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Strict;
 use super::keyword::each;
-use super::refs::DEFS;
+use super::refs::referred_to;
 
 const MAX_PROPERTIES: usize = 5_000;
 const MAX_LEVELS: usize = 10;
@@ -124,12 +124,12 @@ impl Count {
 pub(super) fn no_recursion(schema: &Value) -> Result<(), String> {
     let defs = schema.get("$defs").and_then(Value::as_object);
     let mut seen: HashMap<&str, bool> = HashMap::new();
-    let mut names: Vec<&str> = Vec::new();
-    refers_to(schema, &mut names);
-    // Depth first: a definition that is met while it is open contains itself. `None` closes the one before.
-    let mut todo: Vec<(&str, bool)> = names.iter().map(|name| (*name, false)).collect();
-    while let Some((name, done)) = todo.pop() {
-        if done {
+    // Depth first: a definition that is met while it is open contains itself. Below all that it refers to, it stands
+    // once more, to be closed.
+    let mut todo: Vec<(&str, bool)> = Vec::new();
+    referred_to(schema, &mut |name| todo.push((name, false)));
+    while let Some((name, closes)) = todo.pop() {
+        if closes {
             seen.insert(name, true);
             continue;
         }
@@ -143,31 +143,7 @@ pub(super) fn no_recursion(schema: &Value) -> Result<(), String> {
         };
         seen.insert(name, false);
         todo.push((name, true));
-        let mut inside = Vec::new();
-        refers_to(target, &mut inside);
-        todo.extend(inside.into_iter().map(|name| (name, false)));
+        referred_to(target, &mut |name| todo.push((name, false)));
     }
     Ok(())
-}
-
-fn refers_to<'a>(schema: &'a Value, names: &mut Vec<&'a str>) {
-    let Some(object) = schema.as_object() else { return };
-    if let Some(reference) = object.get("$ref").and_then(Value::as_str) {
-        names.push(reference.strip_prefix(DEFS).unwrap_or_default());
-    }
-    for (key, value) in object {
-        if key != "$defs" {
-            each_below(key, value, names);
-        }
-    }
-}
-
-fn each_below<'a>(key: &str, value: &'a Value, names: &mut Vec<&'a str>) {
-    use super::keyword::{Holds, holds};
-    match (holds(key), value) {
-        (Holds::Schema, value) => refers_to(value, names),
-        (Holds::Named, Value::Object(named)) => named.values().for_each(|value| refers_to(value, names)),
-        (Holds::List, Value::Array(list)) => list.iter().for_each(|value| refers_to(value, names)),
-        _ => {}
-    }
 }

@@ -1,14 +1,13 @@
 //! Schema views: what a provider takes, derived from the canonical schema, which stays as it is (DEF-2, DEF-5).
 //!
 //! 1. [`refs`] copies it, so that all references lead to its own definitions, and those are the ones that are needed.
-//! 2. [`dialect`] makes it JSON Schema 2020-12.
-//! 3. [`text`] takes hidden characters out of what is told.
-//! 4. [`keys`] renames properties whose names are refused; [`renaming`] takes that back in calls.
-//! 5. [`compact`] leaves the structure, when that is wanted.
-//! 6. [`inline`] replaces references: all of them, or the one at the root.
-//! 7. [`root`] makes the root one object ([`union`], [`merge`]).
-//! 8. [`keywords`] leaves those that the wire knows; [`words`] tells what they cannot say.
-//! 9. [`strict`] makes the subset to which a model can be held, within [`limits`].
+//! 2. [`dialect`] makes it JSON Schema 2020-12, without hidden characters.
+//! 3. [`keys`] renames properties whose names are refused; [`renaming`] takes that back in calls.
+//! 4. [`compact`] leaves the structure, when that is wanted.
+//! 5. [`inline`] replaces references: all of them, or the one at the root.
+//! 6. [`root`] makes the root one object ([`union`], [`merge`]).
+//! 7. [`keywords`] leaves those that the wire knows; [`words`] tells what they cannot say.
+//! 8. [`strict`] makes the subset to which a model can be held, within [`limits`].
 
 mod compact;
 mod dialect;
@@ -27,7 +26,6 @@ mod root;
 mod strict;
 #[cfg(test)]
 mod tests;
-mod text;
 mod union;
 mod words;
 
@@ -110,7 +108,6 @@ pub(super) fn view(
     let mut loose = Loose::default();
     let names = keys::renamed(schema, rules.keys);
     let mut view = todays(schema, rules.root == Root::Object, &mut loose);
-    text::clean(&mut view);
     keys::rename(&mut view, &names, &mut loose);
     guard_references(&mut view, &mut loose);
     if compact {
@@ -129,7 +126,7 @@ pub(super) fn view(
     }
     if view.get("$defs").is_some() {
         // Passes may have left definitions behind that nothing refers to any more.
-        view = refs::gathered(&view, &mut loose);
+        refs::prune(&mut view);
     }
     let loosened = loose.into_words();
     if takes_none {
@@ -156,14 +153,19 @@ fn todays(schema: &Value, takes_any: bool, loose: &mut Loose) -> Value {
 }
 
 /// Whether a schema lets no argument through that means something.
-fn takes_no_arguments(schema: &Value) -> bool {
+pub(super) fn takes_no_arguments(schema: &Value) -> bool {
     let is_harmless = |(key, value): (&String, &Value)| match key.as_str() {
         "properties" => *value == json!({}),
         "additionalProperties" => *value == Value::Bool(false),
-        "type" | "required" => true,
+        "type" | "required" | "$schema" => true,
         key => keyword::is_annotation(key),
     };
     schema.as_object().is_some_and(|schema| schema.iter().all(is_harmless))
+}
+
+/// All arguments below one, where an object of no properties is refused.
+pub(super) fn below_args() -> Value {
+    json!({ "type": "object", "properties": { "args": { "type": "object" } } })
 }
 
 /// The root has properties wherever they are asked for; where none are is refused, all arguments go below one.
@@ -172,7 +174,7 @@ fn require_properties(view: &mut Value, rules: &SchemaRules) {
         return;
     };
     if rules.omit_empty && root.get("properties").is_none_or(|properties| *properties == json!({})) {
-        *view = json!({ "type": "object", "properties": { "args": { "type": "object" } } });
+        *view = below_args();
     } else {
         root.entry("properties").or_insert_with(|| json!({}));
     }

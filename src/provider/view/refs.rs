@@ -1,11 +1,11 @@
 //! References: all of them lead to `#/$defs/NAME` or to `#`, and `$defs` holds what is referred to, in the order in
 //! which it is met, and nothing else.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
-use super::keyword::{Holds, holds, is_schema, measure};
+use super::keyword::{self, Holds, holds, is_schema, measure};
 use super::loose::{Loose, guard};
 
 /// Definitions that are copied out of the middle of a schema have at most this many parts together.
@@ -28,16 +28,16 @@ pub(super) fn gathered(schema: &Value, loose: &mut Loose) -> Value {
         index: Index::default(),
         names: HashMap::new(),
         taken: HashMap::new(),
-        queue: Vec::new(),
+        queue: VecDeque::new(),
         left: MAX_COPIED,
         loose,
     };
-    gathering.index.read(schema, &mut String::new());
+    if names_itself(schema) {
+        gathering.index.read(schema, &mut String::new());
+    }
     gathering.schema(&mut root, "");
     let mut defs = Map::new();
-    let mut next = 0;
-    while let Some((name, pointer)) = gathering.queue.get(next).cloned() {
-        next += 1;
+    while let Some((name, pointer)) = gathering.queue.pop_front() {
         let mut found = schema.pointer(&pointer).cloned().unwrap_or(Value::Bool(true));
         gathering.schema(&mut found, &pointer);
         defs.insert(name, found);
@@ -48,6 +48,37 @@ pub(super) fn gathered(schema: &Value, loose: &mut Loose) -> Value {
         root.insert("$defs".into(), Value::Object(defs));
     }
     root
+}
+
+/// Takes out the definitions that nothing refers to any more; the others stand in the order in which they are met.
+pub(super) fn prune(view: &mut Value) {
+    let Some(Value::Object(mut defs)) = view.as_object_mut().and_then(|root| root.shift_remove("$defs"))
+    else {
+        return;
+    };
+    let mut queue: VecDeque<String> = VecDeque::new();
+    let mut kept = Map::new();
+    referred_to(view, &mut |name| queue.push_back(name.to_string()));
+    while let Some(name) = queue.pop_front() {
+        if let Some(found) = defs.swap_remove(&name) {
+            referred_to(&found, &mut |name| queue.push_back(name.to_string()));
+            kept.insert(name, found);
+        }
+    }
+    if let Some(root) = view.as_object_mut().filter(|_| !kept.is_empty()) {
+        root.insert("$defs".into(), Value::Object(kept));
+    }
+}
+
+/// Shows the names of the definitions that a schema refers to, as often as it does, in its order; of the root, `""`.
+pub(super) fn referred_to<'a>(schema: &'a Value, visit: &mut dyn FnMut(&'a str)) {
+    let Some(object) = schema.as_object() else { return };
+    if let Some(reference) = object.get("$ref").and_then(Value::as_str) {
+        visit(reference.strip_prefix(DEFS).unwrap_or_default());
+    }
+    for (key, value) in object.iter().filter(|(key, _)| *key != "$defs") {
+        keyword::below(key, value, &mut |child| referred_to(child, visit));
+    }
 }
 
 fn is_folder(key: &str) -> bool {
@@ -64,18 +95,32 @@ fn refers(schema: &Value) -> bool {
     if object.keys().any(|key| key.starts_with('$') && is_reference(key) || is_folder(key)) {
         return true;
     }
-    object.iter().any(|(key, value)| below(key, value).any(refers))
+    let mut found = false;
+    for (key, value) in object {
+        below(key, value, &mut |child| found = found || refers(child));
+    }
+    found
 }
 
-/// The subschemas below a keyword, of any draft.
-fn below<'a>(key: &str, value: &'a Value) -> Box<dyn Iterator<Item = &'a Value> + 'a> {
+/// Shows the subschemas below a keyword of any draft.
+fn below<'a>(key: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
     match (holds(key), value) {
-        (Holds::Schema | Holds::List, Value::Array(list)) => Box::new(list.iter()),
-        (Holds::Schema, value @ Value::Object(_)) => Box::new(std::iter::once(value)),
-        (Holds::Named, Value::Object(named)) => Box::new(named.values()),
-        (Holds::Old, Value::Object(named)) if key != "additionalItems" => Box::new(named.values()),
-        (Holds::Old, value @ Value::Object(_)) => Box::new(std::iter::once(value)),
-        _ => Box::new(std::iter::empty()),
+        (Holds::Schema, Value::Array(list)) => list.iter().for_each(visit),
+        (Holds::Old, value @ Value::Object(_)) if key == "additionalItems" => visit(value),
+        (Holds::Old, Value::Object(named)) => named.values().for_each(visit),
+        _ => keyword::below(key, value, visit),
+    }
+}
+
+/// Whether a schema, or what may be one, gives itself a name.
+fn names_itself(value: &Value) -> bool {
+    let is_name = |key: &str| matches!(key, "$id" | "id" | "$anchor" | "$dynamicAnchor");
+    match value {
+        Value::Object(object) => {
+            object.iter().any(|(key, value)| is_name(key) && value.is_string() || names_itself(value))
+        }
+        Value::Array(list) => list.iter().any(names_itself),
+        _ => false,
     }
 }
 
@@ -146,7 +191,7 @@ struct Gathering<'a> {
     names: HashMap<String, String>,
     /// How often each clean name was asked for.
     taken: HashMap<String, usize>,
-    queue: Vec<(String, String)>,
+    queue: VecDeque<(String, String)>,
     left: usize,
     loose: &'a mut Loose,
 }
@@ -221,7 +266,7 @@ impl Gathering<'_> {
         }
         let name = self.name(pointer.rsplit('/').next().unwrap_or_default());
         self.names.insert(pointer.clone(), name.clone());
-        self.queue.push((name.clone(), pointer));
+        self.queue.push_back((name.clone(), pointer));
         Some(format!("{DEFS}{name}"))
     }
 

@@ -9,7 +9,8 @@ use super::merge::merge;
 use super::refs::DEFS;
 use super::union::{Branch, add_properties, said_of_branches, shared_requirements};
 
-/// What no root may have but that of MCP (formats.md, section 2).
+/// What no root keeps but that of MCP. Unions, constants and `not` are refused there (formats.md, section 2); of
+/// conditions nothing is known, which counts as refused (section 1).
 const REFUSED: [&str; 11] = [
     "allOf",
     "anyOf",

@@ -25,10 +25,10 @@ const REFUSED: [&str; 9] = [
 
 /// The strict form of a schema, or the reason why there is none, with the JSON pointer of its place.
 pub(super) fn strict(schema: &Value, subset: Strict, room: &mut Room) -> Result<Value, String> {
-    let mut strict = schema.clone();
     if subset == Strict::Anthropic {
-        limits::no_recursion(&strict)?;
+        limits::no_recursion(schema)?;
     }
+    let mut strict = schema.clone();
     if let Some(root) = strict.as_object_mut() {
         let is_empty = root.get("properties").is_none_or(|properties| properties == &json!({}));
         if is_empty && !root.contains_key("additionalProperties") {

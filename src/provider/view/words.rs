@@ -1,5 +1,7 @@
 //! Limits that a wire's keywords cannot express, in a few words at the end of the description.
 
+use std::cell::LazyCell;
+
 use serde_json::{Map, Value};
 
 /// Longer patterns and defaults are not told.
@@ -46,7 +48,7 @@ fn is_told(key: &str) -> bool {
 fn limits(object: &Map<String, Value>, listed: &[&str], description: &str) -> Vec<String> {
     let lost = |key: &str| object.get(key).filter(|_| !listed.contains(&key));
     let number = |key: &str| lost(key).filter(|value| value.is_number()).map(Value::to_string);
-    let lower = description.to_lowercase();
+    let lower = LazyCell::new(|| description.to_lowercase());
     // What the author says already is not said again.
     let is_said =
         |limit: &Option<String>| limit.as_ref().is_none_or(|limit| holds_number(description, limit));
