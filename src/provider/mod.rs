@@ -111,6 +111,14 @@ impl Provider {
         self.wire().rules().native
     }
 
+    /// The surface that a payload gets when this one is wanted: another where the provider lacks it.
+    pub fn surface(self, wanted: Surface) -> Surface {
+        match wanted {
+            Surface::Native if !self.defers() => Surface::Hybrid,
+            surface => surface,
+        }
+    }
+
     fn wire(self) -> &'static dyn Wire {
         match self {
             Provider::OpenAi => &openai::OpenAi,
@@ -171,16 +179,11 @@ pub fn payload<'a>(request: Request<'a>) -> Result<Payload<'a>, PayloadError> {
 pub fn payload_of_any_size<'a>(request: Request<'a>) -> Result<Payload<'a>, PayloadError> {
     let wire = request.provider.wire();
     let rules = wire.rules();
-    let (surface, note) = match request.surface {
-        Surface::Native if !rules.native => {
-            let note = format!(
-                "{} cannot defer tools by itself; this is the surface hybrid",
-                request.provider.as_str()
-            );
-            (Surface::Hybrid, Some(note))
-        }
-        surface => (surface, None),
-    };
+    let surface = request.provider.surface(request.surface);
+    let note = (surface != request.surface).then(|| {
+        let (provider, surface) = (request.provider.as_str(), surface.as_str());
+        format!("{provider} cannot defer tools by itself; this is the surface {surface}")
+    });
     let chosen = surface::choose(&request, surface)?;
     let mut findings = Vec::new();
     let functions = function::view(&chosen, rules, &request, &mut findings)?;
