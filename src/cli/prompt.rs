@@ -2,24 +2,33 @@
 
 use super::catalog::{CatalogArgs, report_briefly};
 use super::render::templates;
-use super::{Failure, Outcome, print};
-use crate::config::Surface;
+use super::{Failure, Outcome, note, print};
+use crate::config::{Deferred, Surface};
+use crate::provider::Provider;
 use crate::render::PromptSection;
 
 /// Print the section of the system prompt that tells a model how its tools reach it, as markdown.
+///
+/// With the options of `payload` it is the section that belongs to that payload.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib prompt --catalog examples/universal-agent --profile creator\n  toolcrib prompt --catalog examples/github --surface gateway"
+    after_help = "Try it:\n  toolcrib prompt --catalog examples/universal-agent --profile creator\n  toolcrib prompt --catalog examples/github --provider anthropic --surface native"
 )]
 pub(super) struct Prompt {
     #[command(flatten)]
     catalog: CatalogArgs,
+    /// Who the payload is for: where it cannot have the surface, the section is for the one that it gets.
+    #[arg(long, value_name = "NAME", value_parser = Provider::ALL.map(Provider::as_str))]
+    provider: Option<String>,
     /// The way tools reach the model; `hybrid` unless configured.
     #[arg(long, value_name = "NAME", value_parser = Surface::ALL.map(Surface::as_str))]
     surface: Option<String>,
     /// The profile of the agent.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
+    /// What is bound of deferred tools on the surface `hybrid`: the smallest schema, or one without texts.
+    #[arg(long, value_parser = ["stub", "compact"])]
+    deferred: Option<String>,
     /// The folder of the docs, as the agent sees it.
     #[arg(long, value_name = "DIR", default_value = "tools")]
     folder: String,
@@ -35,14 +44,22 @@ impl Prompt {
         let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
         let templates = templates(&self.catalog, &checked, None)?;
         let configured = checked.catalog.config.payload;
+        let deferred = match self.deferred.as_deref() {
+            Some("stub") => Deferred::Stub,
+            Some(_) => Deferred::Compact,
+            None => configured.deferred,
+        };
+        let wanted =
+            self.surface.as_deref().and_then(Surface::parse).or(configured.surface).unwrap_or_default();
+        let provider = self.provider.as_deref().and_then(Provider::parse);
+        let surface = provider.map_or(wanted, |provider| provider.surface(wanted));
+        if let Some(provider) = provider.filter(|_| surface != wanted) {
+            let (provider, surface) = (provider.as_str(), surface.as_str());
+            note(format!("{provider} cannot defer tools by itself; this is for the surface {surface}"));
+        }
         let section = PromptSection {
-            surface: self
-                .surface
-                .as_deref()
-                .and_then(Surface::parse)
-                .or(configured.surface)
-                .unwrap_or_default(),
-            deferred: configured.deferred,
+            surface,
+            deferred,
             folder: self.folder.trim_end_matches('/'),
             discovery: self.discovery,
         };

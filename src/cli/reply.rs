@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::catalog::{CatalogArgs, report_lost};
 use super::parse::stdin;
@@ -34,15 +35,15 @@ pub(super) struct Reply {
 
 /// An entry of `parse` with its answer.
 #[derive(Debug, Deserialize)]
-struct Answered {
+struct Answered<'t> {
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
     call_id: Option<String>,
     #[serde(default)]
     search: bool,
-    #[serde(default, deserialize_with = "present")]
-    envelope: Option<Value>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    envelope: Option<&'t RawValue>,
     #[serde(default)]
     error: Option<Value>,
     #[serde(default)]
@@ -50,18 +51,18 @@ struct Answered {
 }
 
 /// Null is a result too.
-fn present<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(field).map(Some)
+fn present<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(field).map(Some)
 }
 
-impl Answered {
+impl Answered<'_> {
     fn is_answered(&self) -> bool {
         self.envelope.is_some() || self.error.is_some() || !self.found.is_empty()
     }
 
     fn reply(self, parser: &Parser<'_>) -> provider::Reply {
         let reply = match (self.envelope, self.error) {
-            (Some(result), _) => provider::Reply::of(result),
+            (Some(result), _) => provider::Reply::read(result.get()).unwrap_or_default(),
             (None, Some(error)) => provider::Reply { content: error, is_error: true, ..Default::default() },
             (None, None) => provider::Reply::default(),
         };
@@ -72,7 +73,8 @@ impl Answered {
 
 impl Reply {
     pub(super) fn run(self) -> Outcome {
-        let answered: Vec<Answered> = serde_json::from_str(&stdin()?).map_err(|error| {
+        let input = stdin()?;
+        let answered: Vec<Answered<'_>> = serde_json::from_str(&input).map_err(|error| {
             Failure::Findings(Some(format!("expected the list that `parse` prints: {error}")))
         })?;
         if let Some(index) = answered.iter().position(|entry| !entry.is_answered()) {
@@ -82,7 +84,7 @@ impl Reply {
         if answered.is_empty() {
             return Err(Failure::Findings(Some("the list is empty: there is nothing to reply to".into())));
         }
-        let lacks_id = |entry: &Answered| entry.call_id.is_none() && provider.needs_call_id();
+        let lacks_id = |entry: &Answered<'_>| entry.call_id.is_none() && provider.needs_call_id();
         if let Some(index) = answered.iter().position(lacks_id) {
             let message =
                 format!("call {} of the list has no `call_id`, and {} needs it", index + 1, self.provider);
@@ -101,7 +103,7 @@ impl Reply {
             }
             false => None,
         };
-        let reply = |mut entry: Answered| {
+        let reply = |mut entry: Answered<'_>| {
             let found = std::mem::take(&mut entry.found);
             let reply = entry.reply(&parser);
             match &payload {

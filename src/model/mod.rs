@@ -1,6 +1,7 @@
 //! A model behind an OpenAI-compatible API: one question, one answer. Used only where the configuration names one.
 
-use std::time::Duration;
+use std::io::Read;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -8,7 +9,7 @@ use crate::config;
 use crate::tool::clean_line;
 
 /// The most bytes of an answer that are read.
-const MAX_ANSWER: u64 = 1 << 20;
+const MAX_ANSWER: usize = 1 << 20;
 /// The most characters that are shown of why an API refuses.
 const MAX_TOLD: usize = 200;
 
@@ -51,6 +52,7 @@ pub struct Endpoint {
     url: String,
     model: String,
     key: Option<String>,
+    timeout: Duration,
 }
 
 impl Endpoint {
@@ -69,10 +71,11 @@ impl Endpoint {
             })?),
             None => None,
         };
+        let timeout = Duration::from_secs(repair.timeout_seconds.max(1));
         // One provider of cryptography for the whole program; a second call changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::blocking::Client::builder()
-            .timeout(Duration::from_secs(repair.timeout_seconds.max(1)))
+            .timeout(timeout)
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
             .build()
@@ -82,7 +85,7 @@ impl Endpoint {
         } else {
             format!("{base}/chat/completions")
         };
-        Ok(Self { client, url, model: repair.model.clone(), key })
+        Ok(Self { client, url, model: repair.model.clone(), key, timeout })
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> ModelError {
@@ -93,6 +96,22 @@ impl Endpoint {
         };
         ModelError::Unreachable { url: self.url.clone(), reason: reason.into() }
     }
+}
+
+/// What arrives until a moment, and whether that is all; the client's own timeout begins anew with each piece.
+fn read_until(mut response: impl Read, deadline: Instant) -> (String, bool) {
+    let (mut bytes, mut piece) = (Vec::new(), [0; 8192]);
+    let is_whole = loop {
+        match response.read(&mut piece) {
+            Ok(0) => break true,
+            Ok(count) => bytes.extend_from_slice(&piece[..count]),
+            Err(_) => break false,
+        }
+        if Instant::now() > deadline || bytes.len() > MAX_ANSWER {
+            break false;
+        }
+    };
+    (String::from_utf8_lossy(&bytes).into_owned(), is_whole)
 }
 
 impl Endpoint {
@@ -114,7 +133,6 @@ impl Endpoint {
 
 impl Model for Endpoint {
     fn answer(&self, instructions: &str, question: &str) -> Result<String, ModelError> {
-        use std::io::Read;
         let body = json!({
             "model": self.model,
             "messages": [
@@ -129,18 +147,18 @@ impl Model for Endpoint {
         }
         let response = request.send().map_err(|error| self.unreachable(&error))?;
         let status = response.status();
-        let mut text = String::new();
         let refused = |reason: &str| ModelError::Refused {
             url: self.url.clone(),
             status: status.as_u16(),
             reason: reason.into(),
         };
-        let mut whole = response.take(MAX_ANSWER);
-        let read = whole.read_to_string(&mut text);
+        let (text, is_whole) = read_until(response, Instant::now() + self.timeout);
         if !status.is_success() {
             return Err(refused(&self.told(&text)));
         }
-        read.map_err(|_| refused(", and the answer broke off"))?;
+        if !is_whole {
+            return Err(refused(", and the answer broke off or took too long"));
+        }
         let answer: Value =
             serde_json::from_str(&text).map_err(|_| refused(", and the answer is not JSON"))?;
         let content = answer.pointer("/choices/0/message/content").and_then(Value::as_str);

@@ -16,6 +16,9 @@ pub(super) struct Anthropic;
 /// What a response is.
 const EXPECTED: &str = "a message whose `content` is a list of blocks, or a list of messages";
 
+/// The provider's search for tools, by their words.
+const OWN_SEARCH: &str = "tool_search_tool_bm25";
+
 const RULES: Rules = Rules {
     names: NameRule::Safe,
     max_entries: Some(10_000),
@@ -28,6 +31,10 @@ const RULES: Rules = Rules {
 impl Wire for Anthropic {
     fn rules(&self) -> &'static Rules {
         &RULES
+    }
+
+    fn own_search(&self) -> Option<&'static str> {
+        Some(OWN_SEARCH)
     }
 
     fn function(&self, function: &Function<'_>) -> Value {
@@ -50,7 +57,7 @@ impl Wire for Anthropic {
     fn body(&self, bound: &Bound<'_>) -> Value {
         let mut tools = Vec::new();
         if bound.search == Some(SearchBy::Provider) {
-            tools.push(json!({"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}));
+            tools.push(json!({"type": "tool_search_tool_bm25_20251119", "name": OWN_SEARCH}));
         }
         tools.extend(bound.functions.iter().map(|function| self.function(function)));
         if bound.cache {

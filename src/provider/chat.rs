@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::{Calls, RawCall, objects, take, take_list, take_object, take_text};
+use super::call::{Calls, RawCall, calls_of, take, take_list, take_object, take_text};
 use super::function::Function;
 use super::reply::Reply;
 use super::wire::object;
@@ -48,12 +48,11 @@ pub(super) fn calls(response: Value, held: Held) -> Calls {
         Value::Object(mut fields) => match held {
             Held::Choices if fields.contains_key("choices") => {
                 let choices = take_list(&mut fields, "choices").ok_or(held.expected())?;
-                (
-                    objects(choices)
-                        .map(|mut choice| take(&mut choice, "message").unwrap_or_default())
-                        .collect(),
-                    false,
-                )
+                let message = |choice: Value| match choice {
+                    Value::Object(mut choice) => Ok(take(&mut choice, "message").unwrap_or_default()),
+                    _ => Err(held.expected()),
+                };
+                (choices.into_iter().map(message).collect::<Result<Vec<Value>, _>>()?, false)
             }
             Held::Message if fields.contains_key("message") => {
                 (vec![take(&mut fields, "message").unwrap_or_default()], false)
@@ -65,7 +64,9 @@ pub(super) fn calls(response: Value, held: Held) -> Calls {
     let mut calls = Vec::new();
     for message in messages {
         match message {
-            Value::Object(message) if !is_bare || is_message(&message) => message_calls(message, &mut calls),
+            Value::Object(message) if !is_bare || is_message(&message) => {
+                message_calls(message, &mut calls).ok_or(held.expected())?
+            }
             _ => return Err(held.expected()),
         }
     }
@@ -89,16 +90,20 @@ fn is_message(message: &Map<String, Value>) -> bool {
     (has_role || has_calls) && content_fits && message.get("type").is_none_or(|kind| kind != "message")
 }
 
-fn message_calls(mut message: Map<String, Value>, calls: &mut Vec<RawCall>) {
-    for mut call in objects(take_list(&mut message, "tool_calls").unwrap_or_default()) {
-        let call_id = take_text(&mut call, "id");
-        let mut function = take_object(&mut call, "function").unwrap_or(call);
-        calls.push(RawCall { call_id, ..RawCall::of(&mut function, "id", "name", "arguments") });
+/// None when what holds the calls is no list.
+fn message_calls(mut message: Map<String, Value>, calls: &mut Vec<RawCall>) -> Option<()> {
+    if message.get("tool_calls").is_some_and(|listed| !listed.is_null()) {
+        calls.extend(calls_of(take_list(&mut message, "tool_calls")?, |mut call| {
+            let call_id = take_text(&mut call, "id");
+            let mut function = take_object(&mut call, "function").unwrap_or(call);
+            RawCall { call_id, ..RawCall::of(&mut function, "id", "name", "arguments") }
+        }));
     }
     // What came before `tool_calls`; it has no id.
     if let Some(mut function) = take_object(&mut message, "function_call") {
         calls.push(RawCall::of(&mut function, "id", "name", "arguments"));
     }
+    Some(())
 }
 
 /// One message of role `tool` a result; of role `function` where the call had no id.

@@ -99,7 +99,7 @@ fn bound_schema(
     if chosen.extent == Extent::Stub || tool.parameters.validator().is_none() {
         let takes_none =
             tool.parameters.validator().is_some() && view::takes_no_arguments(tool.parameters.schema());
-        return Ok(BoundSchema { schema: stub(rules.stub, takes_none), strict: false });
+        return Ok(BoundSchema { schema: stub(rules.stub, takes_none, tool), strict: false });
     }
     let schema = written_schema(tool);
     let wants_strict = tool.definition.strict == Some(true) && chosen.extent == Extent::Full;
@@ -123,12 +123,12 @@ pub(super) fn written_schema(tool: &Tool) -> &Value {
     }
 }
 
-fn stub(stub: Stub, takes_none: bool) -> Option<Value> {
+fn stub(stub: Stub, takes_none: bool, tool: &Tool) -> Option<Value> {
     match stub {
         Stub::Bare => Some(json!({"type": "object"})),
         Stub::Empty => Some(json!({"type": "object", "properties": {}})),
         Stub::Args if takes_none => None,
-        Stub::Args => Some(view::below_args()),
+        Stub::Args => Some(view::below(stub_key(tool))),
     }
 }
 
@@ -148,4 +148,14 @@ fn text(chosen: &Chosen<'_>) -> String {
 fn whole_text(tool: &Tool) -> &str {
     let shorter = tool.without_arguments.as_deref().filter(|text| !text.trim().is_empty());
     shorter.filter(|_| tool.definition.provider_schema.is_none()).unwrap_or(&tool.description)
+}
+
+/// Keys below which models put arguments that belong at the root, most likely first.
+pub(super) const WRAPPERS: [&str; 6] = ["args", "arguments", "input", "parameters", "params", "kwargs"];
+
+/// The key below which a stub takes arguments where it cannot take them at the root: no property of the tool.
+pub(super) fn stub_key(tool: &Tool) -> &'static str {
+    let properties = tool.parameters.schema().get("properties");
+    let is_free = |key: &&str| properties.is_none_or(|properties| properties.get(*key).is_none());
+    WRAPPERS.into_iter().find(is_free).unwrap_or("args")
 }

@@ -90,7 +90,10 @@ impl Wire for Gemini {
             let Value::Object(mut response) = response else { return Err(EXPECTED) };
             match take_list(&mut response, "candidates") {
                 Some(candidates) => {
-                    objects(candidates).for_each(|candidate| candidate_calls(candidate, &mut calls))
+                    for candidate in candidates {
+                        let Value::Object(candidate) = candidate else { return Err(EXPECTED) };
+                        candidate_calls(candidate, &mut calls);
+                    }
                 }
                 None if response.get("parts").is_some_and(Value::is_array) => {
                     content_calls(response, &mut calls)

@@ -31,7 +31,7 @@ mod wire;
 use serde_json::Value;
 
 use crate::catalog::{Catalog, Profile};
-use crate::config::{self, Surface};
+use crate::config::{self, SearchBy, Surface};
 use crate::finding::Finding;
 
 pub use error::PayloadError;
@@ -125,6 +125,14 @@ impl Provider {
         )
     }
 
+    /// The surface that a payload gets when this one is wanted: another where the provider lacks it.
+    pub fn surface(self, wanted: Surface) -> Surface {
+        match wanted {
+            Surface::Native if !self.defers() => Surface::Hybrid,
+            surface => surface,
+        }
+    }
+
     fn wire(self) -> &'static dyn Wire {
         match self {
             Provider::OpenAi => &openai::OpenAi,
@@ -192,16 +200,11 @@ pub fn payload<'a>(request: Request<'a>) -> Result<Payload<'a>, PayloadError> {
 pub fn payload_of_any_size<'a>(request: Request<'a>) -> Result<Payload<'a>, PayloadError> {
     let wire = request.provider.wire();
     let rules = wire.rules();
-    let (surface, note) = match request.surface {
-        Surface::Native if !request.provider.defers() => {
-            let note = format!(
-                "{} cannot defer tools by itself; this is the surface hybrid",
-                request.provider.as_str()
-            );
-            (Surface::Hybrid, Some(note))
-        }
-        surface => (surface, None),
-    };
+    let surface = request.provider.surface(request.surface);
+    let note = (surface != request.surface).then(|| {
+        let (provider, surface) = (request.provider.as_str(), surface.as_str());
+        format!("{provider} cannot defer tools by itself; this is the surface {surface}")
+    });
     let chosen = surface::choose(&request, surface)?;
     let mut findings = Vec::new();
     let functions = function::view(&chosen, rules, &request, &mut findings)?;
@@ -217,6 +220,19 @@ pub fn payload_of_any_size<'a>(request: Request<'a>) -> Result<Payload<'a>, Payl
         cache,
         max_entries: request.max_entries(),
     };
+    // The provider's own search has a name too.
+    if let (Some(search), Some(own)) = (bound.search, wire.own_search())
+        && search == SearchBy::Provider
+        && let Some(function) = functions.iter().find(|function| function.name == own)
+    {
+        let (provider, first) = (request.provider, function.tool.name.clone());
+        return Err(PayloadError::Clash {
+            provider,
+            name: own.into(),
+            first,
+            second: "its own search for tools".into(),
+        });
+    }
     let body = wire.body(&bound);
     request.catalog.configure(&mut findings);
     Ok(Payload { surface, body, functions, findings, note })

@@ -1,8 +1,11 @@
 //! Results out: the message that carries the results of one turn back to the model.
 
-use serde_json::Value;
+use std::collections::HashMap;
 
-use super::call::{Entry, Parser};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::call::{Entry, Parser, exactly};
 use super::{Payload, Provider};
 
 /// The result of one call.
@@ -16,6 +19,8 @@ pub struct Reply {
     pub search: bool,
     /// The result, or what went wrong, for the model to read.
     pub content: Value,
+    /// The same as JSON text, where a float would lose digits of it.
+    pub exact: Option<String>,
     /// Whether it is something that went wrong.
     pub is_error: bool,
     /// Tools that the call has found, on wires that load them by themselves.
@@ -49,6 +54,27 @@ impl Reply {
         Self { content, is_error, ..Self::default() }
     }
 
+    /// The same from JSON text, every number as it was written.
+    pub fn read(text: &str) -> serde_json::Result<Self> {
+        let envelope: Option<HashMap<String, &RawValue>> = serde_json::from_str(text).ok();
+        let is_envelope = |envelope: &HashMap<String, &RawValue>| {
+            envelope.get("ok").is_some_and(|ok| matches!(ok.get(), "true" | "false"))
+                && (envelope.contains_key("result") || envelope.contains_key("error"))
+        };
+        let (content, is_error) = match envelope.filter(is_envelope) {
+            Some(envelope) => {
+                let is_error = envelope.get("ok").is_some_and(|ok| ok.get() == "false");
+                (
+                    envelope.get(if is_error { "error" } else { "result" }).map_or("null", |raw| raw.get()),
+                    is_error,
+                )
+            }
+            None => (text, false),
+        };
+        let (content, exact) = exactly(content)?;
+        Ok(Self { content, exact, is_error, ..Self::default() })
+    }
+
     /// The result of a call, or the error of one that never ran: then no result is needed.
     pub fn to(parser: &Parser<'_>, entry: &Entry<'_>, result: Option<Value>) -> Self {
         let reply = match (result, &entry.outcome) {
@@ -78,9 +104,10 @@ impl Reply {
 
     /// What the model reads: text as it is, anything else as JSON.
     pub(super) fn text(&self) -> String {
-        match &self.content {
-            Value::String(text) => text.clone(),
-            value => value.to_string(),
+        match (&self.exact, &self.content) {
+            (Some(exact), _) => exact.clone(),
+            (None, Value::String(text)) => text.clone(),
+            (None, value) => value.to_string(),
         }
     }
 }

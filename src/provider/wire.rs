@@ -15,6 +15,11 @@ pub(super) trait Wire: Sync {
     /// What the provider takes.
     fn rules(&self) -> &'static Rules;
 
+    /// The name of the entry with which the provider searches by itself, where it has one.
+    fn own_search(&self) -> Option<&'static str> {
+        None
+    }
+
     /// One function as the provider wants it.
     fn function(&self, function: &Function<'_>) -> Value {
         chat::function(function)

@@ -16,7 +16,8 @@ pub(super) fn in_context(mut body: Value) -> Value {
     body
 }
 
-fn entry_in_context(mut entry: Value) -> Option<Value> {
+/// What of an entry is in the context, if anything.
+pub(super) fn entry_in_context(mut entry: Value) -> Option<Value> {
     if let Some(Value::Array(tools)) = entry.get_mut("tools") {
         *tools = std::mem::take(tools).into_iter().filter(|tool| !is_deferred(tool)).collect();
         if let (true, Some(namespace)) = (tools.is_empty(), entry.as_object_mut()) {

@@ -38,12 +38,11 @@ impl Report {
         let header = ["tool", "full", "stub", "compact", "doc", "read", "reads", "reads cached"];
         let mut rows = vec![header.map(str::to_string).to_vec()];
         rows.extend(self.tools.iter().take(TOOLS).map(|tool| {
-            let counts = [tool.full, tool.stub, tool.compact, tool.doc, tool.read];
+            let counts = [Some(tool.full), tool.stub, tool.compact, Some(tool.doc), Some(tool.read)];
+            let reads = [tool.reads_to_break_even, tool.reads_to_break_even_cached];
             let mut row = vec![tool.safe_name.clone()];
-            row.extend(counts.map(|count| grouped(count.o200k)));
-            row.extend(
-                [tool.reads_to_break_even, tool.reads_to_break_even_cached].map(|reads| reads.to_string()),
-            );
+            row.extend(counts.map(|count| count.map_or("-".into(), |count| grouped(count.o200k))));
+            row.extend(reads.map(|reads| reads.map_or("-".into(), |reads| reads.to_string())));
             row
         }));
         let more = self.tools.len().saturating_sub(TOOLS);

@@ -6,12 +6,13 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::json;
 
+use super::context::entry_in_context;
 use super::cost::{Price, reads_to_break_even};
 use super::meter::Meter;
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};
-use crate::config::{Deferred, Surface};
-use crate::provider::{self, Request};
+use crate::config::{self, Deferred, Surface};
+use crate::provider::{self, Provider, Request};
 use crate::render::{Docs, TemplateError};
 use crate::tokens::Count;
 use crate::tool::DescriptionMode;
@@ -25,18 +26,18 @@ pub struct ToolReport {
     pub safe_name: String,
     /// Bound in full.
     pub full: Count,
-    /// Deferred, with the smallest schema.
-    pub stub: Count,
-    /// Deferred, with a schema without texts.
-    pub compact: Count,
+    /// Deferred, with the smallest schema; none where it cannot be deferred, since a function of ours has its name.
+    pub stub: Option<Count>,
+    /// Deferred, with a schema without texts; none where it cannot be deferred.
+    pub compact: Option<Count>,
     /// Its doc.
     pub doc: Count,
     /// Its doc, and the call that asks for it.
     pub read: Count,
-    /// From how many reads in one job on it is cheaper to bind it in full; in o200k.
-    pub reads_to_break_even: u64,
+    /// From how many reads in one job on it is cheaper to bind it in full; in o200k. None where it cannot be deferred.
+    pub reads_to_break_even: Option<u64>,
     /// The same with a prompt cache.
-    pub reads_to_break_even_cached: u64,
+    pub reads_to_break_even_cached: Option<u64>,
 }
 
 /// The tools of a profile.
@@ -49,18 +50,19 @@ pub(super) struct Tools {
 
 /// What each tool of a profile costs.
 pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tools, TemplateError> {
-    let full = entries(meter, profile, None);
-    let stub = entries(meter, profile, Some(Deferred::Stub));
-    let compact = entries(meter, profile, Some(Deferred::Compact));
+    let full = whole(meter, profile);
+    let stub = deferred(meter, profile, Surface::Hybrid, Deferred::Stub);
+    let compact = deferred(meter, profile, Surface::Hybrid, Deferred::Compact);
     let docs = Docs::new(meter.catalog, with_modes(profile, |entry| Some(*entry)), meter.templates);
     let docs: Result<Vec<String>, _> = profile.tools.par_iter().map(|entry| docs.tool(*entry)).collect();
     let mut tools = Tools { reports: Vec::new(), left_out: Vec::new() };
     for (tool, doc) in profile.tools.iter().map(|entry| entry.tool).zip(docs?) {
         let of = |entries: &HashMap<String, Count>| entries.get(&tool.name).copied();
-        let (Some(full), Some(stub), Some(compact)) = (of(&full), of(&stub), of(&compact)) else {
+        let Some(full) = of(&full) else {
             tools.left_out.push(tool.name.clone());
             continue;
         };
+        let (stub, compact) = (of(&stub), of(&compact));
         let call = json!({"name": "read_tool_doc", "arguments": {"names": [tool.safe_name]}}).to_string();
         let doc = meter.counter.count(&doc);
         let read = doc + meter.counter.count(&call);
@@ -68,8 +70,10 @@ pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tool
             Deferred::Stub => stub,
             Deferred::Compact => compact,
         };
+        let iterations = meter.options.iterations;
         let reads = |price| {
-            reads_to_break_even(full.o200k, deferred.o200k, read.o200k, meter.options.iterations, price)
+            let deferred = deferred?.o200k;
+            Some(reads_to_break_even(full.o200k, deferred, read.o200k, iterations, price))
         };
         let (plain, cached) = (reads(Price::Plain), reads(Price::Cached));
         tools.reports.push(ToolReport {
@@ -88,33 +92,65 @@ pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tool
     Ok(tools)
 }
 
-/// What each tool costs when all of them are bound alike: deferred, or in full. Nothing when no payload can be made.
+/// What each tool costs in full.
+fn whole(meter: &mut Meter<'_>, profile: &Profile<'_>) -> HashMap<String, Count> {
+    let profile = all_in(DescriptionMode::Full, profile);
+    entries(meter, &profile, Surface::Full, meter.options.payload)
+}
+
+/// What of each tool is in the context when all are deferred on a surface.
+pub(super) fn deferred(
+    meter: &mut Meter<'_>,
+    profile: &Profile<'_>,
+    surface: Surface,
+    deferred: Deferred,
+) -> HashMap<String, Count> {
+    let profile = all_in(DescriptionMode::Deferred, profile);
+    entries(meter, &profile, surface, config::Payload { deferred, ..meter.options.payload })
+}
+
+fn all_in<'a>(mode: DescriptionMode, profile: &Profile<'a>) -> Profile<'a> {
+    with_modes(profile, |entry| Some(ProfileTool { mode, ..*entry }))
+}
+
+/// What of each tool is in the context. When names meet, no payload can be made of all tools together: then each is
+/// bound by itself.
 fn entries(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
-    deferred: Option<Deferred>,
+    surface: Surface,
+    options: config::Payload,
 ) -> HashMap<String, Count> {
-    let mode = if deferred.is_some() { DescriptionMode::Deferred } else { DescriptionMode::Full };
-    let profile = with_modes(profile, |entry| Some(ProfileTool { mode, ..*entry }));
+    let mut counts = HashMap::with_capacity(profile.tools.len());
+    if !add_entries(meter, profile, surface, options, &mut counts) {
+        for one in &profile.tools {
+            let alone = Profile { tools: vec![*one], ..*profile };
+            add_entries(meter, &alone, surface, options, &mut counts);
+        }
+    }
+    counts
+}
+
+/// Whether a payload can be made, whose tools are then counted.
+fn add_entries(
+    meter: &mut Meter<'_>,
+    profile: &Profile<'_>,
+    surface: Surface,
+    options: config::Payload,
+    counts: &mut HashMap<String, Count>,
+) -> bool {
     let provider = meter.options.provider;
-    let mut options = meter.options.payload;
-    options.deferred = deferred.unwrap_or_default();
-    let request = Request {
-        catalog: meter.catalog,
-        profile: &profile,
-        provider,
-        surface: if deferred.is_some() { Surface::Hybrid } else { Surface::Full },
-        options,
-        load: &[],
-    };
-    let Ok(payload) = provider::payload_of_any_size(request) else { return HashMap::new() };
-    payload
-        .functions
-        .iter()
-        .filter(|function| !function.ours)
-        .map(|function| {
-            let entry = payload.entry(provider, function).to_string();
-            (function.tool.name.clone(), meter.counter.count(&entry))
-        })
-        .collect()
+    let request = Request { catalog: meter.catalog, profile, provider, surface, options, load: &[] };
+    let Ok(payload) = provider::payload_of_any_size(request) else { return false };
+    for function in payload.functions.iter().filter(|function| !function.ours) {
+        let entry = payload.entry(provider, function);
+        let count = match entry_in_context(entry) {
+            Some(entry) => meter.counter.count(&entry.to_string()),
+            // Its namespace names it (formats.md, section 3).
+            None if provider == Provider::OpenAiResponses => meter.counter.count(&function.name),
+            None => Count::default(),
+        };
+        counts.insert(function.tool.name.clone(), count);
+    }
+    true
 }

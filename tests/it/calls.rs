@@ -395,3 +395,93 @@ fn keys_of_open_objects_are_not_taken_for_properties_with_other_names() {
         json!({"$filter": "a", "where": {"filter": 1}, "next": {"$filter": "b"}}),
     );
 }
+
+#[test]
+fn nulls_that_a_strict_schema_asks_for_are_dropped_however_many() {
+    let properties: serde_json::Map<String, Value> =
+        (0..120).map(|index| (format!("p{index}"), json!({"type": "string"}))).collect();
+    let tool = json!({"name": "t", "description": "Get a thing.", "strict": true,
+        "parameters": {"type": "object", "properties": properties, "additionalProperties": false}});
+    let checked = fixture::open_text("a.json", &json!([tool]).to_string());
+    let nulls: serde_json::Map<String, Value> =
+        (0..120).map(|index| (format!("p{index}"), Value::Null)).collect();
+    let entries =
+        Parser::new(&checked.catalog, Provider::OpenAi).parse(&chat("t", Value::Object(nulls))).unwrap();
+    assert_eq!(
+        serde_json::to_value(entries).unwrap(),
+        json!([{"name": "t", "call_id": "call_1", "args": {}}])
+    );
+}
+
+#[test]
+fn a_stub_of_gemini_for_a_tool_that_has_args_itself() {
+    let tools = r#"[{"name": "run", "description": "Run a command.", "parameters": {"type": "object", "properties": {
+      "command": {"type": "string"}, "args": {"type": "array", "items": {"type": "string"}}},
+      "required": ["command"], "additionalProperties": false}}]"#;
+    let checked = fixture::open_text("a.json", tools);
+    let parser = Parser::new(&checked.catalog, Provider::Gemini);
+    let good = json!({"command": "ls", "args": ["-l"]});
+    for args in [json!({"arguments": good}), good.clone()] {
+        let body = json!({"candidates": [{"content": {"parts": [{"functionCall": {"name": "run", "args": args}}]}}]});
+        let entries = serde_json::to_value(parser.parse(&body.to_string()).unwrap()).unwrap();
+        assert_eq!(entries, json!([{"name": "run", "call_id": null, "args": good}]));
+    }
+}
+
+#[test]
+fn calls_that_nobody_can_read_are_not_lost() {
+    let message = |calls: Value| json!({"role": "assistant", "tool_calls": calls});
+    let entry = parsed(Provider::OpenAi, &message(json!(["t"])).to_string()).unwrap();
+    assert_eq!(entry[0]["error"]["code"], "parse", "{entry}");
+    for body in [message(json!({"0": {}})), json!({"choices": ["x"]})] {
+        assert!(parsed(Provider::OpenAi, &body.to_string()).is_err(), "{body}");
+    }
+    assert!(parsed(Provider::Gemini, r#"{"candidates":[null]}"#).is_err());
+    assert_eq!(parsed(Provider::OpenAi, &message(Value::Null).to_string()).unwrap(), json!([]));
+}
+
+#[test]
+fn names_in_the_list_that_models_put_before_them() {
+    for name in ["functions.files_read", "default_api:files_read", " files_read "] {
+        assert_eq!(one(name, json!({"path": "a"}))["name"], "files.read", "{name}");
+    }
+}
+
+#[test]
+fn every_text_of_a_call_keeps_its_digits() {
+    let body = r#"{"output":[{"type":"function_call","call_id":"c","name":"ping","namespace":1.10,"arguments":"{\"n\":1.10}"}]}"#;
+    let entries = parsed(Provider::OpenAiResponses, body).unwrap();
+    assert_eq!(entries[0]["namespace"], "1.10");
+    let body = r#"{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"tools/call","params":{"name":"ping"}}"#;
+    assert_eq!(parsed(Provider::Mcp, body).unwrap()[0]["call_id"], "123456789012345678901234567890");
+    let input = r#"[{"name":"ping","call_id":"a","envelope":123456789012345678901234567890},
+        {"name":"ping","call_id":"b","envelope":{"ok":true,"result":{"price":1.10}}}]"#;
+    let command = ["reply", "--catalog", "examples/github", "--provider", "openai"];
+    let run = fixture::run_with(&command, input, &[]);
+    let messages: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
+    assert_eq!(messages[0]["content"], "123456789012345678901234567890");
+    assert_eq!(messages[1]["content"], "{\"price\":1.10}");
+}
+
+#[test]
+fn replies_say_what_they_lack() {
+    let run = |provider: &str, input: &str| {
+        fixture::run_with(&["reply", "--catalog", "examples/github", "--provider", provider], input, &[])
+    };
+    let nameless = r#"[{"name":"get_me","call_id":null,"envelope":"x"}]"#;
+    for provider in ["anthropic", "openai-responses", "bedrock", "cohere", "langchain", "gemini-interactions"]
+    {
+        let run = run(provider, nameless);
+        assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{provider}");
+        assert!(run.stderr.contains("no `call_id`"), "{}", run.stderr);
+    }
+    assert_eq!(run("ollama", nameless).code, 0);
+    assert_eq!(run("anthropic", "[]").code, 1);
+    let failed =
+        run("anthropic", r#"[{"name":"get_me","call_id":"a","envelope":{"ok":false,"error":"boom"}}]"#);
+    assert!(
+        failed.stdout.contains("\"is_error\":true") && failed.stdout.contains("\"boom\""),
+        "{}",
+        failed.stdout
+    );
+}

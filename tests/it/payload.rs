@@ -130,3 +130,41 @@ fn tools_left_out_are_named_and_severities_are_configured() {
     let strict = of("[lint.severity]\npayload-tool-left-out = \"error\"\n", &[]);
     assert_eq!((strict.code, strict.stdout.as_str()), (1, ""));
 }
+
+#[test]
+fn a_tool_named_like_the_search_of_its_provider_is_a_clash() {
+    let tools =
+        r#"[{"name": "tool_search_tool_bm25", "description": "Get it.", "parameters": {"type": "object"}}]"#;
+    let checked = fixture::open_text("a.json", tools);
+    let profile = checked.catalog.profile(None).unwrap();
+    let on = |surface| {
+        let request = Request {
+            catalog: &checked.catalog,
+            profile: &profile,
+            provider: Provider::Anthropic,
+            surface,
+            options: Default::default(),
+            load: &[],
+        };
+        payload(request).map(|payload| payload.body)
+    };
+    assert!(on(Surface::Hybrid).is_ok());
+    assert!(on(Surface::Native).unwrap_err().to_string().contains("its own search"));
+}
+
+#[test]
+fn every_surface_that_a_hint_names_fits() {
+    let tools: Vec<Value> = (0..600)
+        .map(|index| serde_json::json!({"name": format!("t{index}"), "description": "Get it.", "parameters": {"type": "object"}}))
+        .collect();
+    let folder = fixture::folder(&[("a.json", Value::from(tools).to_string().as_str())]);
+    for provider in ["openai", "openai-responses", "gemini", "gemini-interactions"] {
+        let arguments = ["payload", "--catalog", text(folder.path()), "--provider", provider, "--surface"];
+        let refused = run(&[&arguments[..], &["full"]].concat());
+        assert_eq!(refused.code, 1);
+        let hint = refused.stderr.split("--surface ").nth(1).unwrap().split(';').next().unwrap();
+        for surface in hint.trim().split(" or ") {
+            assert_eq!(run(&[&arguments[..], &[surface]].concat()).code, 0, "{provider} {surface}");
+        }
+    }
+}

@@ -4,7 +4,8 @@ use std::fs;
 
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
 use toolcrib::catalog::Checked;
-use toolcrib::config::{Deferred, Surface};
+use toolcrib::config::{self, Deferred, Surface};
+use toolcrib::provider::{Extent, Provider, Request, payload};
 use toolcrib::render::{PromptSection, Templates};
 use toolcrib::tokens::Counter;
 
@@ -101,7 +102,32 @@ fn a_compact_binding_has_no_mark_to_speak_of() {
         discovery: false,
     };
     let text = section.render(&profile, &Templates::load(None).unwrap()).unwrap();
-    assert!(!text.contains("doc first") && text.contains("`docs/tools/<tool_name>.md`"), "{text}");
+    assert!(
+        !text.to_lowercase().contains("doc first") && text.contains("`docs/tools/<tool_name>.md`"),
+        "{text}"
+    );
+}
+
+/// The words that the section sends a model to are those in which stubs end.
+#[test]
+fn the_mark_is_the_one_that_stubs_bear() {
+    let checked = example("universal-agent");
+    let text = section(&checked, Some("creator"), Surface::Hybrid);
+    let (_, rest) = text.split_once("their text ends in `").unwrap();
+    let (mark, _) = rest.split_once('`').unwrap();
+    assert!(!mark.is_empty() && text.contains(&format!("every tool that says `{mark}`")), "{text}");
+    let profile = checked.catalog.profile(Some("creator")).unwrap();
+    for provider in Provider::ALL {
+        let (catalog, surface, options) = (&checked.catalog, Surface::Hybrid, config::Payload::default());
+        let request = Request { catalog, profile: &profile, provider, surface, options, load: &[] };
+        let functions = payload(request).unwrap().functions;
+        let (stubs, others): (Vec<_>, Vec<_>) =
+            functions.iter().partition(|function| function.extent == Extent::Stub);
+        assert!(stubs.len() > 10 && stubs.iter().all(|stub| stub.description.ends_with(&format!(" {mark}"))));
+        assert!(others.iter().all(|other| !other.description.ends_with(mark)));
+        let ours = others.iter().find(|function| function.ours).unwrap();
+        assert!(ours.description.contains(&format!("`{mark}`")), "{}", ours.description);
+    }
 }
 
 /// Tools that each have a category of their own.
@@ -152,4 +178,20 @@ fn the_command_prints_the_section_and_the_rules() {
     assert!(tools.contains("`tool_exec`") && tools.contains("help_path"));
     assert_eq!(rules.lines().filter(|line| line.starts_with(char::is_numeric)).count(), 5);
     assert_eq!(fixture::run(&["prompt", "--catalog", "examples/github", "--profile", "cores"]).code, 2);
+}
+
+#[test]
+fn the_section_is_that_of_the_payload() {
+    let run =
+        |more: &[&str]| fixture::run(&[&["prompt", "-c", "examples/github", "-p", "core"], more].concat());
+    let compact = run(&["--deferred", "compact"]);
+    assert!(compact.stdout.contains("nothing is said of what their arguments mean"), "{}", compact.stdout);
+    let native = run(&["--provider", "mistral", "--surface", "native"]);
+    assert_eq!(native.stdout, run(&["--surface", "hybrid"]).stdout);
+    assert!(native.stderr.contains("mistral cannot defer tools by itself"), "{}", native.stderr);
+    let native = run(&["--provider", "anthropic", "--surface", "native"]);
+    assert_eq!((native.stdout, native.stderr), {
+        let plain = run(&["--surface", "native"]);
+        (plain.stdout, plain.stderr)
+    });
 }

@@ -179,3 +179,21 @@ fn a_repair_that_cannot_be_asked_for_is_said_and_the_calls_are_printed() {
         assert_eq!(entry["error"]["field_errors"][0]["nearest"], "text");
     }
 }
+
+#[test]
+fn an_answer_that_drips_is_not_waited_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let Ok((mut stream, _)) = listener.accept() else { return };
+        read(&stream);
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n");
+        while stream.write_all(b" ").is_ok() {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    });
+    let start = std::time::Instant::now();
+    let (_, entry) = parse(&catalog(&url, "timeout_seconds = 1\n"), "add_todo", r#"{"txt":"milk"}"#);
+    assert!(entry["error"]["repair"].as_str().unwrap().contains("took too long"), "{entry}");
+    assert!(start.elapsed() < Duration::from_secs(15));
+}

@@ -6,13 +6,14 @@ use super::entry::{Repair, RepairKind};
 use super::reading::Reading;
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
+use crate::provider::function::{WRAPPERS, stub_key};
 use crate::provider::view::{Renaming, Strict};
 use crate::provider::wire::{Rules, Stub};
 
-/// Keys below which models put arguments that belong at the root.
-const WRAPPERS: [&str; 6] = ["args", "arguments", "input", "parameters", "params", "kwargs"];
 /// The most places of one call that are looked at for a repair.
 const MAX_MENDS: usize = 16;
+/// How often nulls that were asked for are looked for; each time finds up to fifty.
+const MAX_ROUNDS: usize = 200;
 
 /// A way to read arguments, and what makes it differ from how they were written.
 pub(super) struct Read {
@@ -36,7 +37,10 @@ impl Fit<'_> {
         value: Value,
         repaired: Vec<Repair>,
     ) -> Result<Read, (Read, Vec<Violation>)> {
-        let as_is = Read { value: self.as_bound(value), repaired };
+        let mut as_is = Read { value: self.as_bound(value), repaired };
+        if self.asks_for_nulls() {
+            self.without_asked_nulls(&mut as_is.value);
+        }
         let unwrapped = self.unwrapped(&as_is);
         // An open schema also accepts a wrapper; what is in it are its own properties all the same.
         let is_plainly_wrapped = unwrapped.as_ref().is_some_and(|read| self.knows_all(&read.value));
@@ -91,14 +95,36 @@ impl Fit<'_> {
         value
     }
 
-    /// Where no other stub lets arguments through, they were asked for below `args`.
+    /// Where no other stub lets arguments through, they were asked for below a key.
     fn out_of_stub(&self, mut fields: Map<String, Value>) -> Map<String, Value> {
-        if self.rules.stub != Stub::Args || fields.len() != 1 || self.has_property("args") {
+        if self.rules.stub != Stub::Args || fields.len() != 1 {
             return fields;
         }
-        match fields.get_mut("args") {
+        match fields.get_mut(stub_key(self.tool)) {
             Some(Value::Object(inside)) => std::mem::take(inside),
             _ => fields,
+        }
+    }
+
+    /// Whether the model was held to a schema that requires every property: it has no other way to leave an optional
+    /// one out than null (formats.md, section 2).
+    fn asks_for_nulls(&self) -> bool {
+        self.rules.schema.strict == Some(Strict::OpenAi) && self.tool.definition.strict == Some(true)
+    }
+
+    /// Drops the nulls that were asked for, wherever the canonical schema refuses them. That is no repair.
+    fn without_asked_nulls(&self, value: &mut Value) {
+        for _ in 0..MAX_ROUNDS {
+            let wrong = self.violations(value);
+            let mut dropped = false;
+            for violation in wrong {
+                if value.pointer(&violation.pointer).is_some_and(Value::is_null) {
+                    dropped |= drop_member(value, &violation.pointer);
+                }
+            }
+            if !dropped {
+                return;
+            }
         }
     }
 
@@ -163,13 +189,12 @@ impl Fit<'_> {
         }
         let value = apply(&read.value, &mends);
         let mut repaired = read.repaired.clone();
-        // A model held to the strict subset has no other way to leave an optional property out (formats.md, section 2).
-        let asks_for_null =
-            self.rules.schema.strict == Some(Strict::OpenAi) && self.tool.definition.strict == Some(true);
-        repaired.extend(mends.into_iter().filter_map(|mend| match mend.change {
-            Change::Drop if asks_for_null => None,
-            Change::Drop => Some(Repair { pointer: mend.pointer, repair: RepairKind::NullDropped }),
-            Change::Decode(_) => Some(Repair { pointer: mend.pointer, repair: RepairKind::Decoded }),
+        repaired.extend(mends.into_iter().map(|mend| {
+            let repair = match mend.change {
+                Change::Drop => RepairKind::NullDropped,
+                Change::Decode(_) => RepairKind::Decoded,
+            };
+            Repair { pointer: mend.pointer, repair }
         }));
         Some(Read { value, repaired })
     }
@@ -235,6 +260,13 @@ enum Change {
     Decode(Value),
 }
 
+/// Takes a property out of its object; false where there is none.
+fn drop_member(value: &mut Value, pointer: &str) -> bool {
+    let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
+    let fields = value.pointer_mut(parent).and_then(Value::as_object_mut);
+    fields.is_some_and(|fields| fields.shift_remove(&name.replace("~1", "/").replace("~0", "~")).is_some())
+}
+
 fn apply(value: &Value, mends: &[Mend]) -> Value {
     let mut value = value.clone();
     for mend in mends {
@@ -245,10 +277,7 @@ fn apply(value: &Value, mends: &[Mend]) -> Value {
                 }
             }
             Change::Drop => {
-                let (parent, name) = mend.pointer.rsplit_once('/').unwrap_or_default();
-                if let Some(fields) = value.pointer_mut(parent).and_then(Value::as_object_mut) {
-                    fields.shift_remove(&name.replace("~1", "/").replace("~0", "~"));
-                }
+                drop_member(&mut value, &mend.pointer);
             }
         }
     }

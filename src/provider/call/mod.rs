@@ -22,4 +22,5 @@ pub use error::{CallError, CallErrorCode, FieldError, ParseError};
 pub use parser::Parser;
 pub use valid::{ArgumentsError, Call, FromCall};
 
-pub(super) use raw::{Calls, RawCall, objects, take, take_list, take_object, take_text};
+pub(super) use raw::{Calls, RawCall, calls_of, objects, take, take_list, take_object, take_text};
+pub(super) use reading::exactly;

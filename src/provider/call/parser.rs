@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::digits::holds_float;
 use super::entry::Entry;
 use super::error::{CallError, CallErrorCode, FieldError, ParseError};
 use super::fit::{Fit, Read};
@@ -137,6 +138,8 @@ impl<'a> Parser<'a> {
         body: &str,
         reading: &mut Reading,
     ) -> Result<Vec<Entry<'a>>, ParseError> {
+        // JSON-RPC's ids are numbers as well.
+        reading.inexact |= self.provider == Provider::Mcp && holds_float(&response);
         let refusal = refusal(&response);
         let calls = self.wire.calls(response).map_err(|expected| {
             if let Some(message) = refusal {
@@ -153,7 +156,8 @@ impl<'a> Parser<'a> {
 
     fn entry(&self, call: RawCall, reading: &mut Reading) -> Entry<'a> {
         let RawCall { name, namespace, call_id, signature, arguments, search, malformed } = call;
-        let call_id = call_id.map(|id| reading.text(id));
+        let [call_id, namespace, signature, malformed] =
+            [call_id, namespace, signature, malformed].map(|text| text.map(|text| reading.text(text)));
         let name = name.map(|name| reading.text(name));
         let (tool, name, (outcome, repaired)) = match self.tool(name, reading) {
             Ok(tool) if malformed.is_none() => {
@@ -193,7 +197,8 @@ impl<'a> Parser<'a> {
             return Err((None, unknown("the call names no tool".into(), Vec::new())));
         };
         let shown = || name.chars().take(80).collect::<String>();
-        let resolved = match self.names.get(name.as_str()).map(Vec::as_slice) {
+        let resolved = match self.names.get(&name).or_else(|| self.names.get(bare(&name))).map(Vec::as_slice)
+        {
             Some([tool]) => return Ok(tool),
             Some(several) => Resolved::Ambiguous(several.to_vec()),
             None if reading.unknown >= MAX_COMPARED => {
@@ -289,6 +294,13 @@ fn refusal(body: &Value) -> Option<String> {
 
 fn owned(names: Vec<&str>) -> Vec<String> {
     names.into_iter().map(str::to_string).collect()
+}
+
+/// A name without what some models put before it: the name of the list that it stood in.
+fn bare(name: &str) -> &str {
+    let name = name.trim();
+    let lists = ["functions.", "default_api.", "default_api:"];
+    lists.iter().find_map(|list| name.strip_prefix(list)).unwrap_or(name)
 }
 
 /// The first thing wrong, and how many more there are.

@@ -79,5 +79,19 @@ pub(in crate::provider) fn objects(items: Vec<Value>) -> impl Iterator<Item = Ma
     })
 }
 
+/// The calls of a list; what is no object in it is a call that nobody can read.
+pub(in crate::provider) fn calls_of(
+    items: Vec<Value>,
+    mut call: impl FnMut(Map<String, Value>) -> RawCall,
+) -> impl Iterator<Item = RawCall> {
+    items.into_iter().map(move |item| match item {
+        Value::Object(fields) => call(fields),
+        other => {
+            let malformed = Some("the call is not an object".into());
+            RawCall { malformed, arguments: Some(other), ..RawCall::default() }
+        }
+    })
+}
+
 /// The calls of a response, or what was expected where the response has another shape.
 pub(in crate::provider) type Calls = Result<Vec<RawCall>, &'static str>;

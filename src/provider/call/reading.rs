@@ -116,3 +116,15 @@ impl Reading {
         }
     }
 }
+
+/// The value of a text, and its text with all digits where a float has fewer.
+pub(in crate::provider) fn exactly(text: &str) -> serde_json::Result<(Value, Option<String>)> {
+    match serde_json::from_str::<Value>(text) {
+        Ok(value) if !holds_float(&value) => Ok((value, None)),
+        _ => {
+            let mut reading = Reading::exact(text);
+            let value = reading.body(text)?;
+            Ok(reading.finished(value))
+        }
+    }
+}

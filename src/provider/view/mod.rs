@@ -164,8 +164,8 @@ pub(super) fn takes_no_arguments(schema: &Value) -> bool {
 }
 
 /// All arguments below one, where an object of no properties is refused.
-pub(super) fn below_args() -> Value {
-    json!({ "type": "object", "properties": { "args": { "type": "object" } } })
+pub(super) fn below(key: &str) -> Value {
+    json!({ "type": "object", "properties": { key: { "type": "object" } } })
 }
 
 /// The root has properties wherever they are asked for; where none are is refused, all arguments go below one.
@@ -174,7 +174,7 @@ fn require_properties(view: &mut Value, rules: &SchemaRules) {
         return;
     };
     if rules.omit_empty && root.get("properties").is_none_or(|properties| *properties == json!({})) {
-        *view = below_args();
+        *view = below("args");
     } else {
         root.entry("properties").or_insert_with(|| json!({}));
     }

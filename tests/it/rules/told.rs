@@ -40,11 +40,10 @@ fn is_told(line: &str, properties: &Map<String, Value>) -> bool {
 
 #[test]
 fn what_is_lost_is_told() {
-    let description = "Reads a file.\n\nArgs:\n    path (str): Where it\n        is.\n    line: Which.\n\nReturns: text";
+    let description =
+        "Reads a file.\n\nArgs:\n    path (str): Where it\n        is.\n    line: Which.\n\nReturns: text";
     let bound = "Reads a file.\n\nReturns: text";
-    let schema = |path: &str, line: &str| {
-        serde_json::json!({"properties": {"path": {"description": path}, "line": {"description": line}}})
-    };
+    let schema = |path: &str, line: &str| serde_json::json!({"properties": {"path": {"description": path}, "line": {"description": line}}});
     let check = |bound: &str, schema: &Value| loses_nothing(description, bound, Some(schema));
     assert!(check(bound, &schema("Where it is.", "Which. From 1.")));
     assert!(check(description, &schema("", "")) && loses_nothing(description, description, None));
