@@ -115,7 +115,7 @@ fn the_mark_is_the_one_that_stubs_bear() {
     let text = section(&checked, Some("creator"), Surface::Hybrid);
     let (_, rest) = text.split_once("their text ends in `").unwrap();
     let (mark, _) = rest.split_once('`').unwrap();
-    assert!(!mark.is_empty() && text.contains(&format!("every tool that says `{mark}`")), "{text}");
+    assert!(!mark.is_empty() && text.contains(&format!("every tool marked `{mark}`")), "{text}");
     let profile = checked.catalog.profile(Some("creator")).unwrap();
     for provider in Provider::ALL {
         let (catalog, surface, options) = (&checked.catalog, Surface::Hybrid, config::Payload::default());

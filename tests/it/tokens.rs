@@ -135,6 +135,96 @@ fn a_profile_without_a_payload_has_a_reason() {
     assert!(report.table().contains("hybrid: `read_tool_doc`"));
 }
 
+/// One tool is named like a function of ours, or two meet in one name: the others cost what they cost.
+#[test]
+fn a_clash_hides_no_tool() {
+    let tool = |name: &str| {
+        json!({"name": name, "description": "Does it.", "description_mode": "deferred", "category": "Things",
+            "parameters": {"type": "object", "properties": {"path": {"type": "string", "description": "Which one."}}}})
+    };
+    let open = |names: &[&str]| -> Checked {
+        let tools: Vec<Value> = names.iter().map(|name| tool(name)).collect();
+        fixture::open_text("tools.json", &Value::from(tools).to_string())
+    };
+    let costs = |names: &[&str], provider| {
+        let report = count(&open(names), options(provider));
+        assert!(report.left_out.is_empty(), "{:?}", report.left_out);
+        let of = |tool: &report::ToolReport| (tool.name.clone(), (tool.full, tool.stub, tool.compact));
+        report.tools.iter().map(of).collect::<HashMap<_, _>>()
+    };
+    let plain = costs(&["good"], Provider::OpenAi);
+    assert!(plain["good"].1.is_some() && plain["good"].2.is_some());
+    let beside = costs(&["good", "read_tool_doc"], Provider::OpenAi);
+    assert_eq!(beside["good"], plain["good"]);
+    let (full, stub, compact) = beside["read_tool_doc"];
+    assert!(full.o200k > 20 && stub.is_none() && compact.is_none(), "it cannot be deferred");
+    let meeting = costs(&["a-b", "a_b"], Provider::Cohere);
+    assert!(
+        meeting.len() == 2 && meeting.values().all(|(_, stub, compact)| stub.is_some() && compact.is_some())
+    );
+    let report = count(&open(&["good", "read_tool_doc"]), options(Provider::OpenAi));
+    assert!(report.table().lines().any(|line| line.starts_with("read_tool_doc ") && line.ends_with('-')));
+}
+
+/// A budget cannot be kept where nothing can be sent.
+#[test]
+fn a_budget_fails_without_a_payload() {
+    let tool = r#"[{"name":"read_tool_doc","description":"Mine.","description_mode":"MODE","parameters":{"type":"object"}},
+        {"name":"other","description":"Is another one, and has a long text that takes more than its stub.","description_mode":"full","parameters":{"type":"object"}}]"#;
+    let budget = |mode: &str, budget| {
+        let checked = fixture::open_text("tools.json", &tool.replace("MODE", mode));
+        count(&checked, Options { budget: Some(budget), ..options(Provider::OpenAi) }).over_budget
+    };
+    let over = budget("deferred", 1_000_000);
+    assert_eq!((over[0].bound, over[0].then), (None, None));
+    assert!(
+        over[0].problem.as_ref().unwrap().contains("read_tool_doc")
+            && over[0].surfaces.contains(&Surface::Full)
+    );
+    let message = over[0].message();
+    assert!(
+        message.contains("hybrid cannot be held to the budget of 1,000,000: `read_tool_doc`"),
+        "{message}"
+    );
+    assert!(message.contains("help: take a surface that fits: full, "), "{message}");
+    // Deferring would bring in the function of ours that meets the tool, so nothing is to be deferred.
+    let over = budget("full", 20);
+    assert!(over[0].defer.is_empty() && over[0].then == over[0].bound, "{over:?}");
+
+    let folder = fixture::folder(&[("tools.json", &tool.replace("MODE", "deferred"))]);
+    let run = fixture::run(&["tokens", "-c", fixture::text(folder.path()), "--budget", "1000000"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("both named `read_tool_doc`"), "{}", run.stderr);
+}
+
+/// What deferring saves depends on the surface: nothing stays of a tool that Anthropic defers, or that is in a toolset.
+#[test]
+fn a_budget_knows_what_is_bound_of_deferred_tools() {
+    let checked = tools(20, "full");
+    let over = |provider, surface, budget| {
+        let report =
+            count(&checked, Options { budget: Some(budget), surface: Some(surface), ..options(provider) });
+        report.over_budget.into_iter().next().unwrap()
+    };
+    for (provider, surface) in [(Provider::Anthropic, Surface::Native), (Provider::OpenAi, Surface::Toolset)]
+    {
+        let none = over(provider, surface, 1);
+        assert_eq!(none.defer.len(), 20);
+        assert!(none.leave_out.is_empty(), "{none:?}");
+        assert_eq!(over(provider, surface, none.then.unwrap()).defer.len(), 20);
+        assert!(over(provider, surface, none.then.unwrap() + 200).defer.len() < 20);
+    }
+    for provider in [Provider::GeminiInteractions, Provider::OpenAiResponses] {
+        let all = over(provider, Surface::Native, 1);
+        let some = over(provider, Surface::Native, all.then.unwrap() - 20);
+        assert!(!some.leave_out.is_empty() && some.leave_out.len() < 20, "their names stay: {some:?}");
+    }
+    // Mistral defers nothing by itself: its budget is that of hybrid.
+    let fallen = over(Provider::Mistral, Surface::Native, 400);
+    let hybrid = over(Provider::Mistral, Surface::Hybrid, 400);
+    assert_eq!((fallen.surface, &fallen.defer, fallen.then), (Surface::Hybrid, &hybrid.defer, hybrid.then));
+}
+
 #[test]
 fn a_catalog_without_tools_costs_nothing() {
     let report = count(&fixture::open_text("tools.json", "[]"), options(Provider::OpenAi));
@@ -156,18 +246,13 @@ fn the_budget_names_the_fewest_tools_to_defer() {
     assert!(hybrid(bound).1.is_empty(), "as many as it may");
     let (_, over) = hybrid(bound - 20);
     let advice = &over[0];
-    assert!((1..20).contains(&advice.defer.len()) && advice.then <= bound - 20, "{advice:?}");
+    assert_eq!((advice.bound, &advice.problem), (Some(bound), &None));
+    assert!((1..20).contains(&advice.defer.len()) && advice.then.unwrap() <= bound - 20, "{advice:?}");
     assert!(advice.surfaces.is_empty() && advice.leave_out.is_empty());
     let (_, over) = hybrid(400);
     assert_eq!(over[0].defer.len(), 20, "{over:?}");
-    assert!(over[0].then > 400 && over[0].left.is_some_and(|left| left <= 400));
-    assert_eq!(
-        over[0].surfaces,
-        [Surface::Gateway, Surface::Toolset, Surface::Files]
-            .into_iter()
-            .filter(|surface| over[0].surfaces.contains(surface))
-            .collect::<Vec<_>>()
-    );
+    assert!(over[0].then.unwrap() > 400 && over[0].left.is_some_and(|left| left <= 400));
+    assert_eq!(over[0].surfaces, [Surface::Gateway, Surface::Files]);
     assert!(over[0].message().contains("or take a surface that fits: gateway"), "{}", over[0].message());
 }
 
@@ -201,7 +286,8 @@ fn the_command_shows_tables_and_json_and_keeps_to_the_budget() {
 fn compact_binding_takes_more_than_stubs_and_less_than_all() {
     let report = count(&example("github"), options(Provider::OpenAi));
     let sum = |of: fn(&report::ToolReport) -> Count| report.tools.iter().map(of).sum::<Count>().o200k;
-    let (full, compact, stub) = (sum(|tool| tool.full), sum(|tool| tool.compact), sum(|tool| tool.stub));
+    let full = sum(|tool| tool.full);
+    let (compact, stub) = (sum(|tool| tool.compact.unwrap()), sum(|tool| tool.stub.unwrap()));
     assert!(stub < compact && compact <= full, "{full} {compact} {stub}");
     assert!(report.tools.iter().all(|tool| tool.read.o200k > tool.doc.o200k));
 }
@@ -290,7 +376,8 @@ fn averages(checked: &Checked, profile: &str, report: &Report) -> (usize, usize)
             .filter(|entry| entry.mode == mode)
             .filter_map(|entry| costs.get(entry.tool.name.as_str()));
         let counts: Vec<usize> = tools
-            .map(|tool| if mode == DescriptionMode::Full { tool.full.o200k } else { tool.stub.o200k })
+            .map(|tool| if mode == DescriptionMode::Full { Some(tool.full) } else { tool.stub })
+            .map(|count| count.unwrap().o200k)
             .collect();
         counts.iter().sum::<usize>() / counts.len().max(1)
     };

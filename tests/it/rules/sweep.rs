@@ -77,11 +77,6 @@ fn everywhere(judge: &Judge) -> Vec<(Surface, config::Payload)> {
     all
 }
 
-fn native(plain: config::Payload) -> [(Surface, config::Payload); 2] {
-    [SearchBy::Provider, SearchBy::Client]
-        .map(|search| (Surface::Native, config::Payload { search, ..plain }))
-}
-
 struct Sweep<'a, 'r> {
     judge: &'a Judge,
     name: &'a str,
@@ -101,13 +96,17 @@ impl<'a> Sweep<'a, '_> {
             self.check(Surface::Toolset, plain, &names[..count]);
         }
         self.check(Surface::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain }, &[]);
-        self.check(Surface::Native, config::Payload { search: SearchBy::Client, ..plain }, &[]);
+        let by_client = config::Payload { search: SearchBy::Client, ..plain };
+        self.check(Surface::Native, by_client, &[]);
+        // Elsewhere native is what hybrid is.
+        let hybrid_and_native = &[Surface::Hybrid, Surface::Native][..1 + usize::from(self.judge.native)];
         for cache in [true, false] {
-            for surface in [Surface::Hybrid, Surface::Native] {
-                self.check(surface, config::Payload { cache: Some(cache), ..plain }, &[]);
+            for surface in hybrid_and_native {
+                self.check(*surface, config::Payload { cache: Some(cache), ..plain }, &[]);
             }
         }
-        for (surface, options) in native(plain).into_iter().chain([(Surface::Hybrid, plain)]) {
+        for surface in hybrid_and_native {
+            let (surface, options) = (*surface, by_client);
             let first = self.payload(surface, options, &[]).body.to_string();
             let second = self.payload(surface, options, &[]).body.to_string();
             self.report.demand(first == second, "the same payload twice", "");

@@ -33,15 +33,19 @@ fn is_told(line: &str, properties: &Map<String, Value>) -> bool {
         let told = property.get("description").and_then(Value::as_str).map(squeezed).unwrap_or_default();
         let is_text = |text: &str| told.contains(text.trim());
         let after_name = line.split_once(name.as_str()).map(|(_, rest)| rest);
-        let text = after_name.and_then(|rest| rest.split_once([':', '-', '–'])).map(|(_, text)| text);
-        is_text(line) || text.is_some_and(is_text)
+        is_text(line) || after_name.and_then(after_type).is_some_and(is_text)
     })
+}
+
+/// What follows ` (type):`, or the colon or dash alone.
+fn after_type(rest: &str) -> Option<&str> {
+    let typed = rest.trim_start().starts_with('(').then(|| rest.split_once("):")).flatten();
+    typed.or_else(|| rest.split_once([':', '-', '–'])).map(|(_, text)| text)
 }
 
 #[test]
 fn what_is_lost_is_told() {
-    let description =
-        "Reads a file.\n\nArgs:\n    path (str): Where it\n        is.\n    line: Which.\n\nReturns: text";
+    let description = "Reads a file.\n\nArgs:\n    path (str): Where it\n        is.\n    line (default: 1): Which.\n\nReturns: text";
     let bound = "Reads a file.\n\nReturns: text";
     let schema = |path: &str, line: &str| serde_json::json!({"properties": {"path": {"description": path}, "line": {"description": line}}});
     let check = |bound: &str, schema: &Value| loses_nothing(description, bound, Some(schema));
