@@ -8,7 +8,7 @@ use super::view::{self, Room};
 use super::wire::{Rules, Stub};
 use super::{PayloadError, Request};
 use crate::catalog::{Callable, Tool};
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, Severity};
 
 /// How much of a tool is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,8 +109,16 @@ fn bound_schema(
         let message = format!("bound with a looser schema: {}", view.loosened.join(", "));
         report(Finding::new(Code::PayloadSchemaLoosened, message));
     }
-    if let Some(reason) = view.not_strict {
-        report(Finding::new(Code::PayloadStrictOff, format!("bound without `strict`: {reason}")));
+    let not_strict = match (wants_strict, rules.schema.strict) {
+        (true, None) => Some("this provider holds no single function to its schema".to_string()),
+        _ => view.not_strict,
+    };
+    if let Some(reason) = not_strict {
+        let mut finding = Finding::new(Code::PayloadStrictOff, format!("bound without `strict`: {reason}"));
+        if rules.schema.strict.is_none() {
+            finding.severity = Severity::Info;
+        }
+        report(finding);
     }
     Ok(BoundSchema { schema: view.schema, strict: view.strict })
 }

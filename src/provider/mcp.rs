@@ -6,9 +6,9 @@ use super::call::{Calls, RawCall, objects, take, take_object};
 use super::function::{Extent, Function};
 use super::names::NameRule;
 use super::reply::Reply;
-use super::view::{Root, SchemaRules};
+use super::view::{self, Root, SchemaRules};
 use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object};
-use crate::tool::Effect;
+use crate::tool::{Effect, clean_line};
 
 /// The wire.
 pub(super) struct Mcp;
@@ -35,7 +35,7 @@ impl Wire for Mcp {
         let mut fields = Map::new();
         fields.insert("name".into(), function.name.as_str().into());
         if let Some(title) = definition.title.as_ref().filter(|_| function.extent == Extent::Full) {
-            fields.insert("title".into(), title.as_str().into());
+            fields.insert("title".into(), clean_line(title).into());
         }
         fields.insert("description".into(), function.description.as_str().into());
         fields.insert(
@@ -46,7 +46,7 @@ impl Wire for Mcp {
         let result = definition.result_schema.as_ref().map(|schema| schema.value());
         let is_object = |schema: &&Value| schema.get("type").is_some_and(|word| word == "object");
         if let Some(schema) = result.filter(is_object).filter(|_| function.extent == Extent::Full) {
-            fields.insert("outputSchema".into(), schema.clone());
+            fields.insert("outputSchema".into(), view::cleaned(schema));
         }
         // What is left out has these defaults: not read-only, destructive.
         match function.tool.effect {

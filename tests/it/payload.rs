@@ -168,3 +168,48 @@ fn every_surface_that_a_hint_names_fits() {
         }
     }
 }
+
+#[test]
+fn nothing_hidden_in_a_text_reaches_a_model() {
+    let hidden = "\u{202e}x\u{200b}";
+    let property = |more: &str| {
+        format!(r#"{{"type": "string", "description": "a{hidden}", "title": "b{hidden}", {more}}}"#)
+    };
+    let tools = format!(
+        r#"[{{"name": "t", "title": "T{hidden}", "description": "Do it{hidden} now.", "parameters": {{
+          "type": "object", "$comment": "c{hidden}", "properties": {{"a": {}, "b": {}}},
+          "oneOf": [{{"properties": {{"p{hidden}": {{}}}}, "required": ["p{hidden}"]}}, {{"required": ["a"]}}]}},
+          "result_schema": {{"type": "object", "properties": {{"r": {{"description": "r{hidden}"}}}}}}}}]"#,
+        property(&format!(r#""default": "d{hidden}""#)),
+        property(&format!(r#""pattern": "e{hidden}", "format": "f{hidden}""#)),
+    );
+    let checked = fixture::open_text("a.json", &tools);
+    let profile = checked.catalog.profile(None).unwrap();
+    for provider in Provider::ALL {
+        let options = Default::default();
+        let request = Request {
+            catalog: &checked.catalog,
+            profile: &profile,
+            provider,
+            surface: Surface::Full,
+            options,
+            load: &[],
+        };
+        let body = payload(request).unwrap().body;
+        texts(&body, &mut |text| {
+            assert!(!text.contains(['\u{202e}', '\u{200b}']), "{}: {text:?}", provider.as_str());
+        });
+    }
+}
+
+/// Shows what models read as text: descriptions and titles at any depth.
+fn texts(value: &Value, show: &mut dyn FnMut(&str)) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(key, value)| match value {
+            Value::String(text) if matches!(key.as_str(), "description" | "title" | "$comment") => show(text),
+            value => texts(value, show),
+        }),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, show)),
+        _ => {}
+    }
+}

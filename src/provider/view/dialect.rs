@@ -123,9 +123,17 @@ impl Dialect {
     }
 }
 
+/// Cleans the texts of a schema, and nothing else.
+pub(super) fn clean_texts(schema: &mut Value) {
+    let Some(object) = schema.as_object_mut() else { return };
+    clean(object);
+    each_mut(object, &mut clean_texts);
+}
+
 /// Texts come from strangers: nothing hidden in them reaches a model. Values stay as they are, since the canonical
 /// schema compares with them.
 fn clean(object: &mut Map<String, Value>) {
+    object.shift_remove("$comment");
     for keyword in ["description", "title"] {
         if let Some(Value::String(text)) = object.get_mut(keyword)
             && !hidden_characters(text).is_empty()

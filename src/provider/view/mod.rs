@@ -118,7 +118,9 @@ pub(super) fn view(
     } else {
         inline::open_root(&mut view, &mut loose);
     }
+    let before = loose.times();
     root::shape(&mut view, rules.root, !compact, &mut loose)?;
+    let root_is_looser = loose.times() > before;
     guard_references(&mut view, &mut loose);
     let takes_none = rules.omit_empty && takes_no_arguments(&view);
     if !rules.keywords.is_empty() {
@@ -133,7 +135,12 @@ pub(super) fn view(
         return Ok(View { schema: None, strict: false, not_strict: None, loosened });
     }
     require_properties(&mut view, rules);
-    let made = rules.strict.zip(strict).map(|(subset, room)| strict::strict(&view, subset, room));
+    let made = rules.strict.zip(strict).map(|(subset, room)| match root_is_looser {
+        true => {
+            Err("the root says more than this provider takes, and strict it would say something else".into())
+        }
+        false => strict::strict(&view, subset, room),
+    });
     let (strict, not_strict) = match made {
         Some(Ok(made)) => {
             view = made;
@@ -143,6 +150,13 @@ pub(super) fn view(
         None => (false, None),
     };
     Ok(View { schema: Some(view), strict, not_strict, loosened })
+}
+
+/// A copy of a schema whose texts have nothing hidden in them.
+pub(super) fn cleaned(schema: &Value) -> Value {
+    let mut copy = schema.clone();
+    dialect::clean_texts(&mut copy);
+    copy
 }
 
 /// A copy in one dialect, with references to its own definitions. `takes_any`: of any keyword, and of `x-` ones.

@@ -8,6 +8,7 @@ use super::loose::Loose;
 use super::merge::merge;
 use super::refs::DEFS;
 use super::union::{Branch, add_properties, said_of_branches, shared_requirements};
+use crate::tool::clean_text;
 
 /// What no root keeps but that of MCP. Unions, constants and `not` are refused there (formats.md, section 2); of
 /// conditions nothing is known, which counts as refused (section 1).
@@ -47,8 +48,14 @@ pub(super) fn shape(schema: &mut Value, root: Root, say: bool, loose: &mut Loose
     }
     object.entry("properties").or_insert_with(|| json!({}));
     if root == Root::Bare {
-        for lost in ["patternProperties", "propertyNames", "minProperties", "maxProperties"] {
-            if object.contains_key(lost) {
+        let says = |key: &str| match object.get(key) {
+            Some(Value::Bool(_)) | None => false,
+            Some(_) => true,
+        };
+        for lost in
+            ["patternProperties", "additionalProperties", "propertyNames", "minProperties", "maxProperties"]
+        {
+            if says(lost) {
                 loose.say(format!("`{lost}` at the root"));
             }
         }
@@ -105,7 +112,7 @@ fn tell(object: &mut Map<String, Value>, said: &[String]) {
         Some(before) if before.ends_with(['.', '!', '?', ':']) => format!("{before} {said}"),
         Some(before) => format!("{before}. {said}"),
     };
-    object.insert("description".into(), text.into());
+    object.insert("description".into(), clean_text(&text).into());
 }
 
 struct Flattening<'a> {

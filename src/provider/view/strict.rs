@@ -241,9 +241,13 @@ fn nullable(schema: &mut Value) {
         let rest = std::mem::take(object);
         object.extend(said.map(|said| ("description".to_string(), said)));
         object.insert("anyOf".into(), json!([rest, { "type": "null" }]));
-    } else if !allows(object, "null") {
-        add_null(object);
-        if let Some(Value::Array(values)) = object.get_mut("enum") {
+    } else {
+        if !allows(object, "null") {
+            add_null(object);
+        }
+        if let Some(Value::Array(values)) = object.get_mut("enum")
+            && !values.contains(&Value::Null)
+        {
             values.push(Value::Null);
         }
     }

@@ -4,6 +4,8 @@ use std::cell::LazyCell;
 
 use serde_json::{Map, Value};
 
+use crate::tool::hidden_characters;
+
 /// Longer patterns and defaults are not told.
 const MAX: usize = 60;
 
@@ -92,7 +94,7 @@ fn limits(object: &Map<String, Value>, listed: &[&str], description: &str) -> Ve
 }
 
 fn has_control(text: &str) -> bool {
-    text.chars().any(char::is_control)
+    text.chars().any(char::is_control) || !hidden_characters(text).is_empty()
 }
 
 /// Whether a text has this number, not as a part of another.
