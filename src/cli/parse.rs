@@ -4,6 +4,7 @@ use std::io::Read;
 
 use super::catalog::{CatalogArgs, counted, report_lost};
 use super::{Failure, Outcome, note, print};
+use crate::config;
 use crate::model::Endpoint;
 use crate::provider::Provider;
 use crate::provider::call::{Entry, Parser};
@@ -68,6 +69,17 @@ impl Parse {
             counted(entries.len(), "call")
         ))))
     }
+}
+
+/// The model that a configuration names; its key comes from the environment.
+fn endpoint(repair: &config::Repair) -> Result<Endpoint, String> {
+    #[allow(clippy::disallowed_methods)] // this is the command line
+    let variable = |name: &String| {
+        std::env::var(name)
+            .map_err(|_| format!("the environment variable {name}, named in `repair`, is not set"))
+    };
+    let key = repair.api_key_env.as_ref().map(variable).transpose()?;
+    Endpoint::new(repair, key).map_err(|error| error.to_string())
 }
 
 /// The list, one entry a line.

@@ -56,21 +56,13 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// The endpoint that a configuration names; its key comes from the environment.
-    pub fn new(repair: &config::Repair) -> Result<Self, ModelError> {
+    /// The endpoint that a configuration names, with the key for it.
+    pub fn new(repair: &config::Repair, key: Option<String>) -> Result<Self, ModelError> {
         let base = repair.url.trim_end_matches('/');
         if !base.starts_with("http://") && !base.starts_with("https://") {
             let message = format!("`repair.url` is \"{base}\"; it must start with http:// or https://");
             return Err(ModelError::Configuration(message));
         }
-        let key = match &repair.api_key_env {
-            Some(name) => Some(std::env::var(name).map_err(|_| {
-                ModelError::Configuration(format!(
-                    "the environment variable {name}, named in `repair`, is not set"
-                ))
-            })?),
-            None => None,
-        };
         let timeout = Duration::from_secs(repair.timeout_seconds.max(1));
         // One provider of cryptography for the whole program; a second call changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();

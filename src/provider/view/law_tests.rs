@@ -160,7 +160,8 @@ impl<'a> Law<'a> {
             }
             let mut read = seen.clone();
             renaming.iter().for_each(|renaming| renaming.undo(&mut read));
-            if read.to_string() != call.to_string() {
+            let same = serde_json::to_string(call) == serde_json::to_string(&read);
+            if !same {
                 return Err(format!("{call} is seen as {seen}, and read as {read}"));
             }
         }
