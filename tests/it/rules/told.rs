@@ -32,9 +32,14 @@ fn is_told(line: &str, properties: &Map<String, Value>) -> bool {
     properties.iter().any(|(name, property)| {
         let told = property.get("description").and_then(Value::as_str).map(squeezed).unwrap_or_default();
         let is_text = |text: &str| told.contains(text.trim());
-        let after_name = line.split_once(name.as_str()).map(|(_, rest)| rest);
-        is_text(line) || after_name.and_then(after_type).is_some_and(is_text)
+        is_text(line) || after_name(line, name).and_then(after_type).is_some_and(is_text)
     })
+}
+
+/// What follows a name that the line begins with, bullets and quotes aside, or that is that of a Sphinx field.
+fn after_name<'l>(line: &'l str, name: &str) -> Option<&'l str> {
+    let (before, rest) = line.split_once(name)?;
+    (line.starts_with(':') || !before.contains(char::is_alphanumeric)).then_some(rest)
 }
 
 /// What follows ` (type):`, or the colon or dash alone.
@@ -56,4 +61,7 @@ fn what_is_lost_is_told() {
     assert!(!check("Reads a file.", &schema("Where it is.", "Which.")), "what is returned is no argument");
     assert!(!check("Reads a file. More.", &schema("Where it is.", "Which.")));
     assert!(!loses_nothing(description, bound, None));
+    let told = schema("Where it is.", "Which.");
+    assert!(loses_nothing("Reads.\n:param str path: Where it is.", "Reads.", Some(&told)));
+    assert!(!loses_nothing("Reads.\nNever use a path:", "Reads.", Some(&told)), "a name within a sentence");
 }
