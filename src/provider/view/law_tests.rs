@@ -1,20 +1,17 @@
-//! What holds for every schema on every wire, tried with small made-up schemas and with all tools of real catalogs.
+//! What holds for every schema on every wire, tried with small made-up schemas.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
 use proptest::prelude::*;
-use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::super::Provider;
 use super::tests::rules;
 use super::*;
-use crate::{catalog, config};
 
 /// Rules that differ, each by the first provider that has them.
-fn all_rules() -> Vec<(Provider, SchemaRules)> {
+pub(super) fn all_rules() -> Vec<(Provider, SchemaRules)> {
     let mut distinct = BTreeMap::new();
     for provider in Provider::ALL {
         let rules = SchemaRules { strict: None, ..*rules(provider) };
@@ -23,7 +20,7 @@ fn all_rules() -> Vec<(Provider, SchemaRules)> {
     distinct.into_values().collect()
 }
 
-fn compile(schema: &Value) -> Result<Validator, String> {
+pub(super) fn compile(schema: &Value) -> Result<Validator, String> {
     jsonschema::draft202012::options().offline().build(schema).map_err(|error| error.to_string())
 }
 
@@ -112,7 +109,7 @@ fn of_item(schema: &Value, index: usize) -> Vec<&Value> {
 }
 
 /// A schema, and calls that it accepts.
-struct Law<'a> {
+pub(super) struct Law<'a> {
     schema: &'a Value,
     calls: Vec<&'a Value>,
     /// Views that were tried.
@@ -120,12 +117,12 @@ struct Law<'a> {
 }
 
 impl<'a> Law<'a> {
-    fn new(schema: &'a Value, calls: Vec<&'a Value>) -> Self {
+    pub(super) fn new(schema: &'a Value, calls: Vec<&'a Value>) -> Self {
         Law { schema, calls, tried: HashSet::new() }
     }
 
     /// On every wire, a view is a valid schema, is its own view, and accepts what the canonical schema accepts.
-    fn holds(&mut self, all: &[(Provider, SchemaRules)]) -> Result<(), String> {
+    pub(super) fn holds(&mut self, all: &[(Provider, SchemaRules)]) -> Result<(), String> {
         for (provider, rules) in all {
             for compact in [false, true] {
                 self.holds_for(rules, compact).map_err(|error| {
@@ -167,58 +164,6 @@ impl<'a> Law<'a> {
         }
         Ok(())
     }
-}
-
-/// The catalogs of the package, all of them; of each larger one that is there, the first of this many tools.
-const ONE_OF: usize = 4;
-
-#[test]
-fn views_of_all_catalogs_obey() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files: Vec<(PathBuf, usize)> = ["github", "universal-agent"]
-        .map(|name| (root.join(format!("examples/{name}/tools.json")), 1))
-        .into();
-    if let Ok(entries) = std::fs::read_dir(root.join("../shared/data/catalogs")) {
-        let mut more: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-        more.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
-        more.sort();
-        files.extend(more.into_iter().map(|file| (file, ONE_OF)));
-    }
-    let all = all_rules();
-    let strict: usize = files.par_iter().map(|(file, one_of)| obey(file, *one_of, &all)).sum();
-    assert!(strict > 150, "only {strict} tools can be strict");
-}
-
-/// How many of the tools can be strict.
-fn obey(file: &Path, one_of: usize, all: &[(Provider, SchemaRules)]) -> usize {
-    let checked = catalog::open(config::read(file));
-    let tools: Vec<&catalog::Tool> = checked.catalog.tools.iter().step_by(one_of).collect();
-    let law = |(index, tool): (usize, &&catalog::Tool)| {
-        tool.parameters.validator()?;
-        // Large schemas are mostly the definitions that they share; a few of them tell as much.
-        if index % 8 != 0 && keyword::measure(tool.parameters.schema()).0 > 1_000 {
-            return None;
-        }
-        let mut calls: Vec<Value> = tool.call.iter().map(|call| Value::Object(call.clone())).collect();
-        calls.extend(tool.examples.iter().map(|example| Value::Object(example.arguments.clone())));
-        let accepted: Vec<&Value> = calls.iter().filter(|call| tool.parameters.accepts(call)).collect();
-        let held = Law::new(tool.parameters.schema(), accepted).holds(all);
-        held.err().map(|error| format!("{}: {error}", tool.name))
-    };
-    let wrong: Vec<String> = tools.par_iter().enumerate().filter_map(law).collect();
-    assert!(wrong.is_empty(), "{} wrong in {}; first: {}", wrong.len(), file.display(), wrong[0]);
-    tools.par_iter().filter(|tool| is_strict(tool)).count()
-}
-
-fn is_strict(tool: &catalog::Tool) -> bool {
-    let Some(_) = tool.parameters.validator() else { return false };
-    [Provider::OpenAi, Provider::Anthropic].into_iter().all(|provider| {
-        let view =
-            view(tool.parameters.schema(), rules(provider), false, Some(&mut Room::default())).unwrap();
-        let schema = view.schema.unwrap();
-        assert!(!view.strict || compile(&schema).is_ok(), "{}: {schema}", tool.name);
-        view.strict
-    })
 }
 
 fn any_type() -> impl Strategy<Value = Value> {

@@ -9,6 +9,8 @@
 //! 7. [`keywords`] leaves those that the wire knows; [`words`] tells what they cannot say.
 //! 8. [`strict`] makes the subset to which a model can be held, within [`limits`].
 
+#[cfg(test)]
+mod catalog_law_tests;
 mod compact;
 mod dialect;
 mod inline;

@@ -27,8 +27,7 @@ impl Renaming {
     /// None where the provider sees all properties by their names.
     pub(in crate::provider) fn of(schema: &Value, keys: Keys) -> Option<Self> {
         let names: HashMap<String, String> = keys::renamed(schema, keys).into_iter().collect();
-        let schema = || todays(schema, false, &mut Loose::default());
-        (!names.is_empty()).then(|| Self { names, schema: schema() })
+        (!names.is_empty()).then(|| Self { names, schema: todays(schema, false, &mut Loose::default()) })
     }
 
     /// Gives the properties in these arguments their canonical names.
