@@ -48,8 +48,7 @@ impl Parse {
         let parser = Parser::of_profile(&checked.catalog, &profile, provider);
         let entries = parser.parse(&body).map_err(|error| Failure::Findings(Some(error.to_string())))?;
         let entries = match &checked.catalog.config.repair {
-            Some(repair) if entries.iter().any(|entry| entry.outcome.is_err()) => match Endpoint::new(repair)
-            {
+            Some(repair) if entries.iter().any(|entry| entry.outcome.is_err()) => match endpoint(repair) {
                 Ok(model) => entries.into_iter().map(|entry| parser.repair(entry, &model)).collect(),
                 Err(error) => {
                     note(format!("no call is repaired: {error}"));

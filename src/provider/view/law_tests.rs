@@ -157,8 +157,9 @@ impl<'a> Law<'a> {
             }
             let mut read = seen.clone();
             renaming.iter().for_each(|renaming| renaming.undo(&mut read));
-            let same = serde_json::to_string(call) == serde_json::to_string(&read);
-            if !same {
+            // As text, so that the order of properties counts.
+            let [given, back] = [call, &read].map(|call| format!("{call}"));
+            if given != back {
                 return Err(format!("{call} is seen as {seen}, and read as {read}"));
             }
         }

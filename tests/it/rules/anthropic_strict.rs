@@ -59,10 +59,10 @@ fn is_recursive(schema: &Schema<'_>) -> bool {
     let mut below: HashMap<String, Vec<String>> = HashMap::new();
     let mut open: Vec<String> = targets(schema.pointer);
     while let Some(target) = open.pop() {
-        if !below.contains_key(&target) {
-            let next = targets(&target);
+        if let std::collections::hash_map::Entry::Vacant(place) = below.entry(target) {
+            let next = targets(place.key());
             open.extend(next.clone());
-            below.insert(target, next);
+            place.insert(next);
         }
     }
     // What has no way on is taken away until nothing more can be; what stays is on a cycle, or leads to one.

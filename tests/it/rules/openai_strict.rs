@@ -34,9 +34,9 @@ const FORMATS: [&str; 9] =
 pub fn subset(schema: &Schema<'_>, report: &mut Report) {
     report.demand(schema.root.get("anyOf").is_none(), "strict: the root is no anyOf", schema.pointer);
     for node in schema.nodes() {
-        keywords(&node, report);
-        closed(&node, report);
-        references(&node, report);
+        keywords(node, report);
+        closed(node, report);
+        references(node, report);
         let untyped = node.has_type("array") && !node.value.get("items").is_some_and(is_typed);
         report.demand(!untyped, "strict: arrays have typed items", &node.pointer);
     }
