@@ -67,8 +67,12 @@ fn markdown_numpy_and_sphinx_come_apart() {
 
 #[test]
 fn what_is_not_clearly_a_section_stays() {
-    let unchanged =
-        |text: &str| assert_eq!(split(text), Docstring { body: text.into(), ..Docstring::default() });
+    let unchanged = |text: &str| {
+        assert_eq!(
+            split(text),
+            Docstring { body: text.into(), without_arguments: text.into(), ..Docstring::default() }
+        )
+    };
     unchanged("Args:\n    the usual ones, or none");
     unchanged("Returns the page.\nexample: none\nUsage of this tool: free");
     unchanged("```\nArgs:\n    x: y\n```");
@@ -101,4 +105,10 @@ proptest! {
     fn any_text_is_taken(text in "(\\PC|[ \n\t:(`-]){0,200}") {
         split(&text);
     }
+}
+
+#[test]
+fn only_what_is_said_of_arguments_is_left_out() {
+    let text = "Cite a page.\n\nArgs:\n    url: The page\n    claim: What it says\n\nReturns:\n    A number.";
+    assert_eq!(split(text).without_arguments, "Cite a page.\n\nReturns:\n    A number.");
 }
