@@ -18,6 +18,10 @@ type Call<'a> = (&'a str, Value, &'a Validator);
 const ROUNDS: usize = 15;
 const REPEATS: usize = 50;
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/github/tools.json");
     let checked = catalog::open(config::read(&file));

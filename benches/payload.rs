@@ -14,6 +14,10 @@ use toolcrib::{catalog, config};
 
 const ROUNDS: usize = 9;
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let scratch = tempfile::tempdir().expect("a temporary folder");
     println!(

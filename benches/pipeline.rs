@@ -16,6 +16,10 @@ use walkdir::WalkDir;
 
 const ROUNDS: usize = 5;
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let scratch = tempfile::tempdir().expect("a temporary folder");
     let named: Vec<PathBuf> =
