@@ -107,6 +107,9 @@ fn writes(profile: &Profile<'_>) -> bool {
     profile.tools.iter().any(|entry| entry.tool.effect != Effect::Read)
 }
 
+/// Groups beyond [`MAX_GROUPS`] are named without what is in them, up to this many.
+const MAX_NAMES_ALONE: usize = 120;
+
 /// Some tools under one name.
 struct Group {
     name: String,
@@ -175,9 +178,11 @@ fn listed(groups: &[Group]) -> String {
         format!("- {} ({}): {}{more}", code(&group.name), group.tools, named.join(", "))
     };
     let mut lines: Vec<String> = groups.iter().take(MAX_GROUPS).map(line).collect();
-    let more = groups.len().saturating_sub(MAX_GROUPS);
-    if more > 0 {
-        lines.push(format!("- and {more} more"));
+    let rest: Vec<String> = groups.iter().skip(MAX_GROUPS).map(|group| code(&group.name)).collect();
+    if !rest.is_empty() {
+        let more = rest.len().saturating_sub(MAX_NAMES_ALONE);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        lines.push(format!("- also {}{more}", rest[..rest.len().min(MAX_NAMES_ALONE)].join(", ")));
     }
     lines.join("\n")
 }
