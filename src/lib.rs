@@ -1,6 +1,7 @@
 //! Tool definitions for agents: documentation on disk, the smallest payload, and the rest on demand.
 //!
-//! The modules stand in the order in which data flows through them; each imports only from those before it.
+//! Data flows from [`sources`] through [`catalog`] to [`render`], [`provider`] and [`report`]; each module imports only from
+//! those before it.
 //!
 //! ```no_run
 //! use toolcrib::{catalog, config, render};
@@ -13,7 +14,7 @@
 //! ```
 
 pub mod catalog; // raw tools in, one checked catalog out
-pub mod cli;
+pub mod cli; // the command line
 pub mod config; // toolcrib.toml
 pub mod finding; // what is wrong with the input, and where
 pub mod model; // a model behind an OpenAI-compatible API
@@ -22,4 +23,4 @@ pub mod render; // a catalog becomes documentation
 pub mod report; // what a catalog costs, in tokens
 pub mod sources; // bytes in, raw tools out
 pub mod tokens; // token counts, offline
-pub mod tool; // the nouns of one tool // the command line
+pub mod tool; // the nouns of one tool
