@@ -3,10 +3,13 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
 use super::{Failure, note};
 use crate::catalog::{self, Checked};
-use crate::config;
+use crate::config::{self, Deferred, Surface};
 use crate::finding::{Finding, Severity, text_report};
+use crate::provider::Provider;
 
 /// Which catalog, and which part of it.
 #[derive(Debug, clap::Args)]
@@ -68,4 +71,27 @@ pub(super) fn complete(checked: &Checked) -> super::Outcome {
 /// `1 error`, `2 errors`.
 pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Reads the name of a provider.
+pub(super) fn providers() -> impl TypedValueParser<Value = Provider> {
+    named(Provider::ALL.map(Provider::as_str), Provider::parse)
+}
+
+/// Reads the name of a surface.
+pub(super) fn surfaces() -> impl TypedValueParser<Value = Surface> {
+    named(Surface::ALL.map(Surface::as_str), Surface::parse)
+}
+
+/// Reads what is bound of deferred tools.
+pub(super) fn deferrals() -> impl TypedValueParser<Value = Deferred> {
+    named(Deferred::ALL.map(Deferred::as_str), Deferred::parse)
+}
+
+/// One of these names, which help and completions list.
+fn named<T: Clone + Send + Sync + 'static, const N: usize>(
+    names: [&'static str; N],
+    parse: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(move |name| parse(&name).ok_or("unknown name"))
 }

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::catalog::{CatalogArgs, counted, report_lost};
+use super::catalog::{CatalogArgs, counted, providers, report_lost};
 use super::{Failure, Outcome, note, print};
 use crate::config;
 use crate::model::Endpoint;
@@ -28,8 +28,8 @@ pub(super) struct Parse {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Whose response it is.
-    #[arg(long, value_name = "NAME", value_parser = Provider::ALL.map(Provider::as_str))]
-    provider: String,
+    #[arg(long, value_name = "NAME", value_parser = providers())]
+    provider: Provider,
     /// Take calls of this profile's tools only; any other tool is unknown.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
@@ -43,7 +43,7 @@ impl Parse {
         let body = stdin()?;
         let checked = self.catalog.open()?;
         report_lost(&checked);
-        let provider = Provider::parse(&self.provider).unwrap_or(Provider::OpenAi);
+        let provider = self.provider;
         let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
         let parser = Parser::of_profile(&checked.catalog, &profile, provider);
         let entries = parser.parse(&body).map_err(|error| Failure::Findings(Some(error.to_string())))?;

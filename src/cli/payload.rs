@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
-use super::catalog::{CatalogArgs, complete, report_lost};
+use super::catalog::{CatalogArgs, complete, deferrals, providers, report_lost, surfaces};
 use super::{Failure, Outcome, note, print};
 use crate::catalog::Checked;
 use crate::config::{Deferred, Surface};
@@ -30,8 +30,8 @@ pub(super) struct Payload {
     #[arg(long, value_name = "CATEGORY", num_args = 1..)]
     load: Vec<String>,
     /// What is bound of deferred tools on the surface `hybrid`: the smallest schema, or one without texts.
-    #[arg(long, value_parser = ["stub", "compact"])]
-    deferred: Option<String>,
+    #[arg(long, value_parser = deferrals())]
+    deferred: Option<Deferred>,
     /// Mark the list for the prompt cache, or do not.
     #[arg(long, value_parser = ["on", "off"])]
     cache: Option<String>,
@@ -47,11 +47,11 @@ pub(super) struct Payload {
 #[derive(Debug, clap::Args)]
 pub(super) struct Target {
     /// Who it is for.
-    #[arg(long, value_name = "NAME", value_parser = Provider::ALL.map(Provider::as_str))]
-    provider: String,
+    #[arg(long, value_name = "NAME", value_parser = providers())]
+    provider: Provider,
     /// The way tools reach the model; `hybrid` unless configured.
-    #[arg(long, value_name = "NAME", value_parser = Surface::ALL.map(Surface::as_str))]
-    surface: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = surfaces())]
+    surface: Option<Surface>,
 }
 
 impl Payload {
@@ -61,19 +61,14 @@ impl Payload {
         let catalog = &checked.catalog;
         let profile = catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
         let mut options = catalog.config.payload;
-        match self.deferred.as_deref() {
-            Some("stub") => options.deferred = Deferred::Stub,
-            Some(_) => options.deferred = Deferred::Compact,
-            None => {}
-        }
+        options.deferred = self.deferred.unwrap_or(options.deferred);
         options.cache = self.cache.as_deref().map(|word| word == "on").or(options.cache);
-        let surface =
-            self.target.surface.as_deref().and_then(Surface::parse).or(options.surface).unwrap_or_default();
+        let surface = self.target.surface.or(options.surface).unwrap_or_default();
         if !self.load.is_empty() && surface != Surface::Toolset {
             let message = format!("--load is for the surface toolset, and this is {}", surface.as_str());
             return Err(Failure::Usage(message));
         }
-        let provider = Provider::parse(&self.target.provider).unwrap_or(Provider::OpenAi);
+        let provider = self.target.provider;
         let request = Request { catalog, profile: &profile, provider, surface, options, load: &self.load };
         let payload = provider::payload(request).map_err(refused)?;
         payload.note.iter().for_each(note);

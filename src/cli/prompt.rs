@@ -1,6 +1,6 @@
 //! `toolcrib prompt`: the section of the system prompt for a surface.
 
-use super::catalog::{CatalogArgs, report_briefly};
+use super::catalog::{CatalogArgs, complete, deferrals, providers, report_briefly, surfaces};
 use super::render::templates;
 use super::{Failure, Outcome, note, print};
 use crate::config::{Deferred, Surface};
@@ -18,17 +18,17 @@ pub(super) struct Prompt {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Who the payload is for: where it cannot have the surface, the section is for the one that it gets.
-    #[arg(long, value_name = "NAME", value_parser = Provider::ALL.map(Provider::as_str))]
-    provider: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = providers())]
+    provider: Option<Provider>,
     /// The way tools reach the model; `hybrid` unless configured.
-    #[arg(long, value_name = "NAME", value_parser = Surface::ALL.map(Surface::as_str))]
-    surface: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = surfaces())]
+    surface: Option<Surface>,
     /// The profile of the agent.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
     /// What is bound of deferred tools on the surface `hybrid`: the smallest schema, or one without texts.
-    #[arg(long, value_parser = ["stub", "compact"])]
-    deferred: Option<String>,
+    #[arg(long, value_parser = deferrals())]
+    deferred: Option<Deferred>,
     /// The folder of the docs, as the agent sees it.
     #[arg(long, value_name = "DIR", default_value = "tools")]
     folder: String,
@@ -44,14 +44,9 @@ impl Prompt {
         let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
         let templates = templates(&self.catalog, &checked, None)?;
         let configured = checked.catalog.config.payload;
-        let deferred = match self.deferred.as_deref() {
-            Some("stub") => Deferred::Stub,
-            Some(_) => Deferred::Compact,
-            None => configured.deferred,
-        };
-        let wanted =
-            self.surface.as_deref().and_then(Surface::parse).or(configured.surface).unwrap_or_default();
-        let provider = self.provider.as_deref().and_then(Provider::parse);
+        let deferred = self.deferred.unwrap_or(configured.deferred);
+        let wanted = self.surface.or(configured.surface).unwrap_or_default();
+        let provider = self.provider;
         let surface = provider.map_or(wanted, |provider| provider.surface(wanted));
         if let Some(provider) = provider.filter(|_| surface != wanted) {
             let (provider, surface) = (provider.as_str(), surface.as_str());
@@ -66,6 +61,7 @@ impl Prompt {
         let text = section
             .render(&profile, &templates)
             .map_err(|error| Failure::Findings(Some(error.to_string())))?;
-        print(&format!("{text}\n"))
+        print(&format!("{text}\n"))?;
+        complete(&checked)
     }
 }

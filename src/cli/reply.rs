@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::catalog::{CatalogArgs, report_lost};
+use super::catalog::{CatalogArgs, providers, report_lost};
 use super::parse::stdin;
 use super::payload::refused;
 use super::{Failure, Outcome, print};
@@ -23,8 +23,8 @@ pub(super) struct Reply {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Who it is for.
-    #[arg(long, value_name = "NAME", value_parser = Provider::ALL.map(Provider::as_str))]
-    provider: String,
+    #[arg(long, value_name = "NAME", value_parser = providers())]
+    provider: Provider,
     /// The profile whose tools are bound; found tools are defined as they are there.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
@@ -80,14 +80,17 @@ impl Reply {
         if let Some(index) = answered.iter().position(|entry| !entry.is_answered()) {
             return Err(Failure::Findings(Some(format!("call {} of the list has no `envelope`", index + 1))));
         }
-        let provider = Provider::parse(&self.provider).unwrap_or(Provider::OpenAi);
+        let provider = self.provider;
         if answered.is_empty() {
             return Err(Failure::Findings(Some("the list is empty: there is nothing to reply to".into())));
         }
         let lacks_id = |entry: &Answered<'_>| entry.call_id.is_none() && provider.needs_call_id();
         if let Some(index) = answered.iter().position(lacks_id) {
-            let message =
-                format!("call {} of the list has no `call_id`, and {} needs it", index + 1, self.provider);
+            let message = format!(
+                "call {} of the list has no `call_id`, and {} needs it",
+                index + 1,
+                provider.as_str()
+            );
             return Err(Failure::Findings(Some(message)));
         }
         let checked = self.catalog.open()?;

@@ -1,6 +1,6 @@
 //! `toolcrib tokens`: what tools cost.
 
-use super::catalog::{CatalogArgs, report_briefly};
+use super::catalog::{CatalogArgs, complete, deferrals, providers, report_briefly, surfaces};
 use super::render::templates;
 use super::{Failure, Outcome, print};
 use crate::config::{Deferred, Surface};
@@ -22,14 +22,14 @@ pub(super) struct Tokens {
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
     /// Whose payload.
-    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = Provider::ALL.map(Provider::as_str))]
-    provider: String,
+    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = providers())]
+    provider: Provider,
     /// Count this surface only; the budget is for it.
-    #[arg(long, value_name = "NAME", value_parser = Surface::ALL.map(Surface::as_str))]
-    surface: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = surfaces())]
+    surface: Option<Surface>,
     /// What is bound of deferred tools on the surface `hybrid`: the smallest schema, or one without texts.
-    #[arg(long, value_parser = ["stub", "compact"])]
-    deferred: Option<String>,
+    #[arg(long, value_parser = deferrals())]
+    deferred: Option<Deferred>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -47,15 +47,11 @@ impl Tokens {
         report_briefly(&checked);
         let templates = templates(&self.catalog, &checked, None)?;
         let mut payload = checked.catalog.config.payload;
-        match self.deferred.as_deref() {
-            Some("stub") => payload.deferred = Deferred::Stub,
-            Some(_) => payload.deferred = Deferred::Compact,
-            None => {}
-        }
+        payload.deferred = self.deferred.unwrap_or(payload.deferred);
         let options = Options {
             profile: self.profile.as_deref(),
-            provider: Provider::parse(&self.provider).unwrap_or(Provider::OpenAi),
-            surface: self.surface.as_deref().and_then(Surface::parse),
+            provider: self.provider,
+            surface: self.surface,
             payload,
             iterations: self.iterations,
             budget: self.budget,
@@ -71,7 +67,7 @@ impl Tokens {
             print(&report.table())?;
         }
         if report.over_budget.is_empty() {
-            return Ok(());
+            return complete(&checked);
         }
         let messages: Vec<String> = report.over_budget.iter().map(OverBudget::message).collect();
         Err(Failure::Findings(Some(messages.join("\n"))))

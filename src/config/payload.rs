@@ -56,6 +56,24 @@ pub enum Deferred {
     Compact,
 }
 
+impl Deferred {
+    /// Both, the smaller first.
+    pub const ALL: [Deferred; 2] = [Deferred::Stub, Deferred::Compact];
+
+    /// The word used on the command line and in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Deferred::Stub => "stub",
+            Deferred::Compact => "compact",
+        }
+    }
+
+    /// The choice of this name.
+    pub fn parse(name: &str) -> Option<Deferred> {
+        Deferred::ALL.into_iter().find(|deferred| deferred.as_str() == name)
+    }
+}
+
 /// Who answers a search for tools on the surface `native`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -48,7 +48,7 @@ const RULES: Rules = Rules {
     max_entries: Some(512),
     native: Native::No,
     cache: Cache::Never,
-    schema: SchemaRules { keywords: KEYWORDS, words: true, omit_empty: true, ..JSON_SCHEMA },
+    schema: SchemaRules { keywords: KEYWORDS, omit_empty: true, ..JSON_SCHEMA },
     stub: Stub::Args,
 };
 

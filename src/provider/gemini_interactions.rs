@@ -27,7 +27,7 @@ const RULES: Rules = Rules {
     max_entries: Some(512),
     native: Native::Single,
     cache: Cache::Never,
-    schema: SchemaRules { keywords: KEYWORDS, words: true, omit_empty: true, ..JSON_SCHEMA },
+    schema: SchemaRules { keywords: KEYWORDS, omit_empty: true, ..JSON_SCHEMA },
     stub: Stub::Args,
 };
 

@@ -15,7 +15,6 @@ mod error;
 mod function;
 mod gemini;
 mod gemini_interactions;
-mod group;
 mod langchain;
 mod mcp;
 mod mistral;
@@ -25,6 +24,7 @@ mod openai;
 mod openai_responses;
 mod reply;
 mod surface;
+mod toolset;
 mod view;
 mod wire;
 
@@ -36,8 +36,8 @@ use crate::finding::Finding;
 
 pub use error::PayloadError;
 pub use function::{Extent, Function};
-pub use group::{Toolset, toolsets};
 pub use reply::{Found, Reply, replies};
+pub use toolset::toolsets;
 
 use wire::{Cache, Native, Wire};
 

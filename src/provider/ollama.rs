@@ -21,7 +21,6 @@ const RULES: Rules = Rules {
         inline: true,
         root: Root::Bare,
         keywords: &["type", "anyOf", "items", "description", "enum", "properties", "required"],
-        words: true,
         ..JSON_SCHEMA
     },
     stub: Stub::Empty,

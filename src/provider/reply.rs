@@ -39,19 +39,7 @@ pub struct Found {
 impl Reply {
     /// A result: an envelope `{"ok", "result" | "error", ...}`, or a value as it is.
     pub fn of(result: Value) -> Self {
-        let mut envelope = match result {
-            Value::Object(fields)
-                if fields.get("ok").is_some_and(Value::is_boolean)
-                    && (fields.contains_key("result") || fields.contains_key("error")) =>
-            {
-                fields
-            }
-            value => return Self { content: value, ..Self::default() },
-        };
-        let is_error = envelope.get("ok") == Some(&Value::Bool(false));
-        let content =
-            envelope.get_mut(if is_error { "error" } else { "result" }).map(Value::take).unwrap_or_default();
-        Self { content, is_error, ..Self::default() }
+        Self::read(&result.to_string()).unwrap_or_default()
     }
 
     /// The same from JSON text, every number as it was written.

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::function::Extent;
-use super::group::toolset;
+use super::toolset::toolset;
 use super::{PayloadError, Request};
 use crate::catalog::{Profile, Tool, functions};
 use crate::config::{Deferred, SearchBy, Surface};

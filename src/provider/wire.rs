@@ -73,7 +73,6 @@ pub(super) const JSON_SCHEMA: SchemaRules = SchemaRules {
     inline: false,
     root: Root::Properties,
     keywords: &[],
-    words: false,
     keys: Keys::Any,
     omit_empty: false,
     strict: None,

@@ -128,11 +128,6 @@ impl<'a> Call<'a> {
         T::from_call(self)
     }
 
-    /// Whether the arguments were checked against a schema.
-    pub fn is_validated(&self) -> bool {
-        self.unchecked.is_none()
-    }
-
     /// How far an unchecked call may go; none for one that was checked.
     pub fn no_schema_mode(&self) -> Option<NoSchemaMode> {
         self.unchecked

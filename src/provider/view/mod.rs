@@ -46,10 +46,8 @@ pub(super) struct SchemaRules {
     pub(super) inline: bool,
     /// What the root may be.
     pub(super) root: Root,
-    /// The keywords known below the root; any when empty.
+    /// The keywords known below the root, any when empty; limits that they cannot express go into the description.
     pub(super) keywords: &'static [&'static str],
-    /// What is said of limits that the keywords cannot express goes into the description.
-    pub(super) words: bool,
     /// Which names properties may have.
     pub(super) keys: Keys,
     /// An object without properties is refused, so that a tool without arguments has no schema.
@@ -126,7 +124,7 @@ pub(super) fn view(
     guard_references(&mut view, &mut loose);
     let takes_none = rules.omit_empty && takes_no_arguments(&view);
     if !rules.keywords.is_empty() {
-        keywords::restrict(&mut view, rules.keywords, rules.words && !compact, &mut loose);
+        keywords::restrict(&mut view, rules.keywords, !compact, &mut loose);
     }
     if view.get("$defs").is_some() {
         // Passes may have left definitions behind that nothing refers to any more.

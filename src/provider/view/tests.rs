@@ -9,7 +9,6 @@ const ANY: SchemaRules = SchemaRules {
     inline: false,
     root: Root::Object,
     keywords: &[],
-    words: false,
     keys: Keys::Any,
     omit_empty: false,
     strict: None,

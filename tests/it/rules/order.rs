@@ -91,7 +91,7 @@ fn a_toolset_more_is_appended() {
     for (file, checked) in real::catalogs(&["box-openapi.json", "examples/universal-agent/tools.json"]) {
         let tools = mixed(&checked.catalog);
         let profile = profile(&tools[..tools.len().min(60)]);
-        let mut names: Vec<String> = toolsets(&profile).into_iter().map(|set| set.name).collect();
+        let mut names: Vec<String> = toolsets(&profile).into_iter().map(str::to_string).collect();
         assert!(names.len() > 2, "{file} {names:?}");
         // In another order than the catalog's: what was loaded first stays first.
         names.reverse();

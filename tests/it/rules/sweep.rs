@@ -91,7 +91,7 @@ impl<'a> Sweep<'a, '_> {
         let plain = config::Payload::default();
         self.check(Surface::Gateway, plain, &[]);
         self.check(Surface::Files, plain, &[]);
-        let names: Vec<String> = toolsets(self.profile).into_iter().map(|set| set.name).collect();
+        let names: Vec<String> = toolsets(self.profile).into_iter().map(str::to_string).collect();
         for count in 0..=names.len().min(2) {
             self.check(Surface::Toolset, plain, &names[..count]);
         }
