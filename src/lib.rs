@@ -24,3 +24,4 @@ pub mod report; // what a catalog costs, in tokens
 pub mod sources; // bytes in, raw tools out
 pub mod tokens; // token counts, offline
 pub mod tool; // the nouns of one tool
+pub mod watch; // when what a catalog is made of changes

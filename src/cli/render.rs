@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::catalog::{CatalogArgs, counted, report_briefly};
 use super::progress::Bar;
+use super::watch::{Rerun, watch};
 use super::{Failure, Outcome, note, print};
 use crate::catalog::Checked;
 use crate::render::{Docs, RenderError, Templates, folder};
@@ -29,26 +30,27 @@ pub(super) struct Render {
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
     /// Change nothing; print what would change as a diff, and exit 1 if anything would.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "watch")]
     check: bool,
+    /// Go on, and write again whenever the catalog changes. An edit that breaks it leaves the docs as they are.
+    #[arg(long)]
+    watch: bool,
 }
 
 impl Render {
     pub(super) fn run(self) -> Outcome {
+        if self.watch {
+            return watch(&self.catalog, &self);
+        }
         let checked = self.catalog.open()?;
         report_briefly(&checked);
-        let templates = templates(&self.catalog, &checked, self.templates.as_deref())?;
+        if self.check { self.with_docs(&checked, |docs| self.drift(docs)) } else { self.rerun(&checked, "") }
+    }
+
+    fn with_docs(&self, checked: &Checked, act: impl FnOnce(&Docs<'_>) -> Outcome) -> Outcome {
+        let templates = templates(&self.catalog, checked, self.templates.as_deref())?;
         let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
-        let docs = Docs::new(&checked.catalog, profile, &templates);
-        if self.check {
-            return self.drift(&docs);
-        }
-        let bar = Bar::new("writing docs", docs.tools().len() as u64);
-        let report = docs.write(&self.out, &|done| bar.add(done)).map_err(failure)?;
-        bar.finish();
-        note(format!("{}: {}", self.out.display(), summary(docs.tools().len(), &report)));
-        kept(&report, checked.catalog.complete);
-        if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
+        act(&Docs::new(&checked.catalog, profile, &templates))
     }
 
     fn drift(&self, docs: &Docs<'_>) -> Outcome {
@@ -70,6 +72,32 @@ impl Render {
         );
         Err(Failure::Findings(Some(message)))
     }
+}
+
+impl Rerun for Render {
+    fn also(&self) -> Vec<PathBuf> {
+        self.templates.iter().cloned().collect()
+    }
+
+    fn has_result(&self) -> bool {
+        has_docs(&self.out)
+    }
+
+    fn rerun(&self, checked: &Checked, why: &str) -> Outcome {
+        self.with_docs(checked, |docs| {
+            let bar = Bar::new("writing docs", docs.tools().len() as u64);
+            let report = docs.write(&self.out, &|done| bar.add(done)).map_err(failure)?;
+            bar.finish();
+            note(format!("{}: {}{why}", self.out.display(), summary(docs.tools().len(), &report)));
+            kept(&report, checked.catalog.complete);
+            if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
+        })
+    }
+}
+
+/// Whether a folder holds docs of an earlier run; one that cannot be read is left alone as well.
+pub(super) fn has_docs(folder: &Path) -> bool {
+    folder::owned(folder).map_or(true, |files| !files.is_empty())
 }
 
 /// The templates named on the command line, else those of the configuration, else ours.

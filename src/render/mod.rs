@@ -25,7 +25,7 @@ use folder::FileSet;
 use index::Index;
 
 pub use prompt::{PromptSection, files_section};
-pub use seed::{Seeded, seed};
+pub use seed::{DOCS, Seeded, seed};
 pub use templates::{TemplateError, Templates};
 
 /// The documentation of a profile, ready to be written.

@@ -16,3 +16,4 @@ mod repair;
 mod rules;
 mod seed;
 mod tokens;
+mod watch;
