@@ -1,5 +1,6 @@
 //! Building the catalog, tool by tool.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
@@ -29,8 +30,9 @@ pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut 
     unused_overlays(&workspace, &used, findings);
     let by_name = names::settle(&mut tools, findings);
     lint::pairs(&tools, findings);
-    let mut catalog =
-        Catalog { tools, config: workspace.config, version: String::new(), complete: true, by_name };
+    let tools = tools.into_iter().map(Arc::new).collect();
+    let config = Arc::new(workspace.config);
+    let mut catalog = Catalog { tools, config, version: String::new(), complete: true, by_name };
     profile::check(&catalog, findings);
     lint::replacements(&catalog, findings);
     catalog.version = registry::version(&catalog);

@@ -79,7 +79,8 @@ fn check(file: &str, tools: usize) {
 
 fn check_names(checked: &Checked) {
     let tools = &checked.catalog.tools;
-    let unique = |of: &dyn Fn(&Tool) -> String| tools.iter().map(of).collect::<HashSet<_>>().len();
+    let unique =
+        |of: &dyn Fn(&Tool) -> String| tools.iter().map(|tool| of(tool)).collect::<HashSet<_>>().len();
     assert_eq!(unique(&|tool| tool.name.clone()), tools.len(), "names are unique");
     assert_eq!(unique(&|tool| tool.safe_name.to_lowercase()), tools.len(), "safe names are unique");
     assert_eq!(unique(&|tool| tool.op.clone()), tools.len(), "ops are unique");
