@@ -3,6 +3,7 @@
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 findings or failure, 2 wrong command line,
 //! 70 internal error.
 
+mod call;
 mod catalog;
 mod check;
 mod completions;
@@ -56,6 +57,7 @@ enum Command {
     Reply(reply::Reply),
     Prompt(prompt::Prompt),
     Tokens(tokens::Tokens),
+    Call(call::Call),
     Import(import::Import),
     Schema(schema::Schema),
     Completions(completions::Completions),
@@ -91,6 +93,7 @@ pub fn run() -> ExitCode {
         Command::Reply(command) => command.run(),
         Command::Prompt(command) => command.run(),
         Command::Tokens(command) => command.run(),
+        Command::Call(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run::<Arguments>(),

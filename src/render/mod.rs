@@ -14,6 +14,7 @@ pub mod folder;
 mod index;
 mod markdown;
 mod prompt;
+mod section;
 mod seed;
 mod templates;
 
@@ -24,7 +25,9 @@ use crate::catalog::{Catalog, Profile, ProfileTool, registry};
 use folder::FileSet;
 use index::Index;
 
+pub use doc::Doc;
 pub use prompt::{PromptSection, files_section};
+pub use section::Section;
 pub use seed::{DOCS, Seeded, seed};
 pub use templates::{TemplateError, Templates};
 

@@ -12,6 +12,7 @@ mod kill;
 mod ops;
 mod payload;
 mod prompt;
+mod read_tool_doc;
 mod repair;
 mod rules;
 mod seed;
