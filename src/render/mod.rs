@@ -81,6 +81,12 @@ impl<'a> Docs<'a> {
         self.index.readme(self.templates, &self.catalog.version)
     }
 
+    /// The pages that the index is split into where there are many tools (DOC-3): path, heading, markdown.
+    pub fn index_pages(&self) -> impl Iterator<Item = (&str, &str, Result<String, TemplateError>)> {
+        let render = |page: &index::Page| page.render(self.templates, &self.catalog.version);
+        self.index.pages().iter().map(move |page| (page.path.as_str(), page.heading(), render(page)))
+    }
+
     /// A broken template is reported before anything is written.
     fn try_one(&self) -> Result<(), TemplateError> {
         self.index()?;
