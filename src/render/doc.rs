@@ -30,11 +30,11 @@ pub(crate) struct Doc {
     examples: Option<String>,
     notes: Option<String>,
     policy: Option<String>,
-    doc_version: String,
+    pub(crate) doc_version: String,
 }
 
 /// Examples as text are cut at this many characters: a doc is read within a budget.
-const MAX_EXAMPLE: usize = 4000;
+pub(crate) const MAX_EXAMPLE: usize = 4000;
 
 impl Doc {
     /// Makes the doc of a tool.
@@ -58,7 +58,7 @@ impl Doc {
             not_callable,
             approval: tool.definition.approval == Some(true) || unchecked,
             long: prose(&tool.long),
-            arguments: if no_schema { "Not given by the source.".into() } else { arguments.markdown },
+            arguments: if no_schema { "Not given by the source.".into() } else { arguments.markdown() },
             folded: arguments.folded,
             returns: returns(tool),
             raises: list(tool.raises.iter().map(|text| inline(text))),
