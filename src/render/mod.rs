@@ -81,6 +81,14 @@ impl<'a> Docs<'a> {
         self.index.readme(self.templates, &self.catalog.version)
     }
 
+    /// The files of the index, by their paths: `README.md`, and the category pages.
+    pub fn index_files(&self) -> Result<Vec<(String, String)>, TemplateError> {
+        let version = &self.catalog.version;
+        let pages = self.index.pages().iter();
+        let pages = pages.map(|page| Ok((page.path.clone(), page.render(self.templates, version)?)));
+        std::iter::once(self.index().map(|text| ("README.md".to_string(), text))).chain(pages).collect()
+    }
+
     /// A broken template is reported before anything is written.
     fn try_one(&self) -> Result<(), TemplateError> {
         self.index()?;

@@ -1,0 +1,158 @@
+//! `toolcrib serve`: the running server.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use tracing_subscriber::EnvFilter;
+
+use super::catalog::{CatalogArgs, counted, report_briefly};
+use super::{Failure, Outcome, note};
+use crate::config;
+use crate::serve::http::{Door, Hosts, Listener};
+use crate::serve::live::Setting;
+use crate::serve::{Live, Tokens};
+
+/// Serve a catalog: docs, functions and pages over HTTP.
+///
+/// Listens on loopback unless told otherwise. Stops on SIGINT and SIGTERM, after it has finished what is in flight.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Try it:
+  toolcrib serve --catalog examples/github
+  curl http://127.0.0.1:7878/tools/README.md
+  curl http://127.0.0.1:7878/v1/read_tool_doc --json '{\"name\": \"create_issue\"}'")]
+pub(super) struct Serve {
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    /// Serve the tools of this profile only.
+    #[arg(long, short, value_name = "NAME")]
+    profile: Option<String>,
+    /// The address to listen on; port 0 takes any free one.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+    /// A name under which the server is reached, beside its address. Can be given several times.
+    #[arg(long, value_name = "NAME")]
+    public_host: Vec<String>,
+    /// Listen on an address that others reach, although no token is configured.
+    #[arg(long)]
+    allow_unauthenticated: bool,
+    /// How the log on stderr is written.
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    log: LogFormat,
+    /// What is logged: error, warn, info, debug (every request) or trace; or directives such as `toolcrib=debug`.
+    #[arg(long, default_value = "info", value_name = "LEVEL")]
+    log_level: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl Serve {
+    pub(super) fn run(self) -> Outcome {
+        self.start_log()?;
+        let checked = self.catalog.open()?;
+        report_briefly(&checked);
+        let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);
+        let configured = checked.catalog.config.serve.clone();
+        let tokens = tokens(&configured)?;
+        let address = self.address(&configured, &tokens)?;
+        let public: Vec<String> = configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
+        let setting = Setting { profile: self.profile.clone(), roles: tokens.roles() };
+        let live = Arc::new(Live::new(checked, setting, templates).map_err(Failure::Usage)?);
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
+        let served = runtime.block_on(async {
+            let listener = Listener::bind(address)
+                .await
+                .map_err(|error| Failure::Findings(Some(format!("cannot listen on {address}: {error}"))))?;
+            let address = listener.address();
+            let door = Door::new(Arc::clone(&live), Hosts::new(address, &public), tokens, configured.limits);
+            self.announce(address, &live);
+            listener.serve(Arc::new(door), stopped()).await;
+            Ok(())
+        });
+        runtime.shutdown_background();
+        served
+    }
+
+    fn start_log(&self) -> Outcome {
+        let filter = EnvFilter::try_new(&self.log_level)
+            .map_err(|error| Failure::Usage(format!("--log-level {}: {error}", self.log_level)))?;
+        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        // A log that stands already, in a process that called us twice, serves as well.
+        let _ = match self.log {
+            LogFormat::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
+            LogFormat::Json => log.json().flatten_event(true).with_ansi(false).try_init(),
+        };
+        Ok(())
+    }
+
+    /// The address to listen on, unless it would be open to everybody by mistake.
+    fn address(&self, configured: &config::Serve, tokens: &Tokens) -> Result<SocketAddr, Failure> {
+        let told = self.listen.as_deref().or(configured.listen.as_deref()).unwrap_or("127.0.0.1:7878");
+        let named = told.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+        let address: SocketAddr = named.as_deref().unwrap_or(told).parse().map_err(|_| {
+            Failure::Usage(format!("{told} should be an address and a port, such as 127.0.0.1:7878"))
+        })?;
+        let is_local = match address.ip() {
+            IpAddr::V4(ip) => ip.is_loopback(),
+            IpAddr::V6(ip) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
+        };
+        if is_local || !tokens.is_empty() || self.allow_unauthenticated {
+            return Ok(address);
+        }
+        Err(Failure::Usage(format!(
+            "{address} can be reached from elsewhere, and no token is configured. Either listen on 127.0.0.1, or add a \
+             `[[serve.token]]` with `env = \"NAME\"` to toolcrib.toml, or say that everybody may read this catalog with \
+             --allow-unauthenticated"
+        )))
+    }
+
+    fn announce(&self, address: SocketAddr, live: &Live) {
+        let generation = live.now();
+        let tools = counted(generation.everything().catalog().tools.len(), "tool");
+        let version = &generation.version;
+        match self.log {
+            LogFormat::Text => {
+                note(format!("listening on http://{address}"));
+                note(format!("{tools}, registry {version}; stop with Ctrl-C"));
+            }
+            LogFormat::Json => tracing::info!("listening on http://{address}"),
+        }
+    }
+}
+
+/// The tokens that are configured, from the environment.
+fn tokens(configured: &config::Serve) -> Result<Tokens, Failure> {
+    let mut tokens = Tokens::default();
+    for token in &configured.tokens {
+        let name = &token.env;
+        #[expect(clippy::disallowed_methods, reason = "secrets come from the environment")]
+        let secret = std::env::var(name).map_err(|_| {
+            Failure::Usage(format!(
+                "the environment variable {name}, which toolcrib.toml names for a token, is not set"
+            ))
+        })?;
+        tokens.add(&secret, &token.roles).map_err(|problem| Failure::Usage(format!("{name}: {problem}")))?;
+    }
+    Ok(tokens)
+}
+
+/// Until somebody wants us to stop.
+async fn stopped() {
+    let interrupted = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! { _ = interrupted => {}, _ = terminated.recv() => {} }
+            return;
+        }
+    }
+    let _ = interrupted.await;
+}
