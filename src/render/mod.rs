@@ -12,6 +12,7 @@ mod arguments;
 mod doc;
 pub mod folder;
 mod index;
+mod llms;
 mod markdown;
 mod prompt;
 mod section;
@@ -26,6 +27,7 @@ use folder::FileSet;
 use index::Index;
 
 pub use doc::Doc;
+pub use llms::Llms;
 pub use prompt::{PromptSection, files_section};
 pub use section::Section;
 pub use seed::{Seeded, seed};
@@ -136,7 +138,7 @@ impl<'a> Docs<'a> {
     }
 
     /// A hash of everything that decides the content of the files.
-    fn key(&self) -> String {
+    pub fn key(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let render = &self.catalog.config.render;
         let limits = format!("{} {}", render.index_tools, render.page_tokens);

@@ -38,12 +38,11 @@ impl Form {
 /// Answers a GET or HEAD of what is below `/tools/`.
 pub(super) fn answer(shelf: &Shelf, asked: &Parts, path: &str) -> Result<Response, Problem> {
     let path = decoded(path)?;
+    let path = if path.is_empty() { "README.md".into() } else { path };
     if path == "README.md" || path.starts_with("categories/") {
-        return match shelf.index(&path) {
-            Ok(Some(file)) => file.answer(asked, Varies::Encoding),
-            Ok(None) => Err(Problem::new(ProblemCode::NotFound, "there is no such page of the index")),
-            Err(problem) => Err(Problem::new(ProblemCode::Internal, problem)),
-        };
+        let index = shelf.index().map_err(|problem| Problem::new(ProblemCode::Internal, problem))?;
+        let missing = || Problem::new(ProblemCode::NotFound, "there is no such page of the index");
+        return index.files.get(&*path).ok_or_else(missing)?.answer(asked, Varies::Encoding);
     }
     let forms = Form::ALL.into_iter();
     let mut named = forms.filter_map(|form| Some((form, path.strip_suffix(form.ending())?)));
@@ -137,7 +136,7 @@ fn negotiated(shelf: &Shelf, asked: &Parts, index: usize, tool: &Tool) -> Result
 }
 
 /// The tool has an address of its own. Temporary, since another tool may take the name that was asked for.
-fn elsewhere(path: &str) -> Response {
+pub(super) fn elsewhere(path: &str) -> Response {
     let mut headers = HeaderMap::new();
     headers.extend(HeaderValue::from_str(path).ok().map(|path| (LOCATION, path)));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));

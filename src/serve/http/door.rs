@@ -7,7 +7,8 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::{Body, HttpBody};
 use http::header::{
-    ACCEPT, CONTENT_SECURITY_POLICY, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -90,6 +91,11 @@ impl Door {
         for (name, value) in NAMES.into_iter().zip(named) {
             headers.extend(value.map(|value| (name, value)));
         }
+        if method == Method::HEAD {
+            let length = response.body().size_hint().exact().filter(|length| *length > 0);
+            response.headers_mut().extend(length.map(|length| (CONTENT_LENGTH, HeaderValue::from(length))));
+            *response.body_mut() = Body::empty();
+        }
         let (status, took) = (response.status(), started.elapsed());
         let bytes = response.body().size_hint().exact().unwrap_or(0);
         self.shared.metrics.answered(route, status, bytes, took);
@@ -138,7 +144,9 @@ impl Door {
         match response.extensions_mut().remove::<Problem>() {
             Some(problem) => {
                 let mut written = problem.answer(&liked);
-                written.headers_mut().extend(std::mem::take(response.headers_mut()));
+                written
+                    .headers_mut()
+                    .extend(response.headers_mut().remove(ALLOW).map(|allow| (ALLOW, allow)));
                 written
             }
             None => response,

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use axum::body::Body;
 use bytes::Bytes;
 use http::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
-    IF_MATCH, IF_NONE_MATCH, IF_RANGE, RANGE, VARY,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_MATCH,
+    IF_NONE_MATCH, IF_RANGE, RANGE, VARY,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -80,10 +80,6 @@ impl Kept {
         headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         if gzip.is_some() {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        }
-        if asked.method == Method::HEAD {
-            headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
-            return Ok(with(StatusCode::OK, headers, Body::empty()));
         }
         let length = body.len();
         match if ranged { span(&asked.headers, tag, length) } else { Span::Whole } {

@@ -6,22 +6,38 @@ use std::sync::{Arc, OnceLock};
 
 use super::kept::Kept;
 use super::negotiate::Media;
+use crate::catalog::registry;
 use crate::functions::Edition;
-use crate::render::Docs;
+use crate::render::{Docs, Llms};
+
+/// With more tools than this, `registry.json` is made anew each time, and not kept.
+const KEPT_TOOLS: usize = 1000;
 
 /// The bodies of one edition. The text of an error is what its template said.
 #[derive(Debug)]
 pub(in crate::serve) struct Shelf {
     edition: Arc<Edition>,
     docs: Vec<OnceLock<Result<Kept, String>>>,
-    index: OnceLock<Result<HashMap<String, Kept>, String>>,
+    index: OnceLock<Result<Index, String>>,
+    registry: OnceLock<Kept>,
+}
+
+/// What is laid out from all tools.
+#[derive(Debug)]
+pub(super) struct Index {
+    /// `README.md`, and pages below `categories/`.
+    pub(super) files: HashMap<String, Kept>,
+    /// `llms.txt` and `llms-full.txt`.
+    pub(super) llms: Llms,
+    /// Different whenever any of these files, or the registry, is.
+    pub(super) version: String,
 }
 
 impl Shelf {
     /// An empty shelf.
     pub(in crate::serve) fn new(edition: Arc<Edition>) -> Self {
         let docs = edition.catalog().tools.iter().map(|_| OnceLock::new()).collect();
-        Self { edition, docs, index: OnceLock::new() }
+        Self { edition, docs, index: OnceLock::new(), registry: OnceLock::new() }
     }
 
     /// Whose bodies these are.
@@ -39,14 +55,28 @@ impl Shelf {
         Some(self.docs.get(index)?.get_or_init(make))
     }
 
-    /// A file of the index: `README.md`, or a page below `categories/`.
-    pub(super) fn index(&self, path: &str) -> Result<Option<&Kept>, &String> {
-        let make = || {
-            let edition = &self.edition;
-            let docs = Docs::new(edition.catalog(), edition.profile(), edition.templates());
-            let files = docs.index_files().map_err(|error| error.to_string())?;
-            Ok(files.into_iter().map(|(path, text)| (path, Kept::new(text, Media::Markdown))).collect())
-        };
-        self.index.get_or_init(make).as_ref().map(|files| files.get(path))
+    /// What is laid out from all tools.
+    pub(super) fn index(&self) -> Result<&Index, &String> {
+        self.index.get_or_init(|| self.lay_out().map_err(|error| error.to_string())).as_ref()
+    }
+
+    fn lay_out(&self) -> Result<Index, crate::render::TemplateError> {
+        let (edition, profile) = (&self.edition, self.edition.profile());
+        let llms = Llms::lay_out(edition.catalog(), &profile);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(llms.brief(edition.catalog(), 0).as_bytes());
+        let docs = Docs::new(edition.catalog(), profile, edition.templates());
+        hasher.update(docs.key().as_bytes());
+        let version = hasher.finalize().to_hex()[..20].to_string();
+        let files = docs.index_files()?.into_iter();
+        let files = files.map(|(path, text)| (path, Kept::new(text, Media::Markdown))).collect();
+        Ok(Index { files, llms, version })
+    }
+
+    /// `registry.json`, unless it is too large to be kept.
+    pub(super) fn registry(&self) -> Option<&Kept> {
+        let is_small = self.edition.catalog().tools.len() <= KEPT_TOOLS;
+        let make = || Kept::new(registry(self.edition.catalog(), &self.edition.profile()), Media::Json);
+        is_small.then(|| self.registry.get_or_init(make))
     }
 }
