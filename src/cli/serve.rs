@@ -10,9 +10,9 @@ use super::{Failure, Outcome, note};
 use crate::config;
 use crate::serve::http::{Door, Hosts, Listener};
 use crate::serve::live::Setting;
-use crate::serve::{Live, Tokens};
+use crate::serve::{Live, Tokens, mcp};
 
-/// Serve a catalog: docs, functions and pages over HTTP.
+/// Serve a catalog: docs, functions, MCP and pages over HTTP; or MCP over stdin and stdout.
 ///
 /// Listens on loopback unless told otherwise. Stops on SIGINT and SIGTERM, after it has finished what is in flight.
 #[derive(Debug, clap::Args)]
@@ -27,6 +27,9 @@ pub(super) struct Serve {
     /// Serve the tools of this profile only.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
+    /// Speak MCP over stdin and stdout, and listen nowhere.
+    #[arg(long, conflicts_with = "listen")]
+    stdio: bool,
     /// The address to listen on; port 0 takes any free one.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
@@ -59,25 +62,43 @@ impl Serve {
         report_briefly(&checked);
         let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);
         let configured = checked.catalog.config.serve.clone();
-        let tokens = tokens(&configured)?;
-        let address = self.address(&configured, &tokens)?;
-        let public: Vec<String> = configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
+        let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
         let setting = Setting { profile: self.profile.clone(), roles: tokens.roles() };
         let live = Arc::new(Live::new(checked, setting, templates).map_err(Failure::Usage)?);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
         let served = runtime.block_on(async {
-            let listener = Listener::bind(address)
-                .await
-                .map_err(|error| Failure::Findings(Some(format!("cannot listen on {address}: {error}"))))?;
-            let address = listener.address();
-            let door = Door::new(Arc::clone(&live), Hosts::new(address, &public), tokens, configured.limits);
-            self.announce(address, &live);
-            listener.serve(Arc::new(door), stopped()).await;
-            Ok(())
+            match self.stdio {
+                true => mcp::stdio(live, stopped())
+                    .await
+                    .map_err(|error| Failure::Findings(Some(format!("cannot serve: {error}")))),
+                false => self.http(live, &configured, tokens).await,
+            }
         });
         runtime.shutdown_background();
         served
+    }
+
+    async fn http(&self, live: Arc<Live>, configured: &config::Serve, tokens: Tokens) -> Outcome {
+        let address = self.address(configured, &tokens)?;
+        let listener = Listener::bind(address)
+            .await
+            .map_err(|error| Failure::Findings(Some(format!("cannot listen on {address}: {error}"))))?;
+        let public: Vec<String> = configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
+        let hosts = Hosts::new(listener.address(), &public);
+        // The door has checked who asks and from where before MCP sees it.
+        let options =
+            mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body: configured.limits.body_bytes };
+        let service = mcp::service(Arc::clone(&live), options);
+        let streams = service.config.cancellation_token.clone();
+        let door = Door::new(Arc::clone(&live), hosts, tokens, configured.limits).nest("/mcp", service);
+        self.announce(listener.address(), &live);
+        let stop = async move {
+            stopped().await;
+            streams.cancel();
+        };
+        listener.serve(Arc::new(door), stop).await;
+        Ok(())
     }
 
     fn start_log(&self) -> Outcome {

@@ -14,6 +14,7 @@ use super::negotiate::{Media, preferred};
 use super::problem::{Problem, ProblemCode};
 use super::{Shelf, pages};
 use crate::catalog::{Record, Resolved, Tool};
+use crate::serve::Live;
 
 /// The form that an address asks for by its ending.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,7 +37,7 @@ impl Form {
 }
 
 /// Answers a GET or HEAD of what is below `/tools/`.
-pub(super) fn answer(shelf: &Shelf, asked: &Parts, path: &str) -> Result<Response, Problem> {
+pub(super) fn answer(live: &Live, shelf: &Shelf, asked: &Parts, path: &str) -> Result<Response, Problem> {
     let path = decoded(path)?;
     let path = if path.is_empty() { "README.md".into() } else { path };
     if path == "README.md" || path.starts_with("categories/") {
@@ -60,11 +61,8 @@ pub(super) fn answer(shelf: &Shelf, asked: &Parts, path: &str) -> Result<Respons
     }
     match form {
         Form::Markdown => doc(shelf, index)?.answer(asked, Varies::Encoding),
-        Form::Page => match pages::page(shelf, &format!("tools/{}.html", tool.safe_name), None) {
-            Some(page) => page.answer(asked, Varies::Encoding),
-            None => Err(Problem::new(ProblemCode::NotFound, "there are no pages here")),
-        },
-        Form::Negotiated => negotiated(shelf, asked, index, tool),
+        Form::Page => page(live, shelf, tool)?.answer(asked, Varies::Encoding),
+        Form::Negotiated => negotiated(live, shelf, asked, index, tool),
     }
 }
 
@@ -113,7 +111,13 @@ fn doc(shelf: &Shelf, index: usize) -> Result<&Kept, Problem> {
     }
 }
 
-fn negotiated(shelf: &Shelf, asked: &Parts, index: usize, tool: &Tool) -> Result<Response, Problem> {
+fn negotiated(
+    live: &Live,
+    shelf: &Shelf,
+    asked: &Parts,
+    index: usize,
+    tool: &Tool,
+) -> Result<Response, Problem> {
     let offered = [Media::Markdown, Media::Html, Media::Json, Media::Text];
     match preferred(&asked.headers, &offered) {
         None => Err(Problem::new(ProblemCode::NotAcceptable, "docs are markdown, pages and JSON")),
@@ -126,17 +130,21 @@ fn negotiated(shelf: &Shelf, asked: &Parts, index: usize, tool: &Tool) -> Result
             }
             Kept::new(format!("{record}\n"), Media::Json).answer(asked, Varies::MediaAndEncoding)
         }
-        Some(Media::Html) => match pages::page(shelf, &format!("tools/{}.html", tool.safe_name), None) {
-            Some(page) => page.answer(asked, Varies::MediaAndEncoding),
-            None => doc(shelf, index)?.answer(asked, Varies::MediaAndEncoding),
-        },
-        Some(Media::Text) => doc(shelf, index)?.answer_as(Media::Text, asked, Varies::MediaAndEncoding),
+        Some(Media::Html) => page(live, shelf, tool)?.answer(asked, Varies::MediaAndEncoding),
+        Some(Media::Text) => {
+            doc(shelf, index)?.answer_as(Media::Text.content_type(), asked, Varies::MediaAndEncoding)
+        }
         Some(_) => doc(shelf, index)?.answer(asked, Varies::MediaAndEncoding),
     }
 }
 
+fn page(live: &Live, shelf: &Shelf, tool: &Tool) -> Result<Kept, Problem> {
+    let page = pages::page(live, shelf, &format!("tools/{}.html", tool.safe_name), None)?;
+    page.ok_or_else(|| Problem::new(ProblemCode::NotFound, "this tool has no page"))
+}
+
 /// The tool has an address of its own. Temporary, since another tool may take the name that was asked for.
-pub(super) fn elsewhere(path: &str) -> Response {
+fn elsewhere(path: &str) -> Response {
     let mut headers = HeaderMap::new();
     headers.extend(HeaderValue::from_str(path).ok().map(|path| (LOCATION, path)));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -144,7 +152,7 @@ pub(super) fn elsewhere(path: &str) -> Response {
 }
 
 /// A path without its percent signs.
-fn decoded(path: &str) -> Result<Cow<'_, str>, Problem> {
+pub(super) fn decoded(path: &str) -> Result<Cow<'_, str>, Problem> {
     if !path.contains('%') {
         return Ok(Cow::Borrowed(path));
     }

@@ -7,8 +7,8 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::{Body, HttpBody};
 use http::header::{
-    ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, ORIGIN, REFERRER_POLICY, RETRY_AFTER,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -120,7 +120,7 @@ impl Door {
         if route == Route::Doc && is_read {
             let path = asked.uri.path().strip_prefix("/tools/").unwrap_or_default();
             let generation = self.shared.live.now();
-            let answer = docs::answer(generation.shelf(&caller), &asked, path);
+            let answer = docs::answer(&self.shared.live, generation.shelf(&caller), &asked, path);
             return answer.unwrap_or_else(|problem| problem.answer(&asked.headers));
         }
         Box::pin(self.elsewhere(caller, asked, body)).await
@@ -130,6 +130,8 @@ impl Door {
     async fn elsewhere(&self, caller: Caller, mut asked: Parts, body: Incoming) -> Response {
         let liked: HeaderMap =
             asked.headers.get(ACCEPT).map(|value| (ACCEPT, value.clone())).into_iter().collect();
+        // The origin is checked; what is nested here knows fewer names, and would refuse good ones.
+        asked.headers.remove(ORIGIN);
         asked.extensions.insert(caller);
         let request = http::Request::from_parts(asked, Body::new(body));
         let answering = self.routes.clone().oneshot(request);

@@ -1,7 +1,7 @@
 //! What a client takes: media types and encodings with their q-values (RFC 9110, section 12.5).
 
 use http::header::{ACCEPT, ACCEPT_ENCODING};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName};
 
 /// What a body is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,14 +15,14 @@ pub(super) enum Media {
 
 impl Media {
     /// The value of `Content-Type`.
-    pub(super) fn content_type(self) -> HeaderValue {
-        HeaderValue::from_static(match self {
+    pub(super) fn content_type(self) -> &'static str {
+        match self {
             Media::Markdown => "text/markdown; charset=utf-8",
             Media::Json => "application/json",
             Media::Html => "text/html; charset=utf-8",
             Media::Text => "text/plain; charset=utf-8",
             Media::Metrics => "text/plain; version=0.0.4; charset=utf-8",
-        })
+        }
     }
 
     fn names(self) -> (&'static str, &'static str) {
@@ -112,6 +112,8 @@ fn thousandths(text: &str) -> u16 {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
 
     fn headers(name: HeaderName, value: &str) -> HeaderMap {

@@ -155,7 +155,7 @@ impl Problem {
         let mut response = Response::new(Body::from(text));
         *response.status_mut() = status;
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, media.content_type());
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(VARY, HeaderValue::from_static("accept"));
         headers.extend(self.headers.clone());

@@ -7,9 +7,12 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::IntoResponse;
 use axum::routing::{Router, get, post};
+use http::header::ALLOW;
+use http::{HeaderValue, Method};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::kept::Varies;
+use super::negotiate::{Media, preferred};
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared, docs, functions, health, openapi, pages, whole};
 use crate::serve::Caller;
@@ -44,7 +47,7 @@ async fn doc(
 ) -> Result<Response, Problem> {
     let (asked, _) = request.into_parts();
     let path = asked.uri.path().trim_start_matches("/tools/");
-    docs::answer(shared.live.now().shelf(&caller), &asked, path)
+    docs::answer(&shared.live, shared.live.now().shelf(&caller), &asked, path)
 }
 
 /// Pages for people, and everything that is nowhere.
@@ -54,12 +57,26 @@ async fn page(
     request: Request,
 ) -> Result<Response, Problem> {
     let (asked, _) = request.into_parts();
-    let is_read = asked.method == http::Method::GET || asked.method == http::Method::HEAD;
-    let path = asked.uri.path().trim_start_matches('/');
-    let path = if path.is_empty() { "index.html" } else { path };
-    match pages::page(shared.live.now().shelf(&caller), path, asked.uri.query()).filter(|_| is_read) {
-        Some(page) => page.answer(&asked, Varies::Encoding),
-        None if path == "index.html" && is_read => Ok(docs::elsewhere("/tools/README.md")),
-        None => Err(Problem::new(ProblemCode::NotFound, "there is nothing at this address")),
+    let generation = shared.live.now();
+    let shelf = generation.shelf(&caller);
+    let path = docs::decoded(asked.uri.path().trim_start_matches('/'))?;
+    let found = pages::page(&shared.live, shelf, &path, asked.uri.query())?;
+    if asked.method != Method::GET && asked.method != Method::HEAD {
+        return Err(match found {
+            Some(_) => Problem::new(ProblemCode::MethodNotAllowed, "pages are read")
+                .header([(ALLOW, HeaderValue::from_static("GET,HEAD"))]),
+            None => nothing(),
+        });
     }
+    match found {
+        Some(page) => page.answer(&asked, Varies::Encoding),
+        None => match preferred(&asked.headers, &[Media::Json, Media::Html]) {
+            Some(Media::Html) => pages::missing(shelf, &path),
+            _ => Err(nothing()),
+        },
+    }
+}
+
+fn nothing() -> Problem {
+    Problem::new(ProblemCode::NotFound, "there is nothing at this address")
 }

@@ -7,8 +7,10 @@ use std::sync::{Arc, OnceLock};
 use super::kept::Kept;
 use super::negotiate::Media;
 use crate::catalog::registry;
+use crate::finding::Finding;
 use crate::functions::Edition;
 use crate::render::{Docs, Llms};
+use crate::site::{Site, SiteIndex};
 
 /// With more tools than this, `registry.json` is made anew each time, and not kept.
 const KEPT_TOOLS: usize = 1000;
@@ -19,6 +21,9 @@ pub(in crate::serve) struct Shelf {
     edition: Arc<Edition>,
     docs: Vec<OnceLock<Result<Kept, String>>>,
     index: OnceLock<Result<Index, String>>,
+    site: OnceLock<SiteIndex>,
+    /// What was found in the input, unless the caller may see less than all of it.
+    findings: Arc<[Finding]>,
     registry: OnceLock<Kept>,
 }
 
@@ -35,9 +40,10 @@ pub(super) struct Index {
 
 impl Shelf {
     /// An empty shelf.
-    pub(in crate::serve) fn new(edition: Arc<Edition>) -> Self {
+    pub(in crate::serve) fn new(edition: Arc<Edition>, findings: Arc<[Finding]>) -> Self {
         let docs = edition.catalog().tools.iter().map(|_| OnceLock::new()).collect();
-        Self { edition, docs, index: OnceLock::new(), registry: OnceLock::new() }
+        let (index, registry, site) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { edition, docs, index, registry, site, findings }
     }
 
     /// Whose bodies these are.
@@ -57,10 +63,10 @@ impl Shelf {
 
     /// What is laid out from all tools.
     pub(super) fn index(&self) -> Result<&Index, &String> {
-        self.index.get_or_init(|| self.lay_out().map_err(|error| error.to_string())).as_ref()
+        self.index.get_or_init(|| self.lay_out()).as_ref()
     }
 
-    fn lay_out(&self) -> Result<Index, crate::render::TemplateError> {
+    fn lay_out(&self) -> Result<Index, String> {
         let (edition, profile) = (&self.edition, self.edition.profile());
         let llms = Llms::lay_out(edition.catalog(), &profile);
         let mut hasher = blake3::Hasher::new();
@@ -68,9 +74,18 @@ impl Shelf {
         let docs = Docs::new(edition.catalog(), profile, edition.templates());
         hasher.update(docs.key().as_bytes());
         let version = hasher.finalize().to_hex()[..20].to_string();
-        let files = docs.index_files()?.into_iter();
-        let files = files.map(|(path, text)| (path, Kept::new(text, Media::Markdown))).collect();
+        let pages = edition.index().as_ref().map_err(ToString::to_string)?.iter();
+        let files = pages
+            .map(|page| (page.path.clone(), Kept::new(page.markdown.clone(), Media::Markdown)))
+            .collect();
         Ok(Index { files, llms, version })
+    }
+
+    /// The pages for people.
+    pub(super) fn site(&self) -> Site<'_> {
+        let (catalog, templates) = (self.edition.catalog(), self.edition.templates());
+        let index = self.site.get_or_init(|| SiteIndex::new(catalog, &self.edition.profile()));
+        Site::new(index, catalog, &self.findings, templates).served()
     }
 
     /// `registry.json`, unless it is too large to be kept.

@@ -36,7 +36,7 @@ pub(super) fn answer(
     if let Some(status) = precondition(&asked.headers, &tag)? {
         return Ok(with(status, headers, Body::empty()));
     }
-    headers.insert(CONTENT_TYPE, media.content_type());
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
     if gzip {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
