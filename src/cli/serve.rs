@@ -8,17 +8,22 @@ use tracing_subscriber::EnvFilter;
 use super::catalog::{CatalogArgs, counted, report_briefly};
 use super::{Failure, Outcome, note};
 use crate::config;
+use crate::finding::Severity;
 use crate::serve::http::{Door, Hosts, Listener};
 use crate::serve::live::Setting;
 use crate::serve::{Live, Tokens, mcp};
+use crate::watch::{Change, Follow, Options};
 
-/// Serve a catalog: docs, functions, MCP and pages over HTTP; or MCP over stdin and stdout.
+/// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
 ///
-/// Listens on loopback unless told otherwise. Stops on SIGINT and SIGTERM, after it has finished what is in flight.
+/// Listens on loopback unless told otherwise. The catalog is watched: an edit is served a moment after it is written,
+/// and one that breaks the catalog leaves the last good one in place. Stops on SIGINT and SIGTERM, after it has finished
+/// what is in flight.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
-  toolcrib serve --catalog examples/github
+  toolcrib serve --catalog examples/github              pages at http://127.0.0.1:7878, MCP at /mcp
+  toolcrib serve --catalog examples/github --stdio      MCP over stdin and stdout, for desktop clients
   curl http://127.0.0.1:7878/tools/README.md
   curl http://127.0.0.1:7878/v1/read_tool_doc --json '{\"name\": \"create_issue\"}'")]
 pub(super) struct Serve {
@@ -27,9 +32,12 @@ pub(super) struct Serve {
     /// Serve the tools of this profile only.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// Speak MCP over stdin and stdout, and listen nowhere.
-    #[arg(long, conflicts_with = "listen")]
+    /// Speak MCP over stdin and stdout instead of listening.
+    #[arg(long, conflicts_with_all = ["listen", "public_host", "allow_unauthenticated"])]
     stdio: bool,
+    /// Look for changes every second, for file systems that do not tell of them.
+    #[arg(long)]
+    poll: bool,
     /// The address to listen on; port 0 takes any free one.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
@@ -58,7 +66,13 @@ enum LogFormat {
 impl Serve {
     pub(super) fn run(self) -> Outcome {
         self.start_log()?;
-        let checked = self.catalog.open()?;
+        let options = Options { poll: self.poll, ..Options::default() };
+        let mut follow = Follow::start(self.catalog.path()?, options);
+        let progress = super::progress::Spinner::start("reading the catalog");
+        let Some(first) = follow.next() else { return Ok(()) };
+        progress.finish();
+        first.notices.iter().for_each(note);
+        let checked = first.checked;
         report_briefly(&checked);
         let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);
         let configured = checked.catalog.config.serve.clone();
@@ -67,33 +81,46 @@ impl Serve {
         let live = Arc::new(Live::new(checked, setting, templates).map_err(Failure::Usage)?);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
-        let served = runtime.block_on(async {
-            match self.stdio {
-                true => mcp::stdio(live, stopped())
-                    .await
-                    .map_err(|error| Failure::Findings(Some(format!("cannot serve: {error}")))),
-                false => self.http(live, &configured, tokens).await,
+        let stop = follow.stopper();
+        let following = {
+            let (live, catalog) = (Arc::clone(&live), self.catalog.clone());
+            std::thread::spawn(move || keep_current(&live, &catalog, follow))
+        };
+        let served = match self.stdio {
+            true => runtime
+                .block_on(mcp::stdio(live, stopped()))
+                .map_err(|error| format!("cannot serve: {error}")),
+            false => {
+                let address = self.address(&configured, &tokens)?;
+                runtime.block_on(self.listen(address, live, tokens, configured))
             }
-        });
+        };
+        stop.stop();
         runtime.shutdown_background();
-        served
+        drop(following);
+        served.map_err(|problem| Failure::Findings(Some(problem)))
     }
 
-    async fn http(&self, live: Arc<Live>, configured: &config::Serve, tokens: Tokens) -> Outcome {
-        let address = self.address(configured, &tokens)?;
-        let listener = Listener::bind(address)
-            .await
-            .map_err(|error| Failure::Findings(Some(format!("cannot listen on {address}: {error}"))))?;
+    async fn listen(
+        &self,
+        address: SocketAddr,
+        live: Arc<Live>,
+        tokens: Tokens,
+        configured: config::Serve,
+    ) -> Result<(), String> {
+        let listener = Listener::bind(address);
+        let listener = listener.await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+        let address = listener.address();
         let public: Vec<String> = configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
-        let hosts = Hosts::new(listener.address(), &public);
+        let hosts = Hosts::new(address, &public);
         // The door has checked who asks and from where before MCP sees it.
-        let options =
-            mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body: configured.limits.body_bytes };
-        let service = mcp::service(Arc::clone(&live), options);
-        let streams = service.config.cancellation_token.clone();
-        let door = Door::new(Arc::clone(&live), hosts, tokens, configured.limits).nest("/mcp", service);
-        self.announce(listener.address(), &live);
-        let stop = async move {
+        let max_body = configured.limits.body_bytes;
+        let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
+        let mcp = mcp::service(Arc::clone(&live), options);
+        let streams = mcp.config.cancellation_token.clone();
+        let door = Door::new(Arc::clone(&live), hosts, tokens, configured.limits).nest("/mcp", mcp);
+        self.announce(address, &live);
+        let stop = async {
             stopped().await;
             streams.cancel();
         };
@@ -144,6 +171,34 @@ impl Serve {
                 note(format!("{tools}, registry {version}; stop with Ctrl-C"));
             }
             LogFormat::Json => tracing::info!("listening on http://{address}"),
+        }
+    }
+}
+
+/// Takes over each catalog that differs from the last one, for as long as there are any.
+fn keep_current(live: &Live, catalog: &CatalogArgs, follow: Follow) {
+    for Change { checked, is_worse, files, notices } in follow {
+        notices.iter().for_each(|notice| tracing::warn!("{notice}"));
+        let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
+        for finding in checked.findings.iter().filter(|finding| finding.severity == Severity::Error).take(10)
+        {
+            let place = finding.place.clone().unwrap_or_default();
+            let (file, line) = (crate::tool::clean_line(&place.file), place.line.unwrap_or_default());
+            let message = crate::tool::clean_line(&finding.message);
+            tracing::warn!(code = finding.code.as_str(), file, line, "{message}");
+        }
+        match super::render::templates(catalog, &checked, None) {
+            Ok(templates) => live.replace(checked, is_worse, &Arc::new(templates)),
+            Err(Failure::Findings(Some(problem)) | Failure::Usage(problem)) => live.fail(problem),
+            Err(Failure::Findings(None)) => {}
+        }
+        let version = live.now().version.clone();
+        match live.trouble() {
+            None => tracing::info!(tools, version, changed, "the catalog changed"),
+            Some(_) if is_worse => {
+                tracing::warn!(version, changed, "the catalog is broken; the last good one is served")
+            }
+            Some(_) => tracing::warn!(tools, version, changed, "not all of the catalog can be served"),
         }
     }
 }

@@ -146,27 +146,42 @@ impl Live {
             .map(|(outcome, count)| (outcome, count.load(Ordering::Relaxed)))
     }
 
-    /// Takes over a catalog that was built anew. One of which not all could be read does not replace one that is whole.
-    pub fn replace(&self, checked: Checked, templates: &Arc<Templates>) {
+    /// What pages say at their top while the catalog on disk is not the one that is served.
+    pub fn notice(&self) -> Option<String> {
+        let trouble = self.trouble.load();
+        let count = trouble.as_ref()?.findings.len();
+        let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };
+        let shown = match self.current.load().complete {
+            true => "this is the last good one",
+            false => "this is what could be read of it",
+        };
+        Some(format!("The catalog has {errors}; {shown}. `toolcrib check` says more."))
+    }
+
+    /// Takes over a catalog that was built anew, unless it lacks what the last one had.
+    pub fn replace(&self, checked: Checked, is_worse: bool, templates: &Arc<Templates>) {
         let trouble = Trouble::of(&checked);
-        let keeps_last = trouble.is_some() && self.current.load().complete;
-        let counted = if keeps_last { &self.reloads.kept } else { &self.reloads.taken };
-        if !keeps_last {
-            match Generation::new(checked, &self.setting, templates) {
-                Ok(generation) => {
-                    let version = generation.version.clone();
-                    self.current.store(Arc::new(generation));
-                    self.changed
-                        .send_if_modified(|known| std::mem::replace(known, version.clone()) != version);
-                }
-                Err(problem) => {
-                    self.reloads.failed.fetch_add(1, Ordering::Relaxed);
-                    return self.trouble.store(Some(Arc::new(Trouble::of_profile(problem))));
-                }
-            }
+        if is_worse {
+            self.reloads.kept.fetch_add(1, Ordering::Relaxed);
+            return self.trouble.store(trouble.map(Arc::new));
         }
-        counted.fetch_add(1, Ordering::Relaxed);
-        self.trouble.store(trouble.map(Arc::new));
+        match Generation::new(checked, &self.setting, templates) {
+            Ok(generation) => {
+                let version = generation.version.clone();
+                self.current.store(Arc::new(generation));
+                self.changed.send_if_modified(|known| std::mem::replace(known, version.clone()) != version);
+                self.reloads.taken.fetch_add(1, Ordering::Relaxed);
+                self.trouble.store(trouble.map(Arc::new));
+            }
+            Err(problem) => self.fail(problem),
+        }
+    }
+
+    /// Goes on with the last catalog, since of the new one nothing can be made: its templates or its profile are gone.
+    pub fn fail(&self, problem: String) {
+        self.reloads.failed.fetch_add(1, Ordering::Relaxed);
+        let finding = Finding::new(crate::finding::Code::ConfigInvalid, problem);
+        self.trouble.store(Some(Arc::new(Trouble { findings: vec![finding] })));
     }
 }
 
@@ -174,9 +189,5 @@ impl Trouble {
     fn of(checked: &Checked) -> Option<Self> {
         let errors = || checked.findings.iter().filter(|finding| finding.severity == Severity::Error);
         checked.lost_input().then(|| Self { findings: errors().cloned().collect() })
-    }
-
-    fn of_profile(problem: String) -> Self {
-        Self { findings: vec![Finding::new(crate::finding::Code::ConfigInvalid, problem)] }
     }
 }

@@ -12,10 +12,6 @@ use super::{Response, Shelf};
 use crate::render::TemplateError;
 use crate::serve::Live;
 
-/// What every page says while the catalog on disk is not the one that is served.
-const NOTICE: &str = "The catalog on disk has errors that lose tools. These pages show what could be read of it, or the \
-                      last state that was whole.";
-
 /// The page at a path such as `tools/NAME.html`; `query` is that of the address.
 pub(super) fn page(
     live: &Live,
@@ -23,7 +19,8 @@ pub(super) fn page(
     path: &str,
     query: Option<&str>,
 ) -> Result<Option<Kept>, Problem> {
-    let site = shelf.site().with_notice(live.trouble().is_some().then_some(NOTICE));
+    let notice = live.notice();
+    let site = shelf.site().with_notice(notice.as_deref());
     let searched = query.filter(|_| path == "search.html").and_then(searched).transpose()?;
     let made = match searched {
         Some(words) => Some(site.search(&words)),

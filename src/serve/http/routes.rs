@@ -8,6 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::IntoResponse;
 use axum::routing::{Router, get, post};
 use http::header::ALLOW;
+use http::request::Parts;
 use http::{HeaderValue, Method};
 use tower_http::catch_panic::CatchPanicLayer;
 
@@ -57,8 +58,14 @@ async fn page(
     request: Request,
 ) -> Result<Response, Problem> {
     let (asked, _) = request.into_parts();
+    // The report of a large profile takes its time; other requests do not wait for it.
+    let answering = tokio::task::spawn_blocking(move || answer_page(&shared, &caller, &asked));
+    answering.await.unwrap_or_else(|_| Err(Problem::new(ProblemCode::Internal, "this page cannot be made")))
+}
+
+fn answer_page(shared: &Shared, caller: &Caller, asked: &Parts) -> Result<Response, Problem> {
     let generation = shared.live.now();
-    let shelf = generation.shelf(&caller);
+    let shelf = generation.shelf(caller);
     let path = docs::decoded(asked.uri.path().trim_start_matches('/'))?;
     let found = pages::page(&shared.live, shelf, &path, asked.uri.query())?;
     if asked.method != Method::GET && asked.method != Method::HEAD {
@@ -69,7 +76,7 @@ async fn page(
         });
     }
     match found {
-        Some(page) => page.answer(&asked, Varies::Encoding),
+        Some(page) => page.answer(asked, Varies::Encoding),
         None => match preferred(&asked.headers, &[Media::Json, Media::Html]) {
             Some(Media::Html) => pages::missing(shelf, &path),
             _ => Err(nothing()),
