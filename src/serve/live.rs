@@ -67,20 +67,24 @@ impl Generation {
     fn new(checked: Checked, setting: &Setting, templates: &Arc<Templates>) -> Result<Self, String> {
         let Checked { catalog, findings, .. } = checked;
         let findings: Arc<[Finding]> = findings.into();
-        let is_open = catalog.tools.iter().all(|tool| tool.definition.allowed_roles.is_empty());
         let edition = |roles: Option<&[String]>| {
             let profile = setting.profile.as_deref();
-            let edition = Edition::new(&catalog, profile, roles, Arc::clone(templates))?;
-            // Findings name tools, also those that some may not see.
-            let findings = if roles.is_none() { Arc::clone(&findings) } else { Arc::from([]) };
-            Ok::<_, String>(Arc::new(Shelf::new(Arc::new(edition), findings)))
+            Edition::new(&catalog, profile, roles, Arc::clone(templates)).map(Arc::new)
         };
-        let whole = edition(None)?;
-        let open = if is_open { Arc::clone(&whole) } else { edition(Some(&[]))? };
+        let whole = Arc::new(Shelf::new(edition(None)?, Arc::clone(&findings)));
+        let tools = |edition: &Edition| edition.catalog().tools.len();
+        let shelf = |roles: &[String]| {
+            let restricted = edition(Some(roles))?;
+            if tools(&restricted) == tools(whole.edition()) {
+                return Ok::<_, String>(Arc::clone(&whole));
+            }
+            // Findings name tools, also those that these callers may not see.
+            Ok(Arc::new(Shelf::new(restricted, Arc::from([]))))
+        };
+        let open = shelf(&[])?;
         let mut by_roles = HashMap::new();
         for roles in &setting.roles {
-            let edition = if is_open { Arc::clone(&whole) } else { edition(Some(roles))? };
-            by_roles.insert(roles.clone(), edition);
+            by_roles.insert(roles.clone(), shelf(roles)?);
         }
         let (version, complete) = (catalog.version.clone(), catalog.complete);
         Ok(Self { version, complete, findings, whole, open, by_roles })

@@ -21,7 +21,7 @@ fn table() -> Vec<(&'static str, Value, Option<&'static str>)> {
         (doc, json!({"name": "get_me", "known_version": "0000000000"}), None),
         (doc, json!({"name": "get_me", "known_version": version("get_me")}), None),
         (doc, json!({"names": ["get_me", "no_such_tool"]}), None),
-        (doc, json!({"names": "get_me"}), None),
+        (doc, json!({"names": "get_me"}), Some("VALIDATION_ERROR")),
         (doc, json!({"name": "creat_issue"}), Some("NOT_FOUND")),
         (doc, json!({"name": "Ünïcode \u{202e}\u{0} \"quoted\""}), Some("NOT_FOUND")),
         (doc, json!({}), Some("VALIDATION_ERROR")),

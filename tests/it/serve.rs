@@ -52,13 +52,12 @@ impl Server {
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let log = Arc::new(Mutex::new(String::new()));
         let keep = |line: &str, log: &Mutex<String>| log.lock().unwrap().push_str(&format!("{line}\n"));
-        let mut address = None;
-        while let (None, Some(Ok(line))) = (&address, lines.next()) {
+        let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
             keep(&line, &log);
-            address = line.split_once("listening on http://").map(|(_, rest)| rest.to_string());
-        }
+            let (_, rest) = line.split_once("listening on http://")?;
+            rest.split('"').next().map(str::to_string)
+        });
         let address = address.unwrap_or_else(|| panic!("{}", log.lock().unwrap()));
-        let address = address.trim_end_matches(['"', '}']).to_string();
         let own = Arc::clone(&log);
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| keep(&line, &own)));
         Self { child, address, log, _folder: None }

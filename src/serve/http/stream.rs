@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 
 use super::Response;
 use super::kept::{precondition, tag, with};
@@ -41,10 +41,7 @@ pub(super) fn answer(
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
     let encoder = gzip.then(|| GzEncoder::new(Vec::new(), Compression::default()));
-    let body = match asked.method {
-        Method::HEAD => Body::empty(),
-        _ => Body::from_stream(stream::iter(Chunks { pieces, encoder }.map(Ok::<_, Infallible>))),
-    };
+    let body = Body::from_stream(stream::iter(Chunks { pieces, encoder }.map(Ok::<_, Infallible>)));
     Ok(with(StatusCode::OK, headers, body))
 }
 

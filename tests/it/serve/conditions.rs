@@ -8,7 +8,7 @@ use crate::fixture;
 use crate::mcp::many;
 
 /// The longest doc of GitHub's tools is well over what is worth compressing.
-const DOC: &str = "/tools/create_pull_request.md";
+const DOC: &str = "/tools/issue_write.md";
 
 fn unpacked(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();

@@ -143,11 +143,7 @@ fn to_those_who_may_not_see_it_a_tool_does_not_exist() {
             seen,
             all(&reader, unknown).iter().map(|text| text.replace(unknown, hidden)).collect::<Vec<_>>()
         );
-        let listed = seen
-            .iter()
-            .filter(|text| !text.contains("/tools/"))
-            .filter(|text| text.contains("Wipe all disks"));
-        assert_eq!(listed.count(), 0);
+        assert!(!seen.iter().any(|text| text.contains("Wipe all disks")), "{seen:#?}");
     }
     let seen = all(&admin, "wipe_disks");
     assert!(seen.iter().filter(|text| text.contains("Wipe all disks")).count() > 5, "{seen:#?}");
