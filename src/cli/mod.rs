@@ -17,6 +17,7 @@ mod render;
 mod reply;
 mod schema;
 mod seed;
+mod serve;
 mod tokens;
 mod watch;
 
@@ -58,6 +59,7 @@ enum Command {
     Prompt(prompt::Prompt),
     Tokens(tokens::Tokens),
     Call(call::Call),
+    Serve(serve::Serve),
     Import(import::Import),
     Schema(schema::Schema),
     Completions(completions::Completions),
@@ -94,6 +96,7 @@ pub fn run() -> ExitCode {
         Command::Prompt(command) => command.run(),
         Command::Tokens(command) => command.run(),
         Command::Call(command) => command.run(),
+        Command::Serve(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run::<Arguments>(),

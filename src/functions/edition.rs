@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 
 use crate::catalog::{Catalog, Profile, ProfileTool, Resolved, Tool};
-use crate::render::{Doc, TemplateError, Templates};
+use crate::render::{Doc, Docs, TemplateError, Templates};
 use crate::tool::DescriptionMode;
 
 /// A catalog restricted to a profile and to the roles of a caller, with its docs. Docs are made when they are first
@@ -17,6 +17,7 @@ pub struct Edition {
     modes: Vec<DescriptionMode>,
     templates: Arc<Templates>,
     pages: Vec<OnceLock<Result<Page, TemplateError>>>,
+    index: OnceLock<Result<Vec<IndexPage>, TemplateError>>,
 }
 
 /// The doc of one tool.
@@ -28,6 +29,17 @@ pub struct Page {
     pub version: String,
     /// The receipt.
     pub receipt: String,
+}
+
+/// A page of the index.
+#[derive(Clone, Debug)]
+pub struct IndexPage {
+    /// Below the folder of docs: `README.md`, `categories/NAME.md`.
+    pub path: String,
+    /// What it is called; markdown.
+    pub title: String,
+    /// What the file holds.
+    pub markdown: Bytes,
 }
 
 impl Edition {
@@ -49,7 +61,8 @@ impl Edition {
         let kept: std::collections::HashSet<&str> = entries().map(|entry| entry.tool.name.as_str()).collect();
         let catalog = catalog.restricted_to(|tool| kept.contains(tool.name.as_str()));
         let pages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { profile: profile.map(ToString::to_string), modes, templates, pages, catalog })
+        let profile = profile.map(ToString::to_string);
+        Ok(Self { profile, modes, templates, pages, catalog, index: OnceLock::new() })
     }
 
     /// The tools that exist for this caller.
@@ -84,6 +97,18 @@ impl Edition {
             let (version, receipt) = (doc.version().to_string(), doc.receipt().to_string());
             Ok(Page { markdown: Bytes::from(markdown), version, receipt })
         }))
+    }
+
+    /// The index: `README.md`, then the pages that it is split into where there are many tools.
+    pub fn index(&self) -> &Result<Vec<IndexPage>, TemplateError> {
+        self.index.get_or_init(|| {
+            let docs = Docs::new(&self.catalog, self.profile(), &self.templates);
+            let page = |path: &str, title: &str, markdown: Result<String, TemplateError>| {
+                Ok(IndexPage { path: path.into(), title: title.into(), markdown: Bytes::from(markdown?) })
+            };
+            let first = std::iter::once(page("README.md", "Tools", docs.index()));
+            first.chain(docs.index_pages().map(|(path, title, text)| page(path, title, text))).collect()
+        })
     }
 
     /// The place of the tool that a name means: its canonical name, op, safe name or alias.

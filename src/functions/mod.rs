@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::catalog::{self, Tool};
 
 pub use answer::{Answer, ErrorCode, Refusal};
-pub use edition::{Edition, Page};
+pub use edition::{Edition, IndexPage, Page};
 
 /// One function of ours.
 #[derive(Debug)]
