@@ -170,7 +170,7 @@ impl Follow {
         let lost = lost(&checked);
         let is_worse = match self.last {
             Some(_) => !lost.is_subset(&self.lost),
-            None => lost.iter().any(|(file, code)| file == CONFIGURATION && *code != Code::ConfigInvalid),
+            None => lost.iter().any(|(file, code)| file == CONFIGURATION && is_whole_file(*code)),
         };
         if !is_worse {
             self.lost = lost;
@@ -200,6 +200,11 @@ impl Follow {
 }
 
 const CONFIGURATION: &str = "toolcrib.toml";
+
+/// Whether it takes away a whole file.
+fn is_whole_file(code: Code) -> bool {
+    matches!(code, Code::FileInvalid | Code::FileUnreadable | Code::FileTooLarge)
+}
 
 /// The input that is missing from a catalog.
 fn lost(checked: &Checked) -> BTreeSet<Lost> {

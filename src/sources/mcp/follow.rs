@@ -180,7 +180,7 @@ impl Follower {
                 () = session.changed() => true,
                 () = sleep(usually) => true,
                 () = closed => {
-                    let problem = session.farewell();
+                    let problem = session.farewell().await;
                     session.close().await;
                     return problem;
                 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 
 use super::Environment;
 use super::endpoint::{Endpoint, Secrets};
@@ -19,6 +20,7 @@ const MAX_LINE: u64 = 2000;
 pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
     last_words: Arc<Mutex<String>>,
+    listener: Option<JoinHandle<()>>,
 }
 
 impl Process {
@@ -43,18 +45,22 @@ impl Process {
         let mut child = command.spawn().map_err(|error| format!("`{program}` cannot be run: {error}"))?;
         let (stdout, stdin) = (child.stdout().take(), child.stdin().take());
         let last_words = Arc::<Mutex<String>>::default();
-        if let Some(stderr) = child.stderr().take() {
-            tokio::spawn(listen(stderr, last_words.clone()));
-        }
-        let process = Self { child, last_words };
+        let stderr = child.stderr().take();
+        let listener = stderr.map(|stderr| tokio::spawn(listen(stderr, last_words.clone())));
+        let process = Self { child, last_words, listener };
         match (stdout, stdin) {
             (Some(stdout), Some(stdin)) => Ok((process, stdout, stdin)),
             _ => Err("it has no stdin or stdout".into()),
         }
     }
 
-    /// The last line that it wrote to stderr.
-    pub(super) fn last_words(&self) -> String {
+    /// The last line that it wrote to stderr; one that has just ended is listened to until then.
+    pub(super) async fn last_words(&mut self) -> String {
+        if let Some(listener) = &mut self.listener
+            && tokio::time::timeout(GRACE, listener).await.is_ok()
+        {
+            self.listener = None;
+        }
         self.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

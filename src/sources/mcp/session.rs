@@ -11,10 +11,11 @@ use rmcp::model::{
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext, RunningService,
-    Subscription,
+    ServiceError, Subscription,
 };
+use rmcp::transport::DynamicTransportError;
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -24,7 +25,7 @@ use super::process::Process;
 use super::{Environment, Listing};
 
 /// What a server may list at most; more than any does.
-const MAX_PAGES: usize = 1000;
+const MAX_PAGES: usize = 500;
 const MAX_TOOLS: usize = 50_000;
 const MAX_BYTES: usize = 64 << 20;
 /// How long a polite end of a connection may take.
@@ -61,26 +62,45 @@ impl ClientHandler for Client {
 
 impl Session {
     pub(super) async fn open(endpoint: &Endpoint, environment: &Environment) -> Result<Self, String> {
-        let changed = Arc::new(Notify::new());
-        let client = Client { changed: changed.clone() };
-        let mut secrets = Secrets::default();
-        let mode = ClientLifecycleMode::Auto {
+        let newest = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         };
-        let (service, process) = match &endpoint.server.url {
+        let mut secrets = Secrets::default();
+        match Self::begin(endpoint, environment, &mut secrets, newest).await {
+            // It knows how to say that it speaks the older protocol only.
+            Err(Refusal { says_versions: true, .. }) => {
+                Self::begin(endpoint, environment, &mut secrets, ClientLifecycleMode::Initialize).await
+            }
+            begun => begun,
+        }
+        .map_err(|refusal| refusal.problem)
+    }
+
+    async fn begin(
+        endpoint: &Endpoint,
+        environment: &Environment,
+        secrets: &mut Secrets,
+        mode: ClientLifecycleMode,
+    ) -> Result<Self, Refusal> {
+        let changed = Arc::new(Notify::new());
+        let client = Client { changed: changed.clone() };
+        let (service, mut process) = match &endpoint.server.url {
             Some(url) => {
-                let transport = http(url, endpoint, environment, &mut secrets)?;
+                let transport = http(url, endpoint, environment, secrets)?;
                 (client.serve_with_lifecycle(transport, mode).await, None)
             }
             None => {
-                let (process, stdout, stdin) = Process::start(endpoint, environment, &mut secrets)?;
+                let (process, stdout, stdin) = Process::start(endpoint, environment, secrets)?;
                 (client.serve_with_lifecycle((stdout, stdin), mode).await, Some(process))
             }
         };
         match service {
-            Ok(service) => Ok(Self { service, process, secrets, changed }),
-            Err(error) => Err(explain(&error, process.as_ref(), &secrets)),
+            Ok(service) => Ok(Self { service, process, secrets: secrets.clone(), changed }),
+            Err(error) => Err(Refusal {
+                says_versions: matches!(error, ClientInitializeError::NoCompatibleProtocolVersion { .. }),
+                problem: with_last_words(explain(&error), process.as_mut(), secrets).await,
+            }),
         }
     }
 
@@ -120,12 +140,14 @@ impl Session {
     }
 
     /// One page as the server wrote it; a tool that is not as it should be is for the reader of tools to report.
-    async fn page(&self, cursor: Option<String>) -> Result<Value, String> {
+    async fn page(&mut self, cursor: Option<String>) -> Result<Value, String> {
         let params = PaginatedRequestParams::default().with_cursor(cursor);
         let request: ListToolsRequest = RequestOptionalParam::with_param(params);
         let result = self.service.peer().send_request(ClientRequest::ListToolsRequest(request)).await;
-        let result = result.map_err(|error| explain(&error, self.process.as_ref(), &self.secrets))?;
-        serde_json::to_value(result).map_err(|error| error.to_string())
+        match result {
+            Ok(result) => serde_json::to_value(result).map_err(|error| error.to_string()),
+            Err(error) => Err(with_last_words(explain(&error), self.process.as_mut(), &self.secrets).await),
+        }
     }
 
     /// Asks to be told of changes, where that is to be asked for.
@@ -151,8 +173,8 @@ impl Session {
     }
 
     /// Why nobody is at the other end, as far as the server said so.
-    pub(super) fn farewell(&self) -> String {
-        with_last_words("the connection is closed", self.process.as_ref(), &self.secrets)
+    pub(super) async fn farewell(&mut self) -> String {
+        with_last_words("the connection is closed".into(), self.process.as_mut(), &self.secrets).await
     }
 
     pub(super) async fn close(mut self) {
@@ -182,31 +204,47 @@ fn http(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// Why a server does not answer, in one line, without secrets or its address.
-fn explain(error: &(dyn Error + 'static), process: Option<&Process>, secrets: &Secrets) -> String {
-    let mut source = Some(error);
-    while let Some(current) = source {
-        if let Some(error) = current.downcast_ref::<reqwest::Error>() {
-            return match error.status() {
-                Some(status) => format!("it answered {status}"),
-                None if error.is_timeout() => "it took too long".into(),
-                None if error.is_connect() => "no connection".into(),
-                None => "the connection broke".into(),
-            };
-        }
-        if let Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) = current.downcast_ref() {
-            return explain(fallback.as_ref(), process, secrets);
-        }
-        if let Some(ClientInitializeError::TransportError { error, .. }) = current.downcast_ref() {
-            source = Some(error.error.as_ref());
-            continue;
-        }
-        source = current.source();
-    }
-    with_last_words(&error.to_string(), process, secrets)
+/// Why a session did not begin.
+struct Refusal {
+    problem: String,
+    /// Whether it is since the server speaks other versions of the protocol.
+    says_versions: bool,
 }
 
-fn with_last_words(what: &str, process: Option<&Process>, secrets: &Secrets) -> String {
-    let words = process.map(Process::last_words).filter(|words| !words.is_empty());
-    secrets.hide(&words.map_or_else(|| what.to_string(), |words| format!("{what}; it said: {words}")))
+impl From<String> for Refusal {
+    fn from(problem: String) -> Self {
+        Self { problem, says_versions: false }
+    }
+}
+
+/// Why a server does not answer, in one line, without its address.
+fn explain(error: &(dyn Error + 'static)) -> String {
+    match error.downcast_ref() {
+        Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) => {
+            return explain(fallback.as_ref());
+        }
+        Some(ClientInitializeError::TransportError { error, .. }) => return explain(error.error.as_ref()),
+        _ => {}
+    }
+    if let Some(ServiceError::TransportSend(error)) = error.downcast_ref() {
+        return explain(error.error.as_ref());
+    }
+    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::Client(error)) => match error.status() {
+            Some(status) => format!("it answered {status}"),
+            None if error.is_timeout() => "it took too long".into(),
+            None if error.is_connect() => "no connection".into(),
+            None => "the connection broke".into(),
+        },
+        _ => error.to_string(),
+    }
+}
+
+/// The same with what a command last said, and without secrets.
+async fn with_last_words(what: String, process: Option<&mut Process>, secrets: &Secrets) -> String {
+    let words = match process {
+        Some(process) => process.last_words().await,
+        None => String::new(),
+    };
+    secrets.hide(&if words.is_empty() { what } else { format!("{what}; it said: {words}") })
 }
