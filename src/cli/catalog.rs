@@ -13,7 +13,7 @@ use crate::provider::Provider;
 use crate::sources::mcp::{Environment, contact};
 
 /// Which catalog, and which part of it.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(super) struct CatalogArgs {
     /// A toolcrib.toml, a folder, or one file of definitions in any known format.
     #[arg(long, short, value_name = "PATH", default_value = ".")]

@@ -70,6 +70,11 @@ impl Edition {
         &self.catalog
     }
 
+    /// How much of the tool at this place is bound.
+    pub fn mode(&self, index: usize) -> Option<DescriptionMode> {
+        self.modes.get(index).copied()
+    }
+
     /// The templates of its docs.
     pub fn templates(&self) -> &Templates {
         &self.templates
