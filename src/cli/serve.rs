@@ -115,8 +115,9 @@ impl Serve {
         let address = listener.address();
         let public: Vec<String> = configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
         let hosts = Hosts::new(address, &public);
-        // The door has looked at `Host` before the request gets there.
-        let options = mcp::Options { hosts: Vec::new(), ..mcp::Options::default() };
+        // The door has checked who asks and from where before MCP sees it.
+        let max_body = configured.limits.body_bytes;
+        let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
         let mcp = mcp::service(Arc::clone(&live), options);
         let streams = mcp.config.cancellation_token.clone();
         let door = Door::new(Arc::clone(&live), hosts, tokens, configured.limits).nest("/mcp", mcp);

@@ -104,6 +104,20 @@ impl Edition {
         }))
     }
 
+    /// The text of the doc at this place, for who reads all of them once: it is not kept.
+    pub fn markdown(&self, index: usize) -> Option<String> {
+        if let Some(kept) = self.pages.get(index)?.get() {
+            return kept.as_ref().ok().map(|page| String::from_utf8_lossy(&page.markdown).into_owned());
+        }
+        let doc = Doc::of(self.catalog.tools.get(index)?, &self.catalog);
+        doc.render(&self.templates, &self.catalog.version).ok()
+    }
+
+    /// The profile's name.
+    pub fn profile_name(&self) -> Option<&str> {
+        self.profile.as_deref()
+    }
+
     /// The index: `README.md`, then the pages that it is split into where there are many tools.
     pub fn index(&self) -> &Result<Vec<IndexPage>, TemplateError> {
         self.index.get_or_init(|| {

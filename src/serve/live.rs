@@ -22,7 +22,7 @@ pub struct Generation {
     /// Whether all input could be read.
     pub complete: bool,
     /// What was found in the input.
-    pub findings: Arc<Vec<Finding>>,
+    pub findings: Arc<[Finding]>,
     whole: Arc<Shelf>,
     /// What callers without any role see.
     open: Arc<Shelf>,
@@ -66,16 +66,16 @@ struct Reloads {
 impl Generation {
     fn new(checked: Checked, setting: &Setting, templates: &Arc<Templates>) -> Result<Self, String> {
         let Checked { catalog, findings, .. } = checked;
-        let findings = Arc::new(findings);
+        let findings: Arc<[Finding]> = findings.into();
+        let is_open = catalog.tools.iter().all(|tool| tool.definition.allowed_roles.is_empty());
         let edition = |roles: Option<&[String]>| {
             let profile = setting.profile.as_deref();
             let edition = Edition::new(&catalog, profile, roles, Arc::clone(templates))?;
-            // Findings name tools, also those that not everybody may see.
-            let shown = if roles.is_none() { Arc::clone(&findings) } else { Arc::default() };
-            Ok::<_, String>(Arc::new(Shelf::new(Arc::new(edition), shown)))
+            // Findings name tools, also those that some may not see.
+            let findings = if roles.is_none() { Arc::clone(&findings) } else { Arc::from([]) };
+            Ok::<_, String>(Arc::new(Shelf::new(Arc::new(edition), findings)))
         };
         let whole = edition(None)?;
-        let is_open = catalog.tools.iter().all(|tool| tool.definition.allowed_roles.is_empty());
         let open = if is_open { Arc::clone(&whole) } else { edition(Some(&[]))? };
         let mut by_roles = HashMap::new();
         for roles in &setting.roles {

@@ -3,7 +3,7 @@
 //!
 //! 1. [`live`] holds the current [`Generation`], swaps it when the catalog changes, and tells who listens.
 //! 2. [`auth`] knows the tokens; a [`caller`] is who asks, and what that lets them see.
-//! 3. [`http`] is the door for HTTP, [`mcp`] the one for MCP clients; [`metrics`] count what passes through.
+//! 3. [`http`] is the door for HTTP, [`mcp`] that for MCP clients; [`metrics`] count what passes through.
 
 pub mod auth;
 pub mod caller;

@@ -14,6 +14,7 @@ use super::negotiate::{Media, preferred};
 use super::problem::{Problem, ProblemCode};
 use super::{Shelf, pages};
 use crate::catalog::{Record, Resolved, Tool};
+use crate::serve::Live;
 
 /// The form that an address asks for by its ending.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,19 +37,13 @@ impl Form {
 }
 
 /// Answers a GET or HEAD of what is below `/tools/`.
-pub(super) fn answer(
-    shelf: &Shelf,
-    asked: &Parts,
-    path: &str,
-    notice: Option<&str>,
-) -> Result<Response, Problem> {
+pub(super) fn answer(live: &Live, shelf: &Shelf, asked: &Parts, path: &str) -> Result<Response, Problem> {
     let path = decoded(path)?;
+    let path = if path.is_empty() { "README.md".into() } else { path };
     if path == "README.md" || path.starts_with("categories/") {
-        return match shelf.index(&path) {
-            Ok(Some(file)) => file.answer(asked, Varies::Encoding),
-            Ok(None) => Err(Problem::new(ProblemCode::NotFound, "there is no such page of the index")),
-            Err(problem) => Err(Problem::new(ProblemCode::Internal, problem)),
-        };
+        let index = shelf.index().map_err(|problem| Problem::new(ProblemCode::Internal, problem))?;
+        let missing = || Problem::new(ProblemCode::NotFound, "there is no such page of the index");
+        return index.files.get(&*path).ok_or_else(missing)?.answer(asked, Varies::Encoding);
     }
     let forms = Form::ALL.into_iter();
     let mut named = forms.filter_map(|form| Some((form, path.strip_suffix(form.ending())?)));
@@ -66,8 +61,8 @@ pub(super) fn answer(
     }
     match form {
         Form::Markdown => doc(shelf, index)?.answer(asked, Varies::Encoding),
-        Form::Page => page(shelf, tool, notice)?.answer(asked, Varies::Encoding),
-        Form::Negotiated => negotiated(shelf, asked, index, tool, notice),
+        Form::Page => page(live, shelf, tool)?.answer(asked, Varies::Encoding),
+        Form::Negotiated => negotiated(live, shelf, asked, index, tool),
     }
 }
 
@@ -116,17 +111,12 @@ fn doc(shelf: &Shelf, index: usize) -> Result<&Kept, Problem> {
     }
 }
 
-fn page<'s>(shelf: &'s Shelf, tool: &Tool, notice: Option<&str>) -> Result<pages::Answered<'s>, Problem> {
-    let page = pages::page(shelf, &format!("tools/{}.html", tool.safe_name), None, notice)?;
-    page.ok_or_else(|| Problem::new(ProblemCode::Internal, "this tool has no page"))
-}
-
 fn negotiated(
+    live: &Live,
     shelf: &Shelf,
     asked: &Parts,
     index: usize,
     tool: &Tool,
-    notice: Option<&str>,
 ) -> Result<Response, Problem> {
     let offered = [Media::Markdown, Media::Html, Media::Json, Media::Text];
     match preferred(&asked.headers, &offered) {
@@ -140,10 +130,17 @@ fn negotiated(
             }
             Kept::new(format!("{record}\n"), Media::Json).answer(asked, Varies::MediaAndEncoding)
         }
-        Some(Media::Html) => page(shelf, tool, notice)?.answer(asked, Varies::MediaAndEncoding),
-        Some(Media::Text) => doc(shelf, index)?.answer_as(Media::Text, asked, Varies::MediaAndEncoding),
+        Some(Media::Html) => page(live, shelf, tool)?.answer(asked, Varies::MediaAndEncoding),
+        Some(Media::Text) => {
+            doc(shelf, index)?.answer_as(Media::Text.content_type(), asked, Varies::MediaAndEncoding)
+        }
         Some(_) => doc(shelf, index)?.answer(asked, Varies::MediaAndEncoding),
     }
+}
+
+fn page(live: &Live, shelf: &Shelf, tool: &Tool) -> Result<Kept, Problem> {
+    let page = pages::page(live, shelf, &format!("tools/{}.html", tool.safe_name), None)?;
+    page.ok_or_else(|| Problem::new(ProblemCode::NotFound, "this tool has no page"))
 }
 
 /// The tool has an address of its own. Temporary, since another tool may take the name that was asked for.

@@ -7,7 +7,8 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::{Body, HttpBody};
 use http::header::{
-    ACCEPT, CONTENT_SECURITY_POLICY, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, ORIGIN, REFERRER_POLICY, RETRY_AFTER,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -16,7 +17,7 @@ use tokio::time::timeout;
 use tower::ServiceExt;
 
 use super::problem::{Problem, ProblemCode};
-use super::{Hosts, Response, Shared, docs, pages, routes};
+use super::{Hosts, Response, Shared, docs, routes};
 use crate::config::ServeLimits;
 use crate::serve::auth::Unknown;
 use crate::serve::{Caller, Live, Metrics, Route, Tokens};
@@ -90,6 +91,11 @@ impl Door {
         for (name, value) in NAMES.into_iter().zip(named) {
             headers.extend(value.map(|value| (name, value)));
         }
+        if method == Method::HEAD {
+            let length = response.body().size_hint().exact().filter(|length| *length > 0);
+            response.headers_mut().extend(length.map(|length| (CONTENT_LENGTH, HeaderValue::from(length))));
+            *response.body_mut() = Body::empty();
+        }
         let (status, took) = (response.status(), started.elapsed());
         let bytes = response.body().size_hint().exact().unwrap_or(0);
         self.shared.metrics.answered(route, status, bytes, took);
@@ -114,13 +120,8 @@ impl Door {
         if route == Route::Doc && is_read {
             let path = asked.uri.path().strip_prefix("/tools/").unwrap_or_default();
             let generation = self.shared.live.now();
-            let notice = self.shared.live.notice();
-            let shelf = generation.shelf(&caller);
-            let answer = docs::answer(shelf, &asked, path, notice.as_deref());
-            return answer.unwrap_or_else(|problem| {
-                let page = || pages::missing(shelf, asked.uri.path());
-                problem.with_page(&asked.headers, page).answer(&asked.headers)
-            });
+            let answer = docs::answer(&self.shared.live, generation.shelf(&caller), &asked, path);
+            return answer.unwrap_or_else(|problem| problem.answer(&asked.headers));
         }
         Box::pin(self.elsewhere(caller, asked, body)).await
     }
@@ -129,6 +130,8 @@ impl Door {
     async fn elsewhere(&self, caller: Caller, mut asked: Parts, body: Incoming) -> Response {
         let liked: HeaderMap =
             asked.headers.get(ACCEPT).map(|value| (ACCEPT, value.clone())).into_iter().collect();
+        // The origin is checked; what is nested here knows fewer names, and would refuse good ones.
+        asked.headers.remove(ORIGIN);
         asked.extensions.insert(caller);
         let request = http::Request::from_parts(asked, Body::new(body));
         let answering = self.routes.clone().oneshot(request);
@@ -143,7 +146,9 @@ impl Door {
         match response.extensions_mut().remove::<Problem>() {
             Some(problem) => {
                 let mut written = problem.answer(&liked);
-                written.headers_mut().extend(std::mem::take(response.headers_mut()));
+                written
+                    .headers_mut()
+                    .extend(response.headers_mut().remove(ALLOW).map(|allow| (ALLOW, allow)));
                 written
             }
             None => response,

@@ -125,7 +125,7 @@ fn written(answer: &Answer, asked: &HeaderMap) -> Response {
         _ => (Media::Json, serde_json::to_string(answer.body()).unwrap_or_default()),
     };
     let mut headers = HeaderMap::with_capacity(10);
-    headers.insert(CONTENT_TYPE, media.content_type());
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(VARY, HeaderValue::from_static("accept"));
     with(status, headers, Body::from(text)).into_response()

@@ -79,7 +79,7 @@ pub(super) async fn metrics(
 
 fn plain(status: StatusCode, media: Media, text: String) -> Response {
     let mut headers = HeaderMap::with_capacity(8);
-    headers.insert(CONTENT_TYPE, media.content_type());
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     with(status, headers, Body::from(text))
 }

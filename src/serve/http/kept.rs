@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use axum::body::Body;
 use bytes::Bytes;
 use http::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
-    IF_MATCH, IF_NONE_MATCH, IF_RANGE, RANGE, VARY,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_MATCH,
+    IF_NONE_MATCH, IF_RANGE, RANGE, VARY,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -23,7 +23,7 @@ const WORTH_COMPRESSING: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Kept {
     body: Bytes,
-    media: Media,
+    content_type: &'static str,
     tag: HeaderValue,
     gzip: OnceLock<Option<Box<(Bytes, HeaderValue)>>>,
 }
@@ -54,18 +54,27 @@ enum Span {
 impl Kept {
     /// Keeps a body. Its tag is the hash of its bytes.
     pub(super) fn new(body: impl Into<Bytes>, media: Media) -> Self {
-        let body = body.into();
+        Self::of_type(body.into(), media.content_type())
+    }
+
+    /// Keeps a body of any type.
+    pub(super) fn of_type(body: Bytes, content_type: &'static str) -> Self {
         let tag = tag(&blake3::hash(&body).to_hex()[..20]);
-        Self { body, media, tag, gzip: OnceLock::new() }
+        Self { body, content_type, tag, gzip: OnceLock::new() }
     }
 
     /// The answer to a GET or HEAD.
     pub(super) fn answer(&self, asked: &Parts, varies: Varies) -> Result<Response, Problem> {
-        self.answer_as(self.media, asked, varies)
+        self.answer_as(self.content_type, asked, varies)
     }
 
     /// The same, called something else.
-    pub(super) fn answer_as(&self, media: Media, asked: &Parts, varies: Varies) -> Result<Response, Problem> {
+    pub(super) fn answer_as(
+        &self,
+        content_type: &'static str,
+        asked: &Parts,
+        varies: Varies,
+    ) -> Result<Response, Problem> {
         let ranged = asked.headers.contains_key(RANGE) && asked.method == Method::GET;
         let gzip = if ranged || !takes_gzip(&asked.headers) { None } else { self.compressed() };
         let (body, tag) = gzip.map_or((&self.body, &self.tag), |(body, tag)| (body, tag));
@@ -76,14 +85,10 @@ impl Kept {
         if let Some(answer) = precondition(&asked.headers, tag)? {
             return Ok(with(answer, headers, Body::empty()));
         }
-        headers.insert(CONTENT_TYPE, media.content_type());
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         if gzip.is_some() {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        }
-        if asked.method == Method::HEAD {
-            headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
-            return Ok(with(StatusCode::OK, headers, Body::empty()));
         }
         let length = body.len();
         match if ranged { span(&asked.headers, tag, length) } else { Span::Whole } {

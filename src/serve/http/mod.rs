@@ -3,7 +3,7 @@
 //! 1. [`listen`] takes connections, as many as there may be, and lets go of those that are slow or silent.
 //! 2. [`door`] is what each request passes: [`guard`] (is it for us?), the token, the route, and the headers of the answer.
 //! 3. Docs, the hot path, are answered by [`docs`] at once; all else goes through the router of [`routes`].
-//! 4. [`kept`] has the bodies: tagged, compressed, whole or in part.
+//! 4. [`kept`] and [`stream`] are bodies: tagged, compressed, whole or in part.
 //! 5. A [`problem`] is what stands in the way of an answer.
 
 mod docs;
@@ -14,11 +14,14 @@ mod health;
 mod kept;
 mod listen;
 mod negotiate;
+mod openapi;
 mod pages;
 mod patience;
 mod problem;
 mod routes;
 mod shelf;
+mod stream;
+mod whole;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;

@@ -1,7 +1,7 @@
 //! What a client takes: media types and encodings with their q-values (RFC 9110, section 12.5).
 
 use http::header::{ACCEPT, ACCEPT_ENCODING};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName};
 
 /// What a body is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,21 +11,18 @@ pub(super) enum Media {
     Html,
     Text,
     Metrics,
-    /// A page or what it needs, by its whole content type.
-    Of(&'static str),
 }
 
 impl Media {
     /// The value of `Content-Type`.
-    pub(super) fn content_type(self) -> HeaderValue {
-        HeaderValue::from_static(match self {
+    pub(super) fn content_type(self) -> &'static str {
+        match self {
             Media::Markdown => "text/markdown; charset=utf-8",
             Media::Json => "application/json",
             Media::Html => "text/html; charset=utf-8",
             Media::Text => "text/plain; charset=utf-8",
             Media::Metrics => "text/plain; version=0.0.4; charset=utf-8",
-            Media::Of(content_type) => content_type,
-        })
+        }
     }
 
     fn names(self) -> (&'static str, &'static str) {
@@ -33,7 +30,7 @@ impl Media {
             Media::Markdown => ("text", "markdown"),
             Media::Json => ("application", "json"),
             Media::Html => ("text", "html"),
-            Media::Text | Media::Metrics | Media::Of(_) => ("text", "plain"),
+            Media::Text | Media::Metrics => ("text", "plain"),
         }
     }
 }
@@ -115,6 +112,8 @@ fn thousandths(text: &str) -> u16 {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
 
     fn headers(name: HeaderName, value: &str) -> HeaderMap {

@@ -116,15 +116,13 @@ pub(super) struct Problem {
     nearest: Vec<String>,
     next_action: Option<String>,
     headers: HeaderMap,
-    /// The page that says it, where it is not a plain one.
-    page: Option<String>,
 }
 
 impl Problem {
     /// Says what is wrong.
     pub(super) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
         let (message, nearest, headers) = (message.into(), Vec::new(), HeaderMap::new());
-        Self { code, message, nearest, next_action: None, headers, page: None }
+        Self { code, message, nearest, next_action: None, headers }
     }
 
     /// Names that may have been meant.
@@ -145,31 +143,19 @@ impl Problem {
         self
     }
 
-    /// A page of the site that says it, for clients that like pages best.
-    pub(super) fn with_page(mut self, asked: &HeaderMap, page: impl FnOnce() -> Option<String>) -> Self {
-        if self.code == ProblemCode::NotFound && self.media(asked) == Media::Html {
-            self.page = page();
-        }
-        self
-    }
-
-    fn media(&self, asked: &HeaderMap) -> Media {
-        preferred(asked, &[Media::Json, Media::Html]).unwrap_or(Media::Json)
-    }
-
     /// The answer, in what the client likes best of JSON and a page.
     pub(super) fn answer(&self, asked: &HeaderMap) -> Response {
         let (name, status, next) = self.code.row();
         let next = self.next_action.as_deref().unwrap_or(next);
-        let media = self.media(asked);
+        let media = preferred(asked, &[Media::Json, Media::Html]).unwrap_or(Media::Json);
         let text = match media {
-            Media::Html => self.page.clone().unwrap_or_else(|| self.page(name, status, next)),
+            Media::Html => self.page(name, status, next),
             _ => self.json(name, next),
         };
         let mut response = Response::new(Body::from(text));
         *response.status_mut() = status;
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, media.content_type());
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(VARY, HeaderValue::from_static("accept"));
         headers.extend(self.headers.clone());

@@ -1,14 +1,21 @@
 //! The routes. Docs are here for the methods that they do not answer; GET and HEAD of them never come this far.
 
+use std::any::Any;
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::response::IntoResponse;
 use axum::routing::{Router, get, post};
-use axum::{Extension, extract::Request};
+use http::header::ALLOW;
+use http::request::Parts;
+use http::{HeaderValue, Method};
+use tower_http::catch_panic::CatchPanicLayer;
 
 use super::kept::Varies;
+use super::negotiate::{Media, preferred};
 use super::problem::{Problem, ProblemCode};
-use super::{Response, Shared, docs, functions, health, pages};
+use super::{Response, Shared, docs, functions, health, openapi, pages, whole};
 use crate::serve::Caller;
 
 /// All routes but that of MCP.
@@ -17,11 +24,20 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
         .route("/tools/{*path}", get(doc))
         .route("/v1", get(functions::list))
         .route("/v1/{function}", post(functions::call))
+        .route("/registry.json", get(whole::registry))
+        .route("/llms.txt", get(whole::llms))
+        .route("/llms-full.txt", get(whole::llms_full))
+        .route("/openapi.json", get(openapi::answer))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
         .fallback(page)
-        .method_not_allowed_fallback(async || Problem::new(ProblemCode::MethodNotAllowed, "not in this way"))
+        .method_not_allowed_fallback(async || {
+            Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method")
+        })
+        .layer(CatchPanicLayer::custom(|_: Box<dyn Any + Send>| {
+            Problem::new(ProblemCode::Internal, "this is a mistake in toolcrib").into_response()
+        }))
         .with_state(shared)
 }
 
@@ -32,7 +48,7 @@ async fn doc(
 ) -> Result<Response, Problem> {
     let (asked, _) = request.into_parts();
     let path = asked.uri.path().trim_start_matches("/tools/");
-    docs::answer(shared.live.now().shelf(&caller), &asked, path, shared.live.notice().as_deref())
+    docs::answer(&shared.live, shared.live.now().shelf(&caller), &asked, path)
 }
 
 /// Pages for people, and everything that is nowhere.
@@ -47,17 +63,27 @@ async fn page(
     answering.await.unwrap_or_else(|_| Err(Problem::new(ProblemCode::Internal, "this page cannot be made")))
 }
 
-fn answer_page(shared: &Shared, caller: &Caller, asked: &http::request::Parts) -> Result<Response, Problem> {
-    let (generation, notice) = (shared.live.now(), shared.live.notice());
-    let path = asked.uri.path().trim_start_matches('/');
-    let is_read = asked.method == http::Method::GET || asked.method == http::Method::HEAD;
+fn answer_page(shared: &Shared, caller: &Caller, asked: &Parts) -> Result<Response, Problem> {
+    let generation = shared.live.now();
     let shelf = generation.shelf(caller);
-    let page = if is_read { pages::page(shelf, path, asked.uri.query(), notice.as_deref())? } else { None };
-    match page {
-        Some(page) => page.answer(asked, Varies::Encoding),
-        None => {
-            let problem = Problem::new(ProblemCode::NotFound, "there is nothing at this address");
-            Err(problem.with_page(&asked.headers, || pages::missing(shelf, path)))
-        }
+    let path = docs::decoded(asked.uri.path().trim_start_matches('/'))?;
+    let found = pages::page(&shared.live, shelf, &path, asked.uri.query())?;
+    if asked.method != Method::GET && asked.method != Method::HEAD {
+        return Err(match found {
+            Some(_) => Problem::new(ProblemCode::MethodNotAllowed, "pages are read")
+                .header([(ALLOW, HeaderValue::from_static("GET,HEAD"))]),
+            None => nothing(),
+        });
     }
+    match found {
+        Some(page) => page.answer(asked, Varies::Encoding),
+        None => match preferred(&asked.headers, &[Media::Json, Media::Html]) {
+            Some(Media::Html) => pages::missing(shelf, &path),
+            _ => Err(nothing()),
+        },
+    }
+}
+
+fn nothing() -> Problem {
+    Problem::new(ProblemCode::NotFound, "there is nothing at this address")
 }

@@ -6,44 +6,49 @@ use std::sync::{Arc, OnceLock};
 
 use super::kept::Kept;
 use super::negotiate::Media;
-use super::pages;
-use super::problem::{Problem, ProblemCode};
+use crate::catalog::registry;
 use crate::finding::Finding;
 use crate::functions::Edition;
-use crate::site::SiteIndex;
+use crate::render::{Docs, Llms};
+use crate::site::{Site, SiteIndex};
+
+/// With more tools than this, `registry.json` is made anew each time, and not kept.
+const KEPT_TOOLS: usize = 1000;
 
 /// The bodies of one edition. The text of an error is what its template said.
 #[derive(Debug)]
 pub(in crate::serve) struct Shelf {
     edition: Arc<Edition>,
-    findings: Arc<Vec<Finding>>,
     docs: Vec<OnceLock<Result<Kept, String>>>,
-    index: OnceLock<Result<HashMap<String, Kept>, String>>,
+    index: OnceLock<Result<Index, String>>,
     site: OnceLock<SiteIndex>,
-    assets: OnceLock<Result<HashMap<String, Kept>, String>>,
+    /// What was found in the input, unless the caller may see less than all of it.
+    findings: Arc<[Finding]>,
+    registry: OnceLock<Kept>,
+}
+
+/// What is laid out from all tools.
+#[derive(Debug)]
+pub(super) struct Index {
+    /// `README.md`, and pages below `categories/`.
+    pub(super) files: HashMap<String, Kept>,
+    /// `llms.txt` and `llms-full.txt`.
+    pub(super) llms: Llms,
+    /// Different whenever any of these files, or the registry, is.
+    pub(super) version: String,
 }
 
 impl Shelf {
-    /// An empty shelf, with the findings that may be shown to whom it is for.
-    pub(in crate::serve) fn new(edition: Arc<Edition>, findings: Arc<Vec<Finding>>) -> Self {
+    /// An empty shelf.
+    pub(in crate::serve) fn new(edition: Arc<Edition>, findings: Arc<[Finding]>) -> Self {
         let docs = edition.catalog().tools.iter().map(|_| OnceLock::new()).collect();
-        let (index, site, assets) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { edition, findings, docs, index, site, assets }
+        let (index, registry, site) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { edition, docs, index, registry, site, findings }
     }
 
     /// Whose bodies these are.
     pub(in crate::serve) fn edition(&self) -> &Arc<Edition> {
         &self.edition
-    }
-
-    /// What was found in the input.
-    pub(super) fn findings(&self) -> &[Finding] {
-        &self.findings
-    }
-
-    /// What its pages share.
-    pub(super) fn site(&self) -> &SiteIndex {
-        self.site.get_or_init(|| SiteIndex::new(self.edition.catalog(), &self.edition.profile()))
     }
 
     /// The doc of a tool, `tools/NAME.md`.
@@ -56,26 +61,37 @@ impl Shelf {
         Some(self.docs.get(index)?.get_or_init(make))
     }
 
-    /// A file of the index: `README.md`, or a page below `categories/`.
-    pub(super) fn index(&self, path: &str) -> Result<Option<&Kept>, &String> {
-        let make = || {
-            let pages = self.edition.index().as_ref().map_err(|error| error.to_string())?;
-            let kept = pages
-                .iter()
-                .map(|page| (page.path.clone(), Kept::new(page.markdown.clone(), Media::Markdown)));
-            Ok(kept.collect())
-        };
-        self.index.get_or_init(make).as_ref().map(|files| files.get(path))
+    /// What is laid out from all tools.
+    pub(super) fn index(&self) -> Result<&Index, &String> {
+        self.index.get_or_init(|| self.lay_out()).as_ref()
     }
 
-    /// Something that all pages need, such as `assets/site.css`.
-    pub(super) fn asset(&self, path: &str) -> Result<Option<&Kept>, Problem> {
-        if !path.starts_with("assets/") && !path.ends_with(".js") {
-            return Ok(None);
-        }
-        match self.assets.get_or_init(|| pages::assets(self, self.site())) {
-            Ok(assets) => Ok(assets.get(path)),
-            Err(problem) => Err(Problem::new(ProblemCode::Internal, problem)),
-        }
+    fn lay_out(&self) -> Result<Index, String> {
+        let (edition, profile) = (&self.edition, self.edition.profile());
+        let llms = Llms::lay_out(edition.catalog(), &profile);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(llms.brief(edition.catalog(), 0).as_bytes());
+        let docs = Docs::new(edition.catalog(), profile, edition.templates());
+        hasher.update(docs.key().as_bytes());
+        let version = hasher.finalize().to_hex()[..20].to_string();
+        let pages = edition.index().as_ref().map_err(ToString::to_string)?.iter();
+        let files = pages
+            .map(|page| (page.path.clone(), Kept::new(page.markdown.clone(), Media::Markdown)))
+            .collect();
+        Ok(Index { files, llms, version })
+    }
+
+    /// The pages for people.
+    pub(super) fn site(&self) -> Site<'_> {
+        let (catalog, templates) = (self.edition.catalog(), self.edition.templates());
+        let index = self.site.get_or_init(|| SiteIndex::new(catalog, &self.edition.profile()));
+        Site::new(index, catalog, &self.findings, templates).served()
+    }
+
+    /// `registry.json`, unless it is too large to be kept.
+    pub(super) fn registry(&self) -> Option<&Kept> {
+        let is_small = self.edition.catalog().tools.len() <= KEPT_TOOLS;
+        let make = || Kept::new(registry(self.edition.catalog(), &self.edition.profile()), Media::Json);
+        is_small.then(|| self.registry.get_or_init(make))
     }
 }
