@@ -30,7 +30,9 @@ const ENDING: Duration = Duration::from_secs(3);
 
 /// Where environment variables come from. What it tells is for servers, and shown to nobody.
 #[derive(Clone)]
-pub struct Environment(Arc<dyn Fn(&str) -> Option<String> + Send + Sync>);
+pub struct Environment(Arc<Variables>);
+
+type Variables = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 impl Environment {
     /// The variables that this function knows.
