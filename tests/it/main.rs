@@ -10,6 +10,7 @@ mod formats;
 mod hostile;
 mod import;
 mod kill;
+mod live;
 mod mcp;
 mod ops;
 mod payload;
