@@ -29,7 +29,8 @@ impl Serve {
         report_lost(&checked);
         let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);
         let setting = Setting { profile: self.profile.clone(), roles: Vec::new() };
-        let live = Arc::new(Live::new(checked, setting, templates).map_err(Failure::Usage)?);
+        let live = Arc::new(Live::new(checked, setting, Arc::clone(&templates)).map_err(Failure::Usage)?);
+        poll(self.catalog.catalog.clone(), Arc::clone(&live), templates);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
         let served = runtime.block_on(async {
@@ -41,8 +42,9 @@ impl Serve {
 
     async fn http(&self, live: Arc<Live>) -> std::io::Result<()> {
         let listener = tokio::net::TcpListener::bind(&self.listen).await?;
-        note(format!("listening on http://{}", listener.local_addr()?));
-        let service = mcp::service(live, mcp::Options::default());
+        let address = listener.local_addr()?;
+        note(format!("listening on http://{address}"));
+        let service = mcp::service(live, mcp::Options::local(address.port()));
         let streams = service.config.cancellation_token.clone();
         let router = axum::Router::new().nest_service("/mcp", service);
         axum::serve(listener, router)
@@ -67,4 +69,21 @@ async fn stop() {
         }
     }
     let _ = tokio::signal::ctrl_c().await;
+}
+
+/// Looks at a catalog file now and then, until the watcher does that better.
+fn poll(path: std::path::PathBuf, live: Arc<Live>, templates: Arc<crate::render::Templates>) {
+    let changed =
+        move || std::fs::metadata(&path).and_then(|data| data.modified()).ok().map(|at| (at, path.clone()));
+    let mut known = changed();
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            let now = changed();
+            if let (true, Some((_, path))) = (now != known, &now) {
+                live.replace(crate::catalog::open(crate::config::read(path)), &templates);
+            }
+            known = now;
+        }
+    });
 }

@@ -27,11 +27,15 @@ pub struct Options {
     pub max_body: usize,
 }
 
-impl Default for Options {
-    /// The local machine only, and no web pages.
-    fn default() -> Self {
-        let hosts = ["localhost", "127.0.0.1", "::1"].map(String::from).to_vec();
-        Self { hosts, origins: Vec::new(), max_body: 1 << 20 }
+impl Options {
+    /// A server on the local machine: its own names, and its own pages.
+    pub fn local(port: u16) -> Self {
+        let names = ["localhost", "127.0.0.1", "[::1]"];
+        Self {
+            hosts: names.map(String::from).to_vec(),
+            origins: names.map(|name| format!("http://{name}:{port}")).to_vec(),
+            max_body: 1 << 20,
+        }
     }
 }
 
