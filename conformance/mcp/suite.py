@@ -10,6 +10,7 @@ import json
 import re
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import serving
@@ -59,16 +60,12 @@ def inspect(url, node, folder, era):
     return right
 
 
-def has_fixtures(program):
+def has_fixtures(url):
     """Whether the program was built with the fixtures of the suite."""
-    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }}}
-    with serving.catalog() as catalog:
-        command = [program, *serving.stdio_arguments(catalog.path)]
-        done = subprocess.run(command, input=json.dumps(request) + "\n", capture_output=True, text=True, timeout=60)
-    return "test_simple_text" in done.stdout
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as answer:
+        return b"test_simple_text" in answer.read()
 
 
 def main(program, node, folder):
@@ -76,7 +73,7 @@ def main(program, node, folder):
     with serving.catalog() as catalog, serving.served(program, catalog.path) as url:
         for era in ["legacy", "modern"]:
             right &= inspect(url, node, folder, era)
-        if has_fixtures(program):
+        if has_fixtures(url):
             for revision in REVISIONS:
                 right &= suite(url, node, folder, revision)
         else:

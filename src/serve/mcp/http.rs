@@ -14,7 +14,22 @@ use crate::serve::Live;
 const MAX_SUBSCRIPTIONS: usize = 1_024;
 
 /// What answers at `/mcp`. Cancel `config.cancellation_token` to end streams that are open.
-pub type Service = StreamableHttpService<Door, NeverSessionManager>;
+pub type Service = StreamableHttpService<Handler, NeverSessionManager>;
+
+#[cfg(not(feature = "conformance"))]
+type Handler = Door;
+#[cfg(feature = "conformance")]
+type Handler = super::Fixtures;
+
+#[cfg(not(feature = "conformance"))]
+fn handler(door: Door) -> Handler {
+    door
+}
+
+#[cfg(feature = "conformance")]
+fn handler(door: Door) -> Handler {
+    super::Fixtures(door)
+}
 
 /// What the endpoint accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +64,6 @@ pub fn service(live: Arc<Live>, options: Options) -> Service {
         .enforce_origin_validation();
     config.max_request_body_bytes = options.max_body;
     let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-    let door = move || Ok(Door::stateless(Arc::clone(&live), Arc::clone(&room)));
+    let door = move || Ok(handler(Door::stateless(Arc::clone(&live), Arc::clone(&room))));
     StreamableHttpService::new(door, Arc::new(NeverSessionManager::default()), config)
 }
