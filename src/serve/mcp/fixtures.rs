@@ -42,6 +42,12 @@ fn tools() -> impl Iterator<Item = Tool> {
     })
 }
 
+/// Whether everything that is asked for was answered.
+fn answers(asks: &Value, responses: Option<&rmcp::model::InputResponses>) -> bool {
+    let asked = asks.get("inputRequests").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    responses.is_some_and(|given| asked.into_iter().all(|name| given.get(name).is_some_and(Value::is_object)))
+}
+
 /// Text with `{name}` replaced by the argument of that name.
 fn filled(text: &Value, arguments: &Map<String, Value>) -> Result<Value, ErrorData> {
     let mut text = text.to_string();
@@ -96,7 +102,7 @@ impl ServerHandler for Fixtures {
         {
             return Err(ErrorData::missing_required_client_capability(read(needs.clone())?));
         }
-        if let (Some(asks), None) = (tool.get("asks"), &request.input_responses) {
+        if let Some(asks) = tool.get("asks").filter(|asks| !answers(asks, request.input_responses.as_ref())) {
             return read::<rmcp::model::InputRequiredResult>(asks.clone()).map(Into::into);
         }
         if let Some(token) = context.meta.get_progress_token() {
