@@ -78,7 +78,7 @@ impl Context<'_> {
             parameters.validator()?;
             sample::sample_arguments(parameters.schema(), &|arguments| parameters.accepts(arguments))
         });
-        if call.is_none() && parameters.validator().is_some() {
+        if call.is_none() && parameters.is_checked() {
             report(
                 Finding::new(Code::CallUnderivable, "no valid call could be made from the schema")
                     .help("add one to `examples`"),
@@ -121,7 +121,7 @@ impl Context<'_> {
             example_texts: parts.examples,
             policy,
             effect,
-            parameters,
+            parameters: parameters.settle(),
             call,
             server,
             place,

@@ -19,6 +19,7 @@ mod schema;
 mod seed;
 mod serve;
 mod tokens;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -100,15 +101,14 @@ pub fn run() -> ExitCode {
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run::<Arguments>(),
     });
-    let message = |text: &str| note(format!("{}error:{} {text}", BOLD_RED.render(), BOLD_RED.render_reset()));
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(Failure::Findings(text))) => {
-            text.iter().for_each(|text| message(text));
+            text.iter().for_each(|text| complain(text));
             ExitCode::from(1)
         }
         Ok(Err(Failure::Usage(text))) => {
-            message(&text);
+            complain(&text);
             ExitCode::from(2)
         }
         Err(_) => {
@@ -138,6 +138,11 @@ fn print(text: &str) -> Outcome {
         }
         _ => Ok(()),
     }
+}
+
+/// What could not be done, for stderr.
+fn complain(text: &str) {
+    note(format!("{}error:{} {text}", BOLD_RED.render(), BOLD_RED.render_reset()));
 }
 
 /// Notes for stderr.

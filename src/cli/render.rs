@@ -4,17 +4,21 @@ use std::path::{Path, PathBuf};
 
 use super::catalog::{CatalogArgs, counted, report_briefly};
 use super::progress::Bar;
+use super::watch::{Rerun, watch};
 use super::{Failure, Outcome, note, print};
 use crate::catalog::Checked;
 use crate::render::{Docs, RenderError, Templates, folder};
+use crate::site::{Folder, Site, SiteIndex};
 
 /// Write the documentation of a catalog: README.md, one page a tool, registry.json.
+///
+/// With `--site` these go to `tools/` in the folder, and web pages for people around them: open `index.html`.
 ///
 /// Only files that toolcrib wrote are replaced or removed. Text of yours between the lines
 /// `<!-- toolcrib:keep -->` and `<!-- /toolcrib:keep -->` survives.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib render --catalog tools.json --out tools\n  toolcrib render --catalog . --out docs/tools --check    (in CI)"
+    after_help = "Try it:\n  toolcrib render --catalog tools.json --out tools\n  toolcrib render --catalog . --out docs/tools --check    (in CI)\n  toolcrib render --catalog tools.json --out public --site"
 )]
 pub(super) struct Render {
     #[command(flatten)]
@@ -28,31 +32,43 @@ pub(super) struct Render {
     /// A folder of templates that replace ours of the same name.
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
-    /// Change nothing; print what would change as a diff, and exit 1 if anything would.
+    /// Write web pages as well, to be opened as files or put on any web server.
     #[arg(long)]
+    site: bool,
+    /// Change nothing; print what would change as a diff, and exit 1 if anything would.
+    #[arg(long, conflicts_with = "watch")]
     check: bool,
+    /// Go on, and write again whenever the catalog changes. An edit that breaks it leaves the docs as they are.
+    #[arg(long)]
+    watch: bool,
 }
 
 impl Render {
     pub(super) fn run(self) -> Outcome {
+        if self.watch {
+            return watch(&self.catalog, &self);
+        }
         let checked = self.catalog.open()?;
         report_briefly(&checked);
-        let templates = templates(&self.catalog, &checked, self.templates.as_deref())?;
-        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
-        let docs = Docs::new(&checked.catalog, profile, &templates);
         if self.check {
-            return self.drift(&docs);
+            self.with_output(&checked, |output| self.drift(output))
+        } else {
+            self.rerun(&checked, "")
         }
-        let bar = Bar::new("writing docs", docs.tools().len() as u64);
-        let report = docs.write(&self.out, &|done| bar.add(done)).map_err(failure)?;
-        bar.finish();
-        note(format!("{}: {}", self.out.display(), summary(docs.tools().len(), &report)));
-        kept(&report, checked.catalog.complete);
-        if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
     }
 
-    fn drift(&self, docs: &Docs<'_>) -> Outcome {
-        let drift = docs.check(&self.out).map_err(failure)?;
+    fn with_output(&self, checked: &Checked, act: impl FnOnce(&dyn Output) -> Outcome) -> Outcome {
+        let templates = templates(&self.catalog, checked, self.templates.as_deref())?;
+        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
+        let index = self.site.then(|| SiteIndex::new(&checked.catalog, &profile));
+        let docs = Docs::new(&checked.catalog, profile, &templates);
+        let Some(index) = &index else { return act(&docs) };
+        let site = Site::new(index, &checked.catalog, &checked.findings, &templates);
+        act(&Folder::new(site, docs))
+    }
+
+    fn drift(&self, output: &dyn Output) -> Outcome {
+        let drift = output.check(&self.out).map_err(failure)?;
         if drift.is_empty() {
             note(format!("{} is up to date", self.out.display()));
             return Ok(());
@@ -69,6 +85,76 @@ impl Render {
             self.out.display()
         );
         Err(Failure::Findings(Some(message)))
+    }
+}
+
+impl Rerun for Render {
+    fn also(&self) -> Vec<PathBuf> {
+        self.templates.iter().cloned().collect()
+    }
+
+    fn has_result(&self) -> bool {
+        has_docs(&self.out)
+    }
+
+    fn rerun(&self, checked: &Checked, why: &str) -> Outcome {
+        self.with_output(checked, |output| {
+            let bar = Bar::new("writing docs", output.count() as u64);
+            let report = output.write(&self.out, &|done| bar.add(done)).map_err(failure)?;
+            bar.finish();
+            note(format!("{}: {}{why}", self.out.display(), summary(output.tools(), &report)));
+            kept(&report, checked.catalog.complete);
+            if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
+        })
+    }
+}
+
+/// Whether a folder holds docs of an earlier run; one that cannot be read is left alone as well.
+pub(super) fn has_docs(folder: &Path) -> bool {
+    folder::owned(folder).map_or(true, |files| !files.is_empty())
+}
+
+/// What is written: docs, or docs with pages.
+trait Output {
+    fn tools(&self) -> usize;
+    fn count(&self) -> usize;
+    fn write(&self, root: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<folder::Report, RenderError>;
+    fn check(&self, root: &Path) -> Result<folder::Drift, RenderError>;
+}
+
+impl Output for Docs<'_> {
+    fn tools(&self) -> usize {
+        Docs::tools(self).len()
+    }
+
+    fn count(&self) -> usize {
+        Docs::tools(self).len()
+    }
+
+    fn write(&self, root: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<folder::Report, RenderError> {
+        Docs::write(self, root, progress)
+    }
+
+    fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
+        Docs::check(self, root)
+    }
+}
+
+impl Output for Folder<'_> {
+    fn tools(&self) -> usize {
+        Folder::tools(self)
+    }
+
+    fn count(&self) -> usize {
+        Folder::count(self)
+    }
+
+    fn write(&self, root: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<folder::Report, RenderError> {
+        Folder::write(self, root, progress)
+    }
+
+    fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
+        Folder::check(self, root)
     }
 }
 

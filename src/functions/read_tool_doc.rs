@@ -79,7 +79,7 @@ pub(super) fn run(edition: &Edition, arguments: Value) -> Result<Answer, Refusal
         match edition.resolve(name) {
             Ok(index) if seen.insert(index) => answers.read(index)?,
             Ok(_) => {}
-            Err(unresolved) => refusals.push((name.clone(), refusal(name, unresolved))),
+            Err(unresolved) => refusals.push((name.clone(), refusal(edition, name, unresolved))),
         }
     }
     let found = answers.found;
@@ -99,7 +99,7 @@ fn nothing_asked() -> Refusal {
     refusal
 }
 
-fn refusal(name: &str, unresolved: Resolved<'_>) -> Refusal {
+fn refusal(edition: &Edition, name: &str, unresolved: Resolved<'_>) -> Refusal {
     let shown: String = name.chars().take(80).collect();
     let shown = crate::tool::clean_line(&shown);
     match unresolved {
@@ -115,7 +115,10 @@ fn refusal(name: &str, unresolved: Resolved<'_>) -> Refusal {
         Resolved::Unknown(nearest) if !nearest.is_empty() => {
             let next = "ask for one of `nearest`, or find the tool by what it does in tools/README.md";
             let mut refusal = Refusal::new(ErrorCode::NotFound, format!("there is no tool `{shown}`"), next);
-            refusal.nearest = nearest.into_iter().map(ToString::to_string).collect();
+            // A tool's name and its op are often both near.
+            let tools = nearest.into_iter().filter_map(|name| edition.resolve(name).ok());
+            let names = tools.filter_map(|index| Some(edition.catalog().tools.get(index)?.name.clone()));
+            refusal.nearest = names.collect::<indexmap::IndexSet<String>>().into_iter().collect();
             refusal
         }
         _ => Refusal::new(

@@ -36,7 +36,7 @@ pub struct Doc {
 }
 
 /// Examples as text are cut at this many characters: a doc is read within a budget.
-const MAX_EXAMPLE: usize = 4000;
+pub(crate) const MAX_EXAMPLE: usize = 4000;
 
 impl Doc {
     /// Makes the doc of a tool.
@@ -61,7 +61,7 @@ impl Doc {
             not_callable,
             approval: tool.definition.approval == Some(true) || unchecked,
             long: prose(&tool.long),
-            arguments: if no_schema { "Not given by the source.".into() } else { arguments.markdown },
+            arguments: if no_schema { "Not given by the source.".into() } else { arguments.markdown() },
             folded: arguments.folded,
             returns: returns(tool),
             raises: list(tool.raises.iter().map(|text| inline(text))),

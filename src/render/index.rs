@@ -164,13 +164,15 @@ fn tool_line(tool: &Tool) -> Line {
 
 /// `workspace` reads `Workspace`, `Storage/Buckets` reads `Storage / Buckets`.
 fn title(path: &str) -> String {
-    let segments = path.split('/').map(|segment| {
-        let mut chars = segment.chars();
-        let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-        let plain = segment.chars().all(|c| c.is_lowercase() || c == ' ');
-        if plain { format!("{first}{}", chars.as_str()) } else { segment.to_string() }
-    });
-    inline(&segments.collect::<Vec<_>>().join(" / "))
+    inline(&path.split('/').map(segment_title).collect::<Vec<_>>().join(" / "))
+}
+
+/// A segment of a category path as a heading: with a capital, unless it has any.
+pub(crate) fn segment_title(segment: &str) -> String {
+    let mut chars = segment.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let plain = segment.chars().all(|c| c.is_lowercase() || c == ' ');
+    if plain { format!("{first}{}", chars.as_str()) } else { segment.to_string() }
 }
 
 struct Layout {

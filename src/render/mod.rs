@@ -8,11 +8,12 @@
 //!
 //! Everything but [`folder`] and [`seed`] is pure: the same catalog gives the same bytes.
 
-mod arguments;
-mod doc;
+pub(crate) mod arguments;
+pub(crate) mod doc;
 pub mod folder;
 mod index;
-mod markdown;
+mod llms;
+pub(crate) mod markdown;
 mod prompt;
 mod section;
 mod seed;
@@ -24,11 +25,13 @@ use std::path::Path;
 use crate::catalog::{Catalog, Profile, ProfileTool, registry};
 use folder::FileSet;
 use index::Index;
+pub(crate) use index::segment_title;
 
 pub use doc::Doc;
+pub use llms::Llms;
 pub use prompt::{PromptSection, files_section};
 pub use section::Section;
-pub use seed::{Seeded, seed};
+pub use seed::{DOCS, Seeded, seed};
 pub use templates::{TemplateError, Templates};
 
 /// The documentation of a profile, ready to be written.
@@ -58,17 +61,17 @@ impl<'a> Docs<'a> {
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<folder::Report, RenderError> {
         self.try_one()?;
-        let set = self.files(self.withholds_index(root)?);
-        let render = |index: usize| Ok(self.file(&set.files[index])?);
-        Ok(folder::sync(root, &set.with(&render), progress)?)
+        let files = self.files_below("", root)?;
+        let render = |index: usize| Ok(files.render(index)?);
+        Ok(folder::sync(root, &files.set(&render), progress)?)
     }
 
     /// What [`Docs::write`] would change, without changing it.
     pub fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
         self.try_one()?;
-        let set = self.files(self.withholds_index(root)?);
-        let render = |index: usize| Ok(self.file(&set.files[index])?);
-        Ok(folder::check(root, &set.with(&render))?)
+        let files = self.files_below("", root)?;
+        let render = |index: usize| Ok(files.render(index)?);
+        Ok(folder::check(root, &files.set(&render))?)
     }
 
     /// The doc of one tool of the catalog (DOC-3).
@@ -88,40 +91,52 @@ impl<'a> Docs<'a> {
     }
 
     /// A broken template is reported before anything is written.
-    fn try_one(&self) -> Result<(), TemplateError> {
+    pub(crate) fn try_one(&self) -> Result<(), TemplateError> {
         self.index()?;
         self.profile.tools.first().map_or(Ok(()), |entry| self.tool(*entry).map(drop))
     }
 
     /// Whether the index, which is `README.md`, `registry.json` and the category pages, is to stay as it is: not all
     /// sources could be read, and there are docs of tools that a new index would lack.
-    fn withholds_index(&self, root: &Path) -> Result<bool, folder::FolderError> {
+    fn withholds_index(&self, below: &str, root: &Path) -> Result<bool, folder::FolderError> {
         if self.catalog.complete {
             return Ok(false);
         }
         let here: HashSet<&str> =
             self.profile.tools.iter().map(|entry| entry.tool.safe_name.as_str()).collect();
         let is_lost = |path: &String| {
-            let name = path.strip_suffix(".md").filter(|name| *name != "README" && !name.contains('/'));
+            let name = path.strip_prefix(below).and_then(|path| path.strip_suffix(".md"));
+            let name = name.filter(|name| *name != "README" && !name.contains('/'));
             name.is_some_and(|name| !here.contains(name))
         };
         Ok(folder::owned(root)?.iter().any(is_lost))
     }
 
-    fn files(&self, withhold_index: bool) -> Set<'_, 'a> {
-        let mut set =
-            Set { paths: Vec::new(), files: Vec::new(), key: String::new(), prune: self.catalog.complete };
-        if !withhold_index {
-            set.push("README.md".to_string(), File::Index);
-            set.push("registry.json".to_string(), File::Registry);
-            self.index.pages().iter().for_each(|page| set.push(page.path.clone(), File::Page(page)));
+    /// The files to write, below a folder of `root` or in it.
+    pub(crate) fn files_below(
+        &self,
+        below: &str,
+        root: &Path,
+    ) -> Result<DocFiles<'_, 'a>, folder::FolderError> {
+        let mut set = DocFiles { docs: self, paths: Vec::new(), files: Vec::new(), key: String::new() };
+        let mut push = |path: &str, file| {
+            set.paths.push(format!("{below}{path}"));
+            set.files.push(file);
+        };
+        let withholds_index = self.withholds_index(below, root)?;
+        if !withholds_index {
+            push("README.md", File::Index);
+            push("registry.json", File::Registry);
+            self.index.pages().iter().for_each(|page| push(&page.path, File::Page(page)));
+        }
+        for entry in &self.profile.tools {
+            push(&format!("{}.md", entry.tool.safe_name), File::Tool(*entry));
+        }
+        if !withholds_index {
             // Only the whole set has a key: under it, each file is taken to be what this run would write.
             set.key = self.key();
         }
-        for entry in &self.profile.tools {
-            set.push(format!("{}.md", entry.tool.safe_name), File::Tool(*entry));
-        }
-        set
+        Ok(set)
     }
 
     fn file(&self, file: &File<'_, 'a>) -> Result<String, TemplateError> {
@@ -134,7 +149,7 @@ impl<'a> Docs<'a> {
     }
 
     /// A hash of everything that decides the content of the files.
-    fn key(&self) -> String {
+    pub fn key(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let render = &self.catalog.config.render;
         let limits = format!("{} {}", render.index_tools, render.page_tokens);
@@ -150,11 +165,11 @@ impl<'a> Docs<'a> {
 }
 
 /// The files of a documentation, and what each of them is.
-struct Set<'f, 'a> {
+pub(crate) struct DocFiles<'f, 'a> {
+    docs: &'f Docs<'a>,
     paths: Vec<String>,
     files: Vec<File<'f, 'a>>,
     key: String,
-    prune: bool,
 }
 
 enum File<'f, 'a> {
@@ -164,18 +179,31 @@ enum File<'f, 'a> {
     Tool(ProfileTool<'a>),
 }
 
-impl<'f, 'a> Set<'f, 'a> {
-    fn push(&mut self, path: String, file: File<'f, 'a>) {
-        self.paths.push(path);
-        self.files.push(file);
+impl DocFiles<'_, '_> {
+    pub(crate) fn paths(&self) -> &[String] {
+        &self.paths
     }
 
-    fn with<'r>(&self, render: &'r Render<'r>) -> FileSet<'r> {
-        FileSet { paths: self.paths.clone(), render, key: self.key.clone(), prune: self.prune }
+    /// A hash of everything that decides the content of the files; empty where the index stays as it is.
+    pub(crate) fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Whether the index stays as it is.
+    pub(crate) fn withholds_index(&self) -> bool {
+        self.key.is_empty()
+    }
+
+    /// The content of one file.
+    pub(crate) fn render(&self, index: usize) -> Result<String, TemplateError> {
+        self.docs.file(&self.files[index])
+    }
+
+    fn set<'r>(&self, render: &'r folder::Render<'r>) -> FileSet<'r> {
+        let prune = self.docs.catalog.complete;
+        FileSet { paths: self.paths.clone(), render, key: self.key.clone(), prune }
     }
 }
-
-type Render<'r> = dyn Fn(usize) -> Result<String, folder::Problem> + Sync + 'r;
 
 /// Why documentation could not be written.
 #[derive(Debug, thiserror::Error)]

@@ -55,7 +55,8 @@ impl Doc {
         match section {
             Section::Summary => Some(self.summary()),
             Section::Description => {
-                Some(self.long.clone()).filter(|text| !text.is_empty() && *text != self.short)
+                let is_told = self.long.trim_end_matches('.') == self.short.trim_end_matches('.');
+                Some(self.long.clone()).filter(|text| !text.is_empty() && !is_told)
             }
             Section::Arguments => {
                 let call = self.call.as_ref().map(|call| format!("\n\n**Call:**\n{call}"));

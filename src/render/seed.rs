@@ -19,7 +19,7 @@ use super::templates::{TemplateError, render_text};
 use super::{Docs, RenderError, files_section};
 
 /// The folder of the docs in a workspace.
-const DOCS: &str = "tools";
+pub const DOCS: &str = "tools";
 
 #[derive(RustEmbed)]
 #[folder = "workspace-template/"]
@@ -58,7 +58,7 @@ pub fn seed(
         refuse_others(&workspace.join(name)).map_err(|error| failed(name, error))?;
     }
     let held = folder::hold(workspace)?;
-    let index_kept = docs.withholds_index(&workspace.join(DOCS))?;
+    let index_kept = docs.withholds_index("", &workspace.join(DOCS))?;
     let report = docs.write(&workspace.join(DOCS), progress)?;
     let mut seeded =
         Seeded { docs: report, written: Vec::new(), kept: Vec::new(), unclear: Vec::new(), index_kept };

@@ -1,5 +1,7 @@
 //! The templates: ours, and the user's in place of any of them. Tool text is passed in as values and is never a template.
+//! Beside them are the assets of web pages, which are replaced in the same way.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use rust_embed::RustEmbed;
@@ -19,12 +21,16 @@ pub struct TemplateError {
     pub problem: String,
 }
 
-/// All templates, parsed.
+/// All templates, parsed, and the assets.
 #[derive(Debug)]
 pub struct Templates {
     tera: Tera,
+    assets: BTreeMap<String, String>,
     hash: String,
 }
+
+/// The folder of the assets.
+const ASSETS: &str = "assets/";
 
 impl Templates {
     /// Our templates, with those of `folder` in place of the ones of the same name.
@@ -36,25 +42,44 @@ impl Templates {
         if let Some(folder) = folder {
             refuse_strangers(folder, &names)?;
         }
-        for name in &names {
-            let own = folder.map(|folder| folder.join(name)).filter(|file| file.exists());
+        let mut texts = Vec::with_capacity(names.len());
+        let mut assets = BTreeMap::new();
+        for name in names {
+            let own = folder.map(|folder| folder.join(&name)).filter(|file| file.exists());
             let text = match own {
-                Some(file) => std::fs::read_to_string(&file).map_err(|error| problem(name, error))?,
-                None => embedded(name)?,
+                Some(file) => std::fs::read_to_string(&file).map_err(|error| problem(&name, error))?,
+                None => embedded(&name)?,
             };
             hasher.update(name.as_bytes()).update(text.as_bytes());
-            tera.add_raw_template(name, &text).map_err(|error| problem(name, error))?;
+            if name.starts_with(ASSETS) {
+                assets.insert(name, text);
+            } else {
+                texts.push((name, text));
+            }
         }
-        Ok(Self { tera, hash: hasher.finalize().to_hex()[..16].to_string() })
+        // Together, since one may extend another.
+        tera.add_raw_templates(texts.iter().map(|(name, text)| (name.as_str(), text.as_str()))).map_err(
+            |error| {
+                let message = error.to_string();
+                let named = texts.iter().find(|(name, _)| message.contains(name.as_str()));
+                problem(named.map_or("", |(name, _)| name), message)
+            },
+        )?;
+        Ok(Self { tera, assets, hash: hasher.finalize().to_hex()[..16].to_string() })
     }
 
     /// A hash of all templates.
-    pub(super) fn hash(&self) -> &str {
+    pub(crate) fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// Renders one template.
-    pub(super) fn render(&self, name: &str, context: &Context) -> Result<String, TemplateError> {
+    /// The assets of web pages with their paths, such as `assets/site.css`.
+    pub(crate) fn assets(&self) -> &BTreeMap<String, String> {
+        &self.assets
+    }
+
+    /// Renders one template; what is inserted into one whose name ends with `.html` is escaped.
+    pub(crate) fn render(&self, name: &str, context: &Context) -> Result<String, TemplateError> {
         self.tera.render(name, context).map_err(|error| problem(name, error))
     }
 }
@@ -85,7 +110,8 @@ fn refuse_strangers(folder: &Path, names: &[String]) -> Result<(), TemplateError
     for entry in walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok) {
         let Ok(relative) = entry.path().strip_prefix(folder) else { continue };
         let name = relative.to_string_lossy().replace('\\', "/");
-        if entry.file_type().is_file() && name.ends_with(".md") && !names.contains(&name) {
+        let is_ours = name.ends_with(".md") || name.ends_with(".html") || name.starts_with(ASSETS);
+        if entry.file_type().is_file() && is_ours && !names.contains(&name) {
             let near = crate::finding::nearest(&name, names.iter().map(String::as_str));
             let hint = near.first().map_or(format!("templates are: {}", names.join(", ")), |near| {
                 format!("did you mean {near}?")

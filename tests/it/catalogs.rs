@@ -91,11 +91,12 @@ fn check_calls(file: &str, checked: &Checked) {
     let mut without = Vec::new();
     for tool in &checked.catalog.tools {
         match (&tool.call, tool.parameters.callable()) {
-            (Some(call), Callable::Checked(validator)) => {
+            (Some(call), Callable::Checked) => {
+                let validator = tool.parameters.validator().unwrap();
                 let call = Value::Object(call.clone());
                 assert!(validator.is_valid(&call), "{file}: {}: {call}", tool.name);
             }
-            (None, Callable::Checked(_)) if !IMPOSSIBLE.contains(&tool.name.as_str()) => {
+            (None, Callable::Checked) if !IMPOSSIBLE.contains(&tool.name.as_str()) => {
                 without.push(&tool.name)
             }
             _ => {}

@@ -266,7 +266,7 @@ impl<'a> Parser<'a> {
                 return (Err(failed(CallErrorCode::Schema, message, Vec::new(), given)), repaired);
             }
             Callable::Unchecked(mode) => (Read { value: fit.as_bound(value), repaired }, Some(*mode)),
-            Callable::Checked(_) => match fit.check(value, repaired) {
+            Callable::Checked => match fit.check(value, repaired) {
                 Ok(read) => (read, None),
                 Err((read, wrong)) => {
                     let given = text.unwrap_or_else(|| reading.written(&read.value));

@@ -1,11 +1,13 @@
-//! The argument list of a tool, from its JSON Schema: one bullet an argument, nested where it has fields.
+//! The argument list of a tool, from its JSON Schema: one row an argument, nested where it has fields.
 //!
 //! 1. `types` finds the definitions that are recursive, or big and used twice: these get a name.
 //! 2. `view` gathers what applies to one place: the schema, its `$ref`, its `allOf`, its one real alternative.
 //! 3. `type_words` puts a view in words; `limits` adds what else a value must satisfy.
 //! 4. `tree` writes the rows, within a budget; what does not fit is counted and the list marked as folded.
+//! 5. `row` holds a row, and writes the list as markdown.
 
 mod limits;
+mod row;
 mod tree;
 mod type_words;
 mod types;
@@ -16,19 +18,24 @@ use serde_json::Value;
 use tree::Writer;
 use types::Types;
 
-/// The argument list of a tool, as markdown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) use row::{Given, Row};
+
+/// The argument list of a tool; all text in it is markdown.
+#[derive(Debug, Default)]
 pub(crate) struct Arguments {
-    /// Bullets, or one sentence where there is nothing to list.
-    pub(crate) markdown: String,
+    /// One sentence where there is nothing to list, or where it is needed before the list.
+    pub(crate) remark: String,
+    /// The arguments and what is below them, then the types that they name.
+    pub(crate) rows: Vec<Row>,
+    /// Where the types begin, if there are any.
+    pub(crate) types_from: Option<usize>,
     /// Whether something was left out, so that a reader may need the schema itself.
     pub(crate) folded: bool,
 }
 
 /// The argument list for a tool with this schema.
 pub(crate) fn arguments(schema: &Value) -> Arguments {
-    let (markdown, folded) = Writer::new(schema, Types::of(schema)).arguments(schema);
-    Arguments { markdown, folded }
+    Writer::new(schema, Types::of(schema)).arguments(schema)
 }
 
 /// A schema in a few words, such as `array of string`; references are looked up in `root`.

@@ -8,7 +8,7 @@ use super::*;
 
 fn check(schema: Value, expect: &str) {
     let shown = arguments(&schema);
-    assert_eq!(shown.markdown, expect, "{schema}");
+    assert_eq!(shown.markdown(), expect, "{schema}");
     assert!(!shown.folded, "{schema}");
 }
 
@@ -151,18 +151,22 @@ fn what_does_not_fit_is_counted() {
         (0..200).map(|n| (format!("p{n}"), json!({ "type": "string" }))).collect();
     let shown = arguments(&json!({ "properties": many }));
     assert!(shown.folded);
-    assert_eq!(shown.markdown.lines().count(), 151);
-    assert!(shown.markdown.ends_with("- ... 50 more arguments"));
+    assert_eq!(shown.markdown().lines().count(), 151);
+    assert!(shown.markdown().ends_with("- ... 50 more arguments"));
 
     let values: Vec<u32> = (0..20).collect();
     let shown = arguments(&json!({ "properties": { "a": { "enum": values } } }));
-    assert!(shown.folded && shown.markdown.contains("| `7` | ... 12 more, optional"), "{}", shown.markdown);
+    assert!(
+        shown.folded && shown.markdown().contains("| `7` | ... 12 more, optional"),
+        "{}",
+        shown.markdown()
+    );
 
     let shown = arguments(&json!({ "properties": { "a": { "description": "One word. ".repeat(100) } } }));
     assert!(
-        shown.folded && shown.markdown.len() < 650 && shown.markdown.ends_with("word. ..."),
+        shown.folded && shown.markdown().len() < 650 && shown.markdown().ends_with("word. ..."),
         "{}",
-        shown.markdown
+        shown.markdown()
     );
 }
 
@@ -176,7 +180,7 @@ fn schemas_that_multiply_come_to_an_end() {
     }
     let start = std::time::Instant::now();
     let shown = arguments(&json!({ "$ref": "#/$defs/d0", "$defs": definitions }));
-    assert!(shown.folded && shown.markdown.len() < 100_000, "{}", shown.markdown.len());
+    assert!(shown.folded && shown.markdown().len() < 100_000, "{}", shown.markdown().len());
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 
@@ -200,8 +204,8 @@ fn long_chains_of_references_are_folded() {
             definitions.insert("d5000".to_string(), json!({ "properties": { "end": {} } }));
             let schema = json!({ "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": definitions });
             let shown = arguments(&schema);
-            assert!(shown.markdown.len() < 1_000, "{index}: {}", shown.markdown);
-            assert!(shown.folded || index == 6, "{index}: {}", shown.markdown);
+            assert!(shown.markdown().len() < 1_000, "{index}: {}", shown.markdown());
+            assert!(shown.folded || index == 6, "{index}: {}", shown.markdown());
             type_words(&json!({ "$ref": "#/$defs/d0" }), &schema);
         }
     };
@@ -218,9 +222,9 @@ fn types_stay_within_the_budget() {
     }
     let shown = arguments(&json!({ "properties": properties, "$defs": definitions }));
     assert!(
-        shown.folded && shown.markdown.ends_with("- **T49** (array of T49)\n- ... 50 more types"),
+        shown.folded && shown.markdown().ends_with("- **T49** (array of T49)\n- ... 50 more types"),
         "{}",
-        shown.markdown
+        shown.markdown()
     );
 }
 
@@ -291,7 +295,7 @@ proptest! {
     fn any_schema_gives_a_list_and_nothing_else(schema in hostile_schema()) {
         let root = json!({ "properties": { "p": schema, "<b>": schema }, "$defs": { "a": schema, "b": { "items": schema } } });
         for schema in [&schema, &root] {
-            let shown = arguments(schema).markdown;
+            let shown = arguments(schema).markdown();
             prop_assert!(!shown.is_empty() && !shown.contains("<!-- toolcrib"));
             let page = format!("**Arguments:**\n{shown}\n\n## After\n");
             let mut headings = 0;

@@ -1,10 +1,12 @@
-//! The rows: one bullet an argument, its fields nested below it, all within a budget.
+//! The rows: one an argument, its fields nested below it, all within a budget.
 
 use std::borrow::Cow;
 
 use indexmap::IndexSet;
 use serde_json::Value;
 
+use super::Arguments;
+use super::row::{Facts, Given, Row};
 use super::types::Types;
 use super::view::{Property, View};
 use crate::render::markdown::{code, inline};
@@ -29,7 +31,7 @@ pub(super) struct Writer<'a> {
     root: &'a Value,
     types: Types<'a>,
     used_types: IndexSet<&'a str>,
-    out: String,
+    listed: Arguments,
     rows_left: usize,
     steps_left: usize,
     levels: usize,
@@ -40,11 +42,12 @@ impl<'a> Writer<'a> {
     pub(super) fn new(root: &'a Value, types: Types<'a>) -> Self {
         let used_types = IndexSet::new();
         let (rows_left, steps_left) = (MAX_ROWS, MAX_STEPS);
-        Self { root, types, used_types, out: String::new(), rows_left, steps_left, levels: 0, folded: false }
+        let listed = Arguments::default();
+        Self { root, types, used_types, listed, rows_left, steps_left, levels: 0, folded: false }
     }
 
-    /// The whole list, and whether something was left out of it.
-    pub(super) fn arguments(mut self, schema: &'a Value) -> (String, bool) {
+    /// The whole list.
+    pub(super) fn arguments(mut self, schema: &'a Value) -> Arguments {
         let view = self.view(schema);
         let words = self.view_words(&view, 0);
         let is_value = !matches!(words.as_str(), "any" | "object" | "null" | "object | null")
@@ -52,15 +55,19 @@ impl<'a> Writer<'a> {
             && view.get("properties").is_none()
             && view.variants.is_empty();
         if is_value {
-            self.out.push_str(&format!("One value: {words}.\n"));
+            self.listed.remark = format!("One value: {words}.");
         }
         self.children(&view, 0, None);
         self.other_arguments(schema, &view);
         self.listed_types();
-        if self.out.is_empty() {
-            self.out.push_str("None.");
+        if self.is_empty() {
+            self.listed.remark = "None.".into();
         }
-        (self.out.trim_end().to_string(), self.folded)
+        Arguments { folded: self.folded, ..self.listed }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.listed.remark.is_empty() && self.listed.rows.is_empty()
     }
 
     fn other_arguments(&mut self, schema: &Value, view: &View<'a>) {
@@ -68,15 +75,19 @@ impl<'a> Writer<'a> {
             || view
                 .get("additionalProperties")
                 .is_some_and(|other| other != &Value::Bool(false) && is_empty(other));
-        let listed = !self.out.is_empty();
+        let listed = !self.is_empty();
         match view.other_values().filter(|other| !is_empty(other)) {
             Some(_) if listed && view.get("properties").is_none() => {}
             Some(other) if !listed => {
                 let words = self.words(other);
-                self.out = format!("Any names, each with a value of type {words}.\n");
+                self.listed.remark = format!("Any names, each with a value of type {words}.");
             }
-            _ if takes_any && listed => self.out.push_str("- any other name (any, optional)\n"),
-            _ if takes_any => self.out.push_str("Any names and values.\n"),
+            _ if takes_any && listed => {
+                let facts = Facts { kind: "any".into(), is_required: Some(false), ..Facts::default() };
+                let row = Row { label: "any other name".into(), facts: Some(facts), ..Row::default() };
+                self.listed.rows.push(row);
+            }
+            _ if takes_any => self.listed.remark = "Any names and values.".into(),
             _ => {}
         }
     }
@@ -85,7 +96,7 @@ impl<'a> Writer<'a> {
         let mut index = 0;
         while let Some(&reference) = self.used_types.get_index(index) {
             if index == 0 {
-                self.out.push_str("\n**Types:**\n");
+                self.listed.types_from = Some(self.listed.rows.len());
             }
             if self.claim(1, 0) == 0 {
                 return self.left_out(self.used_types.len() - index, 0, "type");
@@ -114,36 +125,35 @@ impl<'a> Writer<'a> {
         self.steps_left > 0
     }
 
-    /// One bullet and what is below it. `optional` is `None` where the word makes no sense.
-    fn row(&mut self, label: &str, name: &str, schema: &'a Value, optional: Option<bool>, depth: usize) {
+    /// One row and what is below it. `is_required` is `None` where the word makes no sense.
+    fn row(&mut self, label: &str, name: &str, schema: &'a Value, is_required: Option<bool>, depth: usize) {
         let view = self.view(schema);
-        let mut facts = vec![self.view_words(&view, 0)];
-        facts.extend((optional == Some(true)).then(|| "optional".to_string()));
-        facts.extend(self.limits(&view));
+        let kind = self.view_words(&view, 0);
+        let mut limits = self.limits(&view);
         if let Some(items) = view.items().filter(|_| view.named.is_none()) {
             let items = self.view(items);
-            let limits = self.limits(&items);
-            facts.extend(limits.into_iter().map(|limit| format!("each {limit}")));
+            let of_items = self.limits(&items);
+            limits.extend(of_items.into_iter().map(|limit| format!("each {limit}")));
         }
-        facts.extend(self.default_or_example(&view));
-        facts.extend((view.get("deprecated") == Some(&Value::Bool(true))).then(|| "deprecated".to_string()));
-        self.indent(depth);
-        self.out.push_str(&format!("- {label} ({})", facts.join(", ")));
-        self.describe(&view, name);
+        let given = self.default_or_example(&view);
+        let is_deprecated = view.get("deprecated") == Some(&Value::Bool(true));
+        let about = self.about(&view, name);
+        let facts = Facts { kind, is_required, limits, given, is_deprecated };
+        self.listed.rows.push(Row { depth, label: label.into(), facts: Some(facts), about });
         self.children(&view, depth + 1, None);
     }
 
-    fn describe(&mut self, view: &View<'a>, name: &str) {
+    /// A row that only says something.
+    fn remark(&mut self, depth: usize, label: String, about: String) {
+        self.listed.rows.push(Row { depth, label, facts: None, about });
+    }
+
+    /// What a place is for, on one line; empty when nothing tells.
+    fn about(&mut self, view: &View<'a>, name: &str) -> String {
         let title =
             || view.text("title").filter(|title| title.len() <= MAX_TITLE && words(title) != words(name));
-        if let Some(text) = view.text("description").or_else(title) {
-            let line = inline(&self.shorten(text));
-            if !line.is_empty() {
-                self.out.push_str(": ");
-                self.out.push_str(&line);
-            }
-        }
-        self.out.push('\n');
+        let text = view.text("description").or_else(title);
+        text.map(|text| inline(&self.shorten(text))).unwrap_or_default()
     }
 
     /// Cuts what is too long at the end of a sentence, or else of a word.
@@ -164,7 +174,7 @@ impl<'a> Writer<'a> {
         Cow::Owned(head[..end].to_string() + " ...")
     }
 
-    fn default_or_example(&mut self, view: &View<'a>) -> Option<String> {
+    fn default_or_example(&mut self, view: &View<'a>) -> Option<Given> {
         if let Some(value) = view.get("default").filter(|value| !value.is_null()) {
             let plain = value.is_number() || value.is_boolean();
             let text = value.to_string();
@@ -172,7 +182,7 @@ impl<'a> Writer<'a> {
                 self.folded = true;
                 return None;
             }
-            return Some(format!("default {}", if plain { text } else { code(&text) }));
+            return Some(Given::Default(if plain { text } else { code(&text) }));
         }
         if view.get("enum").is_some() || view.constant().is_some() {
             return None;
@@ -181,7 +191,7 @@ impl<'a> Writer<'a> {
             view.get("examples").and_then(|examples| examples.get(0)).or_else(|| view.get("example"))?;
         let is_short = matches!(example, Value::String(_) | Value::Number(_))
             && example.to_string().len() <= MAX_EXAMPLE;
-        is_short.then(|| format!("e.g. {}", code(&example.to_string())))
+        is_short.then(|| Given::Example(code(&example.to_string())))
     }
 
     /// What is below a place: fields, elements with fields, alternatives with fields.
@@ -208,7 +218,7 @@ impl<'a> Writer<'a> {
             if view.get("properties").is_none() {
                 self.further_in(&inner, depth);
             } else if !is_empty(values) && self.claim(1, depth) == 1 {
-                self.row("any other name", "", values, Some(true), depth);
+                self.row("any other name", "", values, Some(false), depth);
             }
         }
     }
@@ -230,7 +240,7 @@ impl<'a> Writer<'a> {
         let count = properties.len();
         let shown = self.claim(count, depth);
         for Property { name, schema, required } in properties.into_iter().take(shown) {
-            self.row(&label(name), name, schema, Some(!required), depth);
+            self.row(&label(name), name, schema, Some(required), depth);
         }
         self.left_out(count - shown, depth, if depth == 0 { "argument" } else { "field" });
     }
@@ -242,8 +252,7 @@ impl<'a> Writer<'a> {
         let needs: Vec<String> =
             variants.iter().filter_map(View::only_requires).map(|needed| names(&needed)).collect();
         if needs.len() > 1 && self.claim(1, depth) == 1 {
-            self.indent(depth);
-            self.out.push_str(&format!("- one of these is required: {}\n", needs.join("; ")));
+            self.remark(depth, format!("one of these is required: {}", needs.join("; ")), String::new());
         }
         let is_worth_a_row = |inner: &View<'a>| {
             self.has_rows(inner, MAX_LOOK)
@@ -259,9 +268,8 @@ impl<'a> Writer<'a> {
         let shown = self.claim(count, depth);
         for (index, form) in forms.into_iter().take(shown).enumerate() {
             let (label, told) = self.form(&form, index);
-            self.indent(depth);
-            self.out.push_str(&format!("- {} {label}", if index == 0 { "either" } else { "or" }));
-            self.describe(&form, "");
+            let about = self.about(&form, "");
+            self.remark(depth, format!("{} {label}", if index == 0 { "either" } else { "or" }), about);
             self.children(&form, depth + 1, told);
         }
         self.left_out(count - shown + unseen, depth, "form");
@@ -311,14 +319,9 @@ impl<'a> Writer<'a> {
     fn left_out(&mut self, count: usize, depth: usize, what: &str) {
         if count > 0 {
             self.folded = true;
-            self.indent(depth);
             let plural = if count == 1 { "" } else { "s" };
-            self.out.push_str(&format!("- ... {count} more {what}{plural}\n"));
+            self.remark(depth, format!("... {count} more {what}{plural}"), String::new());
         }
-    }
-
-    fn indent(&mut self, depth: usize) {
-        self.out.extend(std::iter::repeat_n("  ", depth));
     }
 }
 

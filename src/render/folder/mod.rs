@@ -40,13 +40,16 @@ const BATCH: usize = 64;
 /// Why a content could not be rendered.
 pub type Problem = Box<dyn std::error::Error + Send + Sync>;
 
+/// Renders the file at an index of a set.
+pub type Render<'r> = dyn Fn(usize) -> Result<String, Problem> + Sync + 'r;
+
 /// The files to generate. Each content is rendered on demand, in parallel, so that a large set is never in memory.
 pub struct FileSet<'a> {
     /// Where the files go: relative, separated by `/`, unique even where case is ignored.
     pub paths: Vec<String>,
     /// Renders the file at an index of `paths`; the text has no keep-markers. If any cannot be rendered, nothing is
     /// written.
-    pub render: &'a (dyn Fn(usize) -> Result<String, Problem> + Sync),
+    pub render: &'a Render<'a>,
     /// The hash of all that decides the contents: two sets with the same key are the same. Empty: not known.
     pub key: String,
     /// Whether files that are not in the set go; not so when the set may lack some that belong in it.

@@ -1,0 +1,97 @@
+//! One row of an argument list, and the list as markdown.
+
+use super::Arguments;
+
+/// An argument, a field, an alternative or a remark. All text is markdown on one line.
+#[derive(Debug, Default)]
+pub(crate) struct Row {
+    /// How many rows it is below.
+    pub(crate) depth: usize,
+    /// What it is called, or what it says.
+    pub(crate) label: String,
+    /// What its value may be; none where it has no value.
+    pub(crate) facts: Option<Facts>,
+    /// What it is for; may be empty.
+    pub(crate) about: String,
+}
+
+/// What a value may be.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// Its type in words.
+    pub(crate) kind: String,
+    /// Whether it must be given; `None` where that makes no sense.
+    pub(crate) is_required: Option<bool>,
+    /// What else it must satisfy, each a short phrase.
+    pub(crate) limits: Vec<String>,
+    /// What it is when it is not given, or may be.
+    pub(crate) given: Option<Given>,
+    /// Whether it is on its way out.
+    pub(crate) is_deprecated: bool,
+}
+
+/// A value that tells more than a type.
+#[derive(Debug)]
+pub(crate) enum Given {
+    /// What holds when nothing is given.
+    Default(String),
+    /// One of many.
+    Example(String),
+}
+
+impl Arguments {
+    /// The list as bullets under their remark.
+    pub(crate) fn markdown(&self) -> String {
+        let mut out = self.remark.clone();
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        for (index, row) in self.rows.iter().enumerate() {
+            if self.types_from == Some(index) {
+                out.push_str("\n**Types:**\n");
+            }
+            row.write(&mut out);
+        }
+        out.truncate(out.trim_end().len());
+        out
+    }
+}
+
+impl Row {
+    fn write(&self, out: &mut String) {
+        out.extend(std::iter::repeat_n("  ", self.depth));
+        out.push_str("- ");
+        out.push_str(&self.label);
+        if let Some(facts) = &self.facts {
+            facts.write(out);
+        }
+        if !self.about.is_empty() {
+            out.push_str(": ");
+            out.push_str(&self.about);
+        }
+        out.push('\n');
+    }
+}
+
+impl Facts {
+    fn write(&self, out: &mut String) {
+        out.push_str(" (");
+        out.push_str(&self.kind);
+        if self.is_required == Some(false) {
+            out.push_str(", optional");
+        }
+        for limit in &self.limits {
+            out.push_str(", ");
+            out.push_str(limit);
+        }
+        match &self.given {
+            Some(Given::Default(value)) => out.extend([", default ", value]),
+            Some(Given::Example(value)) => out.extend([", e.g. ", value]),
+            None => {}
+        }
+        if self.is_deprecated {
+            out.push_str(", deprecated");
+        }
+        out.push(')');
+    }
+}

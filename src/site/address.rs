@@ -1,0 +1,126 @@
+//! Which page lies at which path.
+
+use super::Site;
+
+/// What lies at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageKind {
+    /// The first page.
+    Home,
+    /// The list of profiles.
+    Profiles,
+    /// What one profile binds, and what it costs.
+    Profile,
+    /// A category, or a part of a long one.
+    Category,
+    /// A tool.
+    Tool,
+    /// What was found in the input.
+    Findings,
+    /// The search page, without a query.
+    Search,
+    /// The page for paths at which there is nothing.
+    Missing,
+    /// The names that the script searches in.
+    SearchIndex,
+    /// A style sheet, a script or an image.
+    Asset,
+}
+
+/// One place of the site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    Home,
+    Profiles,
+    Profile(usize),
+    Category { category: usize, part: usize },
+    Tool(usize),
+    Findings,
+    Search,
+    Missing,
+    SearchIndex,
+    Asset(usize),
+}
+
+const SINGLE: [(Address, &str); 6] = [
+    (Address::Home, "index.html"),
+    (Address::Profiles, "profiles.html"),
+    (Address::Findings, "findings.html"),
+    (Address::Search, "search.html"),
+    (Address::Missing, "404.html"),
+    (Address::SearchIndex, "search-index.js"),
+];
+
+impl Address {
+    /// The path, from the root of the site.
+    pub(super) fn path(self, site: &Site<'_>) -> String {
+        match self {
+            Address::Profile(profile) => format!("profiles/{}.html", site.index.profiles()[profile].file),
+            Address::Category { category, part } => site.index.categories()[category].path(part),
+            Address::Tool(tool) => format!("tools/{}.html", site.tool(tool).safe_name),
+            Address::Asset(asset) => site.templates.assets().keys().nth(asset).cloned().unwrap_or_default(),
+            single => {
+                let found = SINGLE.iter().find(|(address, _)| *address == single);
+                found.map_or("", |(_, path)| path).to_string()
+            }
+        }
+    }
+
+    /// What lies at a path.
+    pub(super) fn parse(path: &str, site: &Site<'_>) -> Option<Address> {
+        let path = path.trim_start_matches('/');
+        let path = if path.is_empty() { "index.html" } else { path };
+        if let Some((address, _)) = SINGLE.iter().find(|(_, known)| *known == path) {
+            return Some(*address);
+        }
+        if let Some(asset) = site.templates.assets().keys().position(|known| known == path) {
+            return Some(Address::Asset(asset));
+        }
+        let (folder, file) = path.split_once('/')?;
+        let stem = file.strip_suffix(".html")?;
+        match folder {
+            "tools" => site.index.tool_file(site.catalog, stem).map(Address::Tool),
+            "profiles" => {
+                site.index.profiles().iter().position(|profile| profile.file == stem).map(Address::Profile)
+            }
+            "categories" => {
+                // A slug has no dot, so that the number of a part is never taken for one.
+                let (slug, part) = match stem.split_once('.') {
+                    Some((slug, number)) => (slug, number.parse::<usize>().ok()?.checked_sub(1)?),
+                    None => (stem, 0),
+                };
+                let category = site.index.category_file(slug)?;
+                let address = Address::Category { category, part };
+                let exists = part < site.index.categories()[category].parts();
+                (exists && address.path(site) == path).then_some(address)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn kind(self) -> PageKind {
+        match self {
+            Address::Home => PageKind::Home,
+            Address::Profiles => PageKind::Profiles,
+            Address::Profile(_) => PageKind::Profile,
+            Address::Category { .. } => PageKind::Category,
+            Address::Tool(_) => PageKind::Tool,
+            Address::Findings => PageKind::Findings,
+            Address::Search => PageKind::Search,
+            Address::Missing => PageKind::Missing,
+            Address::SearchIndex => PageKind::SearchIndex,
+            Address::Asset(_) => PageKind::Asset,
+        }
+    }
+}
+
+/// The media type of a file of the site, by the end of its name.
+pub(super) fn media_type(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        _ => "text/plain; charset=utf-8",
+    }
+}

@@ -1,0 +1,103 @@
+//! What was found in the input, for the people who write it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tera::Context;
+
+use super::frame::{Frame, Link, clipped, shown_name};
+use super::{Page, Site};
+use crate::finding::{Code, Finding, Severity};
+use crate::render::TemplateError;
+use crate::tool::clean_line;
+
+/// How many findings the page lists; `toolcrib check` lists all.
+const MAX_FINDINGS: usize = 500;
+
+#[derive(Serialize)]
+struct Shown {
+    severity: &'static str,
+    code: &'static str,
+    message: String,
+    help: Option<String>,
+    tool: Option<Link>,
+    place: Option<String>,
+}
+
+/// How often a code was found.
+#[derive(Serialize)]
+struct Counted {
+    severity: &'static str,
+    code: &'static str,
+    about: &'static str,
+    count: usize,
+}
+
+/// The findings that concern what is shown: of a profile, those of its tools and those of no tool.
+fn relevant<'s>(site: &'s Site<'_>) -> impl Iterator<Item = &'s Finding> {
+    site.findings.iter().filter(|finding| {
+        site.index.scope().is_none() || finding.tool.as_deref().is_none_or(|name| tool(site, name).is_some())
+    })
+}
+
+fn tool(site: &Site<'_>, name: &str) -> Option<usize> {
+    let tool = site.catalog.named(name)?;
+    site.index.tool_file(site.catalog, &tool.safe_name)
+}
+
+/// How many errors and warnings there are.
+pub(super) fn counts(site: &Site<'_>) -> (usize, usize) {
+    relevant(site).fold((0, 0), |(errors, warnings), finding| match finding.severity {
+        Severity::Error => (errors + 1, warnings),
+        Severity::Warning => (errors, warnings + 1),
+        Severity::Info => (errors, warnings),
+    })
+}
+
+/// The page.
+pub(super) fn page(site: &Site<'_>) -> Result<Page, TemplateError> {
+    let mut found: Vec<&Finding> = relevant(site).collect();
+    found.sort_by_key(|finding| (finding.severity, finding.place.as_ref(), finding.code));
+    let mut codes: BTreeMap<(Severity, Code), usize> = BTreeMap::new();
+    for finding in &found {
+        *codes.entry((finding.severity, finding.code)).or_default() += 1;
+    }
+    let counted: Vec<Counted> = codes
+        .into_iter()
+        .map(|((severity, code), count)| Counted {
+            severity: severity.as_str(),
+            code: code.as_str(),
+            about: code.about(),
+            count,
+        })
+        .collect();
+    let shown: Vec<Shown> = found.iter().take(MAX_FINDINGS).map(|finding| shown(site, finding)).collect();
+    let infos = found.iter().filter(|finding| finding.severity == Severity::Info).count();
+    let mut context = Context::new();
+    context.insert("codes", &counted);
+    context.insert("infos", &infos);
+    context.insert("more", &(found.len() - shown.len()));
+    context.insert("findings", &shown);
+    let about = "What is wrong with the definitions, and what to do about it".to_string();
+    site.render("site/findings.html", Frame::at_root(site, "findings", "Findings", about), context)
+}
+
+fn shown(site: &Site<'_>, finding: &Finding) -> Shown {
+    let named = finding.tool.as_deref().map(|name| {
+        let href = tool(site, name).map(|shown| format!("tools/{}.html", site.tool(shown).safe_name));
+        Link { text: shown_name(name, "?"), href: href.unwrap_or_default() }
+    });
+    let place = finding.place.as_ref().filter(|place| !place.file.is_empty()).map(|place| {
+        let line = place.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let column = place.column.map(|column| format!(":{column}")).unwrap_or_default();
+        clean_line(&format!("{}{line}{column}", place.file))
+    });
+    Shown {
+        severity: finding.severity.as_str(),
+        code: finding.code.as_str(),
+        message: clipped(&clean_line(&finding.message), 1000),
+        help: finding.help.as_deref().map(|help| clipped(&clean_line(help), 1000)),
+        tool: named,
+        place,
+    }
+}

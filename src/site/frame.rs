@@ -1,0 +1,219 @@
+//! What stands around every page: title, navigation, the way up, versions, a notice.
+
+use serde::Serialize;
+
+use super::{CONTENT_SECURITY_POLICY, Site};
+use crate::tool::clean_line;
+
+/// How many entries a level of the navigation has; the rest is on the page of its parent.
+const MAX_ENTRIES: usize = 60;
+/// How many tools of the page's own category the navigation lists.
+const MAX_TOOLS: usize = 40;
+/// How long a name in a list may be.
+const MAX_NAME: usize = 120;
+
+/// What the layout is given.
+#[derive(Debug, Serialize)]
+pub(super) struct Frame {
+    /// What the catalog is called.
+    name: String,
+    /// What the page is called, for the browser.
+    page_title: String,
+    /// One sentence, for search engines.
+    about: String,
+    /// The way from the page to the root of the site: `` or `../`.
+    root: String,
+    /// Which entry of the navigation the page is.
+    at: &'static str,
+    crumbs: Vec<Link>,
+    nav: Vec<NavEntry>,
+    /// Categories that the navigation leaves out.
+    more: usize,
+    has_profiles: bool,
+    tools: usize,
+    errors: usize,
+    warnings: usize,
+    registry_version: String,
+    product_version: &'static str,
+    policy: &'static str,
+    notice: Option<String>,
+    is_served: bool,
+    query: String,
+}
+
+/// A link; its target is from the page it is on.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Link {
+    pub(super) text: String,
+    pub(super) href: String,
+}
+
+/// A category in the navigation.
+#[derive(Debug, Serialize)]
+struct NavEntry {
+    text: String,
+    href: String,
+    count: usize,
+    depth: usize,
+    is_current: bool,
+    tools: Vec<NavTool>,
+}
+
+#[derive(Debug, Serialize)]
+struct NavTool {
+    text: String,
+    href: String,
+    is_current: bool,
+}
+
+/// Where a page is, as far as the navigation goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Position {
+    pub(super) category: Option<usize>,
+    pub(super) tool: Option<usize>,
+}
+
+impl Frame {
+    /// The frame of a page at the root of the site.
+    pub(super) fn at_root(site: &Site<'_>, at: &'static str, title: &str, about: String) -> Self {
+        Self::new(site, at, title, about, "", Position::default())
+    }
+
+    /// The frame of a page in a folder.
+    pub(super) fn below(
+        site: &Site<'_>,
+        at: &'static str,
+        title: &str,
+        about: String,
+        position: Position,
+    ) -> Self {
+        Self::new(site, at, title, about, "../", position)
+    }
+
+    /// The frame of a page that can be anywhere.
+    pub(super) fn missing(site: &Site<'_>, root: String) -> Self {
+        let frame = Self::new(site, "missing", "Not found", String::new(), &root, Position::default());
+        Self { root, ..frame }
+    }
+
+    /// The same with a query in the search box.
+    pub(super) fn with_query(self, query: &str) -> Self {
+        Self { query: query.to_string(), ..self }
+    }
+
+    /// The same with the way to the page, from the root on.
+    pub(super) fn with_crumbs(mut self, crumbs: impl IntoIterator<Item = Link>) -> Self {
+        self.crumbs.extend(crumbs);
+        self
+    }
+
+    fn new(
+        site: &Site<'_>,
+        at: &'static str,
+        title: &str,
+        about: String,
+        root: &str,
+        position: Position,
+    ) -> Self {
+        let name = site_name(site);
+        let title = clipped(title, MAX_NAME);
+        let nav = Navigation { site, root, position, entries: Vec::new() };
+        let (nav, more) = nav.lay_out();
+        let (errors, warnings) = super::findings::counts(site);
+        Self {
+            page_title: if at == "home" { name.clone() } else { format!("{title} · {name}") },
+            crumbs: vec![Link { text: name.clone(), href: format!("{root}index.html") }],
+            name,
+            about: clipped(&about, 300),
+            root: root.to_string(),
+            at,
+            nav,
+            more,
+            has_profiles: !site.index.profiles().is_empty(),
+            tools: site.index.tools().len(),
+            errors,
+            warnings,
+            registry_version: site.catalog.version.clone(),
+            product_version: env!("CARGO_PKG_VERSION"),
+            policy: CONTENT_SECURITY_POLICY,
+            notice: site.notice.map(str::to_string),
+            is_served: site.is_served,
+            query: String::new(),
+        }
+    }
+}
+
+/// What the catalog is called on its pages.
+pub(super) fn site_name(site: &Site<'_>) -> String {
+    let title = site.catalog.config.title.as_deref().map(clean_line).filter(|title| !title.is_empty());
+    clipped(&title.unwrap_or_else(|| "Tools".into()), MAX_NAME)
+}
+
+/// A text of at most so many characters; what is cut off is an ellipsis.
+pub(super) fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_string(),
+    }
+}
+
+/// A name as it stands in lists; one that shows nothing gets another.
+pub(super) fn shown_name(name: &str, otherwise: &str) -> String {
+    let name = clean_line(name);
+    if name.is_empty() { otherwise.to_string() } else { clipped(&name, MAX_NAME) }
+}
+
+struct Navigation<'s, 'a> {
+    site: &'s Site<'a>,
+    root: &'s str,
+    position: Position,
+    entries: Vec<NavEntry>,
+}
+
+impl Navigation<'_, '_> {
+    /// Root categories, those on the way to the page with their children, and the tools beside the page.
+    fn lay_out(mut self) -> (Vec<NavEntry>, usize) {
+        let open =
+            self.position.category.map(|category| self.site.index.lineage(category)).unwrap_or_default();
+        let roots: Vec<usize> = self.site.index.roots().collect();
+        let more = self.level(&roots, 0, &open);
+        (self.entries, more)
+    }
+
+    fn level(&mut self, categories: &[usize], depth: usize, open: &[usize]) -> usize {
+        let is_open = |category: &usize| open.get(depth) == Some(category);
+        // What is open is listed even if it stands further down.
+        let listed = categories.iter().take(MAX_ENTRIES);
+        let further = categories.iter().skip(MAX_ENTRIES).filter(|category| is_open(category));
+        for category in listed.chain(further) {
+            self.entry(*category, depth);
+            if is_open(category) {
+                let children = &self.site.index.categories()[*category].children;
+                self.level(children, depth + 1, open);
+            }
+        }
+        categories.len().saturating_sub(MAX_ENTRIES)
+    }
+
+    fn entry(&mut self, category: usize, depth: usize) {
+        let node = &self.site.index.categories()[category];
+        let is_here = self.position.category == Some(category);
+        let tools = if is_here && node.tools.len() <= MAX_TOOLS { node.tools.as_slice() } else { &[] };
+        let tools = tools.iter().map(|&shown| {
+            let tool = self.site.tool(shown);
+            NavTool {
+                text: shown_name(&tool.name, &tool.safe_name),
+                href: format!("{}tools/{}.html", self.root, tool.safe_name),
+                is_current: self.position.tool == Some(shown),
+            }
+        });
+        self.entries.push(NavEntry {
+            text: clipped(&node.title, MAX_NAME),
+            href: format!("{}{}", self.root, node.path(0)),
+            count: node.total,
+            depth,
+            is_current: is_here && self.position.tool.is_none(),
+            tools: tools.collect(),
+        });
+    }
+}

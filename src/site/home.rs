@@ -1,0 +1,71 @@
+//! The first page: what there is, by category, and ways to it.
+
+use serde::Serialize;
+use tera::Context;
+
+use super::frame::{Frame, clipped, shown_name, site_name};
+use super::{Page, Site};
+use crate::render::TemplateError;
+use crate::tool::clean_line;
+
+/// How many names of tools a category shows.
+const NAMES: usize = 5;
+
+#[derive(Serialize)]
+struct CategoryCard {
+    title: String,
+    href: String,
+    count: usize,
+    /// The first tools on it.
+    names: Vec<String>,
+    /// The categories below it, where no tool hangs on it directly.
+    below: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ProfileCard {
+    title: String,
+    href: String,
+    about: String,
+}
+
+/// The page.
+pub(super) fn page(site: &Site<'_>) -> Result<Page, TemplateError> {
+    let index = site.index;
+    let categories: Vec<CategoryCard> = index.roots().map(|category| card(site, category)).collect();
+    let profiles: Vec<ProfileCard> = index
+        .profiles()
+        .iter()
+        .map(|profile| {
+            let configured = site.catalog.config.profiles.get(&profile.name);
+            let about = configured.and_then(|profile| profile.description.as_deref()).unwrap_or_default();
+            ProfileCard {
+                title: shown_name(&profile.name, &profile.file),
+                href: format!("profiles/{}.html", profile.file),
+                about: clipped(&clean_line(about), 300),
+            }
+        })
+        .collect();
+    let about = format!("{} tools in {} categories", index.tools().len(), categories.len());
+    let frame = Frame::at_root(site, "home", &site_name(site), about);
+    let mut context = Context::new();
+    context.insert("categories", &categories);
+    context.insert("profiles", &profiles);
+    site.render("site/home.html", frame, context)
+}
+
+fn card(site: &Site<'_>, category: usize) -> CategoryCard {
+    let node = &site.index.categories()[category];
+    let name = |&shown: &usize| {
+        let tool = site.tool(shown);
+        clipped(&shown_name(&tool.name, &tool.safe_name), 40)
+    };
+    let child = |&child: &usize| clipped(&site.index.categories()[child].title, 40);
+    CategoryCard {
+        title: node.title.clone(),
+        href: node.path(0),
+        count: node.total,
+        names: node.tools.iter().take(NAMES).map(name).collect(),
+        below: node.children.iter().take(NAMES).map(child).collect(),
+    }
+}

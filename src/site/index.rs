@@ -1,0 +1,272 @@
+//! What pages share, gathered once for a catalog: which tools are shown, the tree of categories, names of files.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::OnceLock;
+
+use super::profile::Measured;
+use super::search::SearchIndex;
+use crate::catalog::{Catalog, Profile};
+use crate::render::segment_title;
+use crate::tool::{SafeNames, clean_line};
+
+/// How many tools a page of a category lists.
+pub(super) const TOOLS_A_PART: usize = 200;
+/// From this depth on, what is left of a category path is one segment: paths come from anywhere.
+const MAX_DEPTH: usize = 8;
+
+/// The shared part of a site. It borrows nothing: it holds places in the catalog that it was made for.
+#[derive(Debug)]
+pub struct SiteIndex {
+    /// Places in the catalog, in alphabetical order of names.
+    tools: Vec<usize>,
+    /// Places in `tools`, in the order of safe names.
+    by_file: Vec<usize>,
+    categories: Vec<Category>,
+    category_files: HashMap<String, usize>,
+    /// Of each tool, the categories it hangs on.
+    tool_categories: Vec<Vec<usize>>,
+    profiles: Vec<ProfileEntry>,
+    scope: Option<String>,
+    search: OnceLock<SearchIndex>,
+    overview: OnceLock<Measured>,
+}
+
+/// A node of the tree.
+#[derive(Debug)]
+pub(super) struct Category {
+    /// Its own name.
+    pub(super) title: String,
+    /// The name of its page, without an extension.
+    pub(super) file: String,
+    pub(super) parent: Option<usize>,
+    /// In alphabetical order.
+    pub(super) children: Vec<usize>,
+    /// The tools that hang on it and not further down, in alphabetical order.
+    pub(super) tools: Vec<usize>,
+    /// How many tools there are on it and below it.
+    pub(super) total: usize,
+}
+
+/// A profile that has a page.
+#[derive(Debug)]
+pub(super) struct ProfileEntry {
+    pub(super) name: String,
+    /// The name of its page, without an extension.
+    pub(super) file: String,
+    pub(super) measured: OnceLock<Measured>,
+}
+
+impl Category {
+    /// How many pages it takes.
+    pub(super) fn parts(&self) -> usize {
+        self.tools.len().div_ceil(TOOLS_A_PART).max(1)
+    }
+
+    /// The path of one of its pages.
+    pub(super) fn path(&self, part: usize) -> String {
+        match part {
+            0 => format!("categories/{}.html", self.file),
+            _ => format!("categories/{}.{}.html", self.file, part + 1),
+        }
+    }
+}
+
+impl SiteIndex {
+    /// Gathers what the pages of a profile share; those of the whole catalog, when that is the profile.
+    pub fn new(catalog: &Catalog, profile: &Profile<'_>) -> Self {
+        let chosen: BTreeSet<*const crate::catalog::Tool> =
+            profile.tools.iter().map(|entry| std::ptr::from_ref(entry.tool)).collect();
+        let mut tools: Vec<usize> = (0..catalog.tools.len())
+            .filter(|&place| chosen.contains(&std::ptr::from_ref(&catalog.tools[place])))
+            .collect();
+        tools.sort_by_cached_key(|&place| {
+            let name = &catalog.tools[place].name;
+            (name.to_lowercase(), name.clone())
+        });
+        let safe_name = |shown: &usize| catalog.tools[tools[*shown]].safe_name.as_str();
+        let mut by_file: Vec<usize> = (0..tools.len()).collect();
+        by_file.sort_by(|a, b| safe_name(a).cmp(safe_name(b)));
+        let (categories, tool_categories) = Tree::grow(catalog, &tools);
+        let category_files =
+            categories.iter().enumerate().map(|(index, node)| (node.file.clone(), index)).collect();
+        Self {
+            profiles: profiles(catalog, profile),
+            scope: profile.name.map(str::to_string),
+            tools,
+            by_file,
+            categories,
+            category_files,
+            tool_categories,
+            search: OnceLock::new(),
+            overview: OnceLock::new(),
+        }
+    }
+
+    /// Where in the catalog the tools are that are shown.
+    pub(super) fn tools(&self) -> &[usize] {
+        &self.tools
+    }
+
+    /// The tool whose page has this name, in the order of `tools`.
+    pub(super) fn tool_file(&self, catalog: &Catalog, file: &str) -> Option<usize> {
+        let safe_name = |shown: &usize| catalog.tools[self.tools[*shown]].safe_name.as_str();
+        let found = self.by_file.binary_search_by(|shown| safe_name(shown).cmp(file)).ok()?;
+        Some(self.by_file[found])
+    }
+
+    pub(super) fn categories(&self) -> &[Category] {
+        &self.categories
+    }
+
+    /// The category whose page has this name.
+    pub(super) fn category_file(&self, file: &str) -> Option<usize> {
+        self.category_files.get(file).copied()
+    }
+
+    /// The categories that a tool hangs on.
+    pub(super) fn categories_of(&self, tool: usize) -> &[usize] {
+        &self.tool_categories[tool]
+    }
+
+    /// A category and those above it, from the root on.
+    pub(super) fn lineage(&self, category: usize) -> Vec<usize> {
+        let above = |&category: &usize| self.categories[category].parent;
+        let mut lineage: Vec<usize> = std::iter::successors(Some(category), above).collect();
+        lineage.reverse();
+        lineage
+    }
+
+    /// The categories at the root, in alphabetical order.
+    pub(super) fn roots(&self) -> impl Iterator<Item = usize> {
+        (0..self.categories.len()).filter(|&category| self.categories[category].parent.is_none())
+    }
+
+    pub(super) fn profiles(&self) -> &[ProfileEntry] {
+        &self.profiles
+    }
+
+    /// The profile whose tools are shown; none for the whole catalog.
+    pub(super) fn scope(&self) -> Option<&str> {
+        self.scope.as_deref()
+    }
+
+    /// What the overview of profiles shows, once it was measured.
+    pub(super) fn overview(&self) -> &OnceLock<Measured> {
+        &self.overview
+    }
+
+    /// What is searched in; made when it is first asked for.
+    pub(super) fn search(&self, catalog: &Catalog) -> &SearchIndex {
+        self.search.get_or_init(|| SearchIndex::new(catalog, self))
+    }
+}
+
+fn profiles(catalog: &Catalog, shown: &Profile<'_>) -> Vec<ProfileEntry> {
+    let is_shown = |name: &&String| shown.name.is_none_or(|only| only == name.as_str());
+    let names: Vec<&String> = catalog.config.profiles.keys().filter(is_shown).collect();
+    let files = SafeNames::of(&names);
+    let entry = |(index, name): (usize, &&String)| ProfileEntry {
+        name: name.to_string(),
+        file: files.get(index).to_string(),
+        measured: OnceLock::new(),
+    };
+    names.iter().enumerate().map(entry).collect()
+}
+
+/// Makes the tree.
+#[derive(Default)]
+struct Tree {
+    nodes: Vec<Category>,
+    by_path: HashMap<String, usize>,
+    paths: Vec<String>,
+}
+
+impl Tree {
+    fn grow(catalog: &Catalog, tools: &[usize]) -> (Vec<Category>, Vec<Vec<usize>>) {
+        let mut tree = Tree::default();
+        let mut tool_categories = Vec::with_capacity(tools.len());
+        for (shown, &place) in tools.iter().enumerate() {
+            let mut own: Vec<usize> = Vec::new();
+            for path in &catalog.tools[place].categories {
+                let node = tree.node(path.as_str());
+                if !own.contains(&node) {
+                    own.push(node);
+                    tree.nodes[node].tools.push(shown);
+                }
+            }
+            let above = |&node: &usize| std::iter::successors(Some(node), |&node| tree.nodes[node].parent);
+            let all: BTreeSet<usize> = own.iter().flat_map(above).collect();
+            all.into_iter().for_each(|node| tree.nodes[node].total += 1);
+            tool_categories.push(own);
+        }
+        (tree.sorted(&mut tool_categories), tool_categories)
+    }
+
+    /// The node of a path; it and those above it are made if need be.
+    fn node(&mut self, path: &str) -> usize {
+        if let Some(&node) = self.by_path.get(path) {
+            return node;
+        }
+        let mut parent = None;
+        let mut end = 0;
+        for depth in 1..=MAX_DEPTH {
+            let rest = &path[end..];
+            let start = end + usize::from(end > 0);
+            end = match rest[usize::from(end > 0)..].find('/').filter(|_| depth < MAX_DEPTH) {
+                Some(at) => start + at,
+                None => path.len(),
+            };
+            let node = match self.by_path.get(&path[..end]) {
+                Some(&node) => node,
+                None => self.add(&path[..end], &path[start..end], parent),
+            };
+            parent = Some(node);
+            if end == path.len() {
+                return node;
+            }
+        }
+        parent.unwrap_or_default()
+    }
+
+    fn add(&mut self, path: &str, segment: &str, parent: Option<usize>) -> usize {
+        let node = self.nodes.len();
+        self.by_path.insert(path.to_string(), node);
+        self.paths.push(path.to_string());
+        self.nodes.push(Category {
+            title: clean_line(&segment_title(segment)),
+            file: String::new(),
+            parent,
+            children: Vec::new(),
+            tools: Vec::new(),
+            total: 0,
+        });
+        node
+    }
+
+    /// The nodes in alphabetical order, with children and file names.
+    fn sorted(self, tool_categories: &mut [Vec<usize>]) -> Vec<Category> {
+        let Tree { mut nodes, paths, .. } = self;
+        let files = SafeNames::of(&paths);
+        for (index, node) in nodes.iter_mut().enumerate() {
+            node.file = files.get(index).to_string();
+        }
+        let mut order: Vec<usize> = (0..nodes.len()).collect();
+        order.sort_by_cached_key(|&node| (nodes[node].title.to_lowercase(), paths[node].clone()));
+        let mut place = vec![0; nodes.len()];
+        order.iter().enumerate().for_each(|(new, &old)| place[old] = new);
+        let mut old: Vec<Option<Category>> = nodes.into_iter().map(Some).collect();
+        let mut nodes: Vec<Category> = order.iter().filter_map(|&node| old[node].take()).collect();
+        for node in &mut nodes {
+            node.parent = node.parent.map(|parent| place[parent]);
+        }
+        for child in 0..nodes.len() {
+            if let Some(parent) = nodes[child].parent {
+                nodes[parent].children.push(child);
+            }
+        }
+        for own in tool_categories {
+            own.iter_mut().for_each(|node| *node = place[*node]);
+        }
+        nodes
+    }
+}

@@ -1,0 +1,83 @@
+//! A tool as each provider gets it, with what that costs.
+
+use serde::Serialize;
+
+use super::tool::json_text;
+use crate::catalog::{Profile, ProfileTool, Tool};
+use crate::config::Surface;
+use crate::provider::{self, Provider, Request};
+use crate::tokens::Counter;
+use crate::tool::{DescriptionMode, clean_line};
+
+/// The payload for one provider.
+#[derive(Debug, Serialize)]
+pub(super) struct Bound {
+    title: &'static str,
+    /// The word used on the command line.
+    word: &'static str,
+    tokens: usize,
+    json: String,
+    /// What could not be said in this provider's terms.
+    notes: Vec<String>,
+    /// Why there is no payload.
+    problem: Option<String>,
+}
+
+/// The entry of the tool in the list that each provider takes, bound in full.
+pub(super) fn payloads(site: &super::Site<'_>, tool: &Tool) -> Vec<Bound> {
+    let whole = ProfileTool { tool, mode: DescriptionMode::Full };
+    let profile = Profile { name: None, description: None, tools: vec![whole] };
+    let mut counter = Counter::default();
+    Provider::ALL.into_iter().map(|provider| bound(site, &profile, provider, &mut counter)).collect()
+}
+
+fn bound(site: &super::Site<'_>, profile: &Profile<'_>, provider: Provider, counter: &mut Counter) -> Bound {
+    let request = Request {
+        catalog: site.catalog,
+        profile,
+        provider,
+        surface: Surface::Full,
+        options: site.catalog.config.payload,
+        load: &[],
+    };
+    let mut bound = Bound {
+        title: title(provider),
+        word: provider.as_str(),
+        tokens: 0,
+        json: String::new(),
+        notes: Vec::new(),
+        problem: None,
+    };
+    match provider::payload(request) {
+        Err(error) => bound.problem = Some(clean_line(&error.to_string())),
+        Ok(payload) => {
+            bound.notes = payload.findings.iter().map(|finding| clean_line(&finding.message)).collect();
+            match payload.functions.first() {
+                Some(function) => {
+                    let entry = payload.entry(provider, function);
+                    bound.tokens = counter.count(&entry.to_string()).o200k;
+                    bound.json = json_text(&entry);
+                }
+                None => bound.problem = bound.notes.pop().or_else(|| Some("It cannot be bound.".into())),
+            }
+        }
+    }
+    bound
+}
+
+/// A provider's API as people call it.
+pub(super) fn title(provider: Provider) -> &'static str {
+    match provider {
+        Provider::OpenAi => "OpenAI chat completions",
+        Provider::OpenAiResponses => "OpenAI responses",
+        Provider::Anthropic => "Anthropic messages",
+        Provider::Gemini => "Gemini generateContent",
+        Provider::GeminiInteractions => "Gemini interactions",
+        Provider::Bedrock => "Amazon Bedrock converse",
+        Provider::Ollama => "Ollama",
+        Provider::Mistral => "Mistral",
+        Provider::Cohere => "Cohere",
+        Provider::Mcp => "MCP tools/list",
+        Provider::LangChain => "LangChain bind_tools",
+    }
+}

@@ -1,0 +1,211 @@
+//! Profiles: which tools each binds, and what that costs in tokens.
+
+use serde::Serialize;
+use tera::Context;
+
+use super::frame::{Frame, Link, Position, shown_name};
+use super::payload::title;
+use super::{Page, Site, category};
+use crate::provider::Provider;
+use crate::render::TemplateError;
+use crate::report::{self, Options, ProfileReport, Report, ReportError};
+use crate::tool::{DescriptionMode, clean_line};
+
+/// How many tools a page lists, in each of its tables.
+const MAX_TOOLS: usize = 200;
+/// The wire that is counted.
+const PROVIDER: Provider = Provider::OpenAi;
+/// How many requests a job has.
+const ITERATIONS: u32 = 84;
+
+/// What takes long to find out, and is found out once.
+#[derive(Debug)]
+pub(super) struct Measured {
+    report: Result<Report, TemplateError>,
+    /// The tools, in the order of the catalog, as many as a page lists.
+    full: Vec<usize>,
+    deferred: Vec<usize>,
+}
+
+impl Measured {
+    fn of(site: &Site<'_>, profile: Option<&str>) -> Self {
+        let options = Options {
+            profile,
+            provider: PROVIDER,
+            surface: None,
+            payload: site.catalog.config.payload,
+            iterations: ITERATIONS,
+            budget: None,
+        };
+        let report = report::report(site.catalog, site.templates, options).map_err(|error| match error {
+            ReportError::Template(error) => error,
+            ReportError::Profile(problem) => TemplateError { name: "site/profile.html".into(), problem },
+        });
+        let tools = site.catalog.profile(profile).map(|profile| profile.tools).unwrap_or_default();
+        let of = |mode| {
+            let chosen = tools.iter().filter(|entry| entry.mode == mode).take(MAX_TOOLS);
+            chosen.filter_map(|entry| site.index.tool_file(site.catalog, &entry.tool.safe_name)).collect()
+        };
+        let (full, deferred) = (of(DescriptionMode::Full), of(DescriptionMode::Deferred));
+        Self { report, full, deferred }
+    }
+
+    fn report(&self) -> Result<&Report, TemplateError> {
+        self.report.as_ref().map_err(Clone::clone)
+    }
+}
+
+/// A row of the table of surfaces.
+#[derive(Serialize)]
+struct SurfaceRow {
+    surface: &'static str,
+    bound: Option<usize>,
+    schemas: Option<usize>,
+    descriptions: Option<usize>,
+    prompt: Option<usize>,
+    saving: Option<f64>,
+    job: Option<usize>,
+    job_cached: Option<usize>,
+    remark: Option<String>,
+    /// How much of the most that any surface binds, in steps of a twentieth.
+    bar: usize,
+}
+
+/// A row of the table of tools.
+#[derive(Serialize)]
+struct ToolRow {
+    name: String,
+    href: Option<String>,
+    full: usize,
+    stub: Option<usize>,
+    compact: Option<usize>,
+    doc: usize,
+}
+
+/// A row of the table of profiles.
+#[derive(Serialize)]
+struct ProfileRow {
+    link: Link,
+    about: String,
+    tools: usize,
+    full: usize,
+    deferred: usize,
+    bound: Vec<Option<usize>>,
+}
+
+/// The page of one profile.
+pub(super) fn page(site: &Site<'_>, profile: usize) -> Result<Page, TemplateError> {
+    let entry = &site.index.profiles()[profile];
+    let measured = entry.measured.get_or_init(|| Measured::of(site, Some(&entry.name)));
+    let report = measured.report()?;
+    let name = shown_name(&entry.name, &entry.file);
+    let configured = site.catalog.config.profiles.get(&entry.name);
+    let about = clean_line(configured.and_then(|profile| profile.description.as_deref()).unwrap_or_default());
+    let mut context = Context::new();
+    context.insert("title", &name);
+    context.insert("about", &about);
+    insert(&mut context, site, report, "../");
+    let entries =
+        |tools: &[usize]| tools.iter().map(|&shown| category::entry(site, shown, "../")).collect::<Vec<_>>();
+    context.insert("full", &entries(&measured.full));
+    context.insert("deferred", &entries(&measured.deferred));
+    let crumb = Link { text: "Profiles".into(), href: "../profiles.html".into() };
+    let frame = Frame::below(site, "profiles", &name, about, Position::default()).with_crumbs([crumb]);
+    site.render("site/profile.html", frame, context)
+}
+
+/// The page that lists the profiles, with the report of all tools.
+pub(super) fn overview(site: &Site<'_>) -> Result<Page, TemplateError> {
+    let measured = site.index.overview().get_or_init(|| Measured::of(site, site.index.scope()));
+    let report = measured.report()?;
+    let rows: Vec<ProfileRow> = report.profiles.iter().filter_map(|profile| row(site, profile)).collect();
+    let surfaces: Vec<&str> = report
+        .profiles
+        .first()
+        .map(|profile| profile.surfaces.iter().map(|surface| surface.surface.as_str()).collect())
+        .unwrap_or_default();
+    let mut context = Context::new();
+    context.insert("profiles", &rows);
+    context.insert("surface_names", &surfaces);
+    insert(&mut context, site, report, "");
+    let about = "Which tools each profile binds, and what that costs in tokens".to_string();
+    let frame = Frame::at_root(site, "profiles", "Profiles", about);
+    site.render("site/profiles.html", frame, context)
+}
+
+/// The values of a report, of its first profile.
+fn insert(context: &mut Context, site: &Site<'_>, report: &Report, root: &str) {
+    let counts = |count: fn(&ProfileReport) -> usize| report.profiles.first().map_or(0, count);
+    context.insert("provider", title(PROVIDER));
+    context.insert("iterations", &report.iterations);
+    context.insert("tool_count", &counts(|profile| profile.tools));
+    context.insert("full_count", &counts(|profile| profile.full));
+    context.insert("deferred_count", &counts(|profile| profile.deferred));
+    context.insert("surfaces", &report.profiles.first().map(surfaces).unwrap_or_default());
+    let tools: Vec<ToolRow> = report
+        .tools
+        .iter()
+        .take(MAX_TOOLS)
+        .map(|tool| ToolRow {
+            name: shown_name(&tool.name, &tool.safe_name),
+            href: site
+                .index
+                .tool_file(site.catalog, &tool.safe_name)
+                .map(|_| format!("{root}tools/{}.html", tool.safe_name)),
+            full: tool.full.o200k,
+            stub: tool.stub.map(|count| count.o200k),
+            compact: tool.compact.map(|count| count.o200k),
+            doc: tool.doc.o200k,
+        })
+        .collect();
+    context.insert("more_tools", &report.tools.len().saturating_sub(tools.len()));
+    context.insert("costs", &tools);
+    let left_out: Vec<String> = report.left_out.iter().take(MAX_TOOLS).map(|name| clean_line(name)).collect();
+    context.insert("left_out", &left_out);
+    context.insert("notes", &report.notes);
+}
+
+fn surfaces(profile: &ProfileReport) -> Vec<SurfaceRow> {
+    let bound = |surface: &report::SurfaceReport| surface.tokens.as_ref().map(|tokens| tokens.bound.o200k);
+    let most = profile.surfaces.iter().filter_map(bound).max().unwrap_or(0).max(1);
+    let row = |surface: &report::SurfaceReport| {
+        let tokens = surface.tokens.as_ref();
+        let remark = if surface.as_surface != surface.surface {
+            Some(format!("as {}: this provider cannot defer tools by itself", surface.as_surface.as_str()))
+        } else if let Some(limit) = surface.over_limit {
+            Some(format!("over the limit of {limit} tools"))
+        } else {
+            surface.problem.as_deref().map(clean_line)
+        };
+        SurfaceRow {
+            surface: surface.surface.as_str(),
+            bound: bound(surface),
+            schemas: tokens.map(|tokens| tokens.schemas.o200k),
+            descriptions: tokens.map(|tokens| tokens.descriptions.o200k),
+            prompt: tokens.map(|tokens| tokens.prompt.o200k),
+            saving: tokens.and_then(|tokens| tokens.saving_percent),
+            job: tokens.map(|tokens| tokens.job.o200k),
+            job_cached: tokens.map(|tokens| tokens.job_cached.o200k),
+            remark,
+            bar: (bound(surface).unwrap_or(0) * 20).div_ceil(most).min(20),
+        }
+    };
+    profile.surfaces.iter().map(row).collect()
+}
+
+/// A profile that has a page.
+fn row(site: &Site<'_>, profile: &ProfileReport) -> Option<ProfileRow> {
+    let name = profile.profile.as_deref()?;
+    let entry = site.index.profiles().iter().find(|entry| entry.name == name)?;
+    let configured = site.catalog.config.profiles.get(name);
+    let bound =
+        profile.surfaces.iter().map(|surface| surface.tokens.as_ref().map(|tokens| tokens.bound.o200k));
+    Some(ProfileRow {
+        link: Link { text: shown_name(name, &entry.file), href: format!("profiles/{}.html", entry.file) },
+        about: clean_line(configured.and_then(|profile| profile.description.as_deref()).unwrap_or_default()),
+        tools: profile.tools,
+        full: profile.full,
+        deferred: profile.deferred,
+        bound: bound.collect(),
+    })
+}

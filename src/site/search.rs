@@ -1,0 +1,166 @@
+//! Search over names, short texts and parameters. The script `assets/site.js` has the same rules: what is typed gives the
+//! same list there and here.
+
+use serde::Serialize;
+use tera::Context;
+
+use super::frame::{Frame, clipped, shown_name};
+use super::{Page, Site, SiteIndex, category};
+use crate::catalog::{Catalog, Tool};
+use crate::render::TemplateError;
+use crate::tool::clean_line;
+
+/// How many tools the page lists.
+const MAX_FOUND: usize = 50;
+/// How much of a query is read.
+const MAX_QUERY: usize = 200;
+const MAX_WORDS: usize = 12;
+/// How many parameters of a tool are searched, and how many characters they may take together.
+const MAX_PARAMETERS: usize = 40;
+const MAX_TEXT: usize = 400;
+
+/// What is searched in: a line a tool, in the order of the site.
+#[derive(Debug)]
+pub(super) struct SearchIndex {
+    lines: Vec<Line>,
+}
+
+/// One tool as it is shown, and its words as they are searched.
+#[derive(Debug)]
+struct Line {
+    shown: Shown,
+    name: String,
+    short: String,
+    more: String,
+}
+
+/// What the script gets of a tool: name, file if it is another, short text, category, effect, further words.
+#[derive(Debug, Serialize)]
+struct Shown(String, String, String, String, &'static str, String);
+
+impl SearchIndex {
+    pub(super) fn new(catalog: &Catalog, index: &SiteIndex) -> Self {
+        let line = |(shown, &place): (usize, &usize)| {
+            let category = index.categories_of(shown).first().map(|&category| {
+                let titles = index.lineage(category).into_iter();
+                titles.map(|node| index.categories()[node].title.as_str()).collect::<Vec<_>>().join(" / ")
+            });
+            Line::of(&catalog.tools[place], &category.unwrap_or_default())
+        };
+        Self { lines: index.tools().iter().enumerate().map(line).collect() }
+    }
+
+    /// The best tools for a query, best first, by their place in the site; and how many there are.
+    pub(super) fn find(&self, query: &str) -> (Vec<usize>, usize) {
+        let words = words(&clipped(query, MAX_QUERY));
+        let list: Vec<&str> = words.split_whitespace().take(MAX_WORDS).collect();
+        let whole = list.concat();
+        let mut found: Vec<(u32, usize)> = self
+            .lines
+            .iter()
+            .enumerate()
+            .filter_map(|(index, line)| Some((line.score(&list, &whole)?, index)))
+            .collect();
+        found.sort_by_key(|&(score, index)| (std::cmp::Reverse(score), index));
+        let count = found.len();
+        (found.into_iter().take(MAX_FOUND).map(|(_, index)| index).collect(), count)
+    }
+
+    /// The script that gives all lines to the search box. A script and not JSON, so that pages opened as files can load it.
+    pub(super) fn script(&self, version: &str) -> String {
+        let lines: Vec<String> =
+            self.lines.iter().map(|line| serde_json::to_string(&line.shown).unwrap_or_default()).collect();
+        format!("window.toolcribIndex={{version:\"{version}\",tools:[\n{}\n]}}\n", lines.join(",\n"))
+    }
+}
+
+impl Line {
+    fn of(tool: &Tool, category: &str) -> Self {
+        let properties = tool.parameters.schema().get("properties").and_then(|list| list.as_object());
+        let names = properties.into_iter().flatten().map(|(name, _)| name.as_str()).take(MAX_PARAMETERS);
+        let also = tool.aliases.iter().map(String::as_str).chain([tool.op.as_str()]);
+        let also = also.chain(tool.definition.tags.iter().map(String::as_str)).chain(names);
+        let more = clipped(&clean_line(&also.collect::<Vec<_>>().join(" ")), MAX_TEXT);
+        let name = shown_name(&tool.name, &tool.safe_name);
+        let file = if name == tool.safe_name { String::new() } else { tool.safe_name.clone() };
+        let short = clipped(&clean_line(&tool.short), MAX_TEXT);
+        let category = clipped(category, 80);
+        Self {
+            name: words(&name),
+            short: words(&short),
+            more: words(&format!("{category} {more}")),
+            shown: Shown(name, file, short, category, tool.effect.as_str(), more),
+        }
+    }
+
+    /// How well a tool fits: every word must be found somewhere.
+    fn score(&self, list: &[&str], whole: &str) -> Option<u32> {
+        if whole.is_empty() {
+            return None;
+        }
+        let name = self.name.replace(' ', "");
+        let mut score = match name.strip_prefix(whole) {
+            Some("") => 1000,
+            Some(_) => 400,
+            None => 0,
+        };
+        let is_named = score > 0;
+        for word in list {
+            let best = place(&self.name, word, [60, 40, 25])
+                .max(place(&self.short, word, [12, 8, 0]))
+                .max(place(&self.more, word, [6, 4, 0]));
+            if best == 0 && !is_named {
+                return None;
+            }
+            score += best;
+        }
+        Some(score)
+    }
+}
+
+/// What a word is worth in a text: as a whole word, as the beginning of one, within one.
+fn place(text: &str, word: &str, [whole, beginning, within]: [u32; 3]) -> u32 {
+    let mut best = 0;
+    for (at, _) in text.match_indices(word) {
+        let begins = text[..at].ends_with(' ');
+        let ends = text[at + word.len()..].starts_with(' ');
+        best = best.max(match (begins, ends) {
+            (true, true) => return whole,
+            (true, false) => beginning,
+            _ => within,
+        });
+    }
+    best
+}
+
+/// The words of a text in lower case, each between spaces.
+fn words(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push(' ');
+    for c in text.to_lowercase().chars() {
+        if c.is_alphanumeric() {
+            out.push(c);
+        } else if !out.ends_with(' ') {
+            out.push(' ');
+        }
+    }
+    if !out.ends_with(' ') {
+        out.push(' ');
+    }
+    out
+}
+
+/// The page for a query; an empty one asks for it.
+pub(super) fn page(site: &Site<'_>, query: &str) -> Result<Page, TemplateError> {
+    let query = clipped(&clean_line(query), MAX_QUERY);
+    let (found, count) = site.index.search(site.catalog).find(&query);
+    let tools: Vec<_> = found.into_iter().map(|shown| category::entry(site, shown, "")).collect();
+    let mut context = Context::new();
+    context.insert("query", &query);
+    context.insert("count", &count);
+    context.insert("more", &(count - tools.len()));
+    context.insert("tools", &tools);
+    let title = if query.is_empty() { "Search".to_string() } else { format!("Search: {query}") };
+    let frame = Frame::at_root(site, "search", &title, String::new()).with_query(&query);
+    site.render("site/search.html", frame, context)
+}

@@ -1,0 +1,253 @@
+//! The page of a tool: all that its doc says, and what only people want: schemas, payloads, where it comes from.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tera::Context;
+
+use super::arguments::Arguments;
+use super::frame::{Frame, Link, Position, shown_name};
+use super::payload::{Bound, payloads};
+use super::{Page, Site, category, html};
+use crate::catalog::{Callable, Resolved, Tool};
+use crate::render::arguments::type_words;
+use crate::render::doc::MAX_EXAMPLE;
+use crate::render::markdown::{inline, prose};
+use crate::render::{Doc, TemplateError};
+use crate::tool::{NoSchemaMode, clean_line, clean_text};
+
+/// How many bytes of JSON a page shows in one place.
+const MAX_JSON: usize = 64 << 10;
+
+/// What the template is given. Fields that say so are HTML, all others are text.
+#[derive(Serialize)]
+struct ToolPage {
+    name: String,
+    title: Option<String>,
+    safe_name: String,
+    op: String,
+    aliases: Vec<String>,
+    tags: Vec<String>,
+    capabilities: Vec<String>,
+    roles: Vec<String>,
+    server: Option<String>,
+    source: String,
+    effect: &'static str,
+    approval: bool,
+    deprecated: bool,
+    replaced_by: Option<Replacement>,
+    not_callable: Option<String>,
+    categories: Vec<Link>,
+    /// HTML.
+    short: String,
+    /// HTML.
+    long: String,
+    /// HTML.
+    arguments: Option<Arguments>,
+    /// HTML: the type of what is returned.
+    result: Option<String>,
+    /// HTML.
+    returns: String,
+    /// HTML.
+    errors: Vec<String>,
+    call: Option<String>,
+    examples: Vec<Shown>,
+    example_texts: Vec<String>,
+    /// HTML.
+    notes: Vec<String>,
+    /// HTML.
+    dos: Vec<String>,
+    /// HTML.
+    donts: Vec<String>,
+    /// HTML.
+    edge_cases: Vec<String>,
+    schema: Option<String>,
+    result_schema: Option<String>,
+    payloads: Vec<Bound>,
+    doc: String,
+    doc_version: String,
+    sections: Vec<Section>,
+}
+
+#[derive(Serialize)]
+struct Replacement {
+    name: String,
+    href: Option<String>,
+}
+
+/// An example.
+#[derive(Serialize)]
+struct Shown {
+    /// HTML.
+    title: String,
+    call: Option<String>,
+    result: Option<String>,
+}
+
+/// A part of the page, for the list of them.
+#[derive(Serialize)]
+struct Section {
+    id: &'static str,
+    title: &'static str,
+}
+
+/// The page.
+pub(super) fn page(site: &Site<'_>, shown: usize) -> Result<Page, TemplateError> {
+    let tool = site.tool(shown);
+    let mut page = ToolPage::of(site, shown, tool);
+    page.sections = page.sections();
+    let category = site.index.categories_of(shown).first().copied();
+    let position = Position { category, tool: Some(shown) };
+    let lineage = category.map(|category| site.index.lineage(category)).unwrap_or_default();
+    let frame = Frame::below(site, "tool", &page.name, clean_line(&tool.short), position)
+        .with_crumbs(lineage.into_iter().map(|above| category::link(site, above)));
+    let mut context = Context::new();
+    context.insert("tool", &page);
+    site.render("site/tool.html", frame, context)
+}
+
+impl ToolPage {
+    fn of(site: &Site<'_>, shown: usize, tool: &Tool) -> Self {
+        let definition = &tool.definition;
+        let (not_callable, unchecked) = match tool.parameters.callable() {
+            Callable::No(reason) => (Some(clean_line(reason)), false),
+            Callable::Unchecked(NoSchemaMode::HumanApproval) => (None, true),
+            _ => (None, false),
+        };
+        let lines = |texts: &[String]| texts.iter().map(|text| line(text)).collect::<Vec<_>>();
+        let cleaned = |texts: &[String]| texts.iter().map(|text| clean_line(text)).collect::<Vec<_>>();
+        let rules = |rules: fn(&crate::tool::Policy) -> &Vec<String>| {
+            tool.policy.as_ref().map(|policy| lines(rules(policy))).unwrap_or_default()
+        };
+        let result_schema = definition.result_schema.as_ref().map(|schema| schema.value());
+        let place = &tool.place;
+        let at = place.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let name = clean_line(&tool.name);
+        let is_told = tool.long.trim().trim_end_matches('.') == tool.short.trim_end_matches('.');
+        Self {
+            name: if name.is_empty() { tool.safe_name.clone() } else { name },
+            title: definition.title.as_deref().map(clean_line).filter(|title| !title.is_empty()),
+            safe_name: tool.safe_name.clone(),
+            op: clean_line(&tool.op),
+            aliases: cleaned(&tool.aliases),
+            tags: cleaned(&definition.tags),
+            capabilities: cleaned(&definition.capabilities),
+            roles: cleaned(&definition.allowed_roles),
+            server: tool.server.as_deref().map(clean_line),
+            source: clean_line(&format!("{}{at}", place.file)),
+            effect: tool.effect.as_str(),
+            approval: definition.approval == Some(true) || unchecked,
+            deprecated: definition.deprecated == Some(true),
+            replaced_by: definition.replaced_by.as_deref().map(|name| Replacement::of(site, name)),
+            not_callable,
+            categories: site
+                .index
+                .categories_of(shown)
+                .iter()
+                .map(|&category| {
+                    let titles = site.index.lineage(category);
+                    let titles = titles.iter().map(|&node| site.index.categories()[node].title.as_str());
+                    Link { text: titles.collect::<Vec<_>>().join(" / "), ..category::link(site, category) }
+                })
+                .collect(),
+            short: line(&tool.short),
+            long: if is_told { String::new() } else { html::blocks(&prose(&tool.long)) },
+            arguments: definition.parameters.is_some().then(|| Arguments::of(tool.parameters.schema())),
+            result: result_schema.map(|schema| html::line(&type_words(schema, schema))),
+            returns: html::blocks(&prose(tool.returns.as_deref().unwrap_or_default())),
+            errors: lines(&tool.raises),
+            call: tool.call.as_ref().map(|arguments| call(tool, arguments)),
+            examples: examples(tool),
+            example_texts: tool
+                .example_texts
+                .iter()
+                .map(|text| cut(clean_text(text).into(), MAX_EXAMPLE))
+                .collect(),
+            notes: lines(&tool.notes),
+            dos: rules(|policy| &policy.dos),
+            donts: rules(|policy| &policy.donts),
+            edge_cases: rules(|policy| &policy.edge_cases),
+            schema: definition.parameters.as_ref().map(|schema| json_text(schema.value())),
+            result_schema: result_schema.map(json_text),
+            payloads: payloads(site, tool),
+            doc: format!("{}.md", tool.safe_name),
+            doc_version: Doc::of(tool, site.catalog).version().to_string(),
+            sections: Vec::new(),
+        }
+    }
+
+    fn sections(&self) -> Vec<Section> {
+        let has_policy = !(self.dos.is_empty() && self.donts.is_empty() && self.edge_cases.is_empty());
+        let all = [
+            ("arguments", "Arguments", true),
+            ("returns", "Returns", self.result.is_some() || !self.returns.is_empty()),
+            ("errors", "Errors", !self.errors.is_empty()),
+            ("call", "Call", self.call.is_some()),
+            ("examples", "Examples", !(self.examples.is_empty() && self.example_texts.is_empty())),
+            ("notes", "Notes", !self.notes.is_empty()),
+            ("policy", "Policy", has_policy),
+            ("schema", "Schema", self.schema.is_some() || self.result_schema.is_some()),
+            ("payloads", "Payloads", true),
+            ("details", "Details", true),
+        ];
+        all.into_iter()
+            .filter(|(.., is_there)| *is_there)
+            .map(|(id, title, _)| Section { id, title })
+            .collect()
+    }
+}
+
+impl Replacement {
+    fn of(site: &Site<'_>, name: &str) -> Self {
+        let shown = match site.catalog.resolve(name) {
+            Resolved::Tool(tool) => site.index.tool_file(site.catalog, &tool.safe_name),
+            _ => None,
+        };
+        let href = shown.map(|shown| format!("{}.html", site.tool(shown).safe_name));
+        Self { name: shown_name(name, name), href }
+    }
+}
+
+fn line(text: &str) -> String {
+    html::line(&inline(text))
+}
+
+/// A complete call, in the form that providers report it.
+fn call(tool: &Tool, arguments: &Map<String, Value>) -> String {
+    let mut call = Map::new();
+    call.insert("name".into(), tool.safe_name.as_str().into());
+    call.insert("arguments".into(), Value::Object(arguments.clone()));
+    json_text(&Value::Object(call))
+}
+
+/// The examples; the first is the ready-made call already, unless it has something to add.
+fn examples(tool: &Tool) -> Vec<Shown> {
+    let shown = |(index, example): (usize, &crate::tool::Example)| {
+        let is_told = index == 0 && example.result.is_none();
+        let title = example.title.as_deref().map(line).filter(|title| !title.is_empty());
+        let otherwise =
+            if index == 0 { "The call above".to_string() } else { format!("Example {}", index + 1) };
+        (!is_told).then(|| Shown {
+            title: title.unwrap_or(otherwise),
+            call: (index > 0).then(|| call(tool, &example.arguments)),
+            result: example.result.as_ref().map(json_text),
+        })
+    };
+    tool.examples.iter().enumerate().filter_map(shown).collect()
+}
+
+/// JSON to read and to copy.
+pub(super) fn json_text(value: &Value) -> String {
+    let compact = value.to_string();
+    let text =
+        if compact.len() <= 72 { compact } else { serde_json::to_string_pretty(value).unwrap_or_default() };
+    cut(clean_text(&text).into(), MAX_JSON)
+}
+
+/// A text of bounded length.
+fn cut(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        text.push_str("\n… cut here; registry.json has all of it");
+    }
+    text
+}
