@@ -17,11 +17,14 @@ pub mod catalog; // raw tools in, one checked catalog out
 pub mod cli; // the command line
 pub mod config; // toolcrib.toml
 pub mod finding; // what is wrong with the input, and where
+pub mod functions; // what agents call, and what they get
 pub mod model; // a model behind an OpenAI-compatible API
 pub mod provider; // every provider's wire: payloads out, calls in, results out
 pub mod render; // a catalog becomes documentation
 pub mod report; // what a catalog costs, in tokens
+pub mod serve; // the server: the running catalog, and the doors to it
 pub mod site; // web pages for people
 pub mod sources; // bytes in, raw tools out
 pub mod tokens; // token counts, offline
 pub mod tool; // the nouns of one tool
+pub mod watch; // when what a catalog is made of changes

@@ -1,5 +1,6 @@
 //! Building the catalog, tool by tool.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
@@ -29,8 +30,9 @@ pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut 
     unused_overlays(&workspace, &used, findings);
     let by_name = names::settle(&mut tools, findings);
     lint::pairs(&tools, findings);
-    let mut catalog =
-        Catalog { tools, config: workspace.config, version: String::new(), complete: true, by_name };
+    let tools = tools.into_iter().map(Arc::new).collect();
+    let config = Arc::new(workspace.config);
+    let mut catalog = Catalog { tools, config, version: String::new(), complete: true, by_name };
     profile::check(&catalog, findings);
     lint::replacements(&catalog, findings);
     catalog.version = registry::version(&catalog);
@@ -76,7 +78,7 @@ impl Context<'_> {
             parameters.validator()?;
             sample::sample_arguments(parameters.schema(), &|arguments| parameters.accepts(arguments))
         });
-        if call.is_none() && parameters.validator().is_some() {
+        if call.is_none() && parameters.is_checked() {
             report(
                 Finding::new(Code::CallUnderivable, "no valid call could be made from the schema")
                     .help("add one to `examples`"),
@@ -119,7 +121,7 @@ impl Context<'_> {
             example_texts: parts.examples,
             policy,
             effect,
-            parameters,
+            parameters: parameters.settle(),
             call,
             server,
             place,

@@ -25,6 +25,7 @@ mod schema;
 mod short;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::config::{Config, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
@@ -87,9 +88,9 @@ pub struct Tool {
 #[derive(Debug, Default)]
 pub struct Catalog {
     /// The tools, in the order of their sources.
-    pub tools: Vec<Tool>,
+    pub tools: Vec<Arc<Tool>>,
     /// The configuration that was applied.
-    pub config: Config,
+    pub config: Arc<Config>,
     /// The hash of all content.
     pub version: String,
     /// Whether all input could be read; otherwise that a tool is not here proves nothing.
@@ -185,8 +186,28 @@ impl Catalog {
 
     /// The tool with this canonical name.
     pub fn named(&self, name: &str) -> Option<&Tool> {
-        let candidates = self.by_name.get(name)?;
-        candidates.iter().map(|&index| &self.tools[index]).find(|tool| tool.name == name)
+        self.position(name).map(|index| &*self.tools[index])
+    }
+
+    /// Where the tool with this canonical name stands in [`Catalog::tools`].
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name)?.iter().copied().find(|&index| self.tools[index].name == name)
+    }
+
+    /// The same catalog for somebody who knows only some of its tools: to them the others do not exist. The version
+    /// stays that of the whole.
+    pub fn restricted_to(&self, keep: impl Fn(&Tool) -> bool) -> Self {
+        let mut place = vec![None; self.tools.len()];
+        let mut tools = Vec::new();
+        for (index, tool) in self.tools.iter().enumerate().filter(|(_, tool)| keep(tool)) {
+            place[index] = Some(tools.len());
+            tools.push(Arc::clone(tool));
+        }
+        let known = |all: &Vec<usize>| all.iter().filter_map(|&index| place[index]).collect::<Vec<_>>();
+        let names = self.by_name.iter().map(|(name, all)| (name.clone(), known(all)));
+        let by_name = names.filter(|(_, all)| !all.is_empty()).collect();
+        let (config, version) = (Arc::clone(&self.config), self.version.clone());
+        Self { tools, config, version, complete: self.complete, by_name }
     }
 
     /// What a canonical name, op, safe name or alias means. An exact canonical name always wins.
@@ -196,7 +217,7 @@ impl Catalog {
         }
         match self.by_name.get(name).map(Vec::as_slice) {
             Some([index]) => Resolved::Tool(&self.tools[*index]),
-            Some(several) => Resolved::Ambiguous(several.iter().map(|&index| &self.tools[index]).collect()),
+            Some(several) => Resolved::Ambiguous(several.iter().map(|&index| &*self.tools[index]).collect()),
             None => Resolved::Unknown(nearest(
                 name,
                 self.tools.iter().flat_map(|tool| [tool.name.as_str(), tool.op.as_str()]),

@@ -75,7 +75,7 @@ impl Catalog {
 
 /// Reports selectors of profiles that select nothing.
 pub(super) fn check(catalog: &Catalog, findings: &mut Vec<Finding>) {
-    let facts: Vec<_> = catalog.tools.iter().map(Tool::facts).collect();
+    let facts: Vec<_> = catalog.tools.iter().map(|tool| tool.facts()).collect();
     for (name, profile) in &catalog.config.profiles {
         let lists = [
             ("include", &profile.include),

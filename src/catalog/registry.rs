@@ -95,7 +95,7 @@ pub fn registry(catalog: &Catalog, profile: &Profile<'_>) -> String {
 
 /// The hash of everything a caller could notice: each tool's record and what runs it, in order.
 pub(super) fn version(catalog: &Catalog) -> String {
-    let digests: Vec<blake3::Hash> = catalog.tools.par_iter().map(digest).collect();
+    let digests: Vec<blake3::Hash> = catalog.tools.par_iter().map(|tool| digest(tool)).collect();
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"toolcrib registry 1\n");
     for digest in digests {

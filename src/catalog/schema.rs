@@ -1,6 +1,6 @@
-//! The schema of a tool's arguments: repaired, compiled once (DEF-4), and what follows when it cannot be.
+//! The schema of a tool's arguments: repaired, compiled (DEF-4), and what follows when it cannot be.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 use jsonschema::{Draft, PatternOptions, Validator};
@@ -20,13 +20,15 @@ pub struct Parameters {
     schema: Arc<Value>,
     callable: Callable,
     cost: Cost,
+    /// Compiled when it is first needed. Most of a large catalog is only read, and this is most of its memory.
+    validator: OnceLock<Option<Box<Validator>>>,
 }
 
 /// Whether a tool can be called.
 #[derive(Debug)]
 pub enum Callable {
     /// Calls are checked.
-    Checked(Box<Validator>),
+    Checked,
     /// Calls run unchecked, within a mode that the author chose (DEF-3).
     Unchecked(NoSchemaMode),
     /// Calls are refused, for this reason.
@@ -46,10 +48,19 @@ impl Parameters {
 
     /// What checks calls, when they can be checked.
     pub fn validator(&self) -> Option<&Validator> {
-        match &self.callable {
-            Callable::Checked(validator) => Some(validator),
-            _ => None,
-        }
+        let compile = || validator(&self.schema).ok().map(Box::new);
+        self.is_checked().then(|| self.validator.get_or_init(compile).as_deref())?
+    }
+
+    /// Whether calls are checked.
+    pub fn is_checked(&self) -> bool {
+        matches!(self.callable, Callable::Checked)
+    }
+
+    /// Drops what was compiled while the catalog was built.
+    pub(super) fn settle(mut self) -> Self {
+        self.validator = OnceLock::new();
+        self
     }
 
     /// Whether these arguments fit. So are arguments that would cost too much to check said not to.
@@ -94,9 +105,9 @@ pub(super) fn check(
     }
     describe(&mut schema, described);
     let cost = Cost::of(&schema);
-    let callable = match remote {
-        Some(reference) => Callable::No(format!("its schema refers to {reference}, which is never fetched")),
-        None => compile(&schema, cost).unwrap_or_else(|problem| {
+    let refused = match remote {
+        Some(reference) => Err(format!("its schema refers to {reference}, which is never fetched")),
+        None => compile(&schema, cost).map_err(|problem| {
             let finding =
                 Finding::new(Code::SchemaInvalid, format!("the schema cannot be compiled: {problem}"));
             report(
@@ -104,10 +115,20 @@ pub(super) fn check(
                     .at(place.clone())
                     .help("correct the schema; until then the tool is documented but cannot be called"),
             );
-            Callable::No(format!("its schema cannot be compiled: {problem}"))
+            format!("its schema cannot be compiled: {problem}")
         }),
     };
-    Parameters { schema, callable, cost }
+    match refused {
+        Ok(validator) => Parameters {
+            schema,
+            callable: Callable::Checked,
+            cost,
+            validator: OnceLock::from(Some(Box::new(validator))),
+        },
+        Err(reason) => {
+            Parameters { schema, callable: Callable::No(reason), cost, validator: OnceLock::new() }
+        }
+    }
 }
 
 fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Finding)) -> Parameters {
@@ -121,7 +142,7 @@ fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Find
             Callable::No("its source gives no schema".into())
         }
     };
-    Parameters { schema: Arc::new(json!({})), callable, cost: Cost::default() }
+    Parameters { schema: Arc::new(json!({})), callable, cost: Cost::default(), validator: OnceLock::new() }
 }
 
 fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Finding)) {
@@ -190,7 +211,7 @@ pub(super) fn tells(schema: &Value, described: &IndexMap<String, String>) -> boo
     !described.is_empty() && described.iter().all(says)
 }
 
-fn compile(schema: &Value, cost: Cost) -> Result<Callable, String> {
+fn compile(schema: &Value, cost: Cost) -> Result<Validator, String> {
     if !cost.is_bearable() {
         return Err(
             "its unions refer to each other so often that one value would take over 10,000 checks".into()
@@ -199,17 +220,19 @@ fn compile(schema: &Value, cost: Cost) -> Result<Callable, String> {
     if !takes_objects(schema) {
         return Err("arguments are always an object, and its root is of another type".into());
     }
-    let options = || jsonschema::options().with_draft(draft(schema)).offline().should_validate_formats(true);
-    let linear = options().with_pattern_options(PatternOptions::regex()).build(schema);
-    let validator = linear.or_else(|_| {
-        options()
-            .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
-            .build(schema)
-    });
-    validator.map(|validator| Callable::Checked(Box::new(validator))).map_err(|error| {
+    validator(schema).map_err(|error| {
         let at = error.instance_path().to_string();
         let place = if at.is_empty() { String::new() } else { format!(" at {at}") };
         format!("{}{place}", error.masked())
+    })
+}
+
+fn validator(schema: &Value) -> Result<Validator, jsonschema::ValidationError<'static>> {
+    let options = || jsonschema::options().with_draft(draft(schema)).offline().should_validate_formats(true);
+    options().with_pattern_options(PatternOptions::regex()).build(schema).or_else(|_| {
+        options()
+            .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
+            .build(schema)
     })
 }
 

@@ -1,7 +1,7 @@
 //! The arguments that name a catalog, shared by all commands that read one.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -20,13 +20,20 @@ pub(super) struct CatalogArgs {
 }
 
 impl CatalogArgs {
-    /// Opens the catalog; a path that does not exist is a wrong command line.
-    pub(super) fn open(&self) -> Result<Checked, Failure> {
-        if !self.catalog.exists() {
-            return Err(Failure::Usage(format!("there is no catalog at {}", self.catalog.display())));
+    /// The path of the catalog; one that does not exist is a wrong command line.
+    pub(super) fn path(&self) -> Result<&Path, Failure> {
+        if self.catalog.exists() {
+            Ok(&self.catalog)
+        } else {
+            Err(Failure::Usage(format!("there is no catalog at {}", self.catalog.display())))
         }
+    }
+
+    /// Opens the catalog.
+    pub(super) fn open(&self) -> Result<Checked, Failure> {
+        let path = self.path()?;
         let progress = super::progress::Spinner::start("reading the catalog");
-        let checked = catalog::open(config::read(&self.catalog));
+        let checked = catalog::open(config::read(path));
         progress.finish();
         Ok(checked)
     }

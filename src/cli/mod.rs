@@ -3,6 +3,7 @@
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 findings or failure, 2 wrong command line,
 //! 70 internal error.
 
+mod call;
 mod catalog;
 mod check;
 mod completions;
@@ -16,7 +17,9 @@ mod render;
 mod reply;
 mod schema;
 mod seed;
+mod serve;
 mod tokens;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -55,6 +58,8 @@ enum Command {
     Reply(reply::Reply),
     Prompt(prompt::Prompt),
     Tokens(tokens::Tokens),
+    Call(call::Call),
+    Serve(serve::Serve),
     Import(import::Import),
     Schema(schema::Schema),
     Completions(completions::Completions),
@@ -90,19 +95,20 @@ pub fn run() -> ExitCode {
         Command::Reply(command) => command.run(),
         Command::Prompt(command) => command.run(),
         Command::Tokens(command) => command.run(),
+        Command::Call(command) => command.run(),
+        Command::Serve(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run::<Arguments>(),
     });
-    let message = |text: &str| note(format!("{}error:{} {text}", BOLD_RED.render(), BOLD_RED.render_reset()));
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(Failure::Findings(text))) => {
-            text.iter().for_each(|text| message(text));
+            text.iter().for_each(|text| complain(text));
             ExitCode::from(1)
         }
         Ok(Err(Failure::Usage(text))) => {
-            message(&text);
+            complain(&text);
             ExitCode::from(2)
         }
         Err(_) => {
@@ -132,6 +138,11 @@ fn print(text: &str) -> Outcome {
         }
         _ => Ok(()),
     }
+}
+
+/// What could not be done, for stderr.
+fn complain(text: &str) {
+    note(format!("{}error:{} {text}", BOLD_RED.render(), BOLD_RED.render_reset()));
 }
 
 /// Notes for stderr.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::catalog::{CatalogArgs, counted, report_briefly};
 use super::progress::Bar;
+use super::watch::{Rerun, watch};
 use super::{Failure, Outcome, note, print};
 use crate::catalog::Checked;
 use crate::render::{Docs, RenderError, Templates, folder};
@@ -35,33 +36,36 @@ pub(super) struct Render {
     #[arg(long)]
     site: bool,
     /// Change nothing; print what would change as a diff, and exit 1 if anything would.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "watch")]
     check: bool,
+    /// Go on, and write again whenever the catalog changes. An edit that breaks it leaves the docs as they are.
+    #[arg(long)]
+    watch: bool,
 }
 
 impl Render {
     pub(super) fn run(self) -> Outcome {
+        if self.watch {
+            return watch(&self.catalog, &self);
+        }
         let checked = self.catalog.open()?;
         report_briefly(&checked);
-        let templates = templates(&self.catalog, &checked, self.templates.as_deref())?;
-        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
-        let index = self.site.then(|| SiteIndex::new(&checked.catalog, &profile));
-        let docs = Docs::new(&checked.catalog, profile, &templates);
-        let Some(index) = &index else { return self.finish(&checked, &docs) };
-        let site = Site::new(index, &checked.catalog, &checked.findings, &templates);
-        self.finish(&checked, &Folder::new(site, docs))
+        if self.check {
+            self.with_output(&checked, |output| self.drift(output))
+        } else {
+            self.rerun(&checked, "")
+        }
     }
 
-    fn finish(&self, checked: &Checked, output: &dyn Output) -> Outcome {
-        if self.check {
-            return self.drift(output);
+    fn with_output(&self, checked: &Checked, act: impl FnOnce(&dyn Output) -> Outcome) -> Outcome {
+        let templates = templates(&self.catalog, checked, self.templates.as_deref())?;
+        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
+        if !self.site {
+            return act(&Docs::new(&checked.catalog, profile, &templates));
         }
-        let bar = Bar::new("writing docs", output.count() as u64);
-        let report = output.write(&self.out, &|done| bar.add(done)).map_err(failure)?;
-        bar.finish();
-        note(format!("{}: {}", self.out.display(), summary(output.tools(), &report)));
-        kept(&report, checked.catalog.complete);
-        if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
+        let index = SiteIndex::new(&checked.catalog, &profile);
+        let site = Site::new(&index, &checked.catalog, &checked.findings, &templates);
+        act(&Folder::new(site, Docs::new(&checked.catalog, profile, &templates)))
     }
 
     fn drift(&self, output: &dyn Output) -> Outcome {
@@ -83,6 +87,32 @@ impl Render {
         );
         Err(Failure::Findings(Some(message)))
     }
+}
+
+impl Rerun for Render {
+    fn also(&self) -> Vec<PathBuf> {
+        self.templates.iter().cloned().collect()
+    }
+
+    fn has_result(&self) -> bool {
+        has_docs(&self.out)
+    }
+
+    fn rerun(&self, checked: &Checked, why: &str) -> Outcome {
+        self.with_output(checked, |output| {
+            let bar = Bar::new("writing docs", output.count() as u64);
+            let report = output.write(&self.out, &|done| bar.add(done)).map_err(failure)?;
+            bar.finish();
+            note(format!("{}: {}{why}", self.out.display(), summary(output.tools(), &report)));
+            kept(&report, checked.catalog.complete);
+            if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
+        })
+    }
+}
+
+/// Whether a folder holds docs of an earlier run; one that cannot be read is left alone as well.
+pub(super) fn has_docs(folder: &Path) -> bool {
+    folder::owned(folder).map_or(true, |files| !files.is_empty())
 }
 
 /// What is written: docs, or docs with pages.

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use super::catalog::{CatalogArgs, report_briefly};
 use super::progress::Bar;
-use super::render::{failure, kept, summary, templates};
+use super::render::{failure, has_docs, kept, summary, templates};
+use super::watch::{Rerun, watch};
 use super::{Failure, Outcome, note};
-use crate::render::{Docs, seed};
+use crate::catalog::Checked;
+use crate::render::{DOCS, Docs, Seeded, seed};
 
 /// Seed an agent's workspace: AGENTS.md, tools/README.md, one page a tool, registry.json.
 ///
@@ -28,6 +30,9 @@ pub(super) struct Seed {
     /// `{{ description }}`, `{{ tool_count }}` and `{{ registry_version }}` are filled in.
     #[arg(long, value_name = "DIR")]
     template: Option<PathBuf>,
+    /// Go on, and seed again whenever the catalog changes. An edit that breaks it leaves the workspace as it is.
+    #[arg(long)]
+    watch: bool,
 }
 
 const UNCLEAR: &str = "has toolcrib markers that do not pair, or a code fence around them; kept as it is; put one \
@@ -35,30 +40,52 @@ const UNCLEAR: &str = "has toolcrib markers that do not pair, or a code fence ar
 
 impl Seed {
     pub(super) fn run(self) -> Outcome {
+        if self.watch {
+            return watch(&self.catalog, &self);
+        }
         let checked = self.catalog.open()?;
         report_briefly(&checked);
+        self.rerun(&checked, "")
+    }
+}
+
+impl Rerun for Seed {
+    fn also(&self) -> Vec<PathBuf> {
+        self.template.iter().cloned().collect()
+    }
+
+    fn has_result(&self) -> bool {
+        has_docs(&self.workspace.join(DOCS))
+    }
+
+    fn rerun(&self, checked: &Checked, why: &str) -> Outcome {
         if let Some(template) = self.template.as_ref().filter(|template| !template.is_dir()) {
             return Err(Failure::Usage(format!("there is no template folder at {}", template.display())));
         }
-        let templates = templates(&self.catalog, &checked, None)?;
+        let templates = templates(&self.catalog, checked, None)?;
         let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
         let docs = Docs::new(&checked.catalog, profile, &templates);
         let bar = Bar::new("writing docs", docs.tools().len() as u64);
         let seeded =
             seed(&docs, &self.workspace, self.template.as_deref(), &|done| bar.add(done)).map_err(failure)?;
         bar.finish();
-        note(format!("{}: {}", self.workspace.display(), summary(docs.tools().len(), &seeded.docs)));
-        kept(&seeded.docs, checked.catalog.complete);
-        if !seeded.written.is_empty() {
-            note(format!("wrote {}", seeded.written.join(", ")));
-        }
-        if !seeded.kept.is_empty() {
-            let why = if seeded.index_kept { ", since not all sources could be read" } else { "" };
-            note(format!("kept your {}{why}", seeded.kept.join(", ")));
-        }
-        for file in &seeded.unclear {
-            note(format!("{file} {UNCLEAR}"));
-        }
+        note(format!("{}: {}{why}", self.workspace.display(), summary(docs.tools().len(), &seeded.docs)));
+        report(&seeded, checked.catalog.complete);
         if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
+    }
+}
+
+/// What became of the files beside the docs.
+fn report(seeded: &Seeded, complete: bool) {
+    kept(&seeded.docs, complete);
+    if !seeded.written.is_empty() {
+        note(format!("wrote {}", seeded.written.join(", ")));
+    }
+    if !seeded.kept.is_empty() {
+        let why = if seeded.index_kept { ", since not all sources could be read" } else { "" };
+        note(format!("kept your {}{why}", seeded.kept.join(", ")));
+    }
+    for file in &seeded.unclear {
+        note(format!("{file} {UNCLEAR}"));
     }
 }

@@ -96,9 +96,8 @@ fn bound_schema(
     if let Callable::No(reason) = tool.parameters.callable() {
         return Err(format!("it cannot be called, since {reason}"));
     }
-    if chosen.extent == Extent::Stub || tool.parameters.validator().is_none() {
-        let takes_none =
-            tool.parameters.validator().is_some() && view::takes_no_arguments(tool.parameters.schema());
+    if chosen.extent == Extent::Stub || !tool.parameters.is_checked() {
+        let takes_none = tool.parameters.is_checked() && view::takes_no_arguments(tool.parameters.schema());
         return Ok(BoundSchema { schema: stub(rules.stub, takes_none, tool), strict: false });
     }
     let schema = written_schema(tool);

@@ -10,27 +10,29 @@ use super::templates::{TemplateError, Templates};
 use crate::catalog::{Callable, Catalog, Resolved, Tool};
 use crate::tool::{Example, NoSchemaMode, Policy};
 
-/// What a template can use; all of it is markdown, safe to place on lines of its own.
+/// The doc of one tool: what a template can use. All of it is markdown, safe to place on lines of its own.
 #[derive(Debug, Serialize)]
-pub(crate) struct Doc {
-    heading: String,
-    category: String,
-    op: String,
-    effect: &'static str,
-    deprecated: bool,
-    replaced_by: Option<String>,
-    not_callable: Option<String>,
-    approval: bool,
-    long: String,
-    arguments: String,
+pub struct Doc {
+    pub(super) heading: String,
+    pub(super) category: String,
+    pub(super) op: String,
+    pub(super) effect: &'static str,
+    pub(super) short: String,
+    pub(super) deprecated: bool,
+    pub(super) replaced_by: Option<String>,
+    pub(super) not_callable: Option<String>,
+    pub(super) approval: bool,
+    pub(super) long: String,
+    pub(super) arguments: String,
     folded: bool,
-    returns: Option<String>,
-    raises: Option<String>,
-    call: Option<String>,
-    examples: Option<String>,
-    notes: Option<String>,
-    policy: Option<String>,
-    pub(crate) doc_version: String,
+    pub(super) returns: Option<String>,
+    pub(super) raises: Option<String>,
+    pub(super) call: Option<String>,
+    pub(super) examples: Option<String>,
+    pub(super) notes: Option<String>,
+    pub(super) policy: Option<String>,
+    pub(super) doc_version: String,
+    pub(super) receipt: String,
 }
 
 /// Examples as text are cut at this many characters: a doc is read within a budget.
@@ -38,7 +40,7 @@ pub(crate) const MAX_EXAMPLE: usize = 4000;
 
 impl Doc {
     /// Makes the doc of a tool.
-    pub(crate) fn of(tool: &Tool, catalog: &Catalog) -> Self {
+    pub fn of(tool: &Tool, catalog: &Catalog) -> Self {
         let arguments = arguments(tool.parameters.schema());
         let categories: Vec<String> =
             tool.categories.iter().map(|path| inline(&path.as_str().replace('/', " / "))).collect();
@@ -53,6 +55,7 @@ impl Doc {
             category: categories.join(", "),
             op: code(&tool.op),
             effect: tool.effect.as_str(),
+            short: inline(&tool.short),
             deprecated: tool.definition.deprecated == Some(true),
             replaced_by: tool.definition.replaced_by.as_deref().map(|name| reference(name, catalog)),
             not_callable,
@@ -67,25 +70,34 @@ impl Doc {
             notes: list(tool.notes.iter().map(|note| inline(note))),
             policy: tool.policy.as_ref().and_then(policy),
             doc_version: String::new(),
+            receipt: String::new(),
         };
-        doc.doc_version = doc.version();
+        let hash = doc.hash().to_hex();
+        doc.doc_version = hash[..10].to_string();
+        doc.receipt = hash[58..].to_string();
         doc
     }
 
     /// The doc as markdown.
-    pub(crate) fn render(
-        &self,
-        templates: &Templates,
-        registry_version: &str,
-    ) -> Result<String, TemplateError> {
+    pub fn render(&self, templates: &Templates, registry_version: &str) -> Result<String, TemplateError> {
         let mut context = Context::from_serialize(self)
             .map_err(|error| TemplateError { name: "docs/tool.md".into(), problem: error.to_string() })?;
         context.insert("registry_version", registry_version);
         templates.render("docs/tool.md", &context)
     }
 
+    /// The version: the same for as long as the doc says the same.
+    pub fn version(&self) -> &str {
+        &self.doc_version
+    }
+
+    /// The receipt: only who has read the doc, as it is now, knows it.
+    pub fn receipt(&self) -> &str {
+        &self.receipt
+    }
+
     /// The hash of all that a reader can see.
-    fn version(&self) -> String {
+    fn hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         let flags = [self.deprecated, self.approval, self.folded].map(u8::from);
         let texts = [&self.heading, &self.category, &self.op, &self.long, &self.arguments];
@@ -103,7 +115,7 @@ impl Doc {
         for text in texts.into_iter().map(Some).chain(optional.map(Option::as_ref)) {
             hasher.update(b"\0").update(text.map_or(b"", |text| text.as_bytes()));
         }
-        hasher.finalize().to_hex()[..10].to_string()
+        hasher.finalize()
     }
 }
 

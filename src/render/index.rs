@@ -111,6 +111,10 @@ impl Index {
 }
 
 impl Page {
+    pub(super) fn heading(&self) -> &str {
+        &self.heading
+    }
+
     pub(super) fn render(
         &self,
         templates: &Templates,

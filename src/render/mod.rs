@@ -14,6 +14,7 @@ pub mod folder;
 mod index;
 pub(crate) mod markdown;
 mod prompt;
+mod section;
 mod seed;
 mod templates;
 
@@ -21,13 +22,14 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use crate::catalog::{Catalog, Profile, ProfileTool, registry};
-pub(crate) use doc::Doc;
 use folder::FileSet;
 use index::Index;
 pub(crate) use index::segment_title;
 
+pub use doc::Doc;
 pub use prompt::{PromptSection, files_section};
-pub use seed::{Seeded, seed};
+pub use section::Section;
+pub use seed::{DOCS, Seeded, seed};
 pub use templates::{TemplateError, Templates};
 
 /// The documentation of a profile, ready to be written.
@@ -78,6 +80,12 @@ impl<'a> Docs<'a> {
     /// The index, `README.md` (DOC-3).
     pub fn index(&self) -> Result<String, TemplateError> {
         self.index.readme(self.templates, &self.catalog.version)
+    }
+
+    /// The pages that the index is split into where there are many tools (DOC-3): path, heading, markdown.
+    pub fn index_pages(&self) -> impl Iterator<Item = (&str, &str, Result<String, TemplateError>)> {
+        let render = |page: &index::Page| page.render(self.templates, &self.catalog.version);
+        self.index.pages().iter().map(move |page| (page.path.as_str(), page.heading(), render(page)))
     }
 
     /// A broken template is reported before anything is written.

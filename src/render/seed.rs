@@ -19,7 +19,7 @@ use super::templates::{TemplateError, render_text};
 use super::{Docs, RenderError, files_section};
 
 /// The folder of the docs in a workspace.
-const DOCS: &str = "tools";
+pub const DOCS: &str = "tools";
 
 #[derive(RustEmbed)]
 #[folder = "workspace-template/"]

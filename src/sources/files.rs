@@ -79,8 +79,27 @@ fn of_source<'a>(workspace: &Workspace, source: &'a Source, files: &mut Vec<File
     }
 }
 
-/// Regular files with a known extension below a folder, sorted; hidden folders and what we generate are left out.
+/// The files and folders that a workspace reads its definitions from; a folder stands for those below it.
+pub fn roots(workspace: &Workspace) -> Vec<PathBuf> {
+    let root = |source: &Source| {
+        let path = workspace.root.join(&source.path);
+        if path.is_dir() || !source.path.contains(['*', '?']) {
+            return path;
+        }
+        workspace.root.join(fixed_part(&shown(Path::new(&source.path), &workspace.root)))
+    };
+    let sources = &workspace.config.sources;
+    if sources.is_empty() { vec![workspace.root.clone()] } else { sources.iter().map(root).collect() }
+}
+
+/// Regular files with a known extension below a folder, sorted.
 fn walk(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let files = entries(folder).filter(|entry| entry.depth() > 0 && !entry.file_type().is_dir());
+    files.map(walkdir::DirEntry::into_path)
+}
+
+/// What [`walk`] looks at, and the folders it goes through; hidden folders and what we generate are left out.
+pub fn entries(folder: &Path) -> impl Iterator<Item = walkdir::DirEntry> {
     let visible = |entry: &walkdir::DirEntry| {
         let folder = entry.file_type().is_dir();
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
@@ -90,13 +109,14 @@ fn walk(folder: &Path) -> impl Iterator<Item = PathBuf> {
         entry.depth() == 0 || !(hidden || generated || skipped)
     };
     let walk = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(visible);
-    walk.filter_map(Result::ok)
-        .filter(|entry| entry.file_type().is_file())
-        .map(walkdir::DirEntry::into_path)
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| Format::of_extension(&extension.to_string_lossy()).is_some())
-        })
+    let is_folder = |entry: &walkdir::DirEntry| entry.depth() == 0 || entry.file_type().is_dir();
+    walk.filter_map(Result::ok).filter(move |entry| is_folder(entry) || is_definition(entry.path()))
+}
+
+/// A regular file with a known extension. It may be a link, as all files are in a mounted ConfigMap.
+fn is_definition(path: &Path) -> bool {
+    let is_known = |extension: &std::ffi::OsStr| Format::of_extension(&extension.to_string_lossy()).is_some();
+    path.extension().is_some_and(is_known) && path.is_file()
 }
 
 /// Files beside the definitions that are configuration or labels.

@@ -12,6 +12,8 @@ pub mod openapi;
 mod recognise;
 mod shape;
 
+pub use files::{entries, roots};
+
 use rayon::prelude::*;
 
 use crate::config::Workspace;

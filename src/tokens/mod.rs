@@ -3,7 +3,7 @@
 mod exact;
 mod piece;
 
-pub use exact::{Count, Counter};
+pub use exact::{Count, Counter, exact};
 
 use piece::{Kind, Piece, pieces};
 

@@ -79,7 +79,8 @@ fn check(file: &str, tools: usize) {
 
 fn check_names(checked: &Checked) {
     let tools = &checked.catalog.tools;
-    let unique = |of: &dyn Fn(&Tool) -> String| tools.iter().map(of).collect::<HashSet<_>>().len();
+    let unique =
+        |of: &dyn Fn(&Tool) -> String| tools.iter().map(|tool| of(tool)).collect::<HashSet<_>>().len();
     assert_eq!(unique(&|tool| tool.name.clone()), tools.len(), "names are unique");
     assert_eq!(unique(&|tool| tool.safe_name.to_lowercase()), tools.len(), "safe names are unique");
     assert_eq!(unique(&|tool| tool.op.clone()), tools.len(), "ops are unique");
@@ -90,11 +91,12 @@ fn check_calls(file: &str, checked: &Checked) {
     let mut without = Vec::new();
     for tool in &checked.catalog.tools {
         match (&tool.call, tool.parameters.callable()) {
-            (Some(call), Callable::Checked(validator)) => {
+            (Some(call), Callable::Checked) => {
+                let validator = tool.parameters.validator().unwrap();
                 let call = Value::Object(call.clone());
                 assert!(validator.is_valid(&call), "{file}: {}: {call}", tool.name);
             }
-            (None, Callable::Checked(_)) if !IMPOSSIBLE.contains(&tool.name.as_str()) => {
+            (None, Callable::Checked) if !IMPOSSIBLE.contains(&tool.name.as_str()) => {
                 without.push(&tool.name)
             }
             _ => {}

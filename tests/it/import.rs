@@ -22,7 +22,7 @@ fn check(name: &str) {
     assert_eq!(after.catalog.tools.len(), before.catalog.tools.len(), "{name}");
     assert!(!after.lost_input(), "{name}: {:?}", fixture::codes(&after).first());
     let after: BTreeMap<&str, &Tool> =
-        after.catalog.tools.iter().map(|tool| (tool.name.as_str(), tool)).collect();
+        after.catalog.tools.iter().map(|tool| (tool.name.as_str(), &**tool)).collect();
     let mut differ: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for tool in &before.catalog.tools {
         let Some(again) = after.get(tool.name.as_str()) else {

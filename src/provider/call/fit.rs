@@ -6,6 +6,7 @@ use super::entry::{Repair, RepairKind};
 use super::reading::Reading;
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
+use crate::provider::Provider;
 use crate::provider::function::{WRAPPERS, stub_key};
 use crate::provider::view::{Renaming, Strict};
 use crate::provider::wire::{Rules, Stub};
@@ -19,6 +20,15 @@ const MAX_ROUNDS: usize = 200;
 pub(super) struct Read {
     pub(super) value: Value,
     pub(super) repaired: Vec<Repair>,
+}
+
+/// Arguments that are an object already, as the tool's own schema wants them, with what was read otherwise than it was
+/// written; else what is wrong.
+pub fn fitted(tool: &Tool, arguments: Value) -> Result<(Value, Vec<Repair>), Vec<Violation>> {
+    let rules = Provider::Mcp.wire().rules();
+    let fit = Fit { tool, rules, renamed: None, reading: &mut Reading::default() };
+    let read = fit.check(arguments, Vec::new()).map_err(|(_, violations)| violations)?;
+    Ok((read.value, read.repaired))
 }
 
 /// Arguments on their way to the tool's schema.

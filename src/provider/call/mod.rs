@@ -19,6 +19,7 @@ mod valid;
 
 pub use entry::{Entry, Repair, RepairKind};
 pub use error::{CallError, CallErrorCode, FieldError, ParseError};
+pub use fit::fitted;
 pub use parser::Parser;
 pub use valid::{ArgumentsError, Call, FromCall};
 

@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
     /// For the tools of a catalog and for our own functions. A tool of the catalog that has the name of a function of
     /// ours is the one that is meant: no request has both.
     pub fn new(catalog: &'a Catalog, provider: Provider) -> Self {
-        Self::of_tools(catalog, &mut catalog.tools.iter(), provider)
+        Self::of_tools(catalog, &mut catalog.tools.iter().map(|tool| &**tool), provider)
     }
 
     /// For the tools of a profile and for our own functions; any other tool is unknown.
@@ -266,7 +266,7 @@ impl<'a> Parser<'a> {
                 return (Err(failed(CallErrorCode::Schema, message, Vec::new(), given)), repaired);
             }
             Callable::Unchecked(mode) => (Read { value: fit.as_bound(value), repaired }, Some(*mode)),
-            Callable::Checked(_) => match fit.check(value, repaired) {
+            Callable::Checked => match fit.check(value, repaired) {
                 Ok(read) => (read, None),
                 Err((read, wrong)) => {
                     let given = text.unwrap_or_else(|| reading.written(&read.value));

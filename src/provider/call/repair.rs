@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::entry::{Entry, Repair, RepairKind};
 use super::error::{CallError, CallErrorCode};
 use super::parser::Parser;
-use crate::catalog::Callable;
 use crate::model::Model;
 
 /// The longest arguments that are sent; more is no slip.
@@ -58,7 +57,7 @@ impl<'a> Parser<'a> {
 fn question(entry: &Entry<'_>, error: &CallError) -> Option<String> {
     let tool = entry.tool()?;
     let is_slip = matches!(error.code, CallErrorCode::Parse | CallErrorCode::Schema);
-    let is_checked = matches!(tool.parameters.callable(), Callable::Checked(_));
+    let is_checked = tool.parameters.is_checked();
     if !is_slip || !is_checked || error.given.trim().is_empty() || error.given.len() > MAX_GIVEN {
         return None;
     }

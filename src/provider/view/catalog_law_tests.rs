@@ -47,7 +47,7 @@ fn obey(file: &Path, all: &[(Provider, SchemaRules)]) -> usize {
         let held = Law::new(tool.parameters.schema(), accepted).holds(all);
         held.err().map(|error| format!("{}: {error}", tool.name))
     };
-    let wrong: Vec<String> = tools.par_iter().enumerate().filter_map(law).collect();
+    let wrong: Vec<String> = tools.par_iter().map(|tool| &**tool).enumerate().filter_map(law).collect();
     assert!(wrong.is_empty(), "{} wrong in {}; first: {}", wrong.len(), file.display(), wrong[0]);
     tools.par_iter().filter(|tool| is_strict(tool)).count()
 }

@@ -31,7 +31,8 @@ fn too_many_tools_are_counted() {
             let cannot = |tool: &&toolcrib::catalog::Tool| {
                 matches!(tool.parameters.callable(), toolcrib::catalog::Callable::No(_))
             };
-            let bindable = catalog.tools.len() - catalog.tools.iter().filter(cannot).count();
+            let bindable =
+                catalog.tools.len() - catalog.tools.iter().map(|tool| &**tool).filter(cannot).count();
             let expect = bindable + 1;
             let name = format!("{file} {}", judge.provider.as_str());
             match (judge.limit.filter(|limit| expect > *limit), provider::payload(request)) {

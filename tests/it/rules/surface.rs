@@ -191,7 +191,7 @@ fn structure(judge: &Judge, tool: &Tool, entry: &Found<'_>, report: &mut Report)
     }
     let empty = Value::Object(Map::new());
     let emitted = entry.schema.unwrap_or(&empty);
-    if matches!(tool.parameters.callable(), Callable::Checked(_)) {
+    if tool.parameters.is_checked() {
         report.demand(names(emitted).is_superset(&whole), "every property is there", &entry.pointer);
         let must: HashSet<String> = required(canonical).intersection(&whole).cloned().collect();
         report.demand(

@@ -1,0 +1,110 @@
+//! `--watch`: a command that runs again when its catalog changes, until somebody ends it.
+
+use std::path::PathBuf;
+
+use super::catalog::{CatalogArgs, report_briefly, report_lost};
+use super::{Failure, Outcome, complain, note};
+use crate::catalog::Checked;
+use crate::watch::{Change, Follow, Options, Stop};
+
+/// What a command does with each catalog.
+pub(super) trait Rerun {
+    /// Files and folders whose changes count, beside those of the catalog.
+    fn also(&self) -> Vec<PathBuf>;
+    /// Whether there is a result of an earlier catalog, which a worse one must not replace.
+    fn has_result(&self) -> bool;
+    /// Does it, and says in one line what was done, and `why`.
+    fn rerun(&self, checked: &Checked, why: &str) -> Outcome;
+}
+
+/// Runs a command now and after each change. A change that breaks something is reported, and what was made before
+/// it stays.
+pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> Outcome {
+    let follow = Follow::start(catalog.path()?, Options { also: command.also(), ..Options::default() });
+    stop_on_signal(follow.stopper())?;
+    for (index, change) in follow.enumerate() {
+        change.notices.iter().for_each(note);
+        if index == 0 {
+            report_briefly(&change.checked);
+        } else {
+            report_lost(&change.checked);
+        }
+        let why = why(&change);
+        if change.is_worse && command.has_result() {
+            note(format!("kept all as it is until the catalog can be read again{why}"));
+            continue;
+        }
+        match command.rerun(&change.checked, &why) {
+            Err(Failure::Usage(message)) if index == 0 => return Err(Failure::Usage(message)),
+            Err(Failure::Usage(message) | Failure::Findings(Some(message))) => complain(&message),
+            Err(Failure::Findings(None)) | Ok(()) => {}
+        }
+        if index == 0 {
+            note("watching for changes; Ctrl-C ends it");
+        }
+    }
+    Ok(())
+}
+
+/// The files that changed, as the end of a sentence.
+fn why(change: &Change) -> String {
+    match change.files.as_slice() {
+        [] => String::new(),
+        [file] => format!("; {file} changed"),
+        [first, second] => format!("; {first} and {second} changed"),
+        [first, rest @ ..] => format!("; {first} and {} others changed", rest.len()),
+    }
+}
+
+/// The first signal ends the watch when what is being written is whole, the second at once.
+fn stop_on_signal(stop: Stop) -> Outcome {
+    let cannot = |error: std::io::Error| Failure::Findings(Some(format!("cannot wait for signals: {error}")));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(cannot)?;
+    let mut signals = {
+        let _entered = runtime.enter();
+        Signals::listen().map_err(cannot)?
+    };
+    std::thread::spawn(move || {
+        runtime.block_on(signals.next());
+        stop.stop();
+        runtime.block_on(signals.next());
+        std::process::exit(130);
+    });
+    Ok(())
+}
+
+/// What asks a program to end.
+struct Signals {
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+    #[cfg(windows)]
+    interrupt: tokio::signal::windows::CtrlC,
+}
+
+impl Signals {
+    #[cfg(unix)]
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    #[cfg(unix)]
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+
+    #[cfg(windows)]
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self { interrupt: tokio::signal::windows::ctrl_c()? })
+    }
+
+    #[cfg(windows)]
+    async fn next(&mut self) {
+        self.interrupt.recv().await;
+    }
+}

@@ -1,0 +1,121 @@
+//! What one kind of caller may see of a catalog. To that caller nothing else exists.
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+
+use crate::catalog::{Catalog, Profile, ProfileTool, Resolved, Tool};
+use crate::render::{Doc, Docs, TemplateError, Templates};
+use crate::tool::DescriptionMode;
+
+/// A catalog restricted to a profile and to the roles of a caller, with its docs. Docs are made when they are first
+/// read, and kept; reading takes no lock.
+#[derive(Debug)]
+pub struct Edition {
+    catalog: Catalog,
+    profile: Option<String>,
+    modes: Vec<DescriptionMode>,
+    templates: Arc<Templates>,
+    pages: Vec<OnceLock<Result<Page, TemplateError>>>,
+    index: OnceLock<Result<Vec<IndexPage>, TemplateError>>,
+}
+
+/// The doc of one tool.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// What `tools/NAME.md` holds.
+    pub markdown: Bytes,
+    /// The doc version.
+    pub version: String,
+    /// The receipt.
+    pub receipt: String,
+}
+
+/// A page of the index.
+#[derive(Clone, Debug)]
+pub struct IndexPage {
+    /// Below the folder of docs: `README.md`, `categories/NAME.md`.
+    pub path: String,
+    /// What it is called; markdown.
+    pub title: String,
+    /// What the file holds.
+    pub markdown: Bytes,
+}
+
+impl Edition {
+    /// What callers with these `roles` see of a profile; `None` stands for every role. The error says which profiles
+    /// there are.
+    pub fn new(
+        catalog: &Catalog,
+        profile: Option<&str>,
+        roles: Option<&[String]>,
+        templates: Arc<Templates>,
+    ) -> Result<Self, String> {
+        let chosen = catalog.profile(profile)?;
+        let may_see = |tool: &Tool| {
+            let allowed = &tool.definition.allowed_roles;
+            allowed.is_empty() || roles.is_none_or(|roles| roles.iter().any(|role| allowed.contains(role)))
+        };
+        let entries = || chosen.tools.iter().filter(|entry| may_see(entry.tool));
+        let modes: Vec<DescriptionMode> = entries().map(|entry| entry.mode).collect();
+        let kept: std::collections::HashSet<&str> = entries().map(|entry| entry.tool.name.as_str()).collect();
+        let catalog = catalog.restricted_to(|tool| kept.contains(tool.name.as_str()));
+        let pages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
+        let profile = profile.map(ToString::to_string);
+        Ok(Self { profile, modes, templates, pages, catalog, index: OnceLock::new() })
+    }
+
+    /// The tools that exist for this caller.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The templates of its docs.
+    pub fn templates(&self) -> &Templates {
+        &self.templates
+    }
+
+    /// The profile, as render and provider want it. Takes time that grows with the catalog.
+    pub fn profile(&self) -> Profile<'_> {
+        let tools = self.catalog.tools.iter().zip(&self.modes);
+        let name = self.profile.as_deref();
+        Profile {
+            name,
+            description: name
+                .and_then(|name| self.catalog.config.profiles.get(name))
+                .and_then(|profile| profile.description.as_deref()),
+            tools: tools.map(|(tool, &mode)| ProfileTool { tool, mode }).collect(),
+        }
+    }
+
+    /// The doc of the tool at this place of [`Catalog::tools`].
+    pub fn page(&self, index: usize) -> Option<&Result<Page, TemplateError>> {
+        let (tool, page) = (self.catalog.tools.get(index)?, self.pages.get(index)?);
+        Some(page.get_or_init(|| {
+            let doc = Doc::of(tool, &self.catalog);
+            let markdown = doc.render(&self.templates, &self.catalog.version)?;
+            let (version, receipt) = (doc.version().to_string(), doc.receipt().to_string());
+            Ok(Page { markdown: Bytes::from(markdown), version, receipt })
+        }))
+    }
+
+    /// The index: `README.md`, then the pages that it is split into where there are many tools.
+    pub fn index(&self) -> &Result<Vec<IndexPage>, TemplateError> {
+        self.index.get_or_init(|| {
+            let docs = Docs::new(&self.catalog, self.profile(), &self.templates);
+            let page = |path: &str, title: &str, markdown: Result<String, TemplateError>| {
+                Ok(IndexPage { path: path.into(), title: title.into(), markdown: Bytes::from(markdown?) })
+            };
+            let first = std::iter::once(page("README.md", "Tools", docs.index()));
+            first.chain(docs.index_pages().map(|(path, title, text)| page(path, title, text))).collect()
+        })
+    }
+
+    /// The place of the tool that a name means: its canonical name, op, safe name or alias.
+    pub fn resolve(&self, name: &str) -> Result<usize, Resolved<'_>> {
+        match self.catalog.resolve(name) {
+            Resolved::Tool(tool) => self.catalog.position(&tool.name).ok_or(Resolved::Unknown(Vec::new())),
+            other => Err(other),
+        }
+    }
+}

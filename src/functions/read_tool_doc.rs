@@ -1,0 +1,264 @@
+//! `read_tool_doc`: the docs of tools, whole or by section, within a budget (DOC-8).
+
+mod cut;
+mod json;
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{Answer, Edition, ErrorCode, Page, Refusal};
+use crate::catalog::{Resolved, Tool};
+use crate::render::{Doc, Section};
+use crate::tokens::exact;
+use cut::{Cut, cut};
+
+#[derive(Deserialize)]
+struct Arguments {
+    name: Option<String>,
+    #[serde(default)]
+    names: Vec<String>,
+    #[serde(default)]
+    section: Part,
+    #[serde(default)]
+    format: Format,
+    max_tokens: Option<usize>,
+    known_version: Option<String>,
+}
+
+/// What of a doc is asked for.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Part {
+    Summary,
+    Arguments,
+    Examples,
+    Policy,
+    Schema,
+    #[default]
+    All,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    #[default]
+    Markdown,
+    Json,
+}
+
+impl Part {
+    fn sections(self) -> &'static [Section] {
+        match self {
+            Part::Summary => &[Section::Summary],
+            Part::Arguments => &[Section::Arguments],
+            Part::Examples => &[Section::Examples],
+            Part::Policy => &[Section::Policy],
+            Part::Schema => &[Section::Schema],
+            Part::All => &Section::DOC,
+        }
+    }
+
+    /// Whether reading this part counts as reading the doc: it tells the arguments.
+    fn earns_receipt(self) -> bool {
+        matches!(self, Part::Arguments | Part::Schema | Part::All)
+    }
+}
+
+/// Answers a call.
+pub(super) fn run(edition: &Edition, arguments: Value) -> Result<Answer, Refusal> {
+    let arguments: Arguments = serde_json::from_value(arguments).map_err(|error| {
+        Refusal::new(ErrorCode::ValidationError, error.to_string(), "correct the arguments")
+    })?;
+    let mut answers =
+        Reading { edition, arguments: &arguments, left: arguments.max_tokens, found: Vec::new() };
+    let mut refusals: Vec<(String, Refusal)> = Vec::new();
+    let mut seen = HashSet::new();
+    for name in arguments.name.iter().chain(&arguments.names) {
+        match edition.resolve(name) {
+            Ok(index) if seen.insert(index) => answers.read(index)?,
+            Ok(_) => {}
+            Err(unresolved) => refusals.push((name.clone(), refusal(edition, name, unresolved))),
+        }
+    }
+    let found = answers.found;
+    if found.is_empty() {
+        return Err(refusals.into_iter().next().map_or_else(nothing_asked, |(_, refusal)| refusal));
+    }
+    Ok(answer(found, refusals, arguments.format))
+}
+
+fn nothing_asked() -> Refusal {
+    let mut refusal = Refusal::new(
+        ErrorCode::ValidationError,
+        "neither `name` nor `names` says which tool",
+        "give the name of one tool in `name`, or of several in `names`",
+    );
+    refusal.example = Some(serde_json::json!({ "name": "create_issue" }));
+    refusal
+}
+
+fn refusal(edition: &Edition, name: &str, unresolved: Resolved<'_>) -> Refusal {
+    let shown: String = name.chars().take(80).collect();
+    let shown = crate::tool::clean_line(&shown);
+    match unresolved {
+        Resolved::Ambiguous(tools) => {
+            let mut refusal = Refusal::new(
+                ErrorCode::Ambiguous,
+                format!("{} tools go by the name `{shown}`", tools.len()),
+                "ask for one of `nearest`",
+            );
+            refusal.nearest = tools.into_iter().map(|tool| tool.name.clone()).collect();
+            refusal
+        }
+        Resolved::Unknown(nearest) if !nearest.is_empty() => {
+            let next = "ask for one of `nearest`, or find the tool by what it does in tools/README.md";
+            let mut refusal = Refusal::new(ErrorCode::NotFound, format!("there is no tool `{shown}`"), next);
+            // A tool's name and its op are often both near.
+            let tools = nearest.into_iter().filter_map(|name| edition.resolve(name).ok());
+            let names = tools.filter_map(|index| Some(edition.catalog().tools.get(index)?.name.clone()));
+            refusal.nearest = names.collect::<indexmap::IndexSet<String>>().into_iter().collect();
+            refusal
+        }
+        _ => Refusal::new(
+            ErrorCode::NotFound,
+            format!("there is no tool `{shown}`, and none with a name like it"),
+            "find the tool by what it does in tools/README.md",
+        ),
+    }
+}
+
+/// One doc of the answer: its fields, and the same as text.
+struct Found {
+    fields: Map<String, Value>,
+    text: String,
+}
+
+/// Docs read one after the other within one budget.
+struct Reading<'r> {
+    edition: &'r Edition,
+    arguments: &'r Arguments,
+    /// Tokens that may still be used.
+    left: Option<usize>,
+    found: Vec<Found>,
+}
+
+impl Reading<'_> {
+    fn read(&mut self, index: usize) -> Result<(), Refusal> {
+        let (Some(tool), Some(page)) = (self.edition.catalog().tools.get(index), self.edition.page(index))
+        else {
+            return Ok(());
+        };
+        let page = page.as_ref().map_err(|error| {
+            Refusal::new(ErrorCode::Internal, error.to_string(), "tell the operator of this server")
+        })?;
+        let mut fields = Map::new();
+        fields.insert("name".into(), tool.name.as_str().into());
+        fields.insert("op".into(), tool.op.as_str().into());
+        fields.insert("doc_version".into(), page.version.as_str().into());
+        let is_known = self.arguments.known_version.as_ref() == Some(&page.version);
+        if is_known || self.arguments.section.earns_receipt() {
+            fields.insert("receipt".into(), page.receipt.as_str().into());
+        }
+        let text = if is_known {
+            fields.insert("unchanged".into(), true.into());
+            format!("{}: unchanged, doc {}, receipt {}", tool.safe_name, page.version, page.receipt)
+        } else {
+            self.content(tool, page, &mut fields)
+        };
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(exact(&text));
+        }
+        self.found.push(Found { fields, text });
+        Ok(())
+    }
+
+    /// Adds what was asked for to the fields, and returns it as text.
+    fn content(&self, tool: &Tool, page: &Page, fields: &mut Map<String, Value>) -> String {
+        let whole = || String::from_utf8_lossy(&page.markdown).trim_end().to_string();
+        let is_whole = self.arguments.section == Part::All && self.arguments.format == Format::Markdown;
+        if is_whole && self.left.is_none_or(|left| exact(&whole()) <= left) {
+            let text = whole();
+            fields.insert("markdown".into(), text.as_str().into());
+            return text;
+        }
+        let doc = Doc::of(tool, self.edition.catalog());
+        let sections = self.arguments.section.sections();
+        match self.arguments.format {
+            Format::Markdown => {
+                let parts =
+                    sections.iter().filter_map(|&section| Some((section, doc.section(section, tool)?)));
+                let Cut { kept, left_out, whole } = cut(parts.collect(), self.left, |text| exact(text));
+                let mut parts: Vec<String> = kept.into_iter().map(|(_, text)| text).collect();
+                if parts.is_empty() && left_out.is_empty() {
+                    parts.push(format!("{} has nothing of this kind.", tool.safe_name));
+                }
+                parts.extend(rest(tool, &left_out, whole, fields));
+                let receipt = fields.contains_key("receipt") && !left_out.contains(&Section::Arguments);
+                if !receipt {
+                    fields.shift_remove("receipt");
+                }
+                parts.push(doc.versions(receipt, &self.edition.catalog().version));
+                let text = parts.join("\n\n");
+                fields.insert("markdown".into(), text.as_str().into());
+                text
+            }
+            Format::Json => {
+                let parts = sections.iter().map(|&section| (section, json::section(section, tool)));
+                let size =
+                    |value: &Map<String, Value>| exact(&serde_json::to_string(value).unwrap_or_default());
+                let Cut { kept, left_out, whole } = cut(parts.collect(), self.left, size);
+                kept.into_iter().for_each(|(_, part)| fields.extend(part));
+                rest(tool, &left_out, whole, fields);
+                if left_out.contains(&Section::Arguments) {
+                    fields.shift_remove("receipt");
+                }
+                serde_json::to_string(fields).unwrap_or_default()
+            }
+        }
+    }
+}
+
+/// Says what was left out and how to get it.
+fn rest(tool: &Tool, left_out: &[Section], whole: usize, fields: &mut Map<String, Value>) -> Option<String> {
+    let names: Vec<&str> = left_out.iter().map(|section| section.as_str()).collect();
+    let how = match left_out {
+        [] => return None,
+        [only @ (Section::Arguments | Section::Examples | Section::Policy | Section::Schema)] => {
+            serde_json::json!({ "name": tool.name, "section": only.as_str() })
+        }
+        _ => serde_json::json!({ "name": tool.name, "max_tokens": whole }),
+    };
+    let text = format!("Left out: {}. Read it with {how}", names.join(", "));
+    fields.insert("left_out".into(), names.into());
+    fields.insert("read_on".into(), how);
+    Some(text)
+}
+
+fn answer(found: Vec<Found>, refusals: Vec<(String, Refusal)>, format: Format) -> Answer {
+    let mut texts: Vec<String> = Vec::with_capacity(found.len());
+    let mut docs = Vec::with_capacity(found.len());
+    for Found { fields, text } in found {
+        docs.push(Value::Object(fields));
+        texts.push(text);
+    }
+    let mut fields = Map::new();
+    fields.insert("docs".into(), docs.into());
+    let mut errors = Vec::new();
+    for (name, refusal) in refusals {
+        let near = match refusal.nearest.as_slice() {
+            [] => String::new(),
+            near => format!("; nearest: {}", near.join(", ")),
+        };
+        texts.push(format!("{}{near}", refusal.message));
+        let mut error = serde_json::to_value(refusal).unwrap_or_default();
+        error["asked"] = name.into();
+        errors.push(error);
+    }
+    if !errors.is_empty() {
+        fields.insert("errors".into(), errors.into());
+    }
+    let text = (format == Format::Markdown).then(|| texts.join("\n\n---\n\n"));
+    Answer::new(fields, text)
+}

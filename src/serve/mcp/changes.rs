@@ -1,0 +1,101 @@
+//! News of a new catalog: `subscriptions/listen` on the newer wire, plain notifications on the older one.
+//!
+//! The list of tools is that of our functions and stays as it is; what changes is the list of docs, and docs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::service::SubscriptionContext;
+use rmcp::{Peer, RoleServer};
+use tokio::sync::watch;
+
+use super::resources;
+use crate::functions::Edition;
+use crate::serve::{Caller, Live};
+
+/// The docs that a client watches, with the version it knows; none of a doc that is not there.
+type Watched = HashMap<String, Option<String>>;
+
+/// Tells one subscription of each new catalog, until it is cancelled or the connection ends.
+pub(super) async fn listen(
+    live: &Live,
+    ended: Option<watch::Receiver<bool>>,
+    context: &SubscriptionContext,
+    caller: &Caller,
+) {
+    let mut news = live.subscribe();
+    let edition = || Arc::clone(live.now().edition(caller));
+    let uris = context.accepted().resource_subscriptions.iter().flatten();
+    let now = edition();
+    let mut watched: Watched = uris.map(|uri| (uri.clone(), resources::version(&now, uri))).collect();
+    drop(now);
+    loop {
+        tokio::select! {
+            changed = news.changed() => if changed.is_err() { return },
+            () = context.cancelled() => return,
+            () = end(ended.clone()) => return,
+        }
+        let sink = context.sink();
+        if context.accepted().resources_list_changed == Some(true)
+            && sink.notify_resource_list_changed().await.is_err()
+        {
+            return;
+        }
+        for uri in renewed(&mut watched, &edition()) {
+            if sink.notify_resource_updated(uri).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Tells a client of the older wire of each new catalog, until the connection ends.
+pub(super) async fn tell(
+    live: Arc<Live>,
+    ended: watch::Receiver<bool>,
+    client: Peer<RoleServer>,
+    watched: Arc<Mutex<Watched>>,
+) {
+    let mut news = live.subscribe();
+    loop {
+        tokio::select! {
+            changed = news.changed() => if changed.is_err() { return },
+            () = end(Some(ended.clone())) => return,
+        }
+        if client.notify_resource_list_changed().await.is_err() {
+            return;
+        }
+        let edition = Arc::clone(live.now().edition(&Caller::default()));
+        let renewed = renewed(&mut watched.lock().unwrap_or_else(PoisonError::into_inner), &edition);
+        for uri in renewed {
+            if client.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// The watched docs that say something else now, in order; from now on their new versions are known.
+fn renewed(watched: &mut Watched, edition: &Edition) -> Vec<String> {
+    let mut renewed = Vec::new();
+    for (uri, known) in watched {
+        let version = resources::version(edition, uri);
+        if *known != version {
+            *known = version;
+            renewed.push(uri.clone());
+        }
+    }
+    renewed.sort_unstable();
+    renewed
+}
+
+/// The end of the connection; never, where there is none.
+async fn end(ended: Option<watch::Receiver<bool>>) {
+    match ended {
+        Some(mut ended) => {
+            let _ = ended.wait_for(|ended| *ended).await;
+        }
+        None => std::future::pending().await,
+    }
+}

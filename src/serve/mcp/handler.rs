@@ -1,0 +1,243 @@
+//! The requests of MCP, answered from the current catalog.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, DiscoverResult, ErrorCode, Implementation, InitializeRequestParams,
+    InitializeResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use tokio::sync::{Semaphore, watch};
+
+use super::{FRESH_FOR, changes, complete, cursor, instructions, resources, tools, uri};
+use crate::functions::Edition;
+use crate::serve::{Caller, Live};
+
+/// The methods that take parameters which may be wrong.
+const KNOWN: [&str; 8] = [
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "completion/complete",
+];
+
+/// How many docs one client may watch.
+const MAX_WATCHED: usize = 1_000;
+
+/// How many subscriptions one connection may hold.
+const MAX_SUBSCRIPTIONS: usize = 64;
+
+/// One connection over stdio, or one request over HTTP, where there are no connections.
+#[derive(Debug)]
+pub struct Door {
+    live: Arc<Live>,
+    /// Turns true when the connection ends; none where a request is a connection of its own.
+    ended: Option<watch::Receiver<bool>>,
+    /// What a client of the older wire watches, with the version it knows.
+    watched: Arc<Mutex<HashMap<String, Option<String>>>>,
+    tells: AtomicBool,
+    /// Room for subscriptions.
+    room: Arc<Semaphore>,
+}
+
+impl Door {
+    /// A door through which each request comes by itself; all of them share the `room` for subscriptions.
+    pub(super) fn stateless(live: Arc<Live>, room: Arc<Semaphore>) -> Self {
+        Self { live, ended: None, watched: Arc::default(), tells: AtomicBool::new(false), room }
+    }
+
+    /// A door for one connection, and what tells of its end.
+    pub(super) fn connected(live: Arc<Live>, ended: watch::Receiver<bool>) -> Self {
+        let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
+        Self { ended: Some(ended), ..Self::stateless(live, room) }
+    }
+
+    /// What the caller may see, and who else may keep the answer.
+    fn edition(&self, context: &RequestContext<RoleServer>) -> (Arc<Edition>, CacheScope) {
+        let caller = caller(context);
+        let scope = if caller.roles.is_some() { CacheScope::Private } else { CacheScope::Public };
+        (Arc::clone(self.live.now().edition(&caller)), scope)
+    }
+}
+
+/// Who asks: whom the HTTP layer found, or the one who started this process.
+fn caller(context: &RequestContext<RoleServer>) -> Caller {
+    let parts = context.extensions.get::<http::request::Parts>();
+    parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned().unwrap_or_default()
+}
+
+impl ServerHandler for Door {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_completions()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .build();
+        let server = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"))
+            .with_title("toolcrib")
+            .with_description("Tool documentation, read when it is needed");
+        ServerConfig::new(capabilities).with_server_info(server)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut result = self.negotiate_initialize(&request)?;
+        result.instructions = Some(instructions::instructions(&self.edition(&context).0));
+        if self.ended.is_none() {
+            // Over HTTP this wire has no stream that news could come on.
+            result.capabilities.resources = Some(Default::default());
+        }
+        Ok(result)
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let (edition, scope) = self.edition(&context);
+        let info = self.get_info().with_instructions(instructions::instructions(&edition));
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, info).with_ttl_ms(FRESH_FOR).with_cache_scope(scope))
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        cursor::none(request)?;
+        Ok(tools::list(self.edition(&context).1))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::named(name)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let (edition, _) = self.edition(&context);
+        tools::call(&edition, request).await.map(Into::into)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let (edition, scope) = self.edition(&context);
+        resources::list(&edition, cursor::after(request)?.as_deref(), scope)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        cursor::none(request)?;
+        let (edition, scope) = self.edition(&context);
+        Ok(resources::templates(&edition, scope))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let (edition, scope) = self.edition(&context);
+        resources::read(&edition, &request.uri, scope).map(Into::into)
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Ok(complete::complete(&self.edition(&context).0, &request))
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.retain(|uri| uri.starts_with(uri::ROOT));
+            uris.truncate(MAX_WATCHED);
+        }
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let Ok(_place) = Arc::clone(&self.room).try_acquire_owned() else {
+            return Err(ErrorData::internal_error("there are too many subscriptions", None));
+        };
+        let caller = caller(context.request_context());
+        changes::listen(&self.live, self.ended.clone(), &context, &caller).await;
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if self.ended.is_none() {
+            return Err(ErrorData::method_not_found::<rmcp::model::SubscribeRequestMethod>());
+        }
+        let (edition, _) = self.edition(&context);
+        uri::find(&edition, &request.uri)?;
+        let version = resources::version(&edition, &request.uri);
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if watched.len() >= MAX_WATCHED && !watched.contains_key(&request.uri) {
+            return Err(ErrorData::invalid_params("one client watches at most 1,000 resources", None));
+        }
+        watched.insert(request.uri, version);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(&request.uri);
+        Ok(())
+    }
+
+    /// The SDK takes a request whose parameters it cannot read for one it does not know.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let is_known = KNOWN.contains(&request.method.as_str());
+        Err(match is_known {
+            true => {
+                ErrorData::invalid_params(format!("the parameters of {} do not fit", request.method), None)
+            }
+            false => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there is no such method", None),
+        })
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let Some(ended) = &self.ended else { return };
+        let is_older_wire = context.peer.peer_info().is_some();
+        if is_older_wire && !self.tells.swap(true, Ordering::Relaxed) {
+            let (live, watched) = (Arc::clone(&self.live), Arc::clone(&self.watched));
+            tokio::spawn(changes::tell(live, ended.clone(), context.peer, watched));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The endpoint for a router: streamable HTTP without sessions, so that any replica can answer any request.
+
+use std::sync::Arc;
+
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+
+use tokio::sync::Semaphore;
+
+use super::Door;
+use crate::serve::Live;
+
+/// How many subscriptions may be open at a time.
+const MAX_SUBSCRIPTIONS: usize = 1_024;
+
+/// What answers at `/mcp`. Cancel `config.cancellation_token` to end streams that are open.
+pub type Service = StreamableHttpService<Door, NeverSessionManager>;
+
+/// What the endpoint accepts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Names by which clients may call this server in `Host`, with or without a port; empty for any.
+    pub hosts: Vec<String>,
+    /// Web pages whose scripts may call it, by `Origin`: `https://app.example.com:443`, `http://localhost:*`.
+    pub origins: Vec<String>,
+    /// The longest body of a request, in bytes.
+    pub max_body: usize,
+}
+
+impl Default for Options {
+    /// The local machine only, and no web pages.
+    fn default() -> Self {
+        let hosts = ["localhost", "127.0.0.1", "::1"].map(String::from).to_vec();
+        Self { hosts, origins: Vec::new(), max_body: 1 << 20 }
+    }
+}
+
+/// Makes the endpoint. Who calls is found in the request's extensions, as a [`crate::serve::Caller`].
+pub fn service(live: Arc<Live>, options: Options) -> Service {
+    let mut config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_allowed_hosts(options.hosts)
+        .with_allowed_origins(options.origins)
+        .enforce_origin_validation();
+    config.max_request_body_bytes = options.max_body;
+    let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
+    let door = move || Ok(Door::stateless(Arc::clone(&live), Arc::clone(&room)));
+    StreamableHttpService::new(door, Arc::new(NeverSessionManager::default()), config)
+}

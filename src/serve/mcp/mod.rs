@@ -1,0 +1,36 @@
+//! The MCP door: our functions as tools, the docs as resources, both wires (2025-11-25 and 2026-07-28), over HTTP and stdio.
+//!
+//! 1. [`handler`] answers requests, whichever way they came. It is all that knows the SDK's `ServerHandler`.
+//! 2. [`tools`] lists and calls the functions; [`resources`] lists and reads the docs, page by page ([`cursor`]).
+//! 3. [`instructions`] tells a model what this server is for; [`changes`] tells clients of a new catalog.
+//! 4. [`http`] is the endpoint for a router, [`stdio`] the same over the standard streams ([`lines`]).
+
+mod changes;
+mod complete;
+mod cursor;
+mod handler;
+mod http;
+mod instructions;
+mod lines;
+mod resources;
+mod stdio;
+mod tools;
+mod uri;
+
+use rmcp::model::{JsonObject, MetaObject};
+
+use crate::functions::Edition;
+
+pub use handler::Door;
+pub use http::{Options, Service, service};
+pub use stdio::{stdio, streams};
+
+/// For how long a client may keep a list, a doc or our instructions, in milliseconds. Clients obey it to the letter, and
+/// not all of them listen for changes, so that this is how stale they may become.
+const FRESH_FOR: u64 = 5_000;
+
+/// What results say of the catalog they were made from.
+fn meta(edition: &Edition) -> MetaObject {
+    let version = edition.catalog().version.as_str();
+    MetaObject(JsonObject::from_iter([("toolcrib/registry_version".to_string(), version.into())]))
+}

@@ -1,0 +1,155 @@
+//! The docs as resources: the index, its pages, then each tool, in an order that does not depend on their sources.
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    CacheScope, JsonObject, ListResourceTemplatesResult, ListResourcesResult, MetaObject, ReadResourceResult,
+    Resource, ResourceContents, ResourceTemplate,
+};
+
+use super::uri::{self, Place};
+use super::{FRESH_FOR, cursor, meta};
+use crate::functions::{Edition, IndexPage, Page};
+use crate::render::TemplateError;
+use crate::tool::clean_line;
+
+/// How many resources one answer lists.
+const PER_PAGE: usize = 200;
+
+const MARKDOWN: &str = "text/markdown";
+
+/// One page of the list.
+pub(super) fn list(
+    edition: &Edition,
+    after: Option<&str>,
+    scope: CacheScope,
+) -> Result<ListResourcesResult, ErrorData> {
+    let places = places(edition)?;
+    let from = after.map_or(0, |after| {
+        let last = key(after);
+        places.partition_point(|(address, _)| key(address) <= last)
+    });
+    let shown = &places[from..places.len().min(from + PER_PAGE)];
+    let resources: Result<Vec<Resource>, ErrorData> =
+        shown.iter().map(|(address, place)| resource(edition, address, *place)).collect();
+    let mut result =
+        ListResourcesResult::with_all_items(resources?).with_ttl_ms(FRESH_FOR).with_cache_scope(scope);
+    let is_last = from + shown.len() >= places.len();
+    result.next_cursor = shown.last().filter(|_| !is_last).map(|(address, _)| cursor::following(address));
+    result.meta = Some(meta(edition));
+    Ok(result)
+}
+
+/// Every resource: pages of the index first, then docs by address.
+fn places(edition: &Edition) -> Result<Vec<(String, Place)>, ErrorData> {
+    let pages = index_pages(edition)?.iter().enumerate();
+    let mut places: Vec<(String, Place)> =
+        pages.map(|(index, page)| (format!("{}{}", uri::ROOT, page.path), Place::Index(index))).collect();
+    let tools = edition.catalog().tools.iter().enumerate();
+    places.extend(tools.map(|(index, tool)| (uri::address(&tool.safe_name), Place::Doc(index))));
+    places.sort_by(|(left, _), (right, _)| key(left).cmp(&key(right)));
+    Ok(places)
+}
+
+/// What the list is ordered by.
+fn key(address: &str) -> (u8, &str) {
+    let path = address.strip_prefix(uri::ROOT).unwrap_or(address);
+    let rank = match path {
+        "README.md" => 0,
+        _ if path.contains('/') => 1,
+        _ => 2,
+    };
+    (rank, path)
+}
+
+fn resource(edition: &Edition, address: &str, place: Place) -> Result<Resource, ErrorData> {
+    let listed = match place {
+        Place::Index(index) => {
+            let page = &index_pages(edition)?[index];
+            let description = match index {
+                0 => "One line a tool, by category: what each is for, and its name",
+                _ => "The tools of one category, one line each",
+            };
+            Resource::new(address, page.path.as_str())
+                .with_title(clean_line(&page.title))
+                .with_description(description)
+                .with_size(page.markdown.len() as u64)
+        }
+        Place::Doc(index) => {
+            let tool = &edition.catalog().tools[index];
+            let title = tool.definition.title.as_deref().unwrap_or(&tool.name);
+            Resource::new(address, clean_line(&tool.name))
+                .with_title(clean_line(title))
+                .with_description(clean_line(&tool.short))
+                .with_size(page(edition, index)?.markdown.len() as u64)
+        }
+    };
+    Ok(listed.with_mime_type(MARKDOWN))
+}
+
+/// The one template: the doc of a tool by any of its names.
+pub(super) fn templates(edition: &Edition, scope: CacheScope) -> ListResourceTemplatesResult {
+    let template = ResourceTemplate::new(uri::TEMPLATE, "tool documentation")
+        .with_title("Documentation of a tool")
+        .with_description(
+            "By its name, op or alias, as the index lists them: arguments, rules, a ready-made call",
+        )
+        .with_mime_type(MARKDOWN);
+    let mut result = ListResourceTemplatesResult::with_all_items(vec![template])
+        .with_ttl_ms(FRESH_FOR)
+        .with_cache_scope(scope);
+    result.meta = Some(meta(edition));
+    result
+}
+
+/// What is at an address.
+pub(super) fn read(
+    edition: &Edition,
+    address: &str,
+    scope: CacheScope,
+) -> Result<ReadResourceResult, ErrorData> {
+    let (markdown, about) = match uri::find(edition, address)? {
+        Place::Index(index) => (&index_pages(edition)?[index].markdown, None),
+        Place::Doc(index) => {
+            let page = page(edition, index)?;
+            (&page.markdown, Some(doc_version(page)))
+        }
+    };
+    let text = String::from_utf8_lossy(markdown).into_owned();
+    let mut contents = ResourceContents::text(text, address).with_mime_type(MARKDOWN);
+    if let Some(about) = about {
+        contents = contents.with_meta(about);
+    }
+    let mut result = ReadResourceResult::new(vec![contents]).with_ttl_ms(FRESH_FOR).with_cache_scope(scope);
+    result.meta = Some(meta(edition));
+    Ok(result)
+}
+
+/// What changes when the text at an address does; none where there is nothing.
+pub(super) fn version(edition: &Edition, address: &str) -> Option<String> {
+    match uri::find(edition, address).ok()? {
+        Place::Index(_) => Some(edition.catalog().version.clone()),
+        Place::Doc(index) => page(edition, index).ok().map(|page| page.version.clone()),
+    }
+}
+
+fn doc_version(page: &Page) -> MetaObject {
+    MetaObject(JsonObject::from_iter([("toolcrib/doc_version".to_string(), page.version.as_str().into())]))
+}
+
+fn page(edition: &Edition, index: usize) -> Result<&Page, ErrorData> {
+    match edition.page(index) {
+        Some(Ok(page)) => Ok(page),
+        Some(Err(problem)) => Err(broken(problem)),
+        None => Err(ErrorData::internal_error("the catalog changed under us", None)),
+    }
+}
+
+/// The index and its pages.
+pub(super) fn index_pages(edition: &Edition) -> Result<&[IndexPage], ErrorData> {
+    edition.index().as_ref().map(Vec::as_slice).map_err(broken)
+}
+
+/// A template of the operator's that does not render.
+fn broken(problem: &TemplateError) -> ErrorData {
+    ErrorData::internal_error(format!("the docs cannot be written: {problem}"), None)
+}

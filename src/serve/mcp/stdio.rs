@@ -1,0 +1,62 @@
+//! The door over the standard streams: one client, one connection, and the process ends with it.
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::stdio_pipes;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
+
+use super::Door;
+use super::lines::Lines;
+use crate::serve::Live;
+
+/// Serves one client over stdin and stdout until stdin ends or `stop` does; requests in flight are finished.
+///
+/// A read of stdin may still be waiting on a thread of its own when this returns: end the runtime with
+/// `shutdown_background`.
+pub async fn stdio(live: Arc<Live>, stop: impl Future<Output = ()>) -> io::Result<()> {
+    let (read, write) = stdio_pipes();
+    streams(live, read, write, stop).await
+}
+
+/// The same over other streams.
+pub async fn streams<R, W>(
+    live: Arc<Live>,
+    read: R,
+    write: W,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let (end, ended) = watch::channel(false);
+    let door = Door::connected(live, ended);
+    let mut stop = std::pin::pin!(stop);
+    let begun = tokio::select! {
+        begun = door.serve(Lines::new(read, write, end.clone())) => begun,
+        () = &mut stop => return Ok(()),
+    };
+    let session = match begun {
+        Ok(session) => session,
+        // The client left before it had begun.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::TransportError { .. }) => {
+            return Ok(());
+        }
+        Err(problem) => return Err(io::Error::other(problem.to_string())),
+    };
+    let cancel = session.cancellation_token();
+    let mut session = std::pin::pin!(session.waiting());
+    let done = tokio::select! {
+        done = &mut session => done,
+        () = &mut stop => {
+            end.send_replace(true);
+            cancel.cancel();
+            session.await
+        }
+    };
+    done.map(drop).map_err(io::Error::other)
+}

@@ -1,0 +1,67 @@
+//! Our functions as MCP tools. The list is the same for every caller and every catalog: only answers differ.
+
+use std::sync::LazyLock;
+
+use rmcp::ErrorData;
+use rmcp::model::{CacheScope, CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, Tool};
+use serde_json::Value;
+
+use super::{FRESH_FOR, meta};
+use crate::catalog::{Profile, ProfileTool, functions};
+use crate::config::Surface;
+use crate::functions::{Answer, Edition, Function};
+use crate::provider::{self, Provider};
+use crate::tool::DescriptionMode;
+
+/// The definitions, as `payload` writes them for MCP.
+static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    let tools = Function::all().iter().filter_map(Function::definition);
+    let tools = tools.map(|tool| ProfileTool { tool, mode: DescriptionMode::Full }).collect();
+    let profile = Profile { name: None, description: None, tools };
+    let request = provider::Request {
+        catalog: functions(),
+        profile: &profile,
+        provider: Provider::Mcp,
+        surface: Surface::Full,
+        options: Default::default(),
+        load: &[],
+    };
+    let body = provider::payload(request).map(|payload| payload.body).unwrap_or_default();
+    body.get("tools").cloned().and_then(|tools| serde_json::from_value(tools).ok()).unwrap_or_default()
+});
+
+/// All tools, on one page.
+pub(super) fn list(scope: CacheScope) -> ListToolsResult {
+    ListToolsResult::with_all_items(TOOLS.clone()).with_ttl_ms(FRESH_FOR).with_cache_scope(scope)
+}
+
+/// The tool of this name.
+pub(super) fn named(name: &str) -> Option<Tool> {
+    TOOLS.iter().find(|tool| tool.name == name).cloned()
+}
+
+/// Answers a call. What is wrong with the arguments is an answer for the model; that there is no such tool is not.
+pub(super) async fn call(
+    edition: &Edition,
+    request: CallToolRequestParams,
+) -> Result<CallToolResult, ErrorData> {
+    let Some(function) = Function::named(&request.name) else {
+        let known: Vec<&str> = Function::all().iter().map(Function::name).collect();
+        let shown: String = request.name.chars().take(80).collect();
+        let shown = crate::tool::clean_line(&shown);
+        let message = format!("there is no tool {shown}; tools are: {}", known.join(", "));
+        return Err(ErrorData::invalid_params(message, None));
+    };
+    let arguments = request.arguments.map_or(Value::Null, Value::Object);
+    let mut result = answered(&function.call(edition, arguments).await);
+    result.meta = Some(meta(edition));
+    Ok(result)
+}
+
+/// An answer is sent once: as text that a model reads, and as JSON beside it only where the text is that JSON anyway.
+fn answered(answer: &Answer) -> CallToolResult {
+    let text = vec![ContentBlock::text(answer.text())];
+    let mut result = if answer.is_ok() { CallToolResult::success(text) } else { CallToolResult::error(text) };
+    result.structured_content = (!answer.is_markdown()).then(|| Value::Object(answer.body().clone()));
+    result
+}

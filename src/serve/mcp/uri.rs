@@ -1,0 +1,104 @@
+//! The addresses of docs: `toolcrib://tools/README.md`, `toolcrib://tools/NAME.md`.
+
+use std::borrow::Cow;
+
+use rmcp::ErrorData;
+use rmcp::model::ErrorCode;
+use serde_json::json;
+
+use crate::catalog::Resolved;
+use crate::functions::Edition;
+use crate::tool::clean_line;
+
+/// Where all docs are.
+pub(super) const ROOT: &str = "toolcrib://tools/";
+
+/// The address of the doc of a tool whose name stands for `{name}`.
+pub(super) const TEMPLATE: &str = "toolcrib://tools/{name}.md";
+
+/// What an address means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A page of the index, by its place among them; the first is the index itself.
+    Index(usize),
+    /// The doc of a tool, by the tool's place in the catalog.
+    Doc(usize),
+}
+
+/// The doc at an address. Any name by which the tool goes will do.
+pub(super) fn find(edition: &Edition, uri: &str) -> Result<Place, ErrorData> {
+    let path = uri.strip_prefix(ROOT).ok_or_else(|| unknown(uri, Vec::new()))?;
+    if let Some(index) = super::resources::index_pages(edition)?.iter().position(|page| page.path == path) {
+        return Ok(Place::Index(index));
+    }
+    let name = path.strip_suffix(".md").unwrap_or(path);
+    match edition.resolve(&decoded(name)) {
+        Ok(index) => Ok(Place::Doc(index)),
+        Err(Resolved::Ambiguous(tools)) => {
+            Err(unknown(uri, tools.into_iter().map(|tool| address(&tool.safe_name)).collect()))
+        }
+        Err(Resolved::Unknown(near)) => {
+            let catalog = edition.catalog();
+            let near = near.into_iter().filter_map(|name| match catalog.resolve(name) {
+                Resolved::Tool(tool) => Some(address(&tool.safe_name)),
+                _ => None,
+            });
+            Err(unknown(uri, near.collect()))
+        }
+        Err(Resolved::Tool(_)) => Err(unknown(uri, Vec::new())),
+    }
+}
+
+/// The address of the doc of the tool with this safe name.
+pub(super) fn address(safe_name: &str) -> String {
+    format!("{ROOT}{safe_name}.md")
+}
+
+/// The code is that of the older wire; the SDK sends the newer one where it applies.
+fn unknown(uri: &str, near: Vec<String>) -> ErrorData {
+    let shown: String = uri.chars().take(200).collect();
+    let shown = clean_line(&shown);
+    let mut message = format!("there is no resource {shown}");
+    if let Some(first) = near.first() {
+        message.push_str(&format!("; did you mean {first}?"));
+    }
+    ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, message, Some(json!({"uri": shown, "nearest": near})))
+}
+
+/// Text with its `%2F` and the like read as what they stand for.
+fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return text.into();
+    }
+    let digit = |byte: Option<&u8>| byte.and_then(|&byte| char::from(byte).to_digit(16));
+    let bytes = text.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match (byte, digit(bytes.get(at + 1)), digit(bytes.get(at + 2))) {
+            (b'%', Some(high), Some(low)) => {
+                plain.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            _ => {
+                plain.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(plain).map_or_else(|_| text.into(), Cow::Owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decoded;
+
+    #[test]
+    fn escapes_are_read_and_what_is_none_stays() {
+        assert_eq!(decoded("files%2Fread"), "files/read");
+        assert_eq!(decoded("100%"), "100%");
+        assert_eq!(decoded("%zz%4"), "%zz%4");
+        assert_eq!(decoded("%ff"), "%ff");
+        assert_eq!(decoded("%E9%95%BF"), "长");
+    }
+}

@@ -1,0 +1,212 @@
+//! A catalog that stays current: it is read again when what it is made of changes.
+//!
+//! 1. [`footprint`] is the state of all files that count, taken before they are read.
+//! 2. [`eyes`] watches the folders they are in, and rings the [`bell`]; where the system tells nothing, the clock does.
+//! 3. [`Follow`] wakes, compares, reads, and hands on a catalog that differs from the last one.
+//!
+//! Nothing is missed: the state is taken before the files are read, and the bell keeps what rings meanwhile.
+
+mod bell;
+mod eyes;
+mod footprint;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf, absolute};
+use std::sync::Arc;
+
+use crate::catalog::{self, Checked};
+use crate::config::{self, Workspace};
+use crate::finding::{Code, Severity};
+
+use bell::{Bell, Ring, Wake};
+use eyes::Eyes;
+use footprint::{Footprint, Roots, Stamp};
+
+/// How to watch.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Look at the files every second, without the help of the system.
+    pub poll: bool,
+    /// Files and folders that count beside those of the catalog.
+    pub also: Vec<PathBuf>,
+}
+
+/// A catalog that was read, since something about it has changed.
+#[derive(Debug)]
+pub struct Change {
+    /// The catalog as it is now.
+    pub checked: Checked,
+    /// Whether it lacks input that the last good one had: an edit broke something. Who has a good one keeps it.
+    pub is_worse: bool,
+    /// The files that changed, relative to the catalog; none for the first.
+    pub files: Vec<String>,
+    /// What a person should know of how changes are noticed.
+    pub notices: Vec<String>,
+}
+
+/// The catalog at a path, again and again: at once, and then whenever its content, findings or configuration differ.
+/// An iterator without end, until it is stopped.
+pub struct Follow {
+    catalog: PathBuf,
+    options: Options,
+    bell: Bell,
+    eyes: Eyes,
+    roots: Roots,
+    footprint: Arc<Footprint>,
+    /// The content that was handed on last.
+    last: Option<blake3::Hash>,
+    /// The input that was missing when the catalog was last as good as it gets.
+    lost: BTreeSet<Lost>,
+    /// The files that changed since something was handed on.
+    files: BTreeSet<PathBuf>,
+    notices: Vec<String>,
+}
+
+/// Input that is missing: from which file, and why.
+type Lost = (String, Code);
+
+/// Stops a [`Follow`], from any thread; the one that waits for it gets no more changes.
+#[derive(Clone, Debug)]
+pub struct Stop(Bell);
+
+impl Stop {
+    /// No more changes.
+    pub fn stop(&self) {
+        self.0.stop();
+    }
+}
+
+impl Follow {
+    /// Starts to watch the catalog that a path means, as `config::read` takes it. It may appear, vanish and come back.
+    pub fn start(catalog: &Path, options: Options) -> Self {
+        let bell = Bell::default();
+        let (eyes, notice) = Eyes::open(bell.clone(), options.poll);
+        Self {
+            catalog: absolute(catalog).unwrap_or_else(|_| catalog.to_path_buf()),
+            options,
+            bell,
+            eyes,
+            roots: Roots::default(),
+            footprint: Arc::default(),
+            last: None,
+            lost: BTreeSet::new(),
+            files: BTreeSet::new(),
+            notices: notice.into_iter().collect(),
+        }
+    }
+
+    /// What ends it.
+    pub fn stopper(&self) -> Stop {
+        Stop(self.bell.clone())
+    }
+
+    /// Waits until there is reason to read again; whether there is one, ever.
+    fn wait(&mut self) -> bool {
+        loop {
+            match self.bell.wait(self.eyes.patience()) {
+                Wake::Stopped => return false,
+                Wake::Rung(Ring::Surely) => return true,
+                Wake::Rung(Ring::Maybe) | Wake::Silence => {
+                    let roots = &self.roots;
+                    let (now, notice) = self.eyes.look(|| Footprint::of(roots));
+                    self.notices.extend(notice);
+                    if !now.differing(&self.footprint).is_empty() {
+                        return true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads the catalog, after a look at what it is made of.
+    fn read(&mut self) -> Checked {
+        let files = [self.catalog.clone(), self.catalog.join(CONFIGURATION)];
+        let before = files.map(|file| (Stamp::of(&file), file));
+        let workspace = config::read(&self.catalog);
+        self.look(&workspace, before);
+        catalog::open(workspace)
+    }
+
+    /// Takes the state of all files; that of the configuration is from `before` it was read.
+    fn look(&mut self, workspace: &Workspace, before: [(Option<Stamp>, PathBuf); 2]) {
+        self.roots = Roots::of(&self.catalog, workspace, &self.options.also);
+        let roots = &self.roots;
+        let (now, notice) = self.eyes.look(|| {
+            let mut now = Footprint::of(roots);
+            for (stamp, file) in before {
+                now.files.entry(file).and_modify(|known| *known = stamp);
+            }
+            now
+        });
+        self.notices.extend(notice);
+        if self.last.is_some() {
+            self.files.extend(now.differing(&self.footprint).into_iter().cloned());
+        }
+        self.footprint = now;
+    }
+
+    /// What was read, if it differs from what was handed on last.
+    fn change(&mut self, checked: Checked) -> Option<Change> {
+        let content = self.content(&checked);
+        if self.last == Some(content) {
+            return None;
+        }
+        let lost = lost(&checked);
+        let is_worse = match self.last {
+            Some(_) => !lost.is_subset(&self.lost),
+            None => lost.iter().any(|(file, code)| file == CONFIGURATION && *code != Code::ConfigInvalid),
+        };
+        if !is_worse {
+            self.lost = lost;
+        }
+        self.last = Some(content);
+        let root = if self.catalog.is_dir() { Some(self.catalog.as_path()) } else { self.catalog.parent() };
+        let shown = |path: PathBuf| {
+            let relative = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(&path);
+            relative.to_string_lossy().into_owned()
+        };
+        let files = std::mem::take(&mut self.files).into_iter().map(shown).collect();
+        Some(Change { checked, is_worse, files, notices: std::mem::take(&mut self.notices) })
+    }
+
+    /// A hash of all that a reader of the catalog can see.
+    fn content(&self, checked: &Checked) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        let json = |value: Result<Vec<u8>, serde_json::Error>| value.unwrap_or_default();
+        hasher.update(checked.catalog.version.as_bytes());
+        hasher.update(&json(serde_json::to_vec(&checked.findings)));
+        hasher.update(&json(serde_json::to_vec(&checked.catalog.config)));
+        for (path, stamp) in self.footprint.files.iter().filter(|(path, _)| self.roots.is_whole(path)) {
+            hasher.update(format!("{path:?} {stamp:?}").as_bytes());
+        }
+        hasher.finalize()
+    }
+}
+
+const CONFIGURATION: &str = "toolcrib.toml";
+
+/// The input that is missing from a catalog.
+fn lost(checked: &Checked) -> BTreeSet<Lost> {
+    let lost = |finding: &&crate::finding::Finding| {
+        finding.severity == Severity::Error && finding.code.loses_input()
+    };
+    let file = |place: &crate::finding::Place| place.file.clone();
+    let findings = checked.findings.iter().filter(lost);
+    findings.map(|finding| (finding.place.as_ref().map(file).unwrap_or_default(), finding.code)).collect()
+}
+
+impl Iterator for Follow {
+    type Item = Change;
+
+    fn next(&mut self) -> Option<Change> {
+        loop {
+            if self.last.is_some() && !self.wait() {
+                return None;
+            }
+            let checked = self.read();
+            if let Some(change) = self.change(checked) {
+                return Some(change);
+            }
+        }
+    }
+}

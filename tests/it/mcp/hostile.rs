@@ -1,0 +1,122 @@
+//! Input that no honest client sends.
+
+use serde_json::{Value, json};
+
+use super::lines::{Process, meta};
+
+/// Answers a ping after all of that.
+fn assert_alive(process: &mut Process) {
+    process.request(900, "ping", json!({}));
+    assert_eq!(process.answer(900)["result"], json!({}));
+}
+
+#[test]
+fn lines_that_are_no_messages_are_passed_over() {
+    let mut process = Process::start("examples/github");
+    for line in
+        ["not json", "{", "\u{0}\u{1}", "", "\"text\"", "[]", "12", "null", "{}", "{\"jsonrpc\":\"1.0\"}"]
+    {
+        process.write(line);
+    }
+    process.write(&"[".repeat(100_000));
+    process.write(&format!("{{\"a\":{}", "{\"a\":".repeat(50_000)));
+    process.handshake();
+    process.write(&"[".repeat(100_000));
+    process.write("[{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"}]");
+    assert_alive(&mut process);
+}
+
+#[test]
+fn nothing_but_a_handshake_begins_a_session() {
+    let mut process = Process::start("examples/github");
+    process.write("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
+    process
+        .write("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}");
+    process.write("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    process.request(2, "tools/list", json!({}));
+    assert_eq!(process.answer(2)["error"]["code"], -32602);
+    let mut future = meta();
+    future["io.modelcontextprotocol/protocolVersion"] = "2099-01-01".into();
+    process.request(3, "tools/list", json!({"_meta": future}));
+    assert_eq!(process.answer(3)["error"]["code"], -32022);
+    process.write("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
+    process.handshake();
+    process.handshake();
+    assert_alive(&mut process);
+}
+
+#[test]
+fn a_line_of_a_hundred_megabytes_takes_no_memory() {
+    let mut process = Process::start("examples/github");
+    process.handshake();
+    let chunk = "x".repeat(1 << 20);
+    process.write(&format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"{}\"}}", chunk.repeat(100)));
+    assert_alive(&mut process);
+    #[cfg(target_os = "linux")]
+    assert!(process.peak_kilobytes() < 100_000, "{} kB", process.peak_kilobytes());
+}
+
+#[test]
+fn wrong_requests_are_answered_with_what_is_wrong() {
+    let mut process = Process::start("examples/github");
+    process.handshake();
+    let code = |process: &mut Process, method: &str, params: Value| {
+        process.request(10, method, params);
+        let answer = process.answer(10);
+        answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("{method}: {answer}"))
+    };
+    assert_eq!(code(&mut process, "no/such", json!({})), -32601);
+    assert_eq!(code(&mut process, "logging/setLevel", json!({"level": "debug"})), -32601);
+    assert_eq!(code(&mut process, "tools/call", json!({"name": "nothing"})), -32602);
+    assert_eq!(code(&mut process, "tools/call", json!({})), -32602);
+    assert_eq!(code(&mut process, "tools/call", json!({"name": "read_tool_doc", "arguments": [1]})), -32602);
+    assert_eq!(code(&mut process, "tools/list", json!({"cursor": "x"})), -32602);
+    assert_eq!(code(&mut process, "resources/list", json!({"cursor": "no cursor"})), -32602);
+    assert_eq!(code(&mut process, "resources/templates/list", json!({"cursor": "66"})), -32602);
+    for uri in [
+        "",
+        "toolcrib://",
+        "file:///etc/passwd",
+        "toolcrib://tools/../../etc/passwd",
+        "toolcrib://tools/\u{202e}x.md",
+    ] {
+        assert_eq!(code(&mut process, "resources/read", json!({"uri": uri})), -32002, "{uri}");
+        assert_eq!(code(&mut process, "resources/subscribe", json!({"uri": uri})), -32002, "{uri}");
+    }
+    assert_alive(&mut process);
+}
+
+#[test]
+fn what_is_wrong_with_a_call_is_told_to_the_model() {
+    let mut process = Process::start("examples/github");
+    process.handshake();
+    for arguments in [json!({}), json!({"names": ["creat_issue"]}), json!({"names": 5, "bogus": true})] {
+        process.request(10, "tools/call", json!({"name": "read_tool_doc", "arguments": arguments}));
+        let result = process.answer(10)["result"].take();
+        assert_eq!(result["isError"], true, "{result}");
+        let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(text, result["structuredContent"]);
+        assert!(text["error"]["next_action"].is_string());
+    }
+}
+
+#[test]
+fn a_cancelled_request_harms_nothing() {
+    let mut process = Process::start("examples/github");
+    process.handshake();
+    for id in 100..400 {
+        process.request(
+            id,
+            "tools/call",
+            json!({"name": "read_tool_doc", "arguments": {"names": ["get_me"]}}),
+        );
+        let cancelled =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+        process.write(&cancelled.to_string());
+    }
+    process.write(
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":\"never\"}}",
+    );
+    assert_alive(&mut process);
+    assert_eq!(process.end().1, Some(0));
+}

@@ -1,0 +1,207 @@
+//! `read_tool_doc`: what an agent gets for a name, a section, a budget, a version it has.
+
+use std::sync::{Arc, LazyLock};
+
+use serde_json::{Value, json};
+use toolcrib::functions::{Answer, Edition, ErrorCode, Function};
+use toolcrib::render::{Docs, Templates};
+use toolcrib::tokens::exact;
+
+use crate::fixture::{self, open_text, package};
+
+static GITHUB: LazyLock<Edition> = LazyLock::new(|| edition(&package().join("examples/github")));
+
+fn edition(catalog: &std::path::Path) -> Edition {
+    let checked = fixture::open(catalog);
+    Edition::new(&checked.catalog, None, None, Arc::new(Templates::load(None).unwrap())).unwrap()
+}
+
+fn call(edition: &Edition, arguments: Value) -> Answer {
+    let function = Function::named("read_tool_doc").unwrap();
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(function.call(edition, arguments))
+}
+
+fn read(arguments: Value) -> Answer {
+    call(&GITHUB, arguments)
+}
+
+#[track_caller]
+fn doc(answer: &Answer, index: usize) -> &Value {
+    assert!(answer.is_ok(), "{:#?}", answer.body());
+    &answer.body()["docs"][index]
+}
+
+#[test]
+fn the_answer_is_the_file_that_render_writes() {
+    let answer = read(json!({ "name": "create_branch" }));
+    let catalog = GITHUB.catalog();
+    let templates = Templates::load(None).unwrap();
+    let profile = catalog.profile(None).unwrap();
+    let entry = *profile.tools.iter().find(|entry| entry.tool.name == "create_branch").unwrap();
+    let file = Docs::new(catalog, profile, &templates).tool(entry).unwrap();
+    assert_eq!(answer.text(), file.trim_end());
+    assert_eq!(doc(&answer, 0)["markdown"], file.trim_end());
+    assert_eq!(answer.body()["meta"]["registry_version"], *catalog.version);
+    for version in ["doc_version", "receipt"] {
+        assert!(file.contains(doc(&answer, 0)[version].as_str().unwrap()));
+    }
+}
+
+#[test]
+fn any_name_of_a_tool_leads_to_its_doc_once() {
+    let answer = read(json!({ "name": "github.create_branch", "names": ["create_branch", "get_me"] }));
+    let names: Vec<&str> =
+        answer.body()["docs"].as_array().unwrap().iter().map(|doc| doc["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["create_branch", "get_me"]);
+}
+
+#[test]
+fn a_canonical_name_wins_over_an_alias_of_another_tool() {
+    let checked = open_text(
+        "tools.json",
+        r#"[{"name":"move","description":"Move a file.","aliases":["copy"],"parameters":{"type":"object"}},
+            {"name":"copy","description":"Copy a file.","parameters":{"type":"object"}}]"#,
+    );
+    let templates = Arc::new(Templates::load(None).unwrap());
+    let edition = Edition::new(&checked.catalog, None, None, templates).unwrap();
+    assert_eq!(doc(&call(&edition, json!({ "name": "copy" })), 0)["name"], "copy");
+}
+
+#[test]
+fn a_slip_of_the_name_gets_the_nearest_names_and_never_loses_the_other_docs() {
+    let alone = read(json!({ "name": "craete_branch" }));
+    assert_eq!(alone.error(), Some(ErrorCode::NotFound));
+    let error = &alone.body()["error"];
+    assert_eq!(error["nearest"][0], "create_branch");
+    assert_eq!(
+        error["nearest"].as_array().unwrap().iter().filter(|name| *name == "create_branch").count(),
+        1
+    );
+    assert!(error["next_action"].as_str().unwrap().contains("nearest"));
+    let among = read(json!({ "names": ["craete_branch", "get_me"] }));
+    assert_eq!(doc(&among, 0)["name"], "get_me");
+    assert_eq!(among.body()["errors"][0]["asked"], "craete_branch");
+    assert!(among.text().contains("there is no tool `craete_branch`; nearest: create_branch"));
+}
+
+#[test]
+fn sections_hold_what_they_are_called() {
+    let sections = [
+        ("summary", "Create a new branch", "**Arguments:**"),
+        ("arguments", "**Arguments:**", "**Policy:**"),
+        ("schema", "\"required\"", "**Arguments:**"),
+    ];
+    for (section, has, lacks) in sections {
+        let answer = read(json!({ "name": "create_branch", "section": section }));
+        assert!(answer.text().contains(has) && !answer.text().contains(lacks), "{}", answer.text());
+    }
+    let policy = read(json!({ "name": "get_me", "section": "policy" }));
+    assert!(policy.text().contains("**Policy:**\n- Do:"), "{}", policy.text());
+    let none = read(json!({ "name": "create_branch", "section": "policy" }));
+    assert!(none.text().contains("create_branch has nothing of this kind"), "{}", none.text());
+}
+
+#[test]
+fn only_who_reads_the_arguments_gets_the_receipt() {
+    let receipt = |section: &str| {
+        let answer = read(json!({ "name": "create_branch", "section": section }));
+        doc(&answer, 0).get("receipt").cloned()
+    };
+    assert_eq!(receipt("summary"), None);
+    assert!(receipt("arguments").is_some());
+    assert_eq!(receipt("arguments"), receipt("all"));
+}
+
+#[test]
+fn a_known_version_costs_a_few_tokens() {
+    let first = read(json!({ "name": "create_branch" }));
+    let version = &doc(&first, 0)["doc_version"];
+    let again = read(json!({ "name": "create_branch", "known_version": version }));
+    assert_eq!(doc(&again, 0)["unchanged"], true);
+    assert!(exact(&again.text()) < 30, "{}", again.text());
+    let other = read(json!({ "name": "create_branch", "known_version": "0000000000" }));
+    assert_eq!(other.text(), first.text());
+}
+
+#[test]
+fn a_budget_is_kept_and_what_was_left_out_can_be_read() {
+    for name in ["issue_write", "create_branch", "get_me", "actions_list"] {
+        let whole = exact(&read(json!({ "name": name })).text());
+        for budget in [100, 150, 200, 300, 500, 800, whole, whole + 1] {
+            let answer = read(json!({ "name": name, "max_tokens": budget }));
+            let size = exact(&answer.text());
+            assert!(size <= budget.max(100), "{name}: {size} tokens for {budget}\n{}", answer.text());
+            let doc = doc(&answer, 0);
+            if doc.get("left_out").is_some() {
+                let mut rest = doc["read_on"].clone();
+                let read_on = read(rest.take());
+                assert!(
+                    read_on.is_ok() && read_on.body()["docs"][0].get("left_out").is_none(),
+                    "{read_on:#?}"
+                );
+            } else {
+                assert!(budget >= whole || doc["markdown"].as_str().unwrap().contains("**Arguments:**"));
+            }
+        }
+    }
+    let both = read(json!({ "names": ["issue_write", "create_branch"], "max_tokens": 600 }));
+    assert!(exact(&both.text()) <= 600, "{}", both.text());
+    assert_eq!(both.body()["docs"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn json_holds_the_schema_and_the_call_as_values() {
+    let answer = read(json!({ "name": "create_branch", "format": "json" }));
+    let doc = doc(&answer, 0);
+    assert_eq!(doc["parameters_schema"]["type"], "object");
+    assert_eq!(doc["effect"], "write");
+    assert!(doc["call"]["branch"].is_string());
+    assert!(!answer.is_markdown());
+    assert_eq!(serde_json::from_str::<Value>(&answer.text()).unwrap(), Value::Object(answer.body().clone()));
+}
+
+#[test]
+fn wrong_arguments_are_named_and_plain_slips_are_read() {
+    let wrong = read(json!({ "nmae": "get_me" }));
+    assert_eq!(wrong.error(), Some(ErrorCode::ValidationError));
+    assert_eq!(wrong.body()["error"]["field_errors"][0]["nearest"], "name");
+    assert_eq!(read(json!({})).error(), Some(ErrorCode::ValidationError));
+    assert_eq!(read(Value::Null).error(), Some(ErrorCode::ValidationError));
+    assert_eq!(read(json!([1])).error(), Some(ErrorCode::ValidationError));
+    assert!(read(json!({ "names": "[\"get_me\"]" })).is_ok());
+    assert!(read(json!({ "arguments": { "name": "get_me" } })).is_ok());
+}
+
+#[test]
+fn the_command_line_prints_the_same_and_fails_with_the_answer() {
+    let arguments = r#"{"name":"get_me"}"#;
+    let run = fixture::run(&["call", "read_tool_doc", arguments, "--catalog", "examples/github"]);
+    let printed: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((run.code, printed), (0, Value::Object(read(json!({ "name": "get_me" })).body().clone())));
+    let text = fixture::run(&["call", "read_tool_doc", arguments, "--text", "--catalog", "examples/github"]);
+    assert_eq!(text.stdout.trim_end(), read(json!({ "name": "get_me" })).text());
+    let stdin =
+        fixture::run_with(&["call", "read_tool_doc", "-", "-c", "examples/github"], "{\"name\":1}", &[]);
+    assert_eq!(stdin.code, 1, "{}", stdin.stdout);
+    let no_json = fixture::run(&["call", "read_tool_doc", "get_me", "-c", "examples/github"]);
+    assert_eq!(no_json.code, 2);
+    let unknown = fixture::run(&["call", "read_tool_docs", "{}", "-c", "examples/github"]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("read_tool_doc"), "{}", unknown.stderr);
+}
+
+#[test]
+fn a_tool_of_another_role_answers_like_one_that_does_not_exist() {
+    let listed = r#"{"name":"list_files","description":"List files.","parameters":{"type":"object"}}"#;
+    let dropped = r#"{"name":"drop_files","description":"Drop files.","allowed_roles":["admin"],"parameters":{"type":"object"}}"#;
+    let edition = |tools: &str, role: &str| {
+        let checked = open_text("tools.json", &format!("[{tools}]"));
+        let templates = Arc::new(Templates::load(None).unwrap());
+        Edition::new(&checked.catalog, None, Some(&[role.to_string()]), templates).unwrap()
+    };
+    let both = format!("{listed},{dropped}");
+    let name = json!({ "name": "drop_files" });
+    assert!(call(&edition(&both, "admin"), name.clone()).is_ok());
+    let hidden = call(&edition(&both, "reader"), name.clone());
+    let unknown = call(&edition(listed, "reader"), name);
+    assert_eq!(hidden.body()["error"], unknown.body()["error"]);
+}
