@@ -17,5 +17,6 @@ mod read_tool_doc;
 mod repair;
 mod rules;
 mod seed;
+mod site;
 mod tokens;
 mod watch;
