@@ -124,7 +124,7 @@ impl ToolPage {
         };
         let result_schema = definition.result_schema.as_ref().map(|schema| schema.value());
         let place = &tool.place;
-        let at = place.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let at = if place.pointer.is_empty() { String::new() } else { format!("#{}", place.pointer) };
         let name = clean_line(&tool.name);
         let name = if name.is_empty() { tool.safe_name.clone() } else { name };
         Self {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 const VOID: [&str; 5] = ["meta", "link", "input", "br", "hr"];
 /// SVG elements that close themselves.
-const DRAWN: [&str; 2] = ["path", "circle"];
+const DRAWN: [&str; 3] = ["path", "circle", "rect"];
 
 /// An element that was opened: its name and attributes.
 struct Element {
