@@ -34,7 +34,7 @@ use crate::tool::{CategoryPath, Definition, Effect, Example, Policy};
 
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool};
-pub use registry::{Record, registry};
+pub use registry::{Record, registry, registry_head, registry_line};
 pub use schema::{Callable, Parameters};
 
 /// One checked tool: its definition, and everything that follows from it.

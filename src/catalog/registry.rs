@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::op::parts;
-use super::{Callable, Catalog, Profile, Tool};
+use super::{Callable, Catalog, Profile, ProfileTool, Tool};
 use crate::tool::{CategoryPath, DescriptionMode, Effect, Policy, Schema};
 
 /// One tool of `registry.json`.
@@ -79,18 +79,20 @@ impl<'a> Record<'a> {
 
 /// The text of `registry.json` for a profile: one tool a line, so that a change shows as a line.
 pub fn registry(catalog: &Catalog, profile: &Profile<'_>) -> String {
-    let line = |entry: &super::ProfileTool<'_>| {
-        serde_json::to_string(&Record::of(entry.tool, Some(entry.mode)))
-            .unwrap_or_default()
-            .replace('\n', " ")
-    };
-    let lines: Vec<String> = profile.tools.par_iter().map(line).collect();
-    let profile = profile.name.map_or("null".into(), |name| serde_json::Value::from(name).to_string());
-    format!(
-        "{{\"registry_version\":\"{}\",\"profile\":{profile},\"tools\":[\n{}\n]}}\n",
-        catalog.version,
-        lines.join(",\n")
-    )
+    let lines: Vec<String> = profile.tools.par_iter().map(registry_line).collect();
+    format!("{}{}\n]}}\n", registry_head(&catalog.version, profile.name), lines.join(",\n"))
+}
+
+/// What comes before the first tool.
+pub fn registry_head(version: &str, profile: Option<&str>) -> String {
+    let profile = profile.map_or("null".into(), |name| serde_json::Value::from(name).to_string());
+    format!("{{\"registry_version\":\"{version}\",\"profile\":{profile},\"tools\":[\n")
+}
+
+/// The line of one tool; a comma and a line break stand between two.
+pub fn registry_line(entry: &ProfileTool<'_>) -> String {
+    let record = Record::of(entry.tool, Some(entry.mode));
+    serde_json::to_string(&record).unwrap_or_default().replace('\n', " ")
 }
 
 /// The hash of everything a caller could notice: each tool's record and what runs it, in order.

@@ -12,7 +12,7 @@ use crate::finding::{Finding, Severity, text_report};
 use crate::provider::Provider;
 
 /// Which catalog, and which part of it.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(super) struct CatalogArgs {
     /// A toolcrib.toml, a folder, or one file of definitions in any known format.
     #[arg(long, short, value_name = "PATH", default_value = ".")]

@@ -60,12 +60,11 @@ impl Render {
     fn with_output(&self, checked: &Checked, act: impl FnOnce(&dyn Output) -> Outcome) -> Outcome {
         let templates = templates(&self.catalog, checked, self.templates.as_deref())?;
         let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
-        if !self.site {
-            return act(&Docs::new(&checked.catalog, profile, &templates));
-        }
-        let index = SiteIndex::new(&checked.catalog, &profile);
-        let site = Site::new(&index, &checked.catalog, &checked.findings, &templates);
-        act(&Folder::new(site, Docs::new(&checked.catalog, profile, &templates)))
+        let index = self.site.then(|| SiteIndex::new(&checked.catalog, &profile));
+        let docs = Docs::new(&checked.catalog, profile, &templates);
+        let Some(index) = &index else { return act(&docs) };
+        let site = Site::new(index, &checked.catalog, &checked.findings, &templates);
+        act(&Folder::new(site, docs))
     }
 
     fn drift(&self, output: &dyn Output) -> Outcome {

@@ -1,70 +1,234 @@
-//! `toolcrib serve`: the catalog through its doors.
+//! `toolcrib serve`: the running server.
 
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use super::catalog::{CatalogArgs, report_lost};
-use super::{Failure, Outcome, note};
-use crate::serve::live::Setting;
-use crate::serve::{Live, mcp};
+use tracing_subscriber::EnvFilter;
 
-/// Serve the catalog to MCP clients.
+use super::catalog::{CatalogArgs, counted, report_briefly};
+use super::{Failure, Outcome, note};
+use crate::config;
+use crate::finding::Severity;
+use crate::serve::http::{Door, Hosts, Listener};
+use crate::serve::live::Setting;
+use crate::serve::{Live, Tokens, mcp};
+use crate::watch::{Change, Follow, Options};
+
+/// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
+///
+/// Listens on loopback unless told otherwise. The catalog is watched: an edit is served a moment after it is written,
+/// and one that breaks the catalog leaves the last good one in place. Stops on SIGINT and SIGTERM, after it has finished
+/// what is in flight.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Try it:
+  toolcrib serve --catalog examples/github              pages at http://127.0.0.1:7878, MCP at /mcp
+  toolcrib serve --catalog examples/github --stdio      MCP over stdin and stdout, for desktop clients
+  curl http://127.0.0.1:7878/tools/README.md
+  curl http://127.0.0.1:7878/v1/read_tool_doc --json '{\"name\": \"create_issue\"}'")]
 pub(super) struct Serve {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Serve the tools of this profile only.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// Speak MCP over stdin and stdout.
-    #[arg(long, conflicts_with = "listen")]
+    /// Speak MCP over stdin and stdout instead of listening.
+    #[arg(long, conflicts_with_all = ["listen", "public_host", "allow_unauthenticated"])]
     stdio: bool,
-    /// Listen for HTTP at this address.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
-    listen: String,
+    /// Look for changes every second, for file systems that do not tell of them.
+    #[arg(long)]
+    poll: bool,
+    /// The address to listen on; port 0 takes any free one.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+    /// A name under which the server is reached, beside its address. Can be given several times.
+    #[arg(long, value_name = "NAME")]
+    public_host: Vec<String>,
+    /// Listen on an address that others reach, although no token is configured.
+    #[arg(long)]
+    allow_unauthenticated: bool,
+    /// How the log on stderr is written.
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    log: LogFormat,
+    /// What is logged: error, warn, info, debug (every request) or trace; or directives such as `toolcrib=debug`.
+    #[arg(long, default_value = "info", value_name = "LEVEL")]
+    log_level: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
 }
 
 impl Serve {
     pub(super) fn run(self) -> Outcome {
-        let checked = self.catalog.open()?;
-        report_lost(&checked);
+        self.start_log()?;
+        let options = Options { poll: self.poll, ..Options::default() };
+        let mut follow = Follow::start(self.catalog.path()?, options);
+        let progress = super::progress::Spinner::start("reading the catalog");
+        let Some(first) = follow.next() else { return Ok(()) };
+        progress.finish();
+        first.notices.iter().for_each(note);
+        let checked = first.checked;
+        report_briefly(&checked);
         let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);
-        let setting = Setting { profile: self.profile.clone(), roles: Vec::new() };
+        let configured = checked.catalog.config.serve.clone();
+        let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
+        let setting = Setting { profile: self.profile.clone(), roles: tokens.roles() };
         let live = Arc::new(Live::new(checked, setting, templates).map_err(Failure::Usage)?);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
-        let served = runtime.block_on(async {
-            if self.stdio { mcp::stdio(live, stop()).await } else { self.http(live).await }
-        });
+        let stop = follow.stopper();
+        let following = {
+            let (live, catalog) = (Arc::clone(&live), self.catalog.clone());
+            std::thread::spawn(move || keep_current(&live, &catalog, follow))
+        };
+        let served = match self.stdio {
+            true => runtime
+                .block_on(mcp::stdio(live, stopped()))
+                .map_err(|error| format!("cannot serve: {error}")),
+            false => {
+                let address = self.address(&configured, &tokens)?;
+                runtime.block_on(self.listen(address, live, tokens, configured))
+            }
+        };
+        stop.stop();
         runtime.shutdown_background();
-        served.map_err(|error| Failure::Findings(Some(format!("cannot serve: {error}"))))
+        drop(following);
+        served.map_err(|problem| Failure::Findings(Some(problem)))
     }
 
-    async fn http(&self, live: Arc<Live>) -> std::io::Result<()> {
-        let listener = tokio::net::TcpListener::bind(&self.listen).await?;
-        note(format!("listening on http://{}", listener.local_addr()?));
-        let service = mcp::service(live, mcp::Options::default());
-        let streams = service.config.cancellation_token.clone();
-        let router = axum::Router::new().nest_service("/mcp", service);
-        axum::serve(listener, router)
-            .with_graceful_shutdown(async move {
-                stop().await;
-                streams.cancel();
-            })
-            .await
+    async fn listen(
+        &self,
+        address: SocketAddr,
+        live: Arc<Live>,
+        tokens: Tokens,
+        configured: config::Serve,
+    ) -> Result<(), String> {
+        let listener = Listener::bind(address);
+        let listener = listener.await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+        let address = listener.address();
+        let public: Vec<String> = configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
+        let hosts = Hosts::new(address, &public);
+        // The door has checked who asks and from where before MCP sees it.
+        let max_body = configured.limits.body_bytes;
+        let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
+        let mcp = mcp::service(Arc::clone(&live), options);
+        let streams = mcp.config.cancellation_token.clone();
+        let door = Door::new(Arc::clone(&live), hosts, tokens, configured.limits).nest("/mcp", mcp);
+        self.announce(address, &live);
+        let stop = async {
+            stopped().await;
+            streams.cancel();
+        };
+        listener.serve(Arc::new(door), stop).await;
+        Ok(())
+    }
+
+    fn start_log(&self) -> Outcome {
+        let filter = EnvFilter::try_new(&self.log_level)
+            .map_err(|error| Failure::Usage(format!("--log-level {}: {error}", self.log_level)))?;
+        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        // A log that stands already, in a process that called us twice, serves as well.
+        let _ = match self.log {
+            LogFormat::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
+            LogFormat::Json => log.json().flatten_event(true).with_ansi(false).try_init(),
+        };
+        Ok(())
+    }
+
+    /// The address to listen on, unless it would be open to everybody by mistake.
+    fn address(&self, configured: &config::Serve, tokens: &Tokens) -> Result<SocketAddr, Failure> {
+        let told = self.listen.as_deref().or(configured.listen.as_deref()).unwrap_or("127.0.0.1:7878");
+        let named = told.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+        let address: SocketAddr = named.as_deref().unwrap_or(told).parse().map_err(|_| {
+            Failure::Usage(format!("{told} should be an address and a port, such as 127.0.0.1:7878"))
+        })?;
+        let is_local = match address.ip() {
+            IpAddr::V4(ip) => ip.is_loopback(),
+            IpAddr::V6(ip) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
+        };
+        if is_local || !tokens.is_empty() || self.allow_unauthenticated {
+            return Ok(address);
+        }
+        Err(Failure::Usage(format!(
+            "{address} can be reached from elsewhere, and no token is configured. Either listen on 127.0.0.1, or add a \
+             `[[serve.token]]` with `env = \"NAME\"` to toolcrib.toml, or say that everybody may read this catalog with \
+             --allow-unauthenticated"
+        )))
+    }
+
+    fn announce(&self, address: SocketAddr, live: &Live) {
+        let generation = live.now();
+        let tools = counted(generation.everything().catalog().tools.len(), "tool");
+        let version = &generation.version;
+        match self.log {
+            LogFormat::Text => {
+                note(format!("listening on http://{address}"));
+                note(format!("{tools}, registry {version}; stop with Ctrl-C"));
+            }
+            LogFormat::Json => tracing::info!("listening on http://{address}"),
+        }
     }
 }
 
-/// Ends when somebody asks the process to stop.
-async fn stop() {
+/// Takes over each catalog that differs from the last one, for as long as there are any.
+fn keep_current(live: &Live, catalog: &CatalogArgs, follow: Follow) {
+    for Change { checked, is_worse, files, notices } in follow {
+        notices.iter().for_each(|notice| tracing::warn!("{notice}"));
+        let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
+        for finding in checked.findings.iter().filter(|finding| finding.severity == Severity::Error).take(10)
+        {
+            let place = finding.place.clone().unwrap_or_default();
+            let (file, line) = (crate::tool::clean_line(&place.file), place.line.unwrap_or_default());
+            let message = crate::tool::clean_line(&finding.message);
+            tracing::warn!(code = finding.code.as_str(), file, line, "{message}");
+        }
+        match super::render::templates(catalog, &checked, None) {
+            Ok(templates) => live.replace(checked, is_worse, &Arc::new(templates)),
+            Err(Failure::Findings(Some(problem)) | Failure::Usage(problem)) => live.fail(problem),
+            Err(Failure::Findings(None)) => {}
+        }
+        let version = live.now().version.clone();
+        match live.trouble() {
+            None => tracing::info!(tools, version, changed, "the catalog changed"),
+            Some(_) if is_worse => {
+                tracing::warn!(version, changed, "the catalog is broken; the last good one is served")
+            }
+            Some(_) => tracing::warn!(tools, version, changed, "not all of the catalog can be served"),
+        }
+    }
+}
+
+/// The tokens that are configured, from the environment.
+fn tokens(configured: &config::Serve) -> Result<Tokens, Failure> {
+    let mut tokens = Tokens::default();
+    for token in &configured.tokens {
+        let name = &token.env;
+        #[expect(clippy::disallowed_methods, reason = "secrets come from the environment")]
+        let secret = std::env::var(name).map_err(|_| {
+            Failure::Usage(format!(
+                "the environment variable {name}, which toolcrib.toml names for a token, is not set"
+            ))
+        })?;
+        tokens.add(&secret, &token.roles).map_err(|problem| Failure::Usage(format!("{name}: {problem}")))?;
+    }
+    Ok(tokens)
+}
+
+/// Until somebody wants us to stop.
+async fn stopped() {
+    let interrupted = tokio::signal::ctrl_c();
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminate.recv() => return,
-                _ = tokio::signal::ctrl_c() => return,
-            }
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! { _ = interrupted => {}, _ = terminated.recv() => {} }
+            return;
         }
     }
-    let _ = tokio::signal::ctrl_c().await;
+    let _ = interrupted.await;
 }

@@ -9,6 +9,7 @@ mod payload;
 mod preset;
 mod read;
 mod selector;
+mod serve;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ pub use payload::{Deferred, Payload, Repair, SearchBy, Surface};
 pub use preset::preset_names;
 pub use read::{Workspace, read};
 pub use selector::{Facts, Selector, Selectors};
+pub use serve::{Serve, ServeLimits, ServeToken};
 
 /// The configuration of a catalog. Everything is optional.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +56,8 @@ pub struct Config {
     pub payload: Payload,
     /// A model that may repair a call, once; none unless it is named.
     pub repair: Option<Repair>,
+    /// How the catalog is served.
+    pub serve: Serve,
 }
 
 /// The cap on short descriptions; the tighter limit counts.

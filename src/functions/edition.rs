@@ -70,6 +70,11 @@ impl Edition {
         &self.catalog
     }
 
+    /// How much of the tool at this place is bound.
+    pub fn mode(&self, index: usize) -> Option<DescriptionMode> {
+        self.modes.get(index).copied()
+    }
+
     /// The templates of its docs.
     pub fn templates(&self) -> &Templates {
         &self.templates
@@ -97,6 +102,20 @@ impl Edition {
             let (version, receipt) = (doc.version().to_string(), doc.receipt().to_string());
             Ok(Page { markdown: Bytes::from(markdown), version, receipt })
         }))
+    }
+
+    /// The text of the doc at this place, for who reads all of them once: it is not kept.
+    pub fn markdown(&self, index: usize) -> Option<String> {
+        if let Some(kept) = self.pages.get(index)?.get() {
+            return kept.as_ref().ok().map(|page| String::from_utf8_lossy(&page.markdown).into_owned());
+        }
+        let doc = Doc::of(self.catalog.tools.get(index)?, &self.catalog);
+        doc.render(&self.templates, &self.catalog.version).ok()
+    }
+
+    /// The profile's name.
+    pub fn profile_name(&self) -> Option<&str> {
+        self.profile.as_deref()
     }
 
     /// The index: `README.md`, then the pages that it is split into where there are many tools.

@@ -12,6 +12,7 @@ pub(crate) mod arguments;
 pub(crate) mod doc;
 pub mod folder;
 mod index;
+mod llms;
 pub(crate) mod markdown;
 mod prompt;
 mod section;
@@ -27,6 +28,7 @@ use index::Index;
 pub(crate) use index::segment_title;
 
 pub use doc::Doc;
+pub use llms::Llms;
 pub use prompt::{PromptSection, files_section};
 pub use section::Section;
 pub use seed::{DOCS, Seeded, seed};
@@ -147,7 +149,7 @@ impl<'a> Docs<'a> {
     }
 
     /// A hash of everything that decides the content of the files.
-    fn key(&self) -> String {
+    pub fn key(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let render = &self.catalog.config.render;
         let limits = format!("{} {}", render.index_tools, render.page_tokens);

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::watch;
 
 use super::Caller;
+use super::http::Shelf;
 use crate::catalog::Checked;
 use crate::finding::{Finding, Severity};
 use crate::functions::Edition;
@@ -20,9 +22,11 @@ pub struct Generation {
     /// Whether all input could be read.
     pub complete: bool,
     /// What was found in the input.
-    pub findings: Vec<Finding>,
-    whole: Arc<Edition>,
-    by_roles: HashMap<Vec<String>, Arc<Edition>>,
+    pub findings: Arc<[Finding]>,
+    whole: Arc<Shelf>,
+    /// What callers without any role see.
+    open: Arc<Shelf>,
+    by_roles: HashMap<Vec<String>, Arc<Shelf>>,
 }
 
 /// What keeps the catalog on disk from being served: the last good one is, meanwhile.
@@ -48,29 +52,55 @@ pub struct Live {
     current: ArcSwap<Generation>,
     trouble: ArcSwapOption<Trouble>,
     changed: watch::Sender<String>,
+    reloads: Reloads,
+}
+
+/// What became of catalogs that were built anew.
+#[derive(Debug, Default)]
+struct Reloads {
+    taken: AtomicU64,
+    kept: AtomicU64,
+    failed: AtomicU64,
 }
 
 impl Generation {
     fn new(checked: Checked, setting: &Setting, templates: &Arc<Templates>) -> Result<Self, String> {
         let Checked { catalog, findings, .. } = checked;
+        let findings: Arc<[Finding]> = findings.into();
+        let is_open = catalog.tools.iter().all(|tool| tool.definition.allowed_roles.is_empty());
         let edition = |roles: Option<&[String]>| {
-            Edition::new(&catalog, setting.profile.as_deref(), roles, Arc::clone(templates)).map(Arc::new)
+            let profile = setting.profile.as_deref();
+            let edition = Edition::new(&catalog, profile, roles, Arc::clone(templates))?;
+            // Findings name tools, also those that some may not see.
+            let findings = if roles.is_none() { Arc::clone(&findings) } else { Arc::from([]) };
+            Ok::<_, String>(Arc::new(Shelf::new(Arc::new(edition), findings)))
         };
         let whole = edition(None)?;
-        let is_open = catalog.tools.iter().all(|tool| tool.definition.allowed_roles.is_empty());
+        let open = if is_open { Arc::clone(&whole) } else { edition(Some(&[]))? };
         let mut by_roles = HashMap::new();
         for roles in &setting.roles {
             let edition = if is_open { Arc::clone(&whole) } else { edition(Some(roles))? };
             by_roles.insert(roles.clone(), edition);
         }
-        Ok(Self { version: catalog.version.clone(), complete: catalog.complete, findings, whole, by_roles })
+        let (version, complete) = (catalog.version.clone(), catalog.complete);
+        Ok(Self { version, complete, findings, whole, open, by_roles })
     }
 
     /// What this caller may see.
     pub fn edition(&self, caller: &Caller) -> &Arc<Edition> {
+        self.shelf(caller).edition()
+    }
+
+    /// What there is for callers with every role.
+    pub fn everything(&self) -> &Arc<Edition> {
+        self.whole.edition()
+    }
+
+    /// What the HTTP door keeps for this caller.
+    pub(super) fn shelf(&self, caller: &Caller) -> &Arc<Shelf> {
         match &caller.roles {
             None => &self.whole,
-            Some(roles) => self.by_roles.get(roles).unwrap_or(&self.whole),
+            Some(roles) => self.by_roles.get(roles).unwrap_or(&self.open),
         }
     }
 }
@@ -86,6 +116,7 @@ impl Live {
             current: ArcSwap::from_pointee(generation),
             trouble: ArcSwapOption::new(trouble.map(Arc::new)),
             changed,
+            reloads: Reloads::default(),
         })
     }
 
@@ -104,22 +135,49 @@ impl Live {
         self.changed.subscribe()
     }
 
-    /// Takes over a catalog that was built anew. One of which not all could be read does not replace one that is whole.
-    pub fn replace(&self, checked: Checked, templates: &Arc<Templates>) {
+    /// How often a catalog that was built anew was taken, and how often it was not, by what became of it.
+    pub fn reloads(&self) -> [(&'static str, u64); 3] {
+        let Reloads { taken, kept, failed } = &self.reloads;
+        [("taken", taken), ("kept_last", kept), ("failed", failed)]
+            .map(|(outcome, count)| (outcome, count.load(Ordering::Relaxed)))
+    }
+
+    /// What pages say at their top while the catalog on disk is not the one that is served.
+    pub fn notice(&self) -> Option<String> {
+        let trouble = self.trouble.load();
+        let count = trouble.as_ref()?.findings.len();
+        let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };
+        let shown = match self.current.load().complete {
+            true => "this is the last good one",
+            false => "this is what could be read of it",
+        };
+        Some(format!("The catalog has {errors}; {shown}. `toolcrib check` says more."))
+    }
+
+    /// Takes over a catalog that was built anew, unless it lacks what the last one had.
+    pub fn replace(&self, checked: Checked, is_worse: bool, templates: &Arc<Templates>) {
         let trouble = Trouble::of(&checked);
-        let keeps_last = trouble.is_some() && self.current.load().complete;
-        if !keeps_last {
-            match Generation::new(checked, &self.setting, templates) {
-                Ok(generation) => {
-                    let version = generation.version.clone();
-                    self.current.store(Arc::new(generation));
-                    self.changed
-                        .send_if_modified(|known| std::mem::replace(known, version.clone()) != version);
-                }
-                Err(problem) => return self.trouble.store(Some(Arc::new(Trouble::of_profile(problem)))),
-            }
+        if is_worse {
+            self.reloads.kept.fetch_add(1, Ordering::Relaxed);
+            return self.trouble.store(trouble.map(Arc::new));
         }
-        self.trouble.store(trouble.map(Arc::new));
+        match Generation::new(checked, &self.setting, templates) {
+            Ok(generation) => {
+                let version = generation.version.clone();
+                self.current.store(Arc::new(generation));
+                self.changed.send_if_modified(|known| std::mem::replace(known, version.clone()) != version);
+                self.reloads.taken.fetch_add(1, Ordering::Relaxed);
+                self.trouble.store(trouble.map(Arc::new));
+            }
+            Err(problem) => self.fail(problem),
+        }
+    }
+
+    /// Goes on with the last catalog, since of the new one nothing can be made: its templates or its profile are gone.
+    pub fn fail(&self, problem: String) {
+        self.reloads.failed.fetch_add(1, Ordering::Relaxed);
+        let finding = Finding::new(crate::finding::Code::ConfigInvalid, problem);
+        self.trouble.store(Some(Arc::new(Trouble { findings: vec![finding] })));
     }
 }
 
@@ -127,9 +185,5 @@ impl Trouble {
     fn of(checked: &Checked) -> Option<Self> {
         let errors = || checked.findings.iter().filter(|finding| finding.severity == Severity::Error);
         checked.lost_input().then(|| Self { findings: errors().cloned().collect() })
-    }
-
-    fn of_profile(problem: String) -> Self {
-        Self { findings: vec![Finding::new(crate::finding::Code::ConfigInvalid, problem)] }
     }
 }

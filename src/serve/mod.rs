@@ -2,12 +2,17 @@
 //! `render` and `site`.
 //!
 //! 1. [`live`] holds the current [`Generation`], swaps it when the catalog changes, and tells who listens.
-//! 2. [`caller`] is who asks, and what that lets them see.
-//! 3. [`mcp`] is the door for MCP clients.
+//! 2. [`auth`] knows the tokens; a [`caller`] is who asks, and what that lets them see.
+//! 3. [`http`] is the door for HTTP, [`mcp`] that for MCP clients; [`metrics`] count what passes through.
 
+pub mod auth;
 pub mod caller;
+pub mod http;
 pub mod live;
 pub mod mcp;
+pub mod metrics;
 
+pub use auth::Tokens;
 pub use caller::Caller;
-pub use live::{Generation, Live, Trouble};
+pub use live::{Generation, Live, Setting, Trouble};
+pub use metrics::{Metrics, Route};

@@ -175,7 +175,7 @@ impl ToolPage {
             result_schema: result_schema.map(json_text),
             payloads: payloads(site, tool),
             doc: format!("{}.md", tool.safe_name),
-            doc_version: Doc::of(tool, site.catalog).version().into(),
+            doc_version: Doc::of(tool, site.catalog).version().to_string(),
             sections: Vec::new(),
         }
     }

@@ -1,0 +1,96 @@
+//! How a catalog is served: address, names, tokens, limits.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a catalog is served.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct Serve {
+    /// The address to listen on; 127.0.0.1:7878 when nothing else is said.
+    pub listen: Option<String>,
+    /// Names under which the server is reached, beside its address.
+    pub public_hosts: Vec<String>,
+    /// Who may come in; everybody when there is none.
+    #[serde(rename = "token")]
+    pub tokens: Vec<ServeToken>,
+    /// How much is too much.
+    pub limits: ServeLimits,
+}
+
+/// A bearer token. The token itself is in the environment.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields, extend("required" = ["env"]))]
+pub struct ServeToken {
+    /// The environment variable that holds it.
+    pub env: String,
+    /// The roles of who shows it: tools with `allowed_roles` are there for those roles only.
+    pub roles: Vec<String>,
+}
+
+/// How much is too much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct ServeLimits {
+    /// The longest body of a request.
+    #[schemars(range(min = 1))]
+    pub body_bytes: usize,
+    /// Connections at once.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub connections: usize,
+    /// Calls of functions at once.
+    #[schemars(range(min = 1))]
+    pub calls: usize,
+    /// How long a connection may be idle, and the head of a request take to arrive.
+    #[schemars(range(min = 1, max = 86_400))]
+    pub idle_seconds: u64,
+    /// How long the body of a request may take to arrive.
+    #[schemars(range(min = 1, max = 86_400))]
+    pub body_seconds: u64,
+    /// How long a call may take.
+    #[schemars(range(min = 1, max = 86_400))]
+    pub call_seconds: u64,
+    /// How long a client may read nothing of what it is sent.
+    #[schemars(range(min = 1, max = 86_400))]
+    pub write_seconds: u64,
+    /// How long a server that is told to stop finishes what it has begun.
+    #[schemars(range(min = 0, max = 86_400))]
+    pub stop_seconds: u64,
+}
+
+impl Default for ServeLimits {
+    fn default() -> Self {
+        Self {
+            body_bytes: 1 << 20,
+            connections: 1024,
+            calls: 64,
+            idle_seconds: 30,
+            body_seconds: 15,
+            call_seconds: 30,
+            write_seconds: 30,
+            stop_seconds: 10,
+        }
+    }
+}
+
+impl ServeLimits {
+    /// How long the body of a request may take to arrive.
+    pub fn body_time(&self) -> Duration {
+        Duration::from_secs(self.body_seconds)
+    }
+
+    /// How long a call may take.
+    pub fn call_time(&self) -> Duration {
+        Duration::from_secs(self.call_seconds)
+    }
+
+    /// How long an answer may take to begin, whatever it is.
+    pub fn answer_time(&self) -> Duration {
+        self.body_time() + self.call_time()
+    }
+}

@@ -1,0 +1,113 @@
+//! Bearer tokens: who may come in, and with which roles. Only hashes are kept, and they are compared in a time that does
+//! not depend on them.
+
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use subtle::ConstantTimeEq;
+
+use super::Caller;
+
+/// Shorter tokens could be guessed.
+const SHORTEST: usize = 16;
+
+/// The tokens that are known. Without any, everybody may come in.
+#[derive(Clone, Default)]
+pub struct Tokens {
+    known: Vec<(blake3::Hash, Vec<String>)>,
+}
+
+/// No token was shown, or one that is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// None.
+    Missing,
+    /// One that nobody has.
+    Wrong,
+}
+
+impl Tokens {
+    /// Adds a token with its roles. The error does not tell the token.
+    pub fn add(&mut self, secret: &str, roles: &[String]) -> Result<(), String> {
+        let secret = secret.trim();
+        if secret.len() < SHORTEST {
+            return Err(format!("a token has at least {SHORTEST} characters"));
+        }
+        if !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("a token has letters, digits and signs only".into());
+        }
+        let mut roles = roles.to_vec();
+        roles.sort();
+        roles.dedup();
+        self.known.push((blake3::hash(secret.as_bytes()), roles));
+        Ok(())
+    }
+
+    /// Whether everybody may come in.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// The sets of roles that tokens have.
+    pub fn roles(&self) -> Vec<Vec<String>> {
+        self.known.iter().map(|(_, roles)| roles.clone()).collect()
+    }
+
+    /// Who shows these headers.
+    pub fn caller(&self, headers: &HeaderMap) -> Result<Caller, Unknown> {
+        if self.known.is_empty() {
+            return Ok(Caller::default());
+        }
+        let shown = headers.get(AUTHORIZATION).ok_or(Unknown::Missing)?.as_bytes();
+        let (scheme, secret) = shown.split_at_checked(7).ok_or(Unknown::Wrong)?;
+        if !scheme.eq_ignore_ascii_case(b"bearer ") {
+            return Err(Unknown::Wrong);
+        }
+        let shown = blake3::hash(secret.trim_ascii());
+        let mut found = None;
+        for (known, roles) in &self.known {
+            // Each is compared, also after one was found.
+            if bool::from(known.as_bytes().ct_eq(shown.as_bytes())) {
+                found = Some(roles);
+            }
+        }
+        found.map(|roles| Caller { roles: Some(roles.clone()) }).ok_or(Unknown::Wrong)
+    }
+}
+
+impl std::fmt::Debug for Tokens {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} tokens", self.known.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_brings_its_roles_and_no_other_gets_in() {
+        let mut tokens = Tokens::default();
+        tokens.add("0123456789abcdef", &["b".into(), "a".into(), "a".into()]).unwrap();
+        let caller = |value: &str| {
+            tokens.caller(&[(AUTHORIZATION, value.parse().unwrap())].into_iter().collect::<HeaderMap>())
+        };
+        let roles = Some(vec!["a".to_string(), "b".to_string()]);
+        assert_eq!(caller("Bearer 0123456789abcdef"), Ok(Caller { roles: roles.clone() }));
+        assert_eq!(caller("bearer  0123456789abcdef "), Ok(Caller { roles }));
+        for wrong in
+            ["Bearer 0123456789abcdeX", "Bearer ", "Basic 0123456789abcdef", "Bearer", "0123456789abcdef"]
+        {
+            assert_eq!(caller(wrong), Err(Unknown::Wrong), "{wrong}");
+        }
+        assert_eq!(tokens.caller(&HeaderMap::new()), Err(Unknown::Missing));
+        assert!(!format!("{tokens:?}").contains("0123"));
+    }
+
+    #[test]
+    fn short_tokens_are_refused_without_being_told() {
+        let error = Tokens::default().add("hunter2", &[]).unwrap_err();
+        assert!(!error.contains("hunter2"), "{error}");
+        assert!(Tokens::default().add("with a space in the middle", &[]).is_err());
+        assert_eq!(Tokens::default().caller(&HeaderMap::new()), Ok(Caller { roles: None }));
+    }
+}

@@ -1,0 +1,192 @@
+//! What each request passes on its way: is it for us, who asks, which route; and the headers that each answer has.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::{Body, HttpBody};
+use http::header::{
+    ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, ORIGIN, REFERRER_POLICY, RETRY_AFTER,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use hyper::body::Incoming;
+use tokio::time::timeout;
+use tower::ServiceExt;
+
+use super::problem::{Problem, ProblemCode};
+use super::{Hosts, Response, Shared, docs, routes};
+use crate::config::ServeLimits;
+use crate::serve::auth::Unknown;
+use crate::serve::{Caller, Live, Metrics, Route, Tokens};
+
+/// The policy of every answer: nothing from elsewhere, no inline script, no frame.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+);
+
+/// Names that a client gives its request, returned as they are.
+const NAMES: [HeaderName; 2] =
+    [HeaderName::from_static("x-request-id"), HeaderName::from_static("traceparent")];
+
+/// The HTTP door.
+#[derive(Debug)]
+pub struct Door {
+    shared: Arc<Shared>,
+    hosts: Hosts,
+    routes: Router,
+}
+
+impl Door {
+    /// A door to the running catalog.
+    pub fn new(live: Arc<Live>, hosts: Hosts, tokens: Tokens, limits: ServeLimits) -> Self {
+        let metrics = Arc::new(Metrics::default());
+        let shared = Arc::new(Shared { live, tokens, limits, metrics, running: AtomicUsize::new(0) });
+        Self { routes: routes::routes(Arc::clone(&shared)), shared, hosts }
+    }
+
+    /// The same door with one more service, such as MCP at `/mcp`. Who asks is an extension of each request: [`Caller`].
+    pub fn nest<S>(mut self, path: &str, service: S) -> Self
+    where
+        S: tower::Service<http::Request<Body>, Error = std::convert::Infallible>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Response: axum::response::IntoResponse,
+        S::Future: Send + 'static,
+    {
+        self.routes = self.routes.nest_service(path, service);
+        self
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &ServeLimits {
+        &self.shared.limits
+    }
+
+    /// The counters.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.shared.metrics
+    }
+
+    /// Answers a request.
+    pub(super) async fn answer(&self, request: http::Request<Incoming>) -> Response {
+        let started = Instant::now();
+        let (asked, body) = request.into_parts();
+        let route = Route::of(asked.uri.path());
+        let named = NAMES.map(|name| asked.headers.get(&name).filter(|value| value.len() <= 128).cloned());
+        let (path, method) = (asked.uri.clone(), asked.method.clone());
+        let mut response = match self.admit(&asked) {
+            Ok(caller) => self.route(route, caller, asked, body).await,
+            Err(problem) => problem.answer(&asked.headers),
+        };
+        let headers = response.headers_mut();
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+        for (name, value) in NAMES.into_iter().zip(named) {
+            headers.extend(value.map(|value| (name, value)));
+        }
+        if method == Method::HEAD {
+            let length = response.body().size_hint().exact().filter(|length| *length > 0);
+            response.headers_mut().extend(length.map(|length| (CONTENT_LENGTH, HeaderValue::from(length))));
+            *response.body_mut() = Body::empty();
+        }
+        let (status, took) = (response.status(), started.elapsed());
+        let bytes = response.body().size_hint().exact().unwrap_or(0);
+        self.shared.metrics.answered(route, status, bytes, took);
+        tracing::debug!(%method, path = path.path(), status = status.as_u16(), bytes, micros = took.as_micros() as u64);
+        response
+    }
+
+    /// Whether it is for us, and who asks.
+    fn admit(&self, asked: &Parts) -> Result<Caller, Problem> {
+        self.hosts.check(asked)?;
+        match self.shared.tokens.caller(&asked.headers) {
+            // Whoever watches over the process has no token; more than that it is well they do not learn.
+            Err(_) if matches!(asked.uri.path(), "/healthz" | "/readyz") => {
+                Ok(Caller { roles: Some(Vec::new()) })
+            }
+            known => Ok(known?),
+        }
+    }
+
+    async fn route(&self, route: Route, caller: Caller, asked: Parts, body: Incoming) -> Response {
+        let is_read = asked.method == Method::GET || asked.method == Method::HEAD;
+        if route == Route::Doc && is_read {
+            let path = asked.uri.path().strip_prefix("/tools/").unwrap_or_default();
+            let generation = self.shared.live.now();
+            let answer = docs::answer(&self.shared.live, generation.shelf(&caller), &asked, path);
+            return answer.unwrap_or_else(|problem| problem.answer(&asked.headers));
+        }
+        Box::pin(self.elsewhere(caller, asked, body)).await
+    }
+
+    /// All but docs.
+    async fn elsewhere(&self, caller: Caller, mut asked: Parts, body: Incoming) -> Response {
+        let liked: HeaderMap =
+            asked.headers.get(ACCEPT).map(|value| (ACCEPT, value.clone())).into_iter().collect();
+        // The origin is checked; what is nested here knows fewer names, and would refuse good ones.
+        asked.headers.remove(ORIGIN);
+        asked.extensions.insert(caller);
+        let request = http::Request::from_parts(asked, Body::new(body));
+        let answering = self.routes.clone().oneshot(request);
+        let limit = self.shared.limits.answer_time();
+        let mut response = match timeout(limit, answering).await {
+            Ok(Ok(response)) => response,
+            Err(_) => {
+                let message = format!("there was no answer within {} seconds", limit.as_secs());
+                return Problem::new(ProblemCode::Timeout, message).answer(&liked);
+            }
+        };
+        match response.extensions_mut().remove::<Problem>() {
+            Some(problem) => {
+                let mut written = problem.answer(&liked);
+                written
+                    .headers_mut()
+                    .extend(response.headers_mut().remove(ALLOW).map(|allow| (ALLOW, allow)));
+                written
+            }
+            None => response,
+        }
+    }
+}
+
+/// A place among the calls that run at once, given back when it is dropped.
+pub(super) struct Running<'s>(&'s Shared);
+
+impl Shared {
+    /// Takes a place among the calls that run at once.
+    pub(super) fn begin_call(&self) -> Result<Running<'_>, Problem> {
+        let before = self.running.fetch_add(1, Ordering::Relaxed);
+        let running = Running(self);
+        if before < self.limits.calls {
+            return Ok(running);
+        }
+        let problem = Problem::new(ProblemCode::Overloaded, "too many calls run at once");
+        Err(problem.header([(RETRY_AFTER, HeaderValue::from_static("1"))]))
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl From<Unknown> for Problem {
+    fn from(unknown: Unknown) -> Self {
+        let (message, challenge) = match unknown {
+            Unknown::Missing => ("this server wants a token", "Bearer realm=\"toolcrib\""),
+            Unknown::Wrong => {
+                ("this token is not known", "Bearer realm=\"toolcrib\", error=\"invalid_token\"")
+            }
+        };
+        let challenge = HeaderValue::from_static(challenge);
+        Problem::new(ProblemCode::Unauthorized, message).header([(WWW_AUTHENTICATE, challenge)])
+    }
+}

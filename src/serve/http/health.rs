@@ -1,0 +1,85 @@
+//! `/healthz`, `/readyz`, `/metrics`: whether the process lives, whether it has something to serve, and how much it does.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::State;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde_json::{Value, json};
+
+use super::kept::with;
+use super::negotiate::{Media, preferred};
+use super::problem::{Problem, ProblemCode};
+use super::{Response, Shared};
+use crate::finding::{Finding, Severity};
+use crate::serve::{Caller, Generation};
+
+/// `GET /healthz`: the process lives.
+pub(super) async fn alive() -> Response {
+    plain(StatusCode::OK, Media::Text, "ok\n".into())
+}
+
+/// `GET /readyz`: there is something to serve. In words or, as JSON or with `?verbose`, with detail.
+pub(super) async fn ready(
+    State(shared): State<Arc<Shared>>,
+    request: axum::extract::Request,
+) -> Result<Response, Problem> {
+    let generation = shared.live.now();
+    let is_ready = !generation.everything().catalog().tools.is_empty();
+    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let verbose =
+        request.uri().query().is_some_and(|query| query.split('&').any(|word| word.starts_with("verbose")));
+    let media = preferred(request.headers(), &[Media::Text, Media::Json]).unwrap_or(Media::Text);
+    if !verbose && media == Media::Text {
+        return match is_ready {
+            true => Ok(plain(status, Media::Text, "ready\n".into())),
+            false => Err(Problem::new(ProblemCode::NotReady, "the catalog has no tools")),
+        };
+    }
+    // What is wrong with the catalog is for those who may read it.
+    let caller = shared.tokens.caller(request.headers())?;
+    let detail = detail(&shared, &generation, &caller, is_ready);
+    Ok(plain(status, Media::Json, format!("{detail:#}\n")))
+}
+
+fn detail(shared: &Shared, generation: &Generation, caller: &Caller, is_ready: bool) -> Value {
+    let tools = generation.edition(caller).catalog().tools.len();
+    let sees_all = tools == generation.everything().catalog().tools.len();
+    let trouble = shared.live.trouble();
+    let count = |severity: Severity| {
+        generation.findings.iter().filter(|finding| finding.severity == severity).count()
+    };
+    let mut detail = json!({
+        "ready": is_ready,
+        "registry_version": generation.version,
+        "tools": tools,
+        "complete": generation.complete,
+        "current": trouble.is_none(),
+        "findings": { "errors": count(Severity::Error), "warnings": count(Severity::Warning) },
+    });
+    if let Some(trouble) = trouble {
+        // Findings name tools, also those that this caller may not see.
+        let shown: &[Finding] = if sees_all { &trouble.findings } else { &[] };
+        detail["trouble"] = json!({ "findings": shown, "count": trouble.findings.len() });
+    }
+    detail
+}
+
+/// `GET /metrics`: counters in the text format of Prometheus.
+pub(super) async fn metrics(
+    State(shared): State<Arc<Shared>>,
+    Extension(caller): Extension<Caller>,
+) -> Response {
+    let generation = shared.live.now();
+    let text = shared.metrics.text(&shared.live, generation.edition(&caller).catalog());
+    plain(StatusCode::OK, Media::Metrics, text)
+}
+
+fn plain(status: StatusCode, media: Media, text: String) -> Response {
+    let mut headers = HeaderMap::with_capacity(8);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    with(status, headers, Body::from(text))
+}

@@ -1,0 +1,50 @@
+//! The HTTP door: docs, functions, what machines read of a catalog, and whether the server is well.
+//!
+//! 1. [`listen`] takes connections, as many as there may be, and lets go of those that are slow or silent.
+//! 2. [`door`] is what each request passes: [`guard`] (is it for us?), the token, the route, and the headers of the answer.
+//! 3. Docs, the hot path, are answered by [`docs`] at once; all else goes through the router of [`routes`].
+//! 4. [`kept`] and [`stream`] are bodies: tagged, compressed, whole or in part.
+//! 5. A [`problem`] is what stands in the way of an answer.
+
+mod docs;
+mod door;
+mod functions;
+mod guard;
+mod health;
+mod kept;
+mod listen;
+mod negotiate;
+mod openapi;
+mod pages;
+mod patience;
+mod problem;
+mod routes;
+mod shelf;
+mod stream;
+mod whole;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use axum::body::Body;
+
+use super::{Live, Metrics, Tokens};
+use crate::config::ServeLimits;
+
+pub use door::Door;
+pub use guard::Hosts;
+pub use listen::Listener;
+pub use problem::ProblemCode;
+pub(super) use shelf::Shelf;
+
+type Response = http::Response<Body>;
+
+/// What all requests share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    live: Arc<Live>,
+    tokens: Tokens,
+    limits: ServeLimits,
+    metrics: Arc<Metrics>,
+    running: AtomicUsize,
+}

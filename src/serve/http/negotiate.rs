@@ -1,0 +1,145 @@
+//! What a client takes: media types and encodings with their q-values (RFC 9110, section 12.5).
+
+use http::header::{ACCEPT, ACCEPT_ENCODING};
+use http::{HeaderMap, HeaderName};
+
+/// What a body is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Media {
+    Markdown,
+    Json,
+    Html,
+    Text,
+    Metrics,
+}
+
+impl Media {
+    /// The value of `Content-Type`.
+    pub(super) fn content_type(self) -> &'static str {
+        match self {
+            Media::Markdown => "text/markdown; charset=utf-8",
+            Media::Json => "application/json",
+            Media::Html => "text/html; charset=utf-8",
+            Media::Text => "text/plain; charset=utf-8",
+            Media::Metrics => "text/plain; version=0.0.4; charset=utf-8",
+        }
+    }
+
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Media::Markdown => ("text", "markdown"),
+            Media::Json => ("application", "json"),
+            Media::Html => ("text", "html"),
+            Media::Text | Media::Metrics => ("text", "plain"),
+        }
+    }
+}
+
+/// Which of these media the client likes best, the first of them where it has no preference; none when it takes none.
+pub(super) fn preferred(headers: &HeaderMap, offered: &[Media]) -> Option<Media> {
+    if !headers.contains_key(ACCEPT) {
+        return offered.first().copied();
+    }
+    let liked = offered.iter().map(|&media| (media, media_quality(headers, media)));
+    // `max_by_key` would take the last of equals.
+    liked
+        .fold(None, |best: Option<(Media, u16)>, (media, quality)| match best {
+            Some((_, known)) if known >= quality => best,
+            _ if quality == 0 => best,
+            _ => Some((media, quality)),
+        })
+        .map(|(media, _)| media)
+}
+
+/// How much a client likes a medium, in thousandths: what its most specific range says.
+fn media_quality(headers: &HeaderMap, media: Media) -> u16 {
+    let (kind, subtype) = media.names();
+    let mut found: Option<(u8, u16)> = None;
+    for (range, quality) in items(headers, ACCEPT) {
+        let Some((range_kind, range_subtype)) = range.split_once('/') else { continue };
+        let specific = match (range_kind, range_subtype) {
+            ("*", "*") => 0,
+            (k, "*") if k.eq_ignore_ascii_case(kind) => 1,
+            (k, s) if k.eq_ignore_ascii_case(kind) && s.eq_ignore_ascii_case(subtype) => 2,
+            _ => continue,
+        };
+        if found.is_none_or(|(known, _)| specific > known) {
+            found = Some((specific, quality));
+        }
+    }
+    found.map_or(0, |(_, quality)| quality)
+}
+
+/// Whether the client would rather have a body in gzip than as it is.
+pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
+    if !headers.contains_key(ACCEPT_ENCODING) {
+        return false;
+    }
+    let (mut gzip, mut identity, mut any) = (None, None, None);
+    for (coding, quality) in items(headers, ACCEPT_ENCODING) {
+        match coding {
+            _ if coding.eq_ignore_ascii_case("gzip") || coding.eq_ignore_ascii_case("x-gzip") => {
+                gzip = Some(quality);
+            }
+            _ if coding.eq_ignore_ascii_case("identity") => identity = Some(quality),
+            "*" => any = Some(quality),
+            _ => {}
+        }
+    }
+    let gzip = gzip.or(any).unwrap_or(0);
+    gzip > 0 && gzip >= identity.unwrap_or(0)
+}
+
+/// The items of a list header, without their parameters, each with its quality in thousandths.
+fn items(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = (&str, u16)> {
+    let values = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).filter_map(|item| {
+        let mut parts = item.split(';').map(str::trim);
+        let name = parts.next().filter(|name| !name.is_empty())?;
+        let quality = parts.find_map(|part| {
+            let (key, value) = part.split_once('=')?;
+            key.trim().eq_ignore_ascii_case("q").then(|| thousandths(value.trim()))
+        });
+        Some((name, quality.unwrap_or(1000)))
+    })
+}
+
+/// `0.8` is 800. What is no q-value counts as nothing.
+fn thousandths(text: &str) -> u16 {
+    let value: f32 = text.parse().unwrap_or(0.0);
+    if (0.0..=1.0).contains(&value) { (value * 1000.0).round() as u16 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn headers(name: HeaderName, value: &str) -> HeaderMap {
+        [(name, HeaderValue::from_str(value).unwrap())].into_iter().collect()
+    }
+
+    #[test]
+    fn the_most_specific_range_decides_and_then_the_quality() {
+        let offered = [Media::Markdown, Media::Json, Media::Html];
+        let best = |accept: &str| preferred(&headers(ACCEPT, accept), &offered);
+        assert_eq!(preferred(&HeaderMap::new(), &offered), Some(Media::Markdown));
+        assert_eq!(best("*/*"), Some(Media::Markdown));
+        assert_eq!(best("text/html,application/xhtml+xml,*/*;q=0.8"), Some(Media::Html));
+        assert_eq!(best("text/markdown;q=0.3, application/json;q=0.4"), Some(Media::Json));
+        assert_eq!(best("text/*, text/markdown;q=0.1"), Some(Media::Html));
+        assert_eq!(best("TEXT/HTML ; Q=1"), Some(Media::Html));
+        assert_eq!(best("text/*;q=0, */*;q=0.1"), Some(Media::Json));
+        assert_eq!(best("image/png"), None);
+        assert_eq!(best("text/markdown;q=nan"), None);
+    }
+
+    #[test]
+    fn gzip_is_used_where_it_is_liked_no_less_than_nothing() {
+        let gzip = |value: &str| takes_gzip(&headers(ACCEPT_ENCODING, value));
+        assert!(gzip("gzip") && gzip("br, *") && gzip("gzip;q=0.5, identity;q=0.5") && gzip("GZIP;q=0.001"));
+        assert!(!gzip("br") && !gzip("gzip;q=0") && !gzip("*;q=0") && !gzip("gzip;q=0.2, identity"));
+        assert!(!gzip("gzip;q=0, *") && !takes_gzip(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,207 @@
+//! What goes wrong before a function is asked: a stable code, what to do next, and the way back, as JSON or as a page.
+
+use axum::body::Body;
+use axum::response::IntoResponse;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde_json::{Map, Value, json};
+
+use super::Response;
+use super::negotiate::{Media, preferred};
+
+/// What kind of thing goes wrong at the door; stable, and documented in `docs/errors.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemCode {
+    /// The request cannot be understood.
+    BadRequest,
+    /// The body is not JSON.
+    MalformedJson,
+    /// No token, or one that is not known.
+    Unauthorized,
+    /// This server is not called that.
+    HostNotAllowed,
+    /// A page of another site asks.
+    OriginNotAllowed,
+    /// There is nothing here.
+    NotFound,
+    /// Several tools go by this name.
+    Ambiguous,
+    /// Nothing can be done here in this way.
+    MethodNotAllowed,
+    /// It is not to be had in any form that the client takes.
+    NotAcceptable,
+    /// The body did not arrive in time.
+    RequestTimeout,
+    /// `If-Match` names other content.
+    PreconditionFailed,
+    /// The body is too long.
+    ContentTooLarge,
+    /// The address is too long.
+    UriTooLong,
+    /// The body is not sent as JSON.
+    UnsupportedMediaType,
+    /// The range lies outside.
+    RangeNotSatisfiable,
+    /// A mistake of ours, or of a template.
+    Internal,
+    /// Too much at once.
+    Overloaded,
+    /// There is nothing to serve.
+    NotReady,
+    /// The answer took too long.
+    Timeout,
+}
+
+/// Code, status, and what to do next.
+const TABLE: [(ProblemCode, &str, u16, &str); 19] = [
+    (ProblemCode::BadRequest, "BAD_REQUEST", 400, "correct the request"),
+    (ProblemCode::MalformedJson, "MALFORMED_JSON", 400, "send one JSON object, at most 100 levels deep"),
+    (ProblemCode::Unauthorized, "UNAUTHORIZED", 401, "send `Authorization: Bearer TOKEN`"),
+    (
+        ProblemCode::HostNotAllowed,
+        "HOST_NOT_ALLOWED",
+        403,
+        "use the address that the server listens on, or have its operator add the name with --public-host",
+    ),
+    (
+        ProblemCode::OriginNotAllowed,
+        "ORIGIN_NOT_ALLOWED",
+        403,
+        "send the request from a page of this server, or without `Origin`",
+    ),
+    (ProblemCode::NotFound, "NOT_FOUND", 404, "find the tool by what it does in /tools/README.md"),
+    (ProblemCode::Ambiguous, "AMBIGUOUS", 409, "ask for one of `nearest`"),
+    (ProblemCode::MethodNotAllowed, "METHOD_NOT_ALLOWED", 405, "use a method that `Allow` names"),
+    (
+        ProblemCode::NotAcceptable,
+        "NOT_ACCEPTABLE",
+        406,
+        "accept text/markdown, text/html or application/json",
+    ),
+    (ProblemCode::RequestTimeout, "REQUEST_TIMEOUT", 408, "send the request again, faster"),
+    (ProblemCode::PreconditionFailed, "PRECONDITION_FAILED", 412, "read it again without `If-Match`"),
+    (ProblemCode::ContentTooLarge, "CONTENT_TOO_LARGE", 413, "send less"),
+    (ProblemCode::UriTooLong, "URI_TOO_LONG", 414, "shorten the address; arguments belong in the body"),
+    (
+        ProblemCode::UnsupportedMediaType,
+        "UNSUPPORTED_MEDIA_TYPE",
+        415,
+        "send JSON, with `Content-Type: application/json`",
+    ),
+    (ProblemCode::RangeNotSatisfiable, "RANGE_NOT_SATISFIABLE", 416, "ask for a range that there is"),
+    (ProblemCode::Internal, "INTERNAL", 500, "tell the operator of this server"),
+    (ProblemCode::Overloaded, "OVERLOADED", 503, "try again in a second"),
+    (ProblemCode::NotReady, "NOT_READY", 503, "try again when the catalog has been put right"),
+    (ProblemCode::Timeout, "TIMEOUT", 504, "ask for less, or try again"),
+];
+
+impl ProblemCode {
+    /// Every code with its name and its HTTP status.
+    pub fn all() -> impl Iterator<Item = (ProblemCode, &'static str, u16)> {
+        TABLE.into_iter().map(|(code, name, status, _)| (code, name, status))
+    }
+
+    fn row(self) -> (&'static str, StatusCode, &'static str) {
+        let row = TABLE.into_iter().find(|(code, ..)| *code == self);
+        let (_, name, status, next) = row.unwrap_or(TABLE[15]);
+        (name, StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), next)
+    }
+}
+
+/// Why a request has no answer. Made where it is noticed, written down at the door.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    code: ProblemCode,
+    message: String,
+    nearest: Vec<String>,
+    next_action: Option<String>,
+    headers: HeaderMap,
+}
+
+impl Problem {
+    /// Says what is wrong.
+    pub(super) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
+        let (message, nearest, headers) = (message.into(), Vec::new(), HeaderMap::new());
+        Self { code, message, nearest, next_action: None, headers }
+    }
+
+    /// Names that may have been meant.
+    pub(super) fn nearest(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.nearest = names.into_iter().collect();
+        self
+    }
+
+    /// What to do next, where it is not what the code says.
+    pub(super) fn next(mut self, action: impl Into<String>) -> Self {
+        self.next_action = Some(action.into());
+        self
+    }
+
+    /// A header that goes with it.
+    pub(super) fn header(mut self, header: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Self {
+        self.headers.extend(header.into_iter());
+        self
+    }
+
+    /// The answer, in what the client likes best of JSON and a page.
+    pub(super) fn answer(&self, asked: &HeaderMap) -> Response {
+        let (name, status, next) = self.code.row();
+        let next = self.next_action.as_deref().unwrap_or(next);
+        let media = preferred(asked, &[Media::Json, Media::Html]).unwrap_or(Media::Json);
+        let text = match media {
+            Media::Html => self.page(name, status, next),
+            _ => self.json(name, next),
+        };
+        let mut response = Response::new(Body::from(text));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(VARY, HeaderValue::from_static("accept"));
+        headers.extend(self.headers.clone());
+        response
+    }
+
+    fn json(&self, name: &str, next: &str) -> String {
+        let mut error = Map::new();
+        error.insert("code".into(), name.into());
+        error.insert("message".into(), self.message.as_str().into());
+        if !self.nearest.is_empty() {
+            error.insert("nearest".into(), self.nearest.clone().into());
+        }
+        error.insert("next_action".into(), next.into());
+        let links = json!({ "home": "/", "tools": "/tools/README.md", "functions": "/v1" });
+        json!({ "ok": false, "error": Value::Object(error), "links": links }).to_string()
+    }
+
+    fn page(&self, name: &str, status: StatusCode, next: &str) -> String {
+        let nearest: Vec<String> =
+            self.nearest.iter().map(|name| format!("<li><code>{}</code></li>", escaped(name))).collect();
+        let nearest = match nearest.as_slice() {
+            [] => String::new(),
+            list => format!("<p>Nearest names:</p>\n<ul>{}</ul>\n", list.concat()),
+        };
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+             content=\"width=device-width, initial-scale=1\">\n<title>{status}</title>\n<main>\n<h1>{status}</h1>\n\
+             <p>{}</p>\n{nearest}<p>What to do: {}.</p>\n<p>Code: <code>{name}</code></p>\n\
+             <nav><a href=\"/\">All tools</a>, <a href=\"/tools/README.md\">as markdown</a></nav>\n</main>\n</html>\n",
+            escaped(&self.message),
+            escaped(next),
+        )
+    }
+}
+
+impl IntoResponse for Problem {
+    /// The door writes it down when it knows what the client takes.
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = self.code.row().1;
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

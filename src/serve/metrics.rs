@@ -1,0 +1,220 @@
+//! How much the server does: counters without locks, written in the text format of Prometheus. No label comes from outside.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use http::StatusCode;
+
+use super::Live;
+use crate::catalog::Catalog;
+use crate::functions::{ErrorCode, Function};
+
+/// What an address leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// `/tools/*`.
+    Doc,
+    /// `POST /v1/*`.
+    Function,
+    /// `/mcp`.
+    Mcp,
+    /// `/registry.json`, `/llms.txt`, `/llms-full.txt`, `/openapi.json`.
+    Catalog,
+    /// `/healthz`, `/readyz`, `/metrics`.
+    Health,
+    /// Pages for people, and what lies nowhere.
+    Page,
+}
+
+impl Route {
+    const ALL: [(Route, &'static str); 6] = [
+        (Route::Doc, "doc"),
+        (Route::Function, "function"),
+        (Route::Mcp, "mcp"),
+        (Route::Catalog, "catalog"),
+        (Route::Health, "health"),
+        (Route::Page, "page"),
+    ];
+
+    /// Where a path leads.
+    pub fn of(path: &str) -> Route {
+        match path {
+            "/registry.json" | "/llms.txt" | "/llms-full.txt" | "/openapi.json" => Route::Catalog,
+            "/healthz" | "/readyz" | "/metrics" => Route::Health,
+            "/mcp" => Route::Mcp,
+            _ if path.starts_with("/tools/") => Route::Doc,
+            _ if path.starts_with("/v1") => Route::Function,
+            _ if path.starts_with("/mcp/") => Route::Mcp,
+            _ => Route::Page,
+        }
+    }
+}
+
+/// Upper bounds of the histogram, in microseconds.
+const BOUNDS: [u64; 10] = [50, 100, 250, 500, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000];
+
+/// What is counted of one route.
+#[derive(Debug, Default)]
+struct Counted {
+    by_class: [AtomicU64; 5],
+    by_bound: [AtomicU64; BOUNDS.len() + 1],
+    micros: AtomicU64,
+}
+
+/// The outcomes of one function: answered, then each error.
+type Outcomes = [AtomicU64; ErrorCode::ALL.len() + 1];
+
+/// The counters.
+#[derive(Debug)]
+pub struct Metrics {
+    routes: [Counted; Route::ALL.len()],
+    calls: Vec<Outcomes>,
+    doc_reads: AtomicU64,
+    not_modified: AtomicU64,
+    bytes: AtomicU64,
+    connections: AtomicI64,
+    turned_away: AtomicU64,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            routes: Default::default(),
+            calls: Function::all().iter().map(|_| Outcomes::default()).collect(),
+            doc_reads: AtomicU64::default(),
+            not_modified: AtomicU64::default(),
+            bytes: AtomicU64::default(),
+            connections: AtomicI64::default(),
+            turned_away: AtomicU64::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Counts an answered request.
+    pub fn answered(&self, route: Route, status: StatusCode, bytes: u64, took: Duration) {
+        let counted = &self.routes[route as usize];
+        let class = usize::from(status.as_u16() / 100).clamp(1, 5) - 1;
+        counted.by_class[class].fetch_add(1, Relaxed);
+        let micros = took.as_micros() as u64;
+        let bound = BOUNDS.iter().position(|&bound| micros <= bound).unwrap_or(BOUNDS.len());
+        counted.by_bound[bound].fetch_add(1, Relaxed);
+        counted.micros.fetch_add(micros, Relaxed);
+        self.bytes.fetch_add(bytes, Relaxed);
+        match status {
+            StatusCode::NOT_MODIFIED => self.not_modified.fetch_add(1, Relaxed),
+            StatusCode::OK if route == Route::Doc => self.doc_reads.fetch_add(1, Relaxed),
+            _ => 0,
+        };
+    }
+
+    /// Counts a call of a function.
+    pub fn called(&self, function: &Function, error: Option<ErrorCode>) {
+        let index = Function::all().iter().position(|known| known.name() == function.name());
+        let outcome = error.and_then(|error| ErrorCode::ALL.iter().position(|known| *known == error));
+        if let Some(outcomes) = index.and_then(|index| self.calls.get(index)) {
+            outcomes[outcome.map_or(0, |error| error + 1)].fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Counts a connection that begins (1) or ends (-1).
+    pub fn connected(&self, change: i64) {
+        self.connections.fetch_add(change, Relaxed);
+    }
+
+    /// Counts a connection for which there was no room.
+    pub fn turned_away(&self) {
+        self.turned_away.fetch_add(1, Relaxed);
+    }
+
+    /// The text; `catalog` is what the reader of it may see.
+    pub fn text(&self, live: &Live, catalog: &Catalog) -> String {
+        let mut page = Page(String::with_capacity(8192));
+        page.family(
+            "toolcrib_http_requests_total",
+            "counter",
+            "Requests answered, by route and class of status.",
+        );
+        self.each_route(|name, counted| {
+            for (class, count) in counted.by_class.iter().enumerate() {
+                let labels = format!("route=\"{name}\",status=\"{}xx\"", class + 1);
+                page.sample("toolcrib_http_requests_total", &labels, count.load(Relaxed));
+            }
+        });
+        let took = "toolcrib_http_request_duration_seconds";
+        page.family(took, "histogram", "Time from the head of a request to the head of its answer.");
+        self.each_route(|name, counted| page.histogram(took, name, counted));
+        page.family("toolcrib_function_calls_total", "counter", "Calls of functions, by outcome.");
+        for (function, outcomes) in Function::all().iter().zip(&self.calls) {
+            let names = std::iter::once("ok").chain(ErrorCode::ALL.iter().map(|code| code.as_str()));
+            for (outcome, count) in names.zip(outcomes) {
+                let labels = format!("function=\"{}\",outcome=\"{outcome}\"", function.name());
+                page.sample("toolcrib_function_calls_total", &labels, count.load(Relaxed));
+            }
+        }
+        let counters = [
+            ("toolcrib_doc_reads_total", "Docs sent whole over HTTP.", &self.doc_reads),
+            ("toolcrib_http_not_modified_total", "Answers that said: you have it.", &self.not_modified),
+            ("toolcrib_http_body_bytes_total", "Bytes of bodies sent.", &self.bytes),
+            ("toolcrib_http_connections_turned_away_total", "Connections without room.", &self.turned_away),
+        ];
+        for (name, help, count) in counters {
+            page.family(name, "counter", help);
+            page.sample(name, "", count.load(Relaxed));
+        }
+        page.family("toolcrib_reloads_total", "counter", "Catalogs built anew, by what became of them.");
+        for (outcome, count) in live.reloads() {
+            page.sample("toolcrib_reloads_total", &format!("outcome=\"{outcome}\""), count);
+        }
+        let gauges = [
+            ("toolcrib_http_connections", "Connections open.", self.connections.load(Relaxed).max(0) as u64),
+            ("toolcrib_tools", "Tools served.", catalog.tools.len() as u64),
+            ("toolcrib_catalog_complete", "1 when all input could be read.", u64::from(catalog.complete)),
+            (
+                "toolcrib_catalog_current",
+                "1 when the catalog on disk is served.",
+                u64::from(live.trouble().is_none()),
+            ),
+        ];
+        for (name, help, value) in gauges {
+            page.family(name, "gauge", help);
+            page.sample(name, "", value);
+        }
+        page.family("toolcrib_catalog_info", "gauge", "The registry version.");
+        page.sample("toolcrib_catalog_info", &format!("registry_version=\"{}\"", catalog.version), 1);
+        page.0
+    }
+
+    fn each_route(&self, mut visit: impl FnMut(&str, &Counted)) {
+        for (route, name) in Route::ALL {
+            visit(name, &self.routes[route as usize]);
+        }
+    }
+}
+
+/// A page of metrics while it is written.
+struct Page(String);
+
+impl Page {
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn sample(&mut self, name: &str, labels: &str, value: u64) {
+        let (open, close) = if labels.is_empty() { ("", "") } else { ("{", "}") };
+        let _ = writeln!(self.0, "{name}{open}{labels}{close} {value}");
+    }
+
+    fn histogram(&mut self, name: &str, route: &str, counted: &Counted) {
+        let mut total = 0;
+        for (index, count) in counted.by_bound.iter().enumerate() {
+            total += count.load(Relaxed);
+            let bound = BOUNDS.get(index).map_or("+Inf".into(), |bound| (*bound as f64 / 1e6).to_string());
+            self.sample(&format!("{name}_bucket"), &format!("route=\"{route}\",le=\"{bound}\""), total);
+        }
+        let seconds = counted.micros.load(Relaxed) as f64 / 1e6;
+        let _ = writeln!(self.0, "{name}_sum{{route=\"{route}\"}} {seconds}");
+        self.sample(&format!("{name}_count"), &format!("route=\"{route}\""), total);
+    }
+}

@@ -1,0 +1,180 @@
+//! The HTTP door: the real program, asked by a real client, and by raw sockets where a client would be too polite.
+
+mod conditions;
+mod errors;
+mod limits;
+mod routes;
+mod security;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use reqwest::blocking::{Client, RequestBuilder, Response};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::fixture;
+
+/// Tools with every kind of name, and one that only some may see.
+pub const TOOLS: &str = r#"[
+  {"name": "files.read", "op": "onto.file.read", "aliases": ["cat"], "category": "Files", "effect": "read",
+   "description": "Read a file. Use it when the content of a file matters, and its path is known already.",
+   "parameters": {"type": "object", "properties": {"path": {"type": "string", "description": "The path, from the root on."}}, "required": ["path"]}},
+  {"name": "list_items", "category": "Items", "description": "List all items.", "parameters": {"type": "object", "properties": {"page": {"type": "integer"}}}},
+  {"name": "<b>odd/name</b>", "category": "Items", "description": "A tool whose name is <script>alert(1)</script>.", "parameters": {"type": "object", "properties": {}}},
+  {"name": "wipe_disks", "category": "Admin", "aliases": ["wipe"], "allowed_roles": ["admin"], "description": "Wipe all disks.", "parameters": {"type": "object", "properties": {}}}
+]"#;
+
+/// A running server; it ends with its handle.
+pub struct Server {
+    child: Child,
+    /// Its address, such as `127.0.0.1:41234`.
+    pub address: String,
+    /// What it has said on stderr.
+    pub log: Arc<Mutex<String>>,
+    _folder: Option<TempDir>,
+}
+
+impl Server {
+    /// Serves a catalog on a free port.
+    pub fn start(catalog: &str, more: &[&str], variables: &[(&str, &str)]) -> Self {
+        let arguments = [&["serve", "--catalog", catalog, "--listen", "127.0.0.1:0"], more].concat();
+        let mut command = fixture::program(&arguments);
+        command
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let log = Arc::new(Mutex::new(String::new()));
+        let keep = |line: &str, log: &Mutex<String>| log.lock().unwrap().push_str(&format!("{line}\n"));
+        let mut address = None;
+        while let (None, Some(Ok(line))) = (&address, lines.next()) {
+            keep(&line, &log);
+            address = line.split_once("listening on http://").map(|(_, rest)| rest.to_string());
+        }
+        let address = address.unwrap_or_else(|| panic!("{}", log.lock().unwrap()));
+        let address = address.trim_end_matches(['"', '}']).to_string();
+        let own = Arc::clone(&log);
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| keep(&line, &own)));
+        Self { child, address, log, _folder: None }
+    }
+
+    /// Serves [`TOOLS`] with this configuration.
+    pub fn with(config: &str, variables: &[(&str, &str)]) -> Self {
+        let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", config)]);
+        let mut server = Self::start(fixture::text(folder.path()), &[], variables);
+        server._folder = Some(folder);
+        server
+    }
+
+    /// Serves GitHub's tools.
+    pub fn github() -> Self {
+        Self::start(fixture::text(&fixture::package().join("examples/github")), &[], &[])
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// A GET that is still to be sent.
+    pub fn asking(&self, path: &str) -> RequestBuilder {
+        client().get(self.url(path))
+    }
+
+    /// A GET with these headers.
+    pub fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        let asking =
+            headers.iter().fold(self.asking(path), |asking, (name, value)| asking.header(*name, *value));
+        asking.send().unwrap()
+    }
+
+    pub fn text(&self, path: &str) -> String {
+        let response = self.get(path, &[]);
+        assert_eq!(response.status(), 200, "{path}");
+        response.text().unwrap()
+    }
+
+    pub fn json(&self, path: &str) -> Value {
+        serde_json::from_str(&self.text(path)).unwrap()
+    }
+
+    /// Calls a function.
+    pub fn post(&self, function: &str, body: impl Into<String>) -> Response {
+        let asking =
+            client().post(self.url(&format!("/v1/{function}"))).header("content-type", "application/json");
+        asking.body(body.into()).send().unwrap()
+    }
+
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_write_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    /// Sends these bytes, and reads until the server closes.
+    pub fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        // The server may have closed before it has read all.
+        let _ = stream.write_all(bytes);
+        rest(&mut stream)
+    }
+
+    /// Asks the process to stop.
+    pub fn terminate(&self) {
+        let id = self.child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    }
+
+    /// Waits for the process to end; its exit code.
+    pub fn ended(&mut self, within: Duration) -> Option<i32> {
+        let start = std::time::Instant::now();
+        while start.elapsed() < within {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        None
+    }
+
+    /// A metric's value, where its line begins with this.
+    pub fn metric(&self, line: &str) -> u64 {
+        let text = self.text("/metrics");
+        let found = text.lines().find_map(|own| own.strip_prefix(line)?.strip_prefix(' '));
+        found.unwrap_or_else(|| panic!("{line} is not in {text}")).parse().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A client that follows nothing and unpacks nothing.
+pub fn client() -> &'static Client {
+    static CLIENT: std::sync::OnceLock<Client> = std::sync::OnceLock::new();
+    CLIENT.get_or_init(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap()
+    })
+}
+
+/// The value of a header.
+pub fn header<'r>(response: &'r Response, name: &str) -> &'r str {
+    response.headers().get(name).map_or("", |value| value.to_str().unwrap())
+}
+
+/// All that still comes on a connection.
+pub fn rest(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,137 @@
+//! Tags, parts and compression: equal tags mean equal bytes.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use super::{Server, client, header};
+use crate::fixture;
+use crate::mcp::many;
+
+/// The longest doc of GitHub's tools is well over what is worth compressing.
+const DOC: &str = "/tools/create_pull_request.md";
+
+fn unpacked(bytes: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    flate2::read::GzDecoder::new(bytes).read_to_end(&mut plain).unwrap();
+    plain
+}
+
+#[test]
+fn what_a_client_has_is_not_sent_again() {
+    let server = Server::github();
+    for path in [
+        DOC,
+        "/tools/README.md",
+        "/registry.json",
+        "/llms.txt",
+        "/llms-full.txt",
+        "/openapi.json",
+        "/tools/get_me",
+        "/v1",
+    ] {
+        for encoding in ["identity", "gzip"] {
+            let ask = |tag: &str| server.get(path, &[("accept-encoding", encoding), ("if-none-match", tag)]);
+            let first = ask("\"other\"");
+            assert_eq!(first.status(), 200, "{path}");
+            assert_eq!(header(&first, "cache-control"), "no-cache");
+            assert!(header(&first, "vary").contains("accept-encoding"));
+            let tag = header(&first, "etag").to_string();
+            assert!(tag.starts_with('"'), "{path}: {tag} is not strong");
+            for list in [tag.clone(), format!("\"a\", W/{tag}"), "*".into()] {
+                let again = ask(&list);
+                assert_eq!(
+                    (again.status().as_u16(), header(&again, "etag")),
+                    (304, tag.as_str()),
+                    "{path} {list}"
+                );
+                assert!(again.bytes().unwrap().is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn equal_tags_mean_equal_bytes_in_every_encoding() {
+    let large = many(1200);
+    for server in [Server::github(), Server::start(fixture::text(large.path()), &[], &[])] {
+        let mut seen: HashMap<String, Vec<u8>> = HashMap::new();
+        for path in [DOC, "/tools/README.md", "/registry.json", "/llms.txt", "/llms-full.txt"] {
+            let plain = server.get(path, &[("accept-encoding", "identity")]);
+            if plain.status() == 404 {
+                continue;
+            }
+            assert_eq!(header(&plain, "content-encoding"), "");
+            let small = server.get(path, &[("accept-encoding", "br;q=1, gzip;q=0.8")]);
+            assert_eq!(header(&small, "content-encoding"), "gzip", "{path}");
+            let tags = [header(&plain, "etag").to_string(), header(&small, "etag").to_string()];
+            let bodies = [plain.bytes().unwrap().to_vec(), small.bytes().unwrap().to_vec()];
+            assert_eq!(unpacked(&bodies[1]), bodies[0], "{path}");
+            for (tag, body) in tags.into_iter().zip(bodies) {
+                assert!(seen.insert(tag.clone(), body).is_none(), "{path}: {tag} stands for two bodies");
+            }
+        }
+    }
+}
+
+#[test]
+fn head_says_what_get_would_without_the_body() {
+    let server = Server::github();
+    for path in [DOC, "/tools/README.md", "/registry.json", "/v1", "/readyz", "/", "/llms.txt", "/nothing"] {
+        for encoding in ["identity", "gzip"] {
+            let get = server.get(path, &[("accept-encoding", encoding)]);
+            let head = client().head(server.url(path)).header("accept-encoding", encoding).send().unwrap();
+            assert_eq!(head.status(), get.status(), "{path}");
+            for name in
+                ["etag", "content-type", "content-encoding", "cache-control", "vary", "content-length"]
+            {
+                assert_eq!(header(&head, name), header(&get, name), "{path} {encoding} {name}");
+            }
+            assert!(head.bytes().unwrap().is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_part_of_a_doc_can_be_had() {
+    let server = Server::github();
+    let whole = server.get(DOC, &[]);
+    let tag = header(&whole, "etag").to_string();
+    assert_eq!(header(&whole, "accept-ranges"), "bytes");
+    let whole = whole.bytes().unwrap();
+    let part = |range: &str, same: &str| {
+        let condition = if same.is_empty() { vec![] } else { vec![("if-range", same)] };
+        let got = server
+            .get(DOC, &[&[("range", range), ("accept-encoding", "gzip")], condition.as_slice()].concat());
+        let told = header(&got, "content-range").to_string();
+        (got.status().as_u16(), told, got.bytes().unwrap().to_vec())
+    };
+    let length = whole.len();
+    let told = |from: usize, to: usize| format!("bytes {from}-{}/{length}", to - 1);
+    assert_eq!(part("bytes=0-9", ""), (206, told(0, 10), whole[..10].to_vec()));
+    assert_eq!(part("bytes=10-", &tag), (206, told(10, length), whole[10..].to_vec()));
+    assert_eq!(part("bytes=-5", ""), (206, told(length - 5, length), whole[length - 5..].to_vec()));
+    assert_eq!(part("bytes=5-999999999", ""), (206, told(5, length), whole[5..].to_vec()));
+    for full in [
+        ("bytes=0-9", "\"old\""),
+        ("bytes=0-1,3-4", ""),
+        ("lines=1-2", ""),
+        ("bytes=9-3", ""),
+        ("bytes=x", ""),
+    ] {
+        assert_eq!(part(full.0, full.1).0, 200, "{full:?}");
+    }
+    let weak = format!("W/{tag}");
+    assert_eq!(part("bytes=0-9", &weak).0, 200, "a weak tag is not good enough for parts");
+    for outside in ["bytes=999999999-", "bytes=-0"] {
+        let (status, told, _) = part(outside, "");
+        assert_eq!((status, told), (416, format!("bytes */{length}")));
+    }
+}
+
+#[test]
+fn a_client_that_insists_on_old_content_is_told_that_it_is_gone() {
+    let server = Server::github();
+    let tag = header(&server.get(DOC, &[]), "etag").to_string();
+    assert_eq!(server.get(DOC, &[("if-match", &tag)]).status(), 200);
+    assert_eq!(server.get(DOC, &[("if-match", "\"old\"")]).status(), 412);
+}

@@ -1,0 +1,163 @@
+//! Too much, too slow, too long: none of it takes the server from others, and stopping loses nothing.
+
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use super::{Server, rest};
+
+const SHORT: &str =
+    "[serve.limits]\nidle_seconds = 1\nbody_seconds = 1\nwrite_seconds = 1\nstop_seconds = 1\n";
+
+/// Reads one answer with a body.
+fn answer(stream: &mut std::net::TcpStream) -> String {
+    let mut text = Vec::new();
+    let mut byte = [0];
+    while !text.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap_or(0) == 1 {
+        text.push(byte[0]);
+    }
+    let text = String::from_utf8(text).unwrap();
+    let length =
+        text.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).unwrap();
+    format!("{text}{}", String::from_utf8(body).unwrap())
+}
+
+#[test]
+fn a_client_that_is_slow_to_ask_is_let_go() {
+    let server = Server::with(SHORT, &[]);
+    let started = Instant::now();
+    let mut silent = server.connect();
+    let mut slow = server.connect();
+    let mut idle = server.connect();
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    assert!(answer(&mut idle).starts_with("HTTP/1.1 200"));
+    // A byte now and then does not buy more time.
+    for byte in b"GET /healthz HTTP/1.1\r\n" {
+        if slow.write_all(&[*byte]).is_err() || started.elapsed() > Duration::from_secs(5) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(150));
+    }
+    for stream in [&mut silent, &mut slow, &mut idle] {
+        let left = rest(stream);
+        assert!(!left.starts_with("HTTP/1.1 200"), "{left}");
+    }
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert_eq!(server.get("/healthz", &[]).status(), 200);
+}
+
+#[test]
+fn a_body_that_does_not_come_is_not_waited_for() {
+    let server = Server::with(SHORT, &[]);
+    let started = Instant::now();
+    let head = "POST /v1/read_tool_doc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+    let text = server.raw(head.as_bytes());
+    assert!(text.starts_with("HTTP/1.1 408 ") && text.contains("REQUEST_TIMEOUT"), "{text}");
+    assert!(started.elapsed() < Duration::from_secs(8));
+}
+
+#[test]
+fn a_client_that_does_not_read_is_let_go() {
+    let server = Server::with(SHORT, &[]);
+    let mut greedy = server.connect();
+    greedy.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+    let ask = "GET /tools/files_read.md HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(100);
+    // More answers than any buffer on the way has room for, none of them read.
+    let mut asked = 0;
+    while asked < 200_000 && greedy.write_all(ask.as_bytes()).is_ok() {
+        asked += 100;
+    }
+    assert!(asked < 200_000, "the server never stopped reading");
+    let started = Instant::now();
+    while server.metric("toolcrib_http_connections") > 1 {
+        assert!(started.elapsed() < Duration::from_secs(10), "the connection is still there");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[test]
+fn heads_that_are_too_large_are_refused() {
+    let server = Server::with("", &[]);
+    let many: String = (0..200).map(|index| format!("x-{index}: 1\r\n")).collect();
+    let long = format!("x-long: {}\r\n", "a".repeat(100_000));
+    for headers in [many, long] {
+        let text = server.raw(format!("GET / HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n").as_bytes());
+        assert!(text.is_empty() || text.starts_with("HTTP/1.1 431 "), "{text}");
+    }
+    for rubbish in
+        ["\u{0}\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}"]
+    {
+        let mut stream = server.connect();
+        stream.write_all(rubbish.as_bytes()).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let text = rest(&mut stream);
+        assert!(text.is_empty() || text.starts_with("HTTP/1.1 400 "), "{text}");
+    }
+    assert_eq!(server.get("/healthz", &[]).status(), 200);
+}
+
+#[test]
+fn a_body_without_end_is_cut_off() {
+    let server = Server::with("serve.limits.body_bytes = 2000", &[]);
+    let mut stream = server.connect();
+    let head = "POST /v1/read_tool_doc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    let chunk = format!("400\r\n{}\r\n", " ".repeat(1024));
+    let sent = (0..10_000).take_while(|_| stream.write_all(chunk.as_bytes()).is_ok()).count();
+    assert!(sent < 10_000);
+    assert_eq!(server.get("/healthz", &[]).status(), 200);
+}
+
+#[test]
+fn with_too_many_connections_the_next_is_turned_away_and_told() {
+    let server = Server::with("serve.limits.connections = 3", &[]);
+    let mut held: Vec<_> = (0..3).map(|_| server.connect()).collect();
+    for stream in &mut held {
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+        assert!(answer(stream).starts_with("HTTP/1.1 200"));
+    }
+    let text = server.raw(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    assert!(text.starts_with("HTTP/1.1 503 ") && text.contains("OVERLOADED"), "{text}");
+    held.clear();
+    let started = Instant::now();
+    while !server.raw(b"GET /healthz HTTP/1.0\r\nhost: localhost\r\n\r\n").contains(" 200 ") {
+        assert!(started.elapsed() < Duration::from_secs(5));
+    }
+}
+
+#[test]
+fn stopping_finishes_what_is_in_flight() {
+    let mut server = Server::with("", &[]);
+    let mut idle = server.connect();
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    answer(&mut idle);
+    let body = r#"{"name": "list_items"}"#;
+    let head = format!(
+        "POST /v1/read_tool_doc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut stream = server.connect();
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(&body.as_bytes()[..5]).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    server.terminate();
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(std::net::TcpStream::connect(&server.address).is_err(), "still listening");
+    assert_eq!(rest(&mut idle), "", "an idle connection is closed at once");
+    stream.write_all(&body.as_bytes()[5..]).unwrap();
+    let text = rest(&mut stream);
+    assert!(text.starts_with("HTTP/1.1 200 ") && text.contains("list_items"), "{text}");
+    assert_eq!(server.ended(Duration::from_secs(5)), Some(0));
+}
+
+#[test]
+fn stopping_does_not_wait_for_ever() {
+    let mut server = Server::with(&SHORT.replace("body_seconds = 1", "body_seconds = 60"), &[]);
+    let mut stream = server.connect();
+    let head = "POST /v1/read_tool_doc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{";
+    stream.write_all(head.as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    server.terminate();
+    assert_eq!(server.ended(Duration::from_secs(8)), Some(0));
+}

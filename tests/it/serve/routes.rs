@@ -1,0 +1,222 @@
+//! What lies where, and in which form it comes.
+
+use serde_json::{Value, json};
+
+use super::{Server, client, header};
+use crate::fixture;
+use crate::mcp::many;
+
+#[test]
+fn what_is_served_is_what_render_writes() {
+    let small = fixture::package().join("examples/github");
+    let large = many(1200);
+    for catalog in [small.as_path(), large.path()] {
+        let out = tempfile::tempdir().unwrap();
+        fixture::render(&fixture::open(catalog), None, out.path());
+        let server = Server::start(fixture::text(catalog), &[], &[]);
+        let tree = fixture::tree(out.path());
+        for (path, bytes) in tree.iter().filter(|(path, _)| path.contains('/') || !path.starts_with("tool_0"))
+        {
+            let place =
+                if path == "registry.json" { "/registry.json".into() } else { format!("/tools/{path}") };
+            let got = server.get(&place, &[]);
+            assert_eq!(got.status(), 200, "{place}");
+            assert!(got.bytes().unwrap() == *bytes, "{place} is not what render writes");
+        }
+    }
+}
+
+#[test]
+fn a_tool_comes_in_the_form_that_is_liked_best() {
+    let server = Server::github();
+    let form = |accept: &str| {
+        let response = server.get("/tools/get_me", &[("accept", accept)]);
+        assert!(header(&response, "vary").contains("accept"), "{accept}");
+        (response.status().as_u16(), header(&response, "content-type").split(';').next().unwrap().to_string())
+    };
+    assert_eq!(form("*/*"), (200, "text/markdown".into()));
+    assert_eq!(form("text/html,application/xhtml+xml,*/*;q=0.8"), (200, "text/html".into()));
+    assert_eq!(form("application/json, text/markdown;q=0.9"), (200, "application/json".into()));
+    assert_eq!(form("application/json;q=0.2, text/markdown;q=0.9"), (200, "text/markdown".into()));
+    assert_eq!(form("text/plain"), (200, "text/plain".into()));
+    assert_eq!(form("image/png").0, 406);
+    let record: Value = server.get("/tools/get_me", &[("accept", "application/json")]).json().unwrap();
+    assert_eq!(record["tool_name"], "get_me");
+    let doc = server.text("/tools/get_me.md");
+    assert!(doc.contains(record["doc_version"].as_str().unwrap()));
+    assert_eq!(record["registry_version"], server.json("/registry.json")["registry_version"]);
+}
+
+#[test]
+fn every_name_of_a_tool_leads_to_its_address() {
+    let server = Server::with("", &[]);
+    let place = |path: &str| {
+        let response = server.get(path, &[]);
+        (response.status().as_u16(), header(&response, "location").to_string())
+    };
+    for name in ["files.read", "onto.file.read", "cat"] {
+        assert_eq!(place(&format!("/tools/{name}")), (307, "/tools/files_read".into()));
+        assert_eq!(place(&format!("/tools/{name}.md")), (307, "/tools/files_read.md".into()));
+        assert_eq!(place(&format!("/tools/{name}.html")), (307, "/tools/files_read.html".into()));
+    }
+    assert_eq!(place("/tools/files_read.md"), (200, String::new()));
+    let (status, odd) = place("/tools/%3Cb%3Eodd%2Fname%3C%2Fb%3E.md");
+    assert_eq!(status, 307);
+    assert_eq!(place(&odd).0, 200);
+    for path in ["/tools/", "/tools/README.md", "/"] {
+        assert_eq!(place(path).0, 200, "{path}");
+    }
+}
+
+#[test]
+fn functions_answer_in_json_or_in_markdown() {
+    let server = Server::github();
+    let listed = server.json("/v1");
+    assert_eq!(listed["functions"][0]["name"], "read_tool_doc");
+    assert!(listed["functions"][0]["input_schema"]["properties"]["names"].is_object());
+    let example = listed["functions"][0]["example"].to_string();
+    assert_eq!(server.post("read_tool_doc", example).status(), 200);
+
+    let answer: Value = server.post("read_tool_doc", r#"{"name": "get_me"}"#).json().unwrap();
+    assert_eq!((&answer["ok"], &answer["docs"][0]["name"]), (&json!(true), &json!("get_me")));
+    let asking = client().post(server.url("/v1/read_tool_doc")).header("accept", "text/markdown");
+    let text =
+        asking.header("content-type", "application/json").body(r#"{"name": "get_me"}"#).send().unwrap();
+    assert_eq!(header(&text, "content-type"), "text/markdown; charset=utf-8");
+    assert_eq!(text.text().unwrap().trim_end(), server.text("/tools/get_me.md").trim_end());
+}
+
+#[test]
+fn llms_txt_links_every_tool_and_the_full_one_has_every_doc() {
+    let server = Server::github();
+    let text = server.text("/llms.txt");
+    let mut lines = text.lines();
+    assert!(lines.next().unwrap().starts_with("# "), "{text}");
+    assert!(lines.nth(1).unwrap().starts_with("> "), "{text}");
+    assert!(text.contains("\n## "));
+    let links: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("- [")?.split_once("](")?.1.split(')').next())
+        .collect();
+    assert!(links.len() >= 117, "{}", links.len());
+    let full = server.text("/llms-full.txt");
+    for link in links {
+        let doc = server.text(&format!("/{link}"));
+        assert!(full.contains(doc.trim_end()), "{link}");
+    }
+}
+
+#[test]
+fn openapi_describes_what_is_there() {
+    let server = Server::github();
+    let api = server.json("/openapi.json");
+    assert_eq!(api["openapi"], "3.1.0");
+    let page = server.text("/llms.txt");
+    assert!(!page.is_empty());
+    for (path, item) in api["paths"].as_object().unwrap() {
+        let path = path.replace("{name}", "get_me");
+        if item.get("post").is_some() {
+            let example = item["post"]["requestBody"]["content"]["application/json"]["example"].to_string();
+            assert_eq!(server.post(path.rsplit('/').next().unwrap(), example).status(), 200, "{path}");
+        } else if !path.contains('{') {
+            assert_eq!(server.get(&path, &[]).status(), 200, "{path}");
+        }
+    }
+    let listed = &server.json("/v1")["functions"][0]["input_schema"];
+    let schema =
+        &api["paths"]["/v1/read_tool_doc"]["post"]["requestBody"]["content"]["application/json"]["schema"];
+    assert_eq!(listed, schema);
+
+    let check =
+        "import sys, json\nfrom openapi_spec_validator import validate\nvalidate(json.load(sys.stdin))";
+    let has = std::process::Command::new("python3").args(["-c", "import openapi_spec_validator"]).output();
+    if !has.is_ok_and(|run| run.status.success()) {
+        eprintln!("skipped: openapi-spec-validator is not there");
+        return;
+    }
+    let mut command = std::process::Command::new("python3");
+    command.args(["-c", check]).stdin(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), api.to_string().as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn pages_and_their_parts_are_at_their_addresses() {
+    let server = Server::github();
+    for path in [
+        "/",
+        "/index.html",
+        "/tools/get_me.html",
+        "/search.html",
+        "/search.html?q=read+a%20file",
+        "/findings.html",
+    ] {
+        let page = server.get(path, &[]);
+        assert_eq!(page.status(), 200, "{path}");
+        assert!(header(&page, "content-type").starts_with("text/html"), "{path}");
+        assert!(header(&page, "content-security-policy").contains("default-src 'none'"), "{path}");
+    }
+    let missing = server.get("/nothing/here", &[("accept", "text/html")]);
+    assert_eq!(missing.status(), 404);
+    assert!(missing.text().unwrap().contains("<html"));
+}
+
+#[test]
+fn mcp_is_behind_the_same_door() {
+    let server = Server::github();
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
+        {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+    let asking = client().post(server.url("/mcp")).header("content-type", "application/json");
+    let asking = asking.header("accept", "application/json, text/event-stream").body(call.to_string());
+    let own = asking.try_clone().unwrap().header("origin", server.url("")).send().unwrap();
+    assert_eq!(own.status(), 200);
+    assert!(own.text().unwrap().contains("\"serverInfo\""));
+    assert_eq!(asking.header("origin", "https://evil.example").send().unwrap().status(), 403);
+}
+
+#[test]
+fn health_readiness_and_metrics_tell_how_it_goes() {
+    let server = Server::github();
+    assert_eq!(server.text("/healthz"), "ok\n");
+    assert_eq!(server.text("/readyz"), "ready\n");
+    let detail = server.json("/readyz?verbose");
+    assert_eq!(
+        (&detail["ready"], &detail["tools"], &detail["complete"]),
+        (&json!(true), &json!(117), &json!(true))
+    );
+    server.text("/tools/get_me.md");
+    let tag = header(&server.get("/tools/get_me.md", &[]), "etag").to_string();
+    server.get("/tools/get_me.md", &[("if-none-match", &tag)]);
+    server.post("read_tool_doc", r#"{"name": "get_me"}"#);
+    server.post("read_tool_doc", r#"{"name": "nothing_like_it"}"#);
+    assert_eq!(server.metric("toolcrib_doc_reads_total"), 2);
+    assert_eq!(server.metric("toolcrib_http_not_modified_total"), 1);
+    assert_eq!(server.metric("toolcrib_http_requests_total{route=\"doc\",status=\"2xx\"}"), 2);
+    assert_eq!(server.metric("toolcrib_function_calls_total{function=\"read_tool_doc\",outcome=\"ok\"}"), 1);
+    assert_eq!(
+        server.metric("toolcrib_function_calls_total{function=\"read_tool_doc\",outcome=\"NOT_FOUND\"}"),
+        1
+    );
+    assert_eq!(server.metric("toolcrib_tools"), 117);
+    assert_eq!(server.metric("toolcrib_http_request_duration_seconds_count{route=\"doc\"}"), 3);
+}
+
+#[test]
+fn a_server_without_tools_lives_but_is_not_ready() {
+    let folder = fixture::folder(&[("toolcrib.toml", "")]);
+    let server = Server::start(fixture::text(folder.path()), &[], &[]);
+    assert_eq!(server.get("/healthz", &[]).status(), 200);
+    let ready = server.get("/readyz", &[]);
+    assert_eq!(ready.status(), 503);
+    assert_eq!(ready.json::<Value>().unwrap()["error"]["code"], "NOT_READY");
+    assert_eq!(server.get("/readyz?verbose", &[]).json::<Value>().unwrap()["ready"], false);
+}
+
+#[test]
+fn names_that_a_client_gives_its_request_come_back() {
+    let server = Server::github();
+    let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let answer = server.get("/tools/get_me.md", &[("x-request-id", "job-7"), ("traceparent", trace)]);
+    assert_eq!((header(&answer, "x-request-id"), header(&answer, "traceparent")), ("job-7", trace));
+}
