@@ -34,7 +34,7 @@ fn hangs_together(checked: &Checked) {
     with_site(checked, |site| {
         let paths = site.paths();
         let mut known: BTreeSet<String> = paths.iter().map(|(path, _)| path.clone()).collect();
-        known.extend(["tools/README.md", "tools/registry.json"].map(String::from));
+        known.extend(["tools/README.md", "registry.json", "llms.txt"].map(String::from));
         known.extend(checked.catalog.tools.iter().map(|tool| format!("tools/{}.md", tool.safe_name)));
         // Tool pages are alike: of many, some.
         let tools = checked.catalog.tools.len().div_ceil(MAX_TOOLS);
@@ -330,6 +330,9 @@ fn is_complete(tree: &Tree) {
         "tools/get_me.md",
         "tools/README.md",
         "tools/registry.json",
+        "registry.json",
+        "llms.txt",
+        "llms-full.txt",
         "assets/site.css",
         "assets/site.js",
         "assets/icon.svg",
@@ -357,7 +360,8 @@ fn pages_of_lost_tools_stay_while_a_source_is_broken() {
     fixture::write(catalog.path(), "b.json", "[{");
     assert_eq!(render().code, 1);
     let after = tree(out.path());
-    for path in ["index.html", "search-index.js", "tools/README.md", "tools/b.html", "tools/b.md"] {
+    for path in ["index.html", "search-index.js", "llms.txt", "tools/README.md", "tools/b.html", "tools/b.md"]
+    {
         assert!(after.get(path) == before.get(path), "{path}");
     }
 }
