@@ -20,5 +20,6 @@ mod repair;
 mod rules;
 mod seed;
 mod serve;
+mod site;
 mod tokens;
 mod watch;
