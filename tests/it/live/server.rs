@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::serve::ListenerExt;
 use rmcp::model::{
     DiscoverRequestMethod, DiscoverResult, ErrorData, Implementation, ListToolsResult,
     PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
@@ -160,7 +161,11 @@ impl Http {
         });
         self.port = listener.local_addr().unwrap().port();
         self.url = format!("http://127.0.0.1:{}/mcp", self.port);
-        self.serving = Some(self.runtime.spawn(async move { axum::serve(listener, router).await.unwrap() }));
+        self.serving = Some(self.runtime.spawn(async move {
+            // Otherwise each answer waits for the client to confirm the one before.
+            let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+            axum::serve(listener, router).await.unwrap()
+        }));
     }
 }
 
