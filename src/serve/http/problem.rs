@@ -139,7 +139,7 @@ impl Problem {
 
     /// A header that goes with it.
     pub(super) fn header(mut self, header: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Self {
-        self.headers.extend(header.into_iter());
+        self.headers.extend(header);
         self
     }
 
