@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 use crate::config::{Config, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
+use crate::sources::mcp::Listings;
 use crate::sources::{Loaded, load};
 use crate::tool::{CategoryPath, Definition, Effect, Example, Policy};
 
@@ -132,9 +133,14 @@ impl Checked {
     }
 }
 
-/// Reads, builds and checks the catalog of a workspace.
-pub fn open(mut workspace: Workspace) -> Checked {
-    let Loaded { tools, mut documents, findings } = load(&workspace, &Limits::default());
+/// Reads, builds and checks the catalog of a workspace. Live servers that it names are not contacted.
+pub fn open(workspace: Workspace) -> Checked {
+    open_with(workspace, &Listings::default())
+}
+
+/// Reads, builds and checks the catalog of a workspace, of whose live servers these are the listings.
+pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
+    let Loaded { tools, mut documents, findings } = load(&workspace, listings, &Limits::default());
     documents.extend(workspace.document.take());
     let mut all = std::mem::take(&mut workspace.findings);
     all.extend(findings);

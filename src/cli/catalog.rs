@@ -10,6 +10,7 @@ use crate::catalog::{self, Checked};
 use crate::config::{self, Deferred, Surface};
 use crate::finding::{Finding, Severity, text_report};
 use crate::provider::Provider;
+use crate::sources::mcp::{Environment, contact};
 
 /// Which catalog, and which part of it.
 #[derive(Clone, Debug, clap::Args)]
@@ -17,6 +18,9 @@ pub(super) struct CatalogArgs {
     /// A toolcrib.toml, a folder, or one file of definitions in any known format.
     #[arg(long, short, value_name = "PATH", default_value = ".")]
     pub(super) catalog: PathBuf,
+    /// Contact no live servers of the catalog, and run no commands; their tools count as input that is missing.
+    #[arg(long)]
+    pub(super) offline: bool,
 }
 
 impl CatalogArgs {
@@ -33,9 +37,18 @@ impl CatalogArgs {
     pub(super) fn open(&self) -> Result<Checked, Failure> {
         let path = self.path()?;
         let progress = super::progress::Spinner::start("reading the catalog");
-        let checked = catalog::open(config::read(path));
+        let workspace = config::read(path);
+        let listings = self.environment().map(|environment| contact(&workspace, &environment));
+        let checked = catalog::open_with(workspace, &listings.unwrap_or_default());
         progress.finish();
         Ok(checked)
+    }
+
+    /// The variables for live servers, if they may be contacted.
+    pub(super) fn environment(&self) -> Option<Environment> {
+        #[expect(clippy::disallowed_methods, reason = "this is the command line")]
+        let environment = Environment::new(|name| std::env::var(name).ok());
+        (!self.offline).then_some(environment)
     }
 }
 

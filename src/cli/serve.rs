@@ -66,7 +66,8 @@ enum LogFormat {
 impl Serve {
     pub(super) fn run(self) -> Outcome {
         self.start_log()?;
-        let options = Options { poll: self.poll, ..Options::default() };
+        let environment = self.catalog.environment();
+        let options = Options { poll: self.poll, environment, ..Options::default() };
         let mut follow = Follow::start(self.catalog.path()?, options);
         let progress = super::progress::Spinner::start("reading the catalog");
         let Some(first) = follow.next() else { return Ok(()) };
@@ -97,7 +98,8 @@ impl Serve {
         };
         stop.stop();
         runtime.shutdown_background();
-        drop(following);
+        // With it end the servers that it has started.
+        let _ = following.join();
         served.map_err(|problem| Failure::Findings(Some(problem)))
     }
 

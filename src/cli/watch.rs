@@ -20,7 +20,8 @@ pub(super) trait Rerun {
 /// Runs a command now and after each change. A change that breaks something is reported, and what was made before
 /// it stays.
 pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> Outcome {
-    let follow = Follow::start(catalog.path()?, Options { also: command.also(), ..Options::default() });
+    let options = Options { also: command.also(), environment: catalog.environment(), ..Options::default() };
+    let follow = Follow::start(catalog.path()?, options);
     stop_on_signal(follow.stopper())?;
     for (index, change) in follow.enumerate() {
         change.notices.iter().for_each(note);

@@ -10,6 +10,7 @@ mod preset;
 mod read;
 mod selector;
 mod serve;
+mod server;
 
 use std::path::PathBuf;
 
@@ -25,6 +26,7 @@ pub use preset::preset_names;
 pub use read::{Workspace, read};
 pub use selector::{Facts, Selector, Selectors};
 pub use serve::{Serve, ServeLimits, ServeToken};
+pub use server::Server;
 
 /// The configuration of a catalog. Everything is optional.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -80,10 +82,12 @@ impl Default for ShortDescription {
 /// Where definitions come from.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields, extend("required" = ["path"]))]
+#[schemars(deny_unknown_fields)]
 pub struct Source {
     /// A file, a folder or a glob, relative to the configuration.
     pub path: String,
+    /// A live MCP server instead of a path.
+    pub mcp: Option<Server>,
     /// The server that the tools belong to, when the source does not say.
     pub server: Option<String>,
     /// The category of tools that have none.

@@ -86,8 +86,34 @@ fn add_presets(workspace: &mut Workspace) {
     workspace.overlays.extend(workspace.config.overlays.iter().cloned());
 }
 
+/// What is wrong with where definitions come from. A source that names nothing is no source.
+fn check_sources(workspace: &mut Workspace) {
+    let mut findings = Vec::new();
+    let mut invalid = |message: &str, pointer: String| {
+        findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
+    };
+    for (index, source) in workspace.config.sources.iter().enumerate() {
+        match &source.mcp {
+            None if source.path.is_empty() => {
+                invalid("a source has a `path`, or a server under `mcp`", format!("/source/{index}"));
+            }
+            Some(_) if !source.path.is_empty() => {
+                invalid("a source has a `path` or `mcp`, not both", format!("/source/{index}/path"));
+            }
+            Some(server) => {
+                if let Some(problem) = server.problem() {
+                    invalid(problem, format!("/source/{index}/mcp"));
+                }
+            }
+            None => {}
+        }
+    }
+    workspace.findings.append(&mut findings);
+}
+
 /// Checks what the types cannot: selectors and finding codes.
 fn check(workspace: &mut Workspace) {
+    check_sources(workspace);
     let config = &workspace.config;
     let mut findings = Vec::new();
     let mut selectors = |selectors: &Selectors, pointer: String| {

@@ -49,6 +49,11 @@ impl<'a> Docs<'a> {
         Self { catalog, profile, templates, index }
     }
 
+    /// The profile documented.
+    pub(crate) fn profile(&self) -> &Profile<'a> {
+        &self.profile
+    }
+
     /// The tools documented.
     pub fn tools(&self) -> &[ProfileTool<'a>] {
         &self.profile.tools

@@ -26,6 +26,8 @@ pub use budget::OverBudget;
 pub use surface::{Measured, SurfaceReport};
 pub use tool::ToolReport;
 
+pub(crate) use table::grouped;
+
 use meter::Meter;
 
 /// What to report.

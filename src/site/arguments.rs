@@ -14,6 +14,8 @@ pub(super) struct Arguments {
     /// Types that rows name.
     types: Vec<Argument>,
     folded: bool,
+    /// Whether any row has a default.
+    has_defaults: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -38,6 +40,10 @@ impl Arguments {
         let (rows, types) = listed.rows.split_at(listed.types_from.unwrap_or(listed.rows.len()));
         Self {
             remark: html::line(&listed.remark),
+            has_defaults: listed.rows.iter().any(|row| {
+                let given = row.facts.as_ref().and_then(|facts| facts.given.as_ref());
+                matches!(given, Some(Given::Default(_)))
+            }),
             rows: table(rows),
             types: table(types),
             folded: listed.folded,

@@ -6,19 +6,24 @@ use serde::Serialize;
 use tera::Context;
 
 use super::frame::{Frame, Link, clipped, shown_name};
-use super::{Page, Site};
+use super::{Page, Site, html};
 use crate::finding::{Code, Finding, Severity};
 use crate::render::TemplateError;
+use crate::render::markdown::inline;
 use crate::tool::clean_line;
 
 /// How many findings the page lists; `toolcrib check` lists all.
 const MAX_FINDINGS: usize = 500;
+/// How many characters of a message it shows.
+const MAX_MESSAGE: usize = 1000;
 
 #[derive(Serialize)]
 struct Shown {
     severity: &'static str,
     code: &'static str,
+    /// HTML.
     message: String,
+    /// HTML.
     help: Option<String>,
     tool: Option<Link>,
     place: Option<String>,
@@ -82,6 +87,11 @@ pub(super) fn page(site: &Site<'_>) -> Result<Page, TemplateError> {
     site.render("site/findings.html", Frame::at_root(site, "findings", "Findings", about), context)
 }
 
+/// A message as HTML: what stands between backticks is code.
+fn line(text: &str) -> String {
+    html::line(&inline(&clipped(&clean_line(text), MAX_MESSAGE)))
+}
+
 fn shown(site: &Site<'_>, finding: &Finding) -> Shown {
     let named = finding.tool.as_deref().map(|name| {
         let href = tool(site, name).map(|shown| format!("tools/{}.html", site.tool(shown).safe_name));
@@ -95,8 +105,8 @@ fn shown(site: &Site<'_>, finding: &Finding) -> Shown {
     Shown {
         severity: finding.severity.as_str(),
         code: finding.code.as_str(),
-        message: clipped(&clean_line(&finding.message), 1000),
-        help: finding.help.as_deref().map(|help| clipped(&clean_line(help), 1000)),
+        message: line(&finding.message),
+        help: finding.help.as_deref().map(line),
         tool: named,
         place,
     }

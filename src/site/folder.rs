@@ -1,11 +1,14 @@
-//! The site as a folder of static files, with the docs below `tools/`: the tree that a server has.
+//! The site as a folder of static files, with the docs below `tools/` and what programs read beside them: the tree that
+//! a server has.
 
 use std::path::Path;
 
 use super::Site;
 use super::address::{Address, PageKind};
+use crate::catalog::{ProfileTool, registry};
 use crate::render::folder::{self, FileSet};
-use crate::render::{DocFiles, Docs, RenderError, TemplateError};
+use crate::render::{DocFiles, Docs, Llms, RenderError, TemplateError};
+use crate::tool::DescriptionMode;
 
 /// Where the docs are.
 const DOCS: &str = "tools/";
@@ -16,11 +19,20 @@ pub struct Folder<'a> {
     docs: Docs<'a>,
 }
 
-/// All files of the folder: those of the docs, then the site's.
+/// All files of the folder: those of the docs, then the others.
 struct Files<'f, 'a> {
     folder: &'f Folder<'a>,
     docs: DocFiles<'f, 'a>,
-    pages: Vec<Address>,
+    others: Vec<Other>,
+}
+
+/// A file beside the docs.
+#[derive(Clone, Copy)]
+enum Other {
+    Page(Address),
+    Registry,
+    Llms,
+    LlmsFull,
 }
 
 impl<'a> Folder<'a> {
@@ -62,26 +74,57 @@ impl<'a> Folder<'a> {
         self.site.at(Address::Home)?;
         let docs = self.docs.files_below(DOCS, root)?;
         let mut pages = self.site.addresses();
+        let mut others = vec![Other::Registry, Other::Llms, Other::LlmsFull];
         if docs.withholds_index() {
-            // Pages that list tools would lack some whose docs stay.
+            // What lists tools would lack some whose docs stay.
             pages.retain(|page| matches!(page.kind(), PageKind::Tool | PageKind::Asset));
+            others.clear();
         }
-        Ok(Files { folder: self, docs, pages })
+        others.extend(pages.into_iter().map(Other::Page));
+        Ok(Files { folder: self, docs, others })
+    }
+}
+
+impl Folder<'_> {
+    fn other(&self, other: Other) -> Result<String, TemplateError> {
+        let (catalog, profile) = (self.site.catalog, self.docs.profile());
+        let llms = || Llms::lay_out(catalog, profile);
+        match other {
+            Other::Page(page) => Ok(self.site.at(page)?.body),
+            Other::Registry => Ok(registry(catalog, profile)),
+            Other::Llms => {
+                let llms = llms();
+                Ok((0..llms.brief_pieces()).map(|piece| llms.brief(catalog, piece)).collect())
+            }
+            Other::LlmsFull => {
+                let llms = llms();
+                let doc = |place: usize| {
+                    let entry = ProfileTool { tool: catalog.tools.get(place)?, mode: DescriptionMode::Full };
+                    self.docs.tool(entry).ok()
+                };
+                Ok((0..llms.full_pieces()).map(|piece| llms.full(doc, piece)).collect())
+            }
+        }
     }
 }
 
 impl<'f> Files<'f, '_> {
     fn set<'r>(&self, render: &'r folder::Render<'r>) -> FileSet<'r> {
         let site = &self.folder.site;
-        let pages = self.pages.iter().map(|page| page.path(site));
-        let paths = self.docs.paths().iter().cloned().chain(pages).collect();
+        let others = self.others.iter().map(|other| match other {
+            Other::Page(page) => page.path(site),
+            Other::Registry => "registry.json".into(),
+            Other::Llms => "llms.txt".into(),
+            Other::LlmsFull => "llms-full.txt".into(),
+        });
+        let paths = self.docs.paths().iter().cloned().chain(others).collect();
         FileSet { paths, render, key: self.key(), prune: site.catalog.complete }
     }
 
     fn render(&self, index: usize) -> Result<String, TemplateError> {
         match index.checked_sub(self.docs.paths().len()) {
             None => self.docs.render(index),
-            Some(page) => Ok(self.folder.site.at(self.pages[page])?.body),
+            Some(other) => self.folder.other(self.others[other]),
         }
     }
 

@@ -211,7 +211,7 @@ impl Navigation<'_, '_> {
             text: clipped(&node.title, MAX_NAME),
             href: format!("{}{}", self.root, node.path(0)),
             count: node.total,
-            depth,
+            depth: depth.min(6),
             is_current: is_here && self.position.tool.is_none(),
             tools: tools.collect(),
         });

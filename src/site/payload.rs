@@ -6,6 +6,7 @@ use super::tool::json_text;
 use crate::catalog::{Profile, ProfileTool, Tool};
 use crate::config::Surface;
 use crate::provider::{self, Provider, Request};
+use crate::report::grouped;
 use crate::tokens::Counter;
 use crate::tool::{DescriptionMode, clean_line};
 
@@ -15,7 +16,7 @@ pub(super) struct Bound {
     title: &'static str,
     /// The word used on the command line.
     word: &'static str,
-    tokens: usize,
+    tokens: String,
     json: String,
     /// What could not be said in this provider's terms.
     notes: Vec<String>,
@@ -43,7 +44,7 @@ fn bound(site: &super::Site<'_>, profile: &Profile<'_>, provider: Provider, coun
     let mut bound = Bound {
         title: title(provider),
         word: provider.as_str(),
-        tokens: 0,
+        tokens: String::new(),
         json: String::new(),
         notes: Vec::new(),
         problem: None,
@@ -55,7 +56,7 @@ fn bound(site: &super::Site<'_>, profile: &Profile<'_>, provider: Provider, coun
             match payload.functions.first() {
                 Some(function) => {
                     let entry = payload.entry(provider, function);
-                    bound.tokens = counter.count(&entry.to_string()).o200k;
+                    bound.tokens = grouped(counter.count(&entry.to_string()).o200k);
                     bound.json = json_text(&entry);
                 }
                 None => bound.problem = bound.notes.pop().or_else(|| Some("It cannot be bound.".into())),

@@ -5,14 +5,18 @@ use tera::Context;
 
 use super::frame::{Frame, Link, Position, shown_name};
 use super::payload::title;
-use super::{Page, Site, category};
+use super::{Page, Site, category, html};
 use crate::provider::Provider;
 use crate::render::TemplateError;
-use crate::report::{self, Options, ProfileReport, Report, ReportError};
+use crate::render::markdown::inline;
+use crate::report::{self, Options, ProfileReport, Report, ReportError, grouped};
+use crate::tokens::Count;
 use crate::tool::{DescriptionMode, clean_line};
 
-/// How many tools a page lists, in each of its tables.
+/// How many tools a page lists.
 const MAX_TOOLS: usize = 200;
+/// How many tools the table of costs has.
+const MAX_COSTS: usize = 30;
 /// The wire that is counted.
 const PROVIDER: Provider = Provider::OpenAi;
 /// How many requests a job has.
@@ -55,19 +59,19 @@ impl Measured {
     }
 }
 
-/// A row of the table of surfaces.
+/// A row of the table of surfaces; numbers are texts.
 #[derive(Serialize)]
 struct SurfaceRow {
     surface: &'static str,
-    bound: Option<usize>,
-    schemas: Option<usize>,
-    descriptions: Option<usize>,
-    prompt: Option<usize>,
-    saving: Option<f64>,
-    job: Option<usize>,
-    job_cached: Option<usize>,
+    bound: String,
+    schemas: String,
+    descriptions: String,
+    prompt: String,
+    saving: String,
+    job: String,
+    job_cached: String,
     remark: Option<String>,
-    /// How much of the most that any surface binds, in steps of a twentieth.
+    /// How much of the most that any surface binds, in twentieths.
     bar: usize,
 }
 
@@ -76,21 +80,25 @@ struct SurfaceRow {
 struct ToolRow {
     name: String,
     href: Option<String>,
-    full: usize,
-    stub: Option<usize>,
-    compact: Option<usize>,
-    doc: usize,
+    full: String,
+    stub: String,
+    compact: String,
+    doc: String,
 }
 
 /// A row of the table of profiles.
 #[derive(Serialize)]
 struct ProfileRow {
     link: Link,
-    about: String,
-    tools: usize,
-    full: usize,
-    deferred: usize,
-    bound: Vec<Option<usize>>,
+    tools: String,
+    full: String,
+    deferred: String,
+    bound: Vec<String>,
+}
+
+/// A number, or a dash where there is none.
+fn number(number: Option<usize>) -> String {
+    number.map_or("–".into(), grouped)
 }
 
 /// The page of one profile.
@@ -145,24 +153,24 @@ fn insert(context: &mut Context, site: &Site<'_>, report: &Report, root: &str) {
     let tools: Vec<ToolRow> = report
         .tools
         .iter()
-        .take(MAX_TOOLS)
+        .take(MAX_COSTS)
         .map(|tool| ToolRow {
             name: shown_name(&tool.name, &tool.safe_name),
             href: site
                 .index
                 .tool_file(site.catalog, &tool.safe_name)
                 .map(|_| format!("{root}tools/{}.html", tool.safe_name)),
-            full: tool.full.o200k,
-            stub: tool.stub.map(|count| count.o200k),
-            compact: tool.compact.map(|count| count.o200k),
-            doc: tool.doc.o200k,
+            full: grouped(tool.full.o200k),
+            stub: number(tool.stub.map(|count| count.o200k)),
+            compact: number(tool.compact.map(|count| count.o200k)),
+            doc: grouped(tool.doc.o200k),
         })
         .collect();
     context.insert("more_tools", &report.tools.len().saturating_sub(tools.len()));
     context.insert("costs", &tools);
     let left_out: Vec<String> = report.left_out.iter().take(MAX_TOOLS).map(|name| clean_line(name)).collect();
     context.insert("left_out", &left_out);
-    context.insert("notes", &report.notes);
+    context.insert("notes", &report.notes.iter().map(|note| html::line(&inline(note))).collect::<Vec<_>>());
 }
 
 fn surfaces(profile: &ProfileReport) -> Vec<SurfaceRow> {
@@ -170,6 +178,8 @@ fn surfaces(profile: &ProfileReport) -> Vec<SurfaceRow> {
     let most = profile.surfaces.iter().filter_map(bound).max().unwrap_or(0).max(1);
     let row = |surface: &report::SurfaceReport| {
         let tokens = surface.tokens.as_ref();
+        let count = |part: fn(&report::Measured) -> Count| number(tokens.map(|tokens| part(tokens).o200k));
+        let saving = tokens.and_then(|tokens| tokens.saving_percent);
         let remark = if surface.as_surface != surface.surface {
             Some(format!("as {}: this provider cannot defer tools by itself", surface.as_surface.as_str()))
         } else if let Some(limit) = surface.over_limit {
@@ -179,13 +189,13 @@ fn surfaces(profile: &ProfileReport) -> Vec<SurfaceRow> {
         };
         SurfaceRow {
             surface: surface.surface.as_str(),
-            bound: bound(surface),
-            schemas: tokens.map(|tokens| tokens.schemas.o200k),
-            descriptions: tokens.map(|tokens| tokens.descriptions.o200k),
-            prompt: tokens.map(|tokens| tokens.prompt.o200k),
-            saving: tokens.and_then(|tokens| tokens.saving_percent),
-            job: tokens.map(|tokens| tokens.job.o200k),
-            job_cached: tokens.map(|tokens| tokens.job_cached.o200k),
+            bound: number(bound(surface)),
+            schemas: count(|tokens| tokens.schemas),
+            descriptions: count(|tokens| tokens.descriptions),
+            prompt: count(|tokens| tokens.prompt),
+            saving: saving.map_or("–".into(), |percent| format!("{percent:.1} %").replace('-', "−")),
+            job: count(|tokens| tokens.job),
+            job_cached: count(|tokens| tokens.job_cached),
             remark,
             bar: (bound(surface).unwrap_or(0) * 20).div_ceil(most).min(20),
         }
@@ -197,15 +207,12 @@ fn surfaces(profile: &ProfileReport) -> Vec<SurfaceRow> {
 fn row(site: &Site<'_>, profile: &ProfileReport) -> Option<ProfileRow> {
     let name = profile.profile.as_deref()?;
     let entry = site.index.profiles().iter().find(|entry| entry.name == name)?;
-    let configured = site.catalog.config.profiles.get(name);
-    let bound =
-        profile.surfaces.iter().map(|surface| surface.tokens.as_ref().map(|tokens| tokens.bound.o200k));
+    let bound = |surface: &report::SurfaceReport| surface.tokens.as_ref().map(|tokens| tokens.bound.o200k);
     Some(ProfileRow {
         link: Link { text: shown_name(name, &entry.file), href: format!("profiles/{}.html", entry.file) },
-        about: clean_line(configured.and_then(|profile| profile.description.as_deref()).unwrap_or_default()),
-        tools: profile.tools,
-        full: profile.full,
-        deferred: profile.deferred,
-        bound: bound.collect(),
+        tools: grouped(profile.tools),
+        full: grouped(profile.full),
+        deferred: grouped(profile.deferred),
+        bound: profile.surfaces.iter().map(|surface| number(bound(surface))).collect(),
     })
 }

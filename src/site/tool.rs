@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use tera::Context;
 
 use super::arguments::Arguments;
-use super::frame::{Frame, Link, Position, shown_name};
+use super::frame::{Frame, Link, Position, clipped, shown_name};
 use super::payload::{Bound, payloads};
 use super::{Page, Site, category, html};
 use crate::catalog::{Callable, Resolved, Tool};
@@ -17,11 +17,15 @@ use crate::tool::{NoSchemaMode, clean_line, clean_text};
 
 /// How many bytes of JSON a page shows in one place.
 const MAX_JSON: usize = 64 << 10;
+/// How many characters a heading has.
+const MAX_HEADING: usize = 200;
 
 /// What the template is given. Fields that say so are HTML, all others are text.
 #[derive(Serialize)]
 struct ToolPage {
     name: String,
+    /// The name, unless it is too long for a heading.
+    heading: String,
     title: Option<String>,
     safe_name: String,
     op: String,
@@ -120,11 +124,12 @@ impl ToolPage {
         };
         let result_schema = definition.result_schema.as_ref().map(|schema| schema.value());
         let place = &tool.place;
-        let at = place.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let at = if place.pointer.is_empty() { String::new() } else { format!("#{}", place.pointer) };
         let name = clean_line(&tool.name);
-        let is_told = tool.long.trim().trim_end_matches('.') == tool.short.trim_end_matches('.');
+        let name = if name.is_empty() { tool.safe_name.clone() } else { name };
         Self {
-            name: if name.is_empty() { tool.safe_name.clone() } else { name },
+            heading: clipped(&name, MAX_HEADING),
+            name,
             title: definition.title.as_deref().map(clean_line).filter(|title| !title.is_empty()),
             safe_name: tool.safe_name.clone(),
             op: clean_line(&tool.op),
@@ -150,7 +155,7 @@ impl ToolPage {
                 })
                 .collect(),
             short: line(&tool.short),
-            long: if is_told { String::new() } else { html::blocks(&prose(&tool.long)) },
+            long: html::blocks(&prose(untold(tool))),
             arguments: definition.parameters.is_some().then(|| Arguments::of(tool.parameters.schema())),
             result: result_schema.map(|schema| html::line(&type_words(schema, schema))),
             returns: html::blocks(&prose(tool.returns.as_deref().unwrap_or_default())),
@@ -204,6 +209,21 @@ impl Replacement {
         };
         let href = shown.map(|shown| format!("{}.html", site.tool(shown).safe_name));
         Self { name: shown_name(name, name), href }
+    }
+}
+
+/// The long description without the short one, where it begins with that.
+fn untold(tool: &Tool) -> &str {
+    let long = tool.long.trim();
+    let Some(rest) = long.strip_prefix(tool.short.trim_end_matches('.')) else { return long };
+    match rest.strip_prefix('.').unwrap_or(rest) {
+        "" => "",
+        more if more.starts_with(char::is_whitespace)
+            && (rest.starts_with('.') || more.starts_with("\n\n")) =>
+        {
+            more.trim_start_matches([' ', '\n'])
+        }
+        _ => long,
     }
 }
 

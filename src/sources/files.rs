@@ -14,19 +14,22 @@ pub(super) struct File<'a> {
     /// Its name in findings: relative to the workspace, with slashes.
     pub(super) shown: String,
     pub(super) source: &'a Source,
+    /// The number of that source.
+    pub(super) index: usize,
     /// Whether the user named this very file; one that was merely found in a folder may be something else.
     pub(super) named: bool,
 }
 
 /// Lists the files of all sources; without any source, those below the workspace.
 pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) -> Vec<File<'a>> {
-    static WHOLE: Source = Source { path: String::new(), server: None, category: None };
+    static WHOLE: Source = Source { path: String::new(), mcp: None, server: None, category: None };
     let sources = &workspace.config.sources;
-    let sources: Vec<&Source> = if sources.is_empty() { vec![&WHOLE] } else { sources.iter().collect() };
+    let sources: Vec<(usize, &Source)> =
+        if sources.is_empty() { vec![(0, &WHOLE)] } else { of_files(workspace).collect() };
     let mut files: Vec<File<'a>> = Vec::new();
-    for (index, source) in sources.into_iter().enumerate() {
+    for (index, source) in sources {
         let before = files.len();
-        of_source(workspace, source, &mut files);
+        of_source(workspace, source, index, &mut files);
         if files.len() == before {
             findings.push(nothing_in(workspace, source, index));
         }
@@ -35,6 +38,12 @@ pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) ->
     let mut seen = HashSet::new();
     files.retain(|file| seen.insert(file.path.canonicalize().unwrap_or_else(|_| file.path.clone())));
     files
+}
+
+/// The sources that are files, by number. One without a path names nothing, which has been reported.
+fn of_files(workspace: &Workspace) -> impl Iterator<Item = (usize, &Source)> {
+    let sources = workspace.config.sources.iter().enumerate();
+    sources.filter(|(_, source)| source.mcp.is_none() && !source.path.is_empty())
 }
 
 fn nothing_in(workspace: &Workspace, source: &Source, index: usize) -> Finding {
@@ -54,7 +63,7 @@ fn nothing_in(workspace: &Workspace, source: &Source, index: usize) -> Finding {
     }
 }
 
-fn of_source<'a>(workspace: &Workspace, source: &'a Source, files: &mut Vec<File<'a>>) {
+fn of_source<'a>(workspace: &Workspace, source: &'a Source, index: usize, files: &mut Vec<File<'a>>) {
     let path = workspace.root.join(&source.path);
     if path.is_dir() {
         let found = walk(&path).filter(|path| !is_ours(path));
@@ -62,6 +71,7 @@ fn of_source<'a>(workspace: &Workspace, source: &'a Source, files: &mut Vec<File
             shown: shown(&path, &workspace.root),
             path,
             source,
+            index,
             named: false,
         }));
     } else if source.path.contains(['*', '?']) {
@@ -71,25 +81,27 @@ fn of_source<'a>(workspace: &Workspace, source: &'a Source, files: &mut Vec<File
         for path in walk(&workspace.root.join(folder)) {
             let shown = shown(&path, &workspace.root);
             if glob.matches_source(&shown) {
-                files.push(File { path, shown, source, named: true });
+                files.push(File { path, shown, source, index, named: true });
             }
         }
     } else if path.is_file() {
-        files.push(File { shown: shown(&path, &workspace.root), path, source, named: true });
+        files.push(File { shown: shown(&path, &workspace.root), path, source, index, named: true });
     }
 }
 
 /// The files and folders that a workspace reads its definitions from; a folder stands for those below it.
 pub fn roots(workspace: &Workspace) -> Vec<PathBuf> {
-    let root = |source: &Source| {
+    let root = |(_, source): (usize, &Source)| {
         let path = workspace.root.join(&source.path);
         if path.is_dir() || !source.path.contains(['*', '?']) {
             return path;
         }
         workspace.root.join(fixed_part(&shown(Path::new(&source.path), &workspace.root)))
     };
-    let sources = &workspace.config.sources;
-    if sources.is_empty() { vec![workspace.root.clone()] } else { sources.iter().map(root).collect() }
+    match workspace.config.sources.is_empty() {
+        true => vec![workspace.root.clone()],
+        false => of_files(workspace).map(root).collect(),
+    }
 }
 
 /// Regular files with a known extension below a folder, sorted.

@@ -4,10 +4,12 @@
 //! 2. Each is read and parsed, in parallel, within limits.
 //! 3. [`openapi`] takes OpenAPI documents; [`collect`] finds the tools in everything else, in whatever
 //!    containers they lie; [`recognise`] tells them from other objects, and [`shape`] reads each as the format it has.
-//! 4. Schemas get back the very bytes that the file has for them.
+//! 4. [`mcp`] asks live servers, and hands on what they list as documents like those of files.
+//! 5. Schemas get back the very bytes that the file has for them.
 
 mod collect;
 mod files;
+pub mod mcp;
 pub mod openapi;
 mod recognise;
 mod shape;
@@ -16,7 +18,7 @@ pub use files::{entries, roots};
 
 use rayon::prelude::*;
 
-use crate::config::Workspace;
+use crate::config::{Source, Workspace};
 use crate::finding::{Code, Document, Finding, Limits, Place, open};
 use crate::tool::{CategoryPath, Definition, Schema};
 
@@ -46,15 +48,24 @@ pub struct Loaded {
     pub findings: Vec<Finding>,
 }
 
-/// Loads all sources of a workspace.
-pub fn load(workspace: &Workspace, limits: &Limits) -> Loaded {
+/// Loads all sources of a workspace; `listings` are from its live servers.
+pub fn load(workspace: &Workspace, listings: &mcp::Listings, limits: &Limits) -> Loaded {
     let mut loaded = Loaded::default();
     let files = files::list(workspace, &mut loaded.findings);
-    let parsed: Vec<Result<Imported, Finding>> = files
+    let mut parsed: Vec<(usize, Result<Imported, Finding>)> = files
         .par_iter()
-        .map(|file| open(&file.path, &file.shown, limits).map(|document| import(document, file)))
+        .map(|file| {
+            let document = open(&file.path, &file.shown, limits);
+            (file.index, document.map(|document| import(document, file.source, file.named)))
+        })
         .collect();
-    for result in parsed {
+    for answer in mcp::answers(workspace, listings, limits) {
+        loaded.findings.extend(answer.stale);
+        let imported = answer.document.map(|document| import(document, &answer.source, true));
+        parsed.push((answer.index, imported));
+    }
+    parsed.sort_by_key(|(index, _)| *index);
+    for (_, result) in parsed {
         match result {
             Ok(imported) => {
                 loaded.tools.extend(imported.tools);
@@ -73,7 +84,7 @@ struct Imported {
     findings: Vec<Finding>,
 }
 
-fn import(mut document: Document, file: &files::File) -> Imported {
+fn import(mut document: Document, source: &Source, named: bool) -> Imported {
     let (mut tools, mut findings) = if openapi::recognise(&document.value) {
         let imported = openapi::import(&document.file, &document.value);
         let server = imported.server;
@@ -89,12 +100,12 @@ fn import(mut document: Document, file: &files::File) -> Imported {
         collect::collect(&document.file, &document.value)
     };
     if tools.is_empty() && findings.is_empty() {
-        findings.push(unknown_format(&document, file.named));
+        findings.push(unknown_format(&document, named));
     }
     keep_bytes(&document, &mut tools);
-    let category = file.source.category.as_deref().and_then(CategoryPath::parse);
+    let category = source.category.as_deref().and_then(CategoryPath::parse);
     for tool in &mut tools {
-        tool.server = tool.server.take().or_else(|| file.source.server.clone());
+        tool.server = tool.server.take().or_else(|| source.server.clone());
         if let Some(category) = category.as_ref().filter(|_| tool.definition.category.is_empty()) {
             tool.definition.category.push(category.clone());
         }

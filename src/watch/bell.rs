@@ -53,6 +53,10 @@ impl Bell {
         self.0.1.notify_all();
     }
 
+    pub(super) fn is_stopped(&self) -> bool {
+        self.state().is_stopped
+    }
+
     /// Waits for the bell, no longer than this. What rang while nobody waited is not lost.
     pub(super) fn wait(&self, longest: Duration) -> Wake {
         let end = Instant::now() + longest;

@@ -4,6 +4,8 @@
 //! 2. [`eyes`] watches the folders they are in, and rings the [`bell`]; where the system tells nothing, the clock does.
 //! 3. [`Follow`] wakes, compares, reads, and hands on a catalog that differs from the last one.
 //!
+//! Live servers of the catalog ring the same bell.
+//!
 //! Nothing is missed: the state is taken before the files are read, and the bell keeps what rings meanwhile.
 
 mod bell;
@@ -17,6 +19,7 @@ use std::sync::Arc;
 use crate::catalog::{self, Checked};
 use crate::config::{self, Workspace};
 use crate::finding::{Code, Severity};
+use crate::sources::mcp::{Environment, Listings, Servers};
 
 use bell::{Bell, Ring, Wake};
 use eyes::Eyes;
@@ -29,6 +32,8 @@ pub struct Options {
     pub poll: bool,
     /// Files and folders that count beside those of the catalog.
     pub also: Vec<PathBuf>,
+    /// The variables for live servers; without any, none is contacted.
+    pub environment: Option<Environment>,
 }
 
 /// A catalog that was read, since something about it has changed.
@@ -51,6 +56,7 @@ pub struct Follow {
     options: Options,
     bell: Bell,
     eyes: Eyes,
+    servers: Option<Servers>,
     roots: Roots,
     footprint: Arc<Footprint>,
     /// The content that was handed on last.
@@ -81,11 +87,16 @@ impl Follow {
     pub fn start(catalog: &Path, options: Options) -> Self {
         let bell = Bell::default();
         let (eyes, notice) = Eyes::open(bell.clone(), options.poll);
+        let servers = options.environment.clone().map(|environment| {
+            let bell = bell.clone();
+            Servers::new(environment, move || bell.ring(Ring::Surely))
+        });
         Self {
             catalog: absolute(catalog).unwrap_or_else(|_| catalog.to_path_buf()),
             options,
             bell,
             eyes,
+            servers,
             roots: Roots::default(),
             footprint: Arc::default(),
             last: None,
@@ -124,7 +135,12 @@ impl Follow {
         let before = files.map(|file| (Stamp::of(&file), file));
         let workspace = config::read(&self.catalog);
         self.look(&workspace, before);
-        catalog::open(workspace)
+        let bell = &self.bell;
+        let listings = match &mut self.servers {
+            Some(servers) => servers.listings(&workspace, &|| bell.is_stopped()),
+            None => Listings::default(),
+        };
+        catalog::open_with(workspace, &listings)
     }
 
     /// Takes the state of all files; that of the configuration is from `before` it was read.
@@ -154,7 +170,7 @@ impl Follow {
         let lost = lost(&checked);
         let is_worse = match self.last {
             Some(_) => !lost.is_subset(&self.lost),
-            None => lost.iter().any(|(file, code)| file == CONFIGURATION && *code != Code::ConfigInvalid),
+            None => lost.iter().any(|(file, code)| file == CONFIGURATION && is_whole_file(*code)),
         };
         if !is_worse {
             self.lost = lost;
@@ -185,6 +201,11 @@ impl Follow {
 
 const CONFIGURATION: &str = "toolcrib.toml";
 
+/// Whether it takes away a whole file.
+fn is_whole_file(code: Code) -> bool {
+    matches!(code, Code::FileInvalid | Code::FileUnreadable | Code::FileTooLarge)
+}
+
 /// The input that is missing from a catalog.
 fn lost(checked: &Checked) -> BTreeSet<Lost> {
     let lost = |finding: &&crate::finding::Finding| {
@@ -204,6 +225,9 @@ impl Iterator for Follow {
                 return None;
             }
             let checked = self.read();
+            if self.bell.is_stopped() {
+                return None;
+            }
             if let Some(change) = self.change(checked) {
                 return Some(change);
             }

@@ -14,9 +14,14 @@ use crate::fixture::{self, text};
 use cases::{CASES, GOOD};
 
 /// Codes whose fixture is no text, tested below, and codes that only payloads have, tested in `rules/findings.rs` and
-/// `rules/strict.rs`.
-const ELSEWHERE: [Code; 4] =
-    [Code::FileTooLarge, Code::PayloadToolLeftOut, Code::PayloadStrictOff, Code::PayloadSchemaLoosened];
+/// `rules/strict.rs`, or only a server that goes away, in `live/follow.rs`.
+const ELSEWHERE: [Code; 5] = [
+    Code::FileTooLarge,
+    Code::SourceStale,
+    Code::PayloadToolLeftOut,
+    Code::PayloadStrictOff,
+    Code::PayloadSchemaLoosened,
+];
 
 /// Where a code was found, all of them.
 fn found(folder: &TempDir, code: &str) -> Vec<(String, Option<usize>, String)> {

@@ -14,12 +14,28 @@ use crate::serve::Live;
 const MAX_SUBSCRIPTIONS: usize = 1_024;
 
 /// What answers at `/mcp`. Cancel `config.cancellation_token` to end streams that are open.
-pub type Service = StreamableHttpService<Door, NeverSessionManager>;
+pub type Service = StreamableHttpService<Handler, NeverSessionManager>;
+
+#[cfg(not(feature = "conformance"))]
+type Handler = Door;
+#[cfg(feature = "conformance")]
+type Handler = super::Fixtures;
+
+#[cfg(not(feature = "conformance"))]
+fn handler(door: Door) -> Handler {
+    door
+}
+
+#[cfg(feature = "conformance")]
+fn handler(door: Door) -> Handler {
+    super::Fixtures(door)
+}
 
 /// What the endpoint accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Names by which clients may call this server in `Host`, with or without a port; empty for any.
+    /// Names by which clients may call this server in `Host`, with or without a port. Empty where what stands in front
+    /// has checked `Host` and `Origin`.
     pub hosts: Vec<String>,
     /// Web pages whose scripts may call it, by `Origin`: `https://app.example.com:443`, `http://localhost:*`.
     pub origins: Vec<String>,
@@ -27,11 +43,15 @@ pub struct Options {
     pub max_body: usize,
 }
 
-impl Default for Options {
-    /// The local machine only, and no web pages.
-    fn default() -> Self {
-        let hosts = ["localhost", "127.0.0.1", "::1"].map(String::from).to_vec();
-        Self { hosts, origins: Vec::new(), max_body: 1 << 20 }
+impl Options {
+    /// A server on the local machine: its own names, and its own pages.
+    pub fn local(port: u16) -> Self {
+        let names = ["localhost", "127.0.0.1", "[::1]"];
+        Self {
+            hosts: names.map(String::from).to_vec(),
+            origins: names.map(|name| format!("http://{name}:{port}")).to_vec(),
+            max_body: 1 << 20,
+        }
     }
 }
 
@@ -41,10 +61,12 @@ pub fn service(live: Arc<Live>, options: Options) -> Service {
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_allowed_hosts(options.hosts)
-        .with_allowed_origins(options.origins)
-        .enforce_origin_validation();
+        .with_allowed_origins(options.origins);
+    if !config.allowed_hosts.is_empty() {
+        config = config.enforce_origin_validation();
+    }
     config.max_request_body_bytes = options.max_body;
     let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-    let door = move || Ok(Door::stateless(Arc::clone(&live), Arc::clone(&room)));
+    let door = move || Ok(handler(Door::stateless(Arc::clone(&live), Arc::clone(&room))));
     StreamableHttpService::new(door, Arc::new(NeverSessionManager::default()), config)
 }

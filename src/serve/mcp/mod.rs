@@ -8,6 +8,8 @@
 mod changes;
 mod complete;
 mod cursor;
+#[cfg(feature = "conformance")]
+mod fixtures;
 mod handler;
 mod http;
 mod instructions;
@@ -21,6 +23,8 @@ use rmcp::model::{JsonObject, MetaObject};
 
 use crate::functions::Edition;
 
+#[cfg(feature = "conformance")]
+pub use fixtures::Fixtures;
 pub use handler::Door;
 pub use http::{Options, Service, service};
 pub use stdio::{stdio, streams};

@@ -34,6 +34,16 @@ pub const CASES: &[Case] = &[
         ("toolcrib.toml", Some(2), "/source/0/path"),
     ),
     (
+        "config-invalid",
+        &[("toolcrib.toml", "[[source]]\nmcp = {}\n"), ("a.yaml", GOOD)],
+        ("toolcrib.toml", Some(2), "/source/0/mcp"),
+    ),
+    (
+        "source-unreachable",
+        &[("toolcrib.toml", "[[source]]\nmcp.url = \"http://127.0.0.1:9/mcp\"\n"), ("a.yaml", GOOD)],
+        ("toolcrib.toml", Some(2), "/source/0/mcp"),
+    ),
+    (
         "selector-invalid",
         &[("toolcrib.toml", "[profile.a]\ninclude = [\"effect:none\"]\n"), ("a.yaml", GOOD)],
         ("toolcrib.toml", Some(2), "/profile/a/include"),

@@ -75,17 +75,17 @@ fn a_client_of_the_older_wire_is_told() {
             let uri = format!("toolcrib://tools/{name}.md");
             client.subscribe(rmcp::model::SubscribeRequestParams::new(uri)).await.unwrap();
         }
-        live.replace(catalog("Does one.", "Does two, and better."), &templates());
+        live.replace(catalog("Does one.", "Does two, and better."), false, &templates());
         assert_eq!(told(&mut news, 2).await, ["list", "toolcrib://tools/two.md"]);
         let read =
             client.read_resource(ReadResourceRequestParams::new("toolcrib://tools/two.md")).await.unwrap();
         assert!(format!("{:?}", read.contents).contains("and better"));
         // The same catalog again is no news.
-        live.replace(catalog("Does one.", "Does two, and better."), &templates());
-        live.replace(fixture::open_text("tools.json", "[{\"name\": \"one\""), &templates());
+        live.replace(catalog("Does one.", "Does two, and better."), false, &templates());
+        live.replace(fixture::open_text("tools.json", "[{\"name\": \"one\""), true, &templates());
         told(&mut news, 0).await;
         assert!(live.trouble().is_some());
-        live.replace(catalog("Does one.", "Does two."), &templates());
+        live.replace(catalog("Does one.", "Does two."), false, &templates());
         assert_eq!(told(&mut news, 2).await, ["list", "toolcrib://tools/two.md"]);
         drop(client);
     });
@@ -103,7 +103,7 @@ fn a_subscription_of_the_newer_wire_is_told_over_http_and_streams() {
         tokio::spawn(mcp::streams(Arc::clone(&live), read, write, std::future::pending()));
         let by_stream = ().serve_with_lifecycle(tokio::io::split(ours), mode).await.unwrap();
         for client in [by_http, by_stream] {
-            live.replace(catalog("Does one.", "Does two."), &templates());
+            live.replace(catalog("Does one.", "Does two."), false, &templates());
             let wanted = SubscriptionFilter::builder()
                 .tools_list_changed()
                 .resources_list_changed()
@@ -111,7 +111,7 @@ fn a_subscription_of_the_newer_wire_is_told_over_http_and_streams() {
                 .resource_subscription("toolcrib://tools/one.md")
                 .build();
             let mut subscription = client.listen(wanted).await.unwrap();
-            live.replace(catalog("Does one.", "Does two, and better."), &templates());
+            live.replace(catalog("Does one.", "Does two, and better."), false, &templates());
             let mut heard = Vec::new();
             for _ in 0..2 {
                 let next =

@@ -62,7 +62,7 @@ fn a_list_goes_on_where_it_was_when_the_catalog_has_changed() {
         let live = live(before.path());
         let client = over_http(std::sync::Arc::clone(&live)).await;
         let first = client.list_resources(None).await.unwrap();
-        live.replace(fixture::open(after.path()), &super::templates());
+        live.replace(fixture::open(after.path()), false, &super::templates());
         let mut listed: Vec<String> = first.resources.iter().map(|resource| resource.uri.clone()).collect();
         let mut cursor = first.next_cursor;
         while let Some(next) = cursor {

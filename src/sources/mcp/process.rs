@@ -1,0 +1,103 @@
+//! A server that we run: in a process group of its own, which ends when we need it no more.
+
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+
+use super::Environment;
+use super::endpoint::{Endpoint, Secrets};
+
+/// How long it may take to end by itself, when its stdin is closed, and then when it is told to.
+const GRACE: Duration = Duration::from_millis(700);
+/// The most bytes that are kept of a line of stderr.
+const MAX_LINE: u64 = 2000;
+
+pub(super) struct Process {
+    child: Box<dyn ChildWrapper>,
+    last_words: Arc<Mutex<String>>,
+    listener: Option<JoinHandle<()>>,
+}
+
+impl Process {
+    /// Runs the command, and hands out its stdout and stdin.
+    pub(super) fn start(
+        endpoint: &Endpoint,
+        environment: &Environment,
+        secrets: &mut Secrets,
+    ) -> Result<(Self, ChildStdout, ChildStdin), String> {
+        let (program, arguments) = endpoint.server.command.split_first().ok_or("it has no command")?;
+        let is_path = program.contains(std::path::is_separator);
+        let mut command = Command::new(if is_path { endpoint.root.join(program) } else { program.into() });
+        command.args(arguments).current_dir(endpoint.folder());
+        command.env_clear().envs(endpoint.variables(environment, secrets)?);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = CommandWrap::from(command);
+        command.wrap(KillOnDrop);
+        #[cfg(unix)]
+        command.wrap(process_wrap::tokio::ProcessGroup::leader());
+        #[cfg(windows)]
+        command.wrap(process_wrap::tokio::JobObject);
+        let mut child = command.spawn().map_err(|error| format!("`{program}` cannot be run: {error}"))?;
+        let (stdout, stdin) = (child.stdout().take(), child.stdin().take());
+        let last_words = Arc::<Mutex<String>>::default();
+        let stderr = child.stderr().take();
+        let listener = stderr.map(|stderr| tokio::spawn(listen(stderr, last_words.clone())));
+        let process = Self { child, last_words, listener };
+        match (stdout, stdin) {
+            (Some(stdout), Some(stdin)) => Ok((process, stdout, stdin)),
+            _ => Err("it has no stdin or stdout".into()),
+        }
+    }
+
+    /// The last line that it wrote to stderr; one that has just ended is listened to until then.
+    pub(super) async fn last_words(&mut self) -> String {
+        if let Some(listener) = &mut self.listener
+            && tokio::time::timeout(GRACE, listener).await.is_ok()
+        {
+            self.listener = None;
+        }
+        self.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits a moment for it to end, and ends it.
+    pub(super) async fn end(mut self) {
+        if tokio::time::timeout(GRACE, self.child.wait()).await.is_err() {
+            #[cfg(unix)]
+            if self.child.signal(SIGTERM).is_ok() {
+                let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+const SIGTERM: i32 = 15;
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // The whole group: what a launcher such as npx has started as well.
+        let _ = self.child.start_kill();
+    }
+}
+
+/// Reads all of stderr, so that nobody waits for a reader, and remembers the last line.
+async fn listen(stderr: impl AsyncRead + Unpin, last_words: Arc<Mutex<String>>) {
+    let mut stderr = BufReader::new(stderr);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match (&mut stderr).take(MAX_LINE).read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&line);
+        if !text.trim().is_empty() {
+            *last_words.lock().unwrap_or_else(PoisonError::into_inner) = text.trim().to_string();
+        }
+    }
+}

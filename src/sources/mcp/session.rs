@@ -1,0 +1,249 @@
+//! One connection to a server: opened in either era of the protocol, listed page by page, closed.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ClientRequest, Implementation, ListToolsRequest,
+    PaginatedRequestParams, ProtocolVersion, RequestOptionalParam, SubscriptionFilter,
+};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext, RunningService,
+    ServiceError, Subscription,
+};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
+use rmcp::{ClientHandler, RoleClient};
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use super::endpoint::{Endpoint, Secrets};
+use super::process::Process;
+use super::{Environment, Listing};
+
+/// What a server may list at most; more than any does.
+const MAX_PAGES: usize = 500;
+const MAX_TOOLS: usize = 50_000;
+const MAX_BYTES: usize = 64 << 20;
+/// How long a polite end of a connection may take.
+const CLOSING: Duration = Duration::from_secs(1);
+
+pub(super) struct Session {
+    service: RunningService<RoleClient, Client>,
+    process: Option<Process>,
+    secrets: Secrets,
+    changed: Arc<Notify>,
+}
+
+/// What a server listed, and for how long that holds.
+pub(super) struct Listed {
+    pub(super) listing: Listing,
+    pub(super) holds: Option<Duration>,
+}
+
+/// Our side of the connection.
+struct Client {
+    changed: Arc<Notify>,
+}
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let name = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), name)
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+}
+
+impl Session {
+    pub(super) async fn open(endpoint: &Endpoint, environment: &Environment) -> Result<Self, String> {
+        let newest = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::LATEST],
+            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        };
+        let mut secrets = Secrets::default();
+        match Self::begin(endpoint, environment, &mut secrets, newest).await {
+            // It knows how to say that it speaks the older protocol only.
+            Err(Refusal { says_versions: true, .. }) => {
+                Self::begin(endpoint, environment, &mut secrets, ClientLifecycleMode::Initialize).await
+            }
+            begun => begun,
+        }
+        .map_err(|refusal| refusal.problem)
+    }
+
+    async fn begin(
+        endpoint: &Endpoint,
+        environment: &Environment,
+        secrets: &mut Secrets,
+        mode: ClientLifecycleMode,
+    ) -> Result<Self, Refusal> {
+        let changed = Arc::new(Notify::new());
+        let client = Client { changed: changed.clone() };
+        let (service, mut process) = match &endpoint.server.url {
+            Some(url) => {
+                let transport = http(url, endpoint, environment, secrets)?;
+                (client.serve_with_lifecycle(transport, mode).await, None)
+            }
+            None => {
+                let (process, stdout, stdin) = Process::start(endpoint, environment, secrets)?;
+                (client.serve_with_lifecycle((stdout, stdin), mode).await, Some(process))
+            }
+        };
+        match service {
+            Ok(service) => Ok(Self { service, process, secrets: secrets.clone(), changed }),
+            Err(error) => Err(Refusal {
+                says_versions: matches!(error, ClientInitializeError::NoCompatibleProtocolVersion { .. }),
+                problem: with_last_words(explain(&error), process.as_mut(), secrets).await,
+            }),
+        }
+    }
+
+    /// All tools, page by page.
+    pub(super) async fn list(&mut self) -> Result<Listed, String> {
+        let mut tools = Vec::new();
+        let mut bytes = 0;
+        let mut cursor = None;
+        let mut cursors = HashSet::new();
+        let mut holds = None;
+        loop {
+            let page = self.page(cursor.take()).await?;
+            let listed =
+                page.get("tools").and_then(Value::as_array).ok_or("its answer is no list of tools")?;
+            for tool in listed {
+                let text = tool.to_string();
+                bytes += text.len();
+                tools.push(text);
+            }
+            if tools.len() > MAX_TOOLS || bytes > MAX_BYTES {
+                return Err(format!("it lists more than {MAX_TOOLS} tools or {} MiB", MAX_BYTES >> 20));
+            }
+            let ttl = page.get("ttlMs").and_then(Value::as_u64).map(Duration::from_millis);
+            holds = holds.into_iter().chain(ttl).min();
+            match page.get("nextCursor").and_then(Value::as_str).filter(|cursor| !cursor.is_empty()) {
+                None => break,
+                Some(next) if cursors.len() == MAX_PAGES || !cursors.insert(next.to_string()) => {
+                    return Err("its list has no end".into());
+                }
+                Some(next) => cursor = Some(next.to_string()),
+            }
+        }
+        let info = self.service.peer().peer_info();
+        let server = info.as_ref().and_then(|info| info.server_info.as_ref()).map(|info| info.name.clone());
+        let text = format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n"));
+        Ok(Listed { listing: Listing { tools: Some(text.into()), server, problem: None }, holds })
+    }
+
+    /// One page as the server wrote it; a tool that is not as it should be is for the reader of tools to report.
+    async fn page(&mut self, cursor: Option<String>) -> Result<Value, String> {
+        let params = PaginatedRequestParams::default().with_cursor(cursor);
+        let request: ListToolsRequest = RequestOptionalParam::with_param(params);
+        let result = self.service.peer().send_request(ClientRequest::ListToolsRequest(request)).await;
+        match result {
+            Ok(result) => serde_json::to_value(result).map_err(|error| error.to_string()),
+            Err(error) => Err(with_last_words(explain(&error), self.process.as_mut(), &self.secrets).await),
+        }
+    }
+
+    /// Asks to be told of changes, where that is to be asked for.
+    pub(super) async fn subscribe(&self) -> Option<Subscription> {
+        let info = self.service.peer().peer_info()?;
+        if info.protocol_version.has_initialize() {
+            return None;
+        }
+        let filter =
+            SubscriptionFilter::builder().tools_list_changed().build().supported_by(&info.capabilities);
+        filter.tools_list_changed?;
+        self.service.peer().listen(filter).await.ok()
+    }
+
+    /// Waits until the server says that its list has changed, in the words of the older protocol.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// Whether nobody is at the other end.
+    pub(super) fn is_closed(&self) -> bool {
+        self.service.peer().is_transport_closed()
+    }
+
+    /// Why nobody is at the other end, as far as the server said so.
+    pub(super) async fn farewell(&mut self) -> String {
+        with_last_words("the connection is closed".into(), self.process.as_mut(), &self.secrets).await
+    }
+
+    pub(super) async fn close(mut self) {
+        let _ = self.service.close_with_timeout(CLOSING).await;
+        if let Some(process) = self.process.take() {
+            process.end().await;
+        }
+    }
+}
+
+fn http(
+    url: &str,
+    endpoint: &Endpoint,
+    environment: &Environment,
+    secrets: &mut Secrets,
+) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+    // One provider of cryptography for the whole program; a second call changes nothing.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(endpoint.patience)
+        .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| error.to_string())?;
+    let headers = endpoint.headers(environment, secrets)?;
+    let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// Why a session did not begin.
+struct Refusal {
+    problem: String,
+    /// Whether it is since the server speaks other versions of the protocol.
+    says_versions: bool,
+}
+
+impl From<String> for Refusal {
+    fn from(problem: String) -> Self {
+        Self { problem, says_versions: false }
+    }
+}
+
+/// Why a server does not answer, in one line, without its address.
+fn explain(error: &(dyn Error + 'static)) -> String {
+    match error.downcast_ref() {
+        Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) => {
+            return explain(fallback.as_ref());
+        }
+        Some(ClientInitializeError::TransportError { error, .. }) => return explain(error.error.as_ref()),
+        _ => {}
+    }
+    if let Some(ServiceError::TransportSend(error)) = error.downcast_ref() {
+        return explain(error.error.as_ref());
+    }
+    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::Client(error)) => match error.status() {
+            Some(status) => format!("it answered {status}"),
+            None if error.is_timeout() => "it took too long".into(),
+            None if error.is_connect() => "no connection".into(),
+            None => "the connection broke".into(),
+        },
+        _ => error.to_string(),
+    }
+}
+
+/// The same with what a command last said, and without secrets.
+async fn with_last_words(what: String, process: Option<&mut Process>, secrets: &Secrets) -> String {
+    let words = match process {
+        Some(process) => process.last_words().await,
+        None => String::new(),
+    };
+    secrets.hide(&if words.is_empty() { what } else { format!("{what}; it said: {words}") })
+}

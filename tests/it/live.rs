@@ -1,0 +1,183 @@
+//! Live MCP servers as sources, against real servers in both eras of the protocol, over stdio and HTTP.
+#![cfg(unix)]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use toolcrib::catalog::{self, Checked};
+use toolcrib::config;
+use toolcrib::sources::mcp::{Environment, contact};
+
+use crate::fixture::{codes, folder, run, run_with, text, tree, write};
+use server::{Era, Http, stdio};
+
+mod follow;
+mod server;
+
+/// A catalog with a file, and a live server with this `mcp` table.
+fn catalog(mcp: &str) -> TempDir {
+    let root = folder(&[("a.json", &super::watch::tool("a"))]);
+    configure(root.path(), mcp);
+    root
+}
+
+fn configure(root: &Path, mcp: &str) {
+    let toml = format!("[[source]]\nserver = 'sky'\nmcp = {mcp}\n[[source]]\npath = 'a.json'\n");
+    write(root, "toolcrib.toml", &toml);
+}
+
+fn environment() -> Environment {
+    Environment::new(|name| match name {
+        "TOKEN" => Some("s3cr3t-token".into()),
+        "PATH" => std::env::var_os("PATH").map(|path| path.into_string().unwrap()),
+        _ => None,
+    })
+}
+
+fn open(root: &Path) -> Checked {
+    let workspace = config::read(root);
+    let listings = contact(&workspace, &environment());
+    catalog::open_with(workspace, &listings)
+}
+
+fn names(checked: &Checked) -> Vec<&str> {
+    checked.catalog.tools.iter().map(|tool| tool.name.as_str()).collect()
+}
+
+#[track_caller]
+fn check_lists(root: &Path) {
+    let checked = open(root);
+    assert_eq!(names(&checked), ["x", "y", "z", "a"], "{:#?}", checked.findings);
+    assert!(!checked.lost_input());
+    let tool = &checked.catalog.tools[0];
+    assert_eq!((tool.server.as_deref(), tool.place.file.as_str()), (Some("sky"), "mcp:sky"));
+    let schema = tool.definition.parameters.as_ref().unwrap().text().to_string();
+    assert!(schema.find("zeta") < schema.find("alpha"), "{schema}");
+}
+
+/// That a server gives no tools, why, and that the rest is there.
+#[track_caller]
+fn check_lost(mcp: &str, why: &str) {
+    let root = catalog(mcp);
+    let start = Instant::now();
+    let checked = open(root.path());
+    assert_eq!(names(&checked), ["a"]);
+    assert!(checked.lost_input());
+    let finding =
+        checked.findings.iter().find(|finding| finding.code.as_str() == "source-unreachable").unwrap();
+    assert!(finding.message.contains(why), "{}", finding.message);
+    assert!(!finding.message.contains("s3cr3t"), "{}", finding.message);
+    assert_eq!(finding.place.as_ref().unwrap().line, Some(3));
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+#[test]
+fn all_pages_are_listed_over_stdio_and_http_in_both_eras() {
+    for era in [Era::Older, Era::Old, Era::New] {
+        let http = Http::start(era, &["x", "y", "z"]);
+        check_lists(catalog(&format!("{{ url = '{}' }}", http.url)).path());
+        let list = folder(&[("list", "x\ny\nz\n")]);
+        check_lists(catalog(&stdio(era, &list.path().join("list"))).path());
+    }
+}
+
+#[test]
+fn a_server_without_a_configured_name_has_its_own() {
+    let http = Http::start(Era::New, &["x"]);
+    let root = folder(&[("toolcrib.toml", &format!("[[source]]\nmcp.url = '{}'\n", http.url))]);
+    let checked = open(root.path());
+    let tool = &checked.catalog.tools[0];
+    assert_eq!((tool.server.as_deref(), tool.place.file.as_str()), (Some("weather"), "mcp:1"));
+}
+
+#[test]
+fn a_server_that_cannot_be_used_is_a_finding_and_takes_nothing_else_along() {
+    check_lost("{ command = ['/no/such/program'] }", "cannot be run");
+    check_lost("{ command = ['sh', '-c', 'echo no key >&2; exit 1'] }", "no key");
+    check_lost("{ command = ['sleep', '60'], timeout_seconds = 1 }", "no answer within 1 second");
+    let rubbish =
+        "{ command = ['sh', '-c', 'while :; do echo rubbish; sleep 0.01; done'], timeout_seconds = 1 }";
+    check_lost(rubbish, "no answer within 1 second");
+    let flood = "{ command = ['sh', '-c', 'yes x | tr -d \"\\\\n\"'], timeout_seconds = 1 }";
+    check_lost(flood, "no answer within 1 second");
+    check_lost("{ url = 'http://127.0.0.1:9/mcp' }", "no connection");
+    check_lost("{ command = ['sh'], env = { A = '${NOT_SET}' } }", "variable NOT_SET is not set");
+    let tells = "{ command = ['sh', '-c', 'echo key $A is wrong >&2; exit 1'], env = { A = 'x${TOKEN}' } }";
+    check_lost(tells, "key x... is wrong");
+}
+
+#[test]
+fn a_list_without_an_end_is_given_up() {
+    let http = Http::start(Era::New, &["endless"]);
+    check_lost(&format!("{{ url = '{}' }}", http.url), "its list has no end");
+}
+
+#[test]
+fn a_server_in_the_way_of_http_is_told_apart() {
+    let http = Http::start(Era::New, &["x"]);
+    check_lost(&format!("{{ url = '{}/nowhere' }}", http.url), "404");
+}
+
+#[test]
+fn a_wrong_table_is_a_wrong_configuration() {
+    for mcp in ["{}", "{ command = ['x'], url = 'http://x' }", "{ url = 'ftp://x' }", "{ command = [''] }"] {
+        let root = catalog(mcp);
+        let checked = open(root.path());
+        assert_eq!(codes(&checked)[0].0, "config-invalid", "{mcp}");
+        assert_eq!(names(&checked), ["a"]);
+    }
+    let root =
+        folder(&[("a.json", &super::watch::tool("a")), ("toolcrib.toml", "[[source]]\nserver = 'x'\n")]);
+    assert_eq!(codes(&open(root.path()))[0].0, "config-invalid");
+}
+
+#[test]
+fn a_command_gets_what_is_configured_and_leaves_nothing_behind() {
+    let seen = folder(&[]);
+    let at = |name: &str| seen.path().join(name).display().to_string();
+    let script = format!("env > {}; sleep 47 & echo $! > {}; sleep 60", at("env"), at("pid"));
+    let mcp = format!(
+        "{{ command = ['sh', '-c', '{script}'], env = {{ KEY = 'b ${{TOKEN}}' }}, timeout_seconds = 1 }}"
+    );
+    let root = catalog(&mcp);
+    open(root.path());
+    let env = std::fs::read_to_string(at("env")).unwrap();
+    assert!(
+        env.contains("KEY=b s3cr3t-token\n") && !env.contains("\nTOKEN=") && !env.contains("CARGO"),
+        "{env}"
+    );
+    let pid = std::fs::read_to_string(at("pid")).unwrap();
+    let status = std::process::Command::new("kill").args(["-0", pid.trim()]).status().unwrap();
+    // A process that nobody has waited for yet still has its number.
+    let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    assert!(!status.success() || state.contains(") Z"), "it still runs: {state}");
+}
+
+#[test]
+fn the_program_lists_servers_unless_it_is_offline() {
+    let mut http = Http::start(Era::New, &["x", "y"]);
+    let root = catalog(&format!(
+        "{{ url = '{}', headers = {{ Authorization = 'Bearer ${{TEST_TOKEN}}' }} }}",
+        http.url
+    ));
+    let out = root.path().join("tools");
+    let render = ["render", "--catalog", text(root.path()), "--out", text(&out)];
+    let token = [("TEST_TOKEN", "s3cr3t")];
+    let good = run_with(&render, "", &token);
+    assert_eq!(good.code, 0, "{}", good.stderr);
+    let docs = tree(&out);
+    assert!(docs.contains_key("x.md") && docs.contains_key("a.md"));
+
+    let offline = run(&["check", "--catalog", text(root.path()), "--offline"]);
+    assert_eq!(offline.code, 1);
+    assert!(offline.stdout.contains("source-unreachable") && offline.stdout.contains("not contacted"));
+
+    http.go_away();
+    let bad = run_with(&render, "", &token);
+    assert_eq!(bad.code, 1);
+    assert!(bad.stderr.contains("no connection") && !bad.stderr.contains("s3cr3t"), "{}", bad.stderr);
+    for name in ["x.md", "y.md", "README.md", "registry.json"] {
+        assert!(tree(&out)[name] == docs[name], "{name} of a server that is away stays as it is");
+    }
+}

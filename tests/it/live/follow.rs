@@ -1,0 +1,131 @@
+//! Live servers of a catalog that is followed: changes arrive, and a server that is away leaves its tools.
+
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use toolcrib::watch::{Change, Follow, Options, Stop};
+
+use super::server::{Era, Http, stdio};
+use super::{catalog, configure, environment};
+use crate::fixture::{folder, write};
+
+struct Followed {
+    changes: Receiver<Change>,
+    stop: Stop,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Followed {
+    fn start(root: &std::path::Path) -> Self {
+        let options = Options { environment: Some(environment()), ..Options::default() };
+        let follow = Follow::start(root, options);
+        let stop = follow.stopper();
+        let (sender, changes) = channel();
+        let thread = std::thread::spawn(move || follow.for_each(|change| drop(sender.send(change))));
+        Self { changes, stop, thread: Some(thread) }
+    }
+
+    /// Waits until these are the tools, and whether a server of theirs is away.
+    #[track_caller]
+    fn becomes(&self, tools: &[&str], stale: bool) -> Change {
+        let end = Instant::now() + Duration::from_secs(15);
+        let mut seen = Vec::new();
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let Ok(change) = self.changes.recv_timeout(left) else { panic!("only {seen:#?}") };
+            let is_stale =
+                change.checked.findings.iter().any(|finding| finding.code.as_str() == "source-stale");
+            let names = super::names(&change.checked).into_iter().map(str::to_string).collect::<Vec<_>>();
+            if names == tools && is_stale == stale {
+                return change;
+            }
+            seen.push((names, is_stale, change.checked.findings));
+        }
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            let start = Instant::now();
+            thread.join().unwrap();
+            assert!(std::thread::panicking() || start.elapsed() < Duration::from_secs(10));
+        }
+    }
+}
+
+#[test]
+fn a_changed_list_arrives_over_http_in_both_eras() {
+    for era in [Era::Old, Era::New] {
+        let http = Http::start(era, &["x"]);
+        let root = catalog(&format!("{{ url = '{}' }}", http.url));
+        let followed = Followed::start(root.path());
+        followed.becomes(&["x", "a"], false);
+        for names in [&["x", "y"][..], &["z"]] {
+            http.list(names);
+            let all: Vec<&str> = names.iter().copied().chain(["a"]).collect();
+            followed.becomes(&all, false);
+        }
+        write(root.path(), "a.json", &crate::watch::tool("b"));
+        followed.becomes(&["z", "b"], false);
+    }
+}
+
+#[test]
+fn a_server_over_stdio_that_dies_leaves_its_tools_and_comes_back() {
+    for era in [Era::Old, Era::New] {
+        let lists = folder(&[("list", "x\n")]);
+        let list = |text: &str| write(lists.path(), "list", text);
+        let root = catalog(&stdio(era, &lists.path().join("list")));
+        let followed = Followed::start(root.path());
+        followed.becomes(&["x", "a"], false);
+        list("x\ny\n");
+        followed.becomes(&["x", "y", "a"], false);
+        list("die\n");
+        let away = followed.becomes(&["x", "y", "a"], true);
+        assert!(!away.is_worse && !away.checked.lost_input(), "{:#?}", away.checked.findings);
+        list("w\n");
+        followed.becomes(&["w", "a"], false);
+    }
+}
+
+#[test]
+fn a_server_over_http_that_goes_away_leaves_its_tools_and_comes_back() {
+    let mut http = Http::start(Era::New, &["x"]);
+    let root = catalog(&format!("{{ url = '{}' }}", http.url));
+    let followed = Followed::start(root.path());
+    followed.becomes(&["x", "a"], false);
+    http.go_away();
+    followed.becomes(&["x", "a"], true);
+    http.list(&["y"]);
+    http.come_back();
+    followed.becomes(&["y", "a"], false);
+}
+
+#[test]
+fn a_server_that_is_away_at_the_start_appears() {
+    let mut http = Http::start(Era::New, &["x"]);
+    http.go_away();
+    let root = catalog(&format!("{{ url = '{}' }}", http.url));
+    let followed = Followed::start(root.path());
+    followed.becomes(&["a"], false);
+    write(root.path(), "a.json", &crate::watch::tool("b"));
+    assert!(!followed.becomes(&["b"], false).is_worse, "other edits are not held up");
+    http.come_back();
+    followed.becomes(&["x", "b"], false);
+}
+
+#[test]
+fn servers_come_and_go_with_the_configuration() {
+    let one = Http::start(Era::New, &["x"]);
+    let two = Http::start(Era::Old, &["y"]);
+    let root = catalog(&format!("{{ url = '{}' }}", one.url));
+    let followed = Followed::start(root.path());
+    followed.becomes(&["x", "a"], false);
+    configure(root.path(), &format!("{{ url = '{}' }}", two.url));
+    followed.becomes(&["y", "a"], false);
+    one.list(&["w"]);
+    two.list(&["z"]);
+    followed.becomes(&["z", "a"], false);
+}
