@@ -31,7 +31,8 @@ fn tool(index: usize) -> Tool {
         (format!("argument_{number}"), json!({"type": "string", "description": about}))
     };
     let properties: Map<String, Value> = (0..8).map(property).collect();
-    let schema = json!({"type": "object", "properties": properties, "required": ["argument_0", "argument_1"]});
+    let schema =
+        json!({"type": "object", "properties": properties, "required": ["argument_0", "argument_1"]});
     let schema = schema.as_object().cloned().unwrap_or_default();
     let about = format!(
         "Looks up thing {index} in the records of group {}. Use it when a question is about such a thing and nothing \
