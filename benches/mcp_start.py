@@ -3,7 +3,7 @@
     cargo build --release --bin toolcrib --example bare_mcp
     python3 benches/mcp_start.py [FOLDER OF THE PROGRAMS] [ROUNDS]
 
-The other server (`benches/bare_mcp.rs`) has the same tools in memory and reads nothing. Both are started in turn; the figures
+The other server (`benches/mcp_start/bare.rs`) has the same tools in memory and reads nothing. Both are started in turn; the figures
 are medians, from the start of the process to the last byte of the answer, and the largest memory a process has held.
 """
 
@@ -19,7 +19,7 @@ SIZES = [100, 1_000, 10_000]
 
 
 def tool(index):
-    """One tool, as `benches/bare_mcp.rs` has it."""
+    """One tool, as `benches/mcp_start/bare.rs` has it."""
     about = "Argument {} of the operation, which says how thing {} is looked up"
     return {
         "name": f"look_up_{index}",

@@ -26,7 +26,9 @@ def expect(condition, what):
 
 async def check_tools(client):
     tools = (await client.list_tools()).tools
-    expect([tool.name for tool in tools] == ["read_tool_doc"], f"tools: {tools}")
+    # The suite's fixtures may be there as well.
+    ours = [tool.name for tool in tools if not tool.name.startswith(("test_", "json_schema_"))]
+    expect(ours == ["read_tool_doc"], f"tools: {ours}")
     expect(tools[0].annotations.read_only_hint is True, "read_tool_doc is not marked as reading only")
 
     good = await client.call_tool("read_tool_doc", {"names": ["tool_0003"]})

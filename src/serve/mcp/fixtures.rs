@@ -122,8 +122,10 @@ impl ServerHandler for Fixtures {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        let is_first = request.as_ref().is_none_or(|request| request.cursor.is_none());
         let mut result = self.0.list_resources(request, context).await?;
-        result.resources.extend(all("resources").map(|(uri, _)| Resource::new(uri, uri)));
+        let ours = all("resources").filter(|_| is_first);
+        result.resources.extend(ours.map(|(uri, _)| Resource::new(uri, uri)));
         Ok(result)
     }
 
