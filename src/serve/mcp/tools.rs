@@ -1,6 +1,6 @@
 //! Our functions as MCP tools. The list is the same for every caller and every catalog: only answers differ.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, Tool};
@@ -27,7 +27,17 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         load: &[],
     };
     let body = provider::payload(request).map(|payload| payload.body).unwrap_or_default();
-    body.get("tools").cloned().and_then(|tools| serde_json::from_value(tools).ok()).unwrap_or_default()
+    let mut tools: Vec<Tool> =
+        body.get("tools").cloned().and_then(|tools| serde_json::from_value(tools).ok()).unwrap_or_default();
+    for tool in &mut tools {
+        // The whole schema, and not the compact one for requests with many tools: there are few here.
+        if let Some(Value::Object(schema)) =
+            functions().named(&tool.name).map(|known| known.parameters.schema())
+        {
+            tool.input_schema = Arc::new(schema.clone());
+        }
+    }
+    tools
 });
 
 /// All tools, on one page.
