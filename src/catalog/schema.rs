@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::cost::Cost;
 use super::repair::{Repairs, repair};
 use crate::finding::{Code, Finding, Place, Violation, violations};
-use crate::tool::{Definition, NoSchemaMode};
+use crate::tool::{Definition, NoSchemaMode, compact};
 
 /// Patterns may take this many backtracking steps before a value is refused.
 const BACKTRACK_LIMIT: usize = 100_000;
@@ -104,6 +104,9 @@ pub(super) fn check(
         schema = Arc::new(value);
     }
     describe(&mut schema, described);
+    if !Arc::ptr_eq(&schema, &written.shared()) {
+        schema = Arc::new(compact(Arc::unwrap_or_clone(schema)));
+    }
     let cost = Cost::of(&schema);
     let refused = match remote {
         Some(reference) => Err(format!("its schema refers to {reference}, which is never fetched")),

@@ -126,8 +126,7 @@ impl Serve {
             stopped().await;
             streams.cancel();
         };
-        listener.serve(Arc::new(door), stop).await;
-        Ok(())
+        listener.serve(Arc::new(door), stop).await.map_err(|error| format!("cannot start: {error}"))
     }
 
     fn start_log(&self) -> Outcome {

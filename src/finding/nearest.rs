@@ -3,28 +3,74 @@
 /// Longer texts are no names; comparing them would cost time and memory without end.
 const LONGEST: usize = 200;
 
+/// Below this likeness names have nothing to do with each other.
+const LEAST: f64 = 0.6;
+
 /// The known names most like `name`, best first, at most three; empty when nothing is close.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     if name.len() > LONGEST {
         return Vec::new();
     }
-    let wanted = name.to_lowercase();
+    let wanted = Wanted::new(name.to_lowercase());
     let mut scored: Vec<(f64, &str)> = known
         .into_iter()
         .filter(|candidate| candidate.len() <= LONGEST)
-        .map(|candidate| (likeness(&wanted, &candidate.to_lowercase()), candidate))
-        .filter(|(score, _)| *score >= 0.6)
+        .filter_map(|candidate| Some((wanted.likeness(candidate)?, candidate)))
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     scored.dedup_by(|a, b| a.1 == b.1);
     scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
 
-/// 0 to 1: edit distance against the longer name, and a name that holds the other whole counts as close.
-fn likeness(a: &str, b: &str) -> f64 {
-    let edits = strsim::normalized_damerau_levenshtein(a, b);
-    let holds = a.len() >= 4 && b.len() >= 4 && (a.contains(b) || b.contains(a));
-    if holds { edits.max(0.7) } else { edits }
+/// A name that others are compared with.
+struct Wanted {
+    name: String,
+    letters: Letters,
+}
+
+impl Wanted {
+    fn new(name: String) -> Self {
+        Self { letters: Letters::of(&name), name }
+    }
+
+    /// 0 to 1, unless it is below what counts: edit distance against the longer name, and a name that holds the other
+    /// whole counts as close.
+    fn likeness(&self, candidate: &str) -> Option<f64> {
+        let candidate = candidate.to_lowercase();
+        let (a, b) = (self.name.as_str(), candidate.as_str());
+        let holds = a.len() >= 4 && b.len() >= 4 && (a.contains(b) || b.contains(a));
+        // The distance is costly, and nearly every name of a large catalog is told apart by its letters.
+        if !holds && self.letters.likeness(&Letters::of(b)) < LEAST {
+            return None;
+        }
+        let edits = strsim::normalized_damerau_levenshtein(a, b);
+        Some(if holds { edits.max(0.7) } else { edits }).filter(|likeness| *likeness >= LEAST)
+    }
+}
+
+/// How often each letter occurs in a name, in 64 classes.
+struct Letters {
+    counts: [u8; 64],
+    length: usize,
+}
+
+impl Letters {
+    fn of(name: &str) -> Self {
+        let mut letters = Self { counts: [0; 64], length: 0 };
+        for c in name.chars() {
+            letters.length += 1;
+            let count = &mut letters.counts[c as usize % 64];
+            *count = count.saturating_add(1);
+        }
+        letters
+    }
+
+    /// No less than the likeness by edits: each letter that only one of them has takes an edit.
+    fn likeness(&self, other: &Self) -> f64 {
+        let shared: usize = self.counts.iter().zip(&other.counts).map(|(a, b)| usize::from(*a.min(b))).sum();
+        let longest = self.length.max(other.length);
+        if longest == 0 { 1.0 } else { shared as f64 / longest as f64 }
+    }
 }
 
 #[cfg(test)]
@@ -37,5 +83,20 @@ mod tests {
         assert_eq!(nearest("craete_issue", known), ["create_issue"]);
         assert_eq!(nearest("issues", known), ["list_issues"]);
         assert!(nearest("weather", known).is_empty());
+    }
+
+    #[test]
+    fn telling_names_apart_by_their_letters_loses_none() {
+        let names =
+            ["create_issue", "issue_create", "list_pull_requests", "täsk.löschen", "get", "a", "ab", ""];
+        let others =
+            ["craete_issue", "issues", "list_pull_request", "task.loschen", "gte", "b", "ba", "list_issues"];
+        for name in names {
+            for other in others {
+                let edits = strsim::normalized_damerau_levenshtein(name, other);
+                let letters = super::Letters::of(name).likeness(&super::Letters::of(other));
+                assert!(letters >= edits - 1e-9, "{name} and {other}: {letters} is less than {edits}");
+            }
+        }
     }
 }

@@ -131,17 +131,21 @@ impl<'de> Visitor<'de> for Node<'_> {
             self.meter.count(0).map_err(A::Error::custom)?;
             array.push(element);
         }
+        array.shrink_to_fit();
         Ok(Value::Array(array))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let inner = self.inside()?;
-        let mut object = Map::new();
+        let mut read = Vec::new();
         while let Some(Key(key)) = members.next_key()? {
             let value = members.next_value_seed(inner)?;
             self.meter.count(0).map_err(A::Error::custom)?;
-            object.insert(key, value);
+            read.push((key, value));
         }
+        // A map that grows ends up with room for more than it has, and most of a catalog is small maps.
+        let mut object = Map::with_capacity(read.len());
+        object.extend(read);
         Ok(Value::Object(object))
     }
 }

@@ -133,7 +133,7 @@ fn keep_bytes(document: &Document, tools: &mut [RawTool]) {
     let written = tools.iter_mut().filter(|tool| tool.parameters.is_some());
     for (tool, slice) in written.zip(slices) {
         if let (Some(schema), Some(text)) = (&tool.definition.parameters, slice) {
-            tool.definition.parameters = Some(Schema::verbatim(text, schema.value().clone()));
+            tool.definition.parameters = Some(Schema::verbatim(text, schema.shared()));
         }
     }
 }

@@ -13,5 +13,5 @@ pub use backend::{ArgumentPlace, Backend, HttpBackend, Location};
 pub use category::CategoryPath;
 pub use definition::{Definition, DefinitionKind, DescriptionMode, Effect, Example, NoSchemaMode, Policy};
 pub use name::{SafeNames, slug, words};
-pub use schema::Schema;
+pub use schema::{Schema, compact};
 pub use text::{clean_line, clean_text, hidden_characters};

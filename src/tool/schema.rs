@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// A schema: the author's bytes, and the value they stand for. Never changed; every other form is derived.
 #[derive(Clone, Debug)]
@@ -16,13 +16,13 @@ pub struct Schema {
 
 impl Schema {
     /// Keeps `text` as the verbatim form of `value`. The caller vouches that one is the other.
-    pub fn verbatim(text: &str, value: Value) -> Self {
-        Self { text: text.into(), value: Arc::new(value) }
+    pub fn verbatim(text: &str, value: Arc<Value>) -> Self {
+        Self { text: text.into(), value }
     }
 
     /// A schema that has no text of its own, such as one from YAML or an OpenAPI operation.
     pub fn from_value(value: Value) -> Self {
-        Self { text: value.to_string().into(), value: Arc::new(value) }
+        Self { text: value.to_string().into(), value: Arc::new(compact(value)) }
     }
 
     /// The author's bytes.
@@ -38,6 +38,20 @@ impl Schema {
     /// The parsed form, shared.
     pub fn shared(&self) -> Arc<Value> {
         Arc::clone(&self.value)
+    }
+}
+
+/// The same value without spare room. Maps that grew or were cloned have room for twice what they hold, and schemas are
+/// most of what a large catalog keeps.
+pub fn compact(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut compacted = Map::with_capacity(fields.len());
+            compacted.extend(fields.into_iter().map(|(name, field)| (name, compact(field))));
+            Value::Object(compacted)
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(compact).collect()),
+        other => other,
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::{Body, HttpBody};
 use http::header::{
-    ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, ORIGIN, REFERRER_POLICY, RETRY_AFTER,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ORIGIN, REFERRER_POLICY,
+    RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -22,7 +22,7 @@ use crate::config::ServeLimits;
 use crate::serve::auth::Unknown;
 use crate::serve::{Caller, Live, Metrics, Route, Tokens};
 
-/// The policy of every answer: nothing from elsewhere, no inline script, no frame.
+/// The policy of every page: nothing from elsewhere, no inline script, no frame.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
      base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -86,8 +86,11 @@ impl Door {
         };
         let headers = response.headers_mut();
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-        headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+        // Only a page runs or loads anything.
+        if headers.get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(b"text/html")) {
+            headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+            headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+        }
         for (name, value) in NAMES.into_iter().zip(named) {
             headers.extend(value.map(|value| (name, value)));
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -17,6 +17,7 @@ use tokio::time::{sleep, timeout};
 
 use super::Door;
 use super::patience::Patient;
+use super::workers::Workers;
 
 /// The longest head of a request, and how many headers it may have.
 const MAX_HEAD: usize = 32 * 1024;
@@ -51,7 +52,8 @@ impl Listener {
     }
 
     /// Answers until `stop`, then finishes what is in flight, for a while.
-    pub async fn serve(self, door: Arc<Door>, stop: impl Future<Output = ()>) {
+    pub async fn serve(self, door: Arc<Door>, stop: impl Future<Output = ()>) -> io::Result<()> {
+        let workers = Workers::start()?;
         let limits = door.limits();
         let room = Arc::new(Semaphore::new(limits.connections));
         let told = Arc::new(Semaphore::new(TOLD));
@@ -63,7 +65,11 @@ impl Listener {
                 () = &mut stop => break,
             };
             match (accepted, Arc::clone(&room).try_acquire_owned()) {
-                (Ok((stream, _)), Ok(permit)) => answer(stream, permit, &door, &flight),
+                (Ok((stream, _)), Ok(permit)) => {
+                    if let Ok(stream) = stream.into_std() {
+                        workers.spawn(answer(stream, permit, Arc::clone(&door), flight.watcher()));
+                    }
+                }
                 (Ok((stream, _)), Err(_)) => turn_away(stream, &door, &told),
                 (Err(error), _) => {
                     // Out of file descriptors, as a rule; some will be given back.
@@ -77,15 +83,17 @@ impl Listener {
         if timeout(Duration::from_secs(limits.stop_seconds), flight.shutdown()).await.is_err() {
             tracing::warn!(open, "stopped before all requests were answered");
         }
+        Ok(())
     }
 }
 
-/// Serves one connection in a task of its own.
-fn answer(stream: TcpStream, permit: OwnedSemaphorePermit, door: &Arc<Door>, flight: &GracefulShutdown) {
+/// Serves one connection, from first to last.
+async fn answer(stream: std::net::TcpStream, permit: OwnedSemaphorePermit, door: Arc<Door>, flight: Watcher) {
+    let Ok(stream) = TcpStream::from_std(stream) else { return };
     let _ = stream.set_nodelay(true);
     let limits = door.limits();
     let stream = Patient::new(stream, Duration::from_secs(limits.write_seconds));
-    let own = Arc::clone(door);
+    let own = Arc::clone(&door);
     let service = service_fn(move |request| {
         let door = Arc::clone(&own);
         async move { Ok::<_, Infallible>(door.answer(request).await) }
@@ -96,16 +104,12 @@ fn answer(stream: TcpStream, permit: OwnedSemaphorePermit, door: &Arc<Door>, fli
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEAD)
         .serve_connection(TokioIo::new(stream), service);
-    let connection = flight.watch(connection);
-    let metrics = Arc::clone(door.metrics());
-    tokio::spawn(async move {
-        metrics.connected(1);
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "connection closed");
-        }
-        metrics.connected(-1);
-        drop(permit);
-    });
+    door.metrics().connected(1);
+    if let Err(error) = flight.watch(connection).await {
+        tracing::debug!(%error, "connection closed");
+    }
+    door.metrics().connected(-1);
+    drop(permit);
 }
 
 /// Says that there is no room, and closes.

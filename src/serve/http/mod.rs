@@ -1,6 +1,7 @@
 //! The HTTP door: docs, functions, what machines read of a catalog, and whether the server is well.
 //!
-//! 1. [`listen`] takes connections, as many as there may be, and lets go of those that are slow or silent.
+//! 1. [`listen`] takes connections, as many as there may be, and lets go of those that are slow or silent; [`workers`] are
+//!    the threads that serve them.
 //! 2. [`door`] is what each request passes: [`guard`] (is it for us?), the token, the route, and the headers of the answer.
 //! 3. Docs, the hot path, are answered by [`docs`] at once; all else goes through the router of [`routes`].
 //! 4. [`kept`] and [`stream`] are bodies: tagged, compressed, whole or in part.
@@ -22,6 +23,7 @@ mod routes;
 mod shelf;
 mod stream;
 mod whole;
+mod workers;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
