@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
 
@@ -92,7 +93,7 @@ impl Serve {
         };
         let served = match address {
             None => runtime
-                .block_on(mcp::stdio(live, stopped()))
+                .block_on(speak(live, Duration::from_secs(configured.limits.stop_seconds)))
                 .map_err(|error| format!("cannot serve: {error}")),
             Some(address) => runtime.block_on(self.listen(address, live, tokens, configured)),
         };
@@ -173,6 +174,26 @@ impl Serve {
             }
             LogFormat::Json => tracing::info!("listening on http://{address}"),
         }
+    }
+}
+
+/// Speaks MCP over the standard streams. A client that no longer reads does not keep the process from stopping.
+async fn speak(live: Arc<Live>, patience: Duration) -> std::io::Result<()> {
+    let (stop, mut told) = tokio::sync::watch::channel(false);
+    let late = async move {
+        stopped().await;
+        stop.send_replace(true);
+        tokio::select! {
+            () = tokio::time::sleep(patience) => {}
+            () = stopped() => {}
+        }
+    };
+    let asked = async move {
+        let _ = told.wait_for(|stopped| *stopped).await;
+    };
+    tokio::select! {
+        served = mcp::stdio(live, asked) => served,
+        () = late => Ok(()),
     }
 }
 
