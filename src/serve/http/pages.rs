@@ -9,6 +9,7 @@ use super::docs::decoded;
 use super::kept::{Kept, with};
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shelf};
+use crate::finding::Finding;
 use crate::render::TemplateError;
 use crate::serve::Live;
 
@@ -20,7 +21,9 @@ pub(super) fn page(
     query: Option<&str>,
 ) -> Result<Option<Kept>, Problem> {
     let notice = live.notice();
+    let listed = listed(live, shelf, path);
     let site = shelf.site().with_notice(notice.as_deref());
+    let site = listed.as_deref().map_or(site, |findings| site.with_findings(findings));
     let searched = query.filter(|_| path == "search.html").and_then(searched).transpose()?;
     let made = match searched {
         Some(words) => Some(site.search(&words)),
@@ -28,6 +31,15 @@ pub(super) fn page(
     };
     let page = made.transpose().map_err(internal)?;
     Ok(page.map(|page| Kept::of_type(Bytes::from(page.body), page.content_type)))
+}
+
+/// The findings of a catalog on disk that is broken come before those of the one that is shown, for who may see both.
+fn listed(live: &Live, shelf: &Shelf, path: &str) -> Option<Vec<Finding>> {
+    let trouble = live.trouble().filter(|_| path == "findings.html")?;
+    let sees_all = std::ptr::eq(shelf.edition().as_ref(), live.now().everything().as_ref());
+    let mut listed = trouble.findings.clone();
+    listed.extend(shelf.findings().iter().filter(|known| !trouble.findings.contains(known)).cloned());
+    sees_all.then_some(listed)
 }
 
 /// The page for an address at which there is nothing.
