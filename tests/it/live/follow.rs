@@ -193,3 +193,19 @@ fn a_server_over_stdio_sees_the_end_of_its_stdin() {
     assert_eq!(server.ended(Duration::from_secs(10)), Some(0));
     assert!(lists.path().join("program.ended").exists(), "when the program stops");
 }
+
+#[test]
+fn the_program_serves_other_tools_while_a_server_is_slow() {
+    let lists = folder(&[("list", "x\n")]);
+    let root = catalog(&slow_stdio(Era::New, &lists.path().join("list"), 6));
+    let start = Instant::now();
+    let server = Server::start(text(root.path()), &[], &[]);
+    assert_eq!(server.get("/tools/a.md", &[]).status(), 200);
+    assert_eq!(server.get("/tools/x.md", &[]).status(), 404);
+    assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
+    while server.get("/tools/x.md", &[]).status() != 200 {
+        assert!(start.elapsed() < Duration::from_secs(20), "{}", server.text("/readyz?verbose"));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(server.json("/readyz?verbose")["current"], true);
+}
