@@ -112,7 +112,7 @@ impl Serve {
         configured: config::Serve,
     ) -> Result<(), String> {
         let listener = Listener::bind(address);
-        let listener = listener.await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+        let listener = listener.await.map_err(|error| unheard(address, &error))?;
         let address = listener.address();
         let public: Vec<String> = configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
         let hosts = Hosts::new(address, &public);
@@ -175,6 +175,19 @@ impl Serve {
             LogFormat::Json => tracing::info!("listening on http://{address}"),
         }
     }
+}
+
+/// Why an address cannot be listened on, and what to do.
+fn unheard(address: SocketAddr, error: &std::io::Error) -> String {
+    use std::io::ErrorKind::{AddrInUse, PermissionDenied};
+    let help = match error.kind() {
+        AddrInUse => {
+            "another program listens there; choose another with --listen 127.0.0.1:PORT, or any free one with port 0"
+        }
+        PermissionDenied => "ports below 1024 need rights; choose a higher one with --listen",
+        _ => "choose another with --listen",
+    };
+    format!("cannot listen on {address}: {error}\n  help: {help}")
 }
 
 /// Speaks MCP over the standard streams. A client that no longer reads does not keep the process from stopping.

@@ -79,14 +79,39 @@ pub(super) fn run(edition: &Edition, arguments: Value) -> Result<Answer, Refusal
         match edition.resolve(name) {
             Ok(index) if seen.insert(index) => answers.read(index)?,
             Ok(_) => {}
-            Err(unresolved) => refusals.push((name.clone(), refusal(edition, name, unresolved))),
+            Err(unresolved) => match index_page(edition, name) {
+                Some(page) => answers.found.push(page),
+                None => refusals.push((name.clone(), refusal(edition, name, unresolved))),
+            },
         }
     }
     let Reading { found, unread, .. } = answers;
     if found.is_empty() {
-        return Err(refusals.into_iter().next().map_or_else(nothing_asked, |(_, refusal)| refusal));
+        return Err(refusals
+            .into_iter()
+            .map(|(_, refusal)| refusal)
+            .reduce(both)
+            .unwrap_or_else(nothing_asked));
     }
     Ok(answer(found, unread, refusals, arguments.format))
+}
+
+/// The index, or a page of it, for callers that have no other way to it.
+fn index_page(edition: &Edition, name: &str) -> Option<Found> {
+    let path = name.strip_prefix("tools/").unwrap_or(name);
+    let pages = edition.index().as_ref().ok()?;
+    let page = pages.iter().find(|page| page.path == path || page.path.strip_suffix(".md") == Some(path))?;
+    let text = String::from_utf8_lossy(&page.markdown).trim_end().to_string();
+    let fields = [("name", page.path.as_str()), ("markdown", text.as_str())];
+    let fields = fields.map(|(key, value)| (key.to_string(), Value::from(value))).into_iter().collect();
+    Some(Found { fields, text })
+}
+
+/// Two refusals told as one.
+fn both(mut first: Refusal, second: Refusal) -> Refusal {
+    first.message = format!("{}; {}", first.message, second.message);
+    first.nearest.extend(second.nearest);
+    first
 }
 
 fn nothing_asked() -> Refusal {
@@ -113,7 +138,7 @@ fn refusal(edition: &Edition, name: &str, unresolved: Resolved<'_>) -> Refusal {
             refusal
         }
         Resolved::Unknown(nearest) if !nearest.is_empty() => {
-            let next = "ask for one of `nearest`, or find the tool by what it does in tools/README.md";
+            let next = "ask for one of `nearest`, or find the tool by what it does in the index, {\"name\": \"README.md\"}";
             let mut refusal = Refusal::new(ErrorCode::NotFound, format!("there is no tool `{shown}`"), next);
             // A tool's name and its op are often both near.
             let tools = nearest.into_iter().filter_map(|name| edition.resolve(name).ok());
@@ -124,7 +149,7 @@ fn refusal(edition: &Edition, name: &str, unresolved: Resolved<'_>) -> Refusal {
         _ => Refusal::new(
             ErrorCode::NotFound,
             format!("there is no tool `{shown}`, and none with a name like it"),
-            "find the tool by what it does in tools/README.md",
+            "find the tool by what it does in the index, {\"name\": \"README.md\"}",
         ),
     }
 }
@@ -203,7 +228,11 @@ impl Reading<'_> {
                 let earned = kept.iter().any(|(section, _)| earns_receipt(section));
                 let mut parts: Vec<String> = kept.into_iter().map(|(_, text)| text).collect();
                 if parts.is_empty() && left_out.is_empty() {
-                    parts.push(format!("{} has nothing of this kind.", tool.safe_name));
+                    let kind = sections.first().map_or("section", |section| section.as_str());
+                    parts.push(format!("No {kind} here; the arguments come with a complete call."));
+                }
+                if !sections.contains(&Section::Summary) {
+                    parts.insert(0, format!("# {}", doc.heading()));
                 }
                 parts.extend(rest(tool, &left_out, whole, fields));
                 parts.push(doc.versions(earned, &self.edition.catalog().version));

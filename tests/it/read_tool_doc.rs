@@ -85,6 +85,16 @@ fn a_slip_of_the_name_gets_the_nearest_names_and_never_loses_the_other_docs() {
 }
 
 #[test]
+fn all_wrong_names_are_told_at_once_and_the_index_is_a_doc() {
+    let wrong = read(json!({ "names": ["creat_issue", "nope"] }));
+    let message = wrong.body()["error"]["message"].as_str().unwrap();
+    assert!(message.contains("`creat_issue`") && message.contains("`nope`"), "{message}");
+    for name in ["README.md", "README", "tools/README.md"] {
+        assert!(read(json!({ "name": name })).text().starts_with("# Available Tools"), "{name}");
+    }
+}
+
+#[test]
 fn sections_hold_what_they_are_called() {
     let sections = [
         ("summary", "Create a new branch", "**Arguments:**"),
@@ -98,7 +108,7 @@ fn sections_hold_what_they_are_called() {
     let policy = read(json!({ "name": "get_me", "section": "policy" }));
     assert!(policy.text().contains("**Policy:**\n- Do:"), "{}", policy.text());
     let none = read(json!({ "name": "create_branch", "section": "policy" }));
-    assert!(none.text().contains("create_branch has nothing of this kind"), "{}", none.text());
+    assert!(none.text().starts_with("# create_branch\n\nNo policy here"), "{}", none.text());
 }
 
 #[test]
