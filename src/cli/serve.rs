@@ -10,7 +10,7 @@ use super::catalog::{CatalogArgs, counted, report_briefly};
 use super::{Failure, Outcome, note};
 use crate::catalog::Checked;
 use crate::config;
-use crate::finding::{Finding, Severity, text_report};
+use crate::finding::{Code, Finding, Severity, text_report};
 use crate::serve::http::{Door, Hosts, Listener};
 use crate::serve::live::Setting;
 use crate::serve::{Live, Tokens, mcp};
@@ -212,9 +212,18 @@ async fn speak(live: Arc<Live>, patience: Duration) -> std::io::Result<()> {
 
 /// A `toolcrib.toml` that is read in part may lack the tokens and roles that keep others out.
 fn refuse_broken_configuration(checked: &Checked) -> Outcome {
+    // A source that is away is no mistake of the file that names it.
+    let is_away = |finding: &Finding| match finding.code {
+        Code::SourceUnreachable => true,
+        Code::FileUnreadable => {
+            finding.place.as_ref().is_some_and(|place| place.pointer.starts_with("/source/"))
+        }
+        _ => false,
+    };
     let is_of_configuration = |finding: &&Finding| {
         finding.severity == Severity::Error
             && finding.place.as_ref().is_some_and(|place| place.file == "toolcrib.toml")
+            && !is_away(finding)
     };
     let broken: Vec<Finding> = checked.findings.iter().filter(is_of_configuration).cloned().collect();
     if broken.is_empty() {

@@ -1,6 +1,7 @@
 //! How much the server does: counters without locks, written in the text format of Prometheus. No label comes from outside.
 
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -62,8 +63,54 @@ struct Counted {
     micros: AtomicU64,
 }
 
-/// The outcomes of one function: answered, then each error.
-type Outcomes = [AtomicU64; ErrorCode::ALL.len() + 1];
+/// What becomes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallOutcome {
+    /// An answer.
+    Ok,
+    /// No answer in time.
+    Timeout,
+    /// No room for it.
+    Overloaded,
+    /// A refusal.
+    Error(ErrorCode),
+}
+
+impl CallOutcome {
+    fn all() -> impl Iterator<Item = CallOutcome> {
+        let own = [CallOutcome::Ok, CallOutcome::Timeout, CallOutcome::Overloaded];
+        own.into_iter().chain(ErrorCode::ALL.map(CallOutcome::Error))
+    }
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CallOutcome::Ok => "ok",
+            CallOutcome::Timeout => "TIMEOUT",
+            CallOutcome::Overloaded => "OVERLOADED",
+            CallOutcome::Error(code) => code.as_str(),
+        }
+    }
+}
+
+impl From<Option<ErrorCode>> for CallOutcome {
+    fn from(error: Option<ErrorCode>) -> Self {
+        error.map_or(CallOutcome::Ok, CallOutcome::Error)
+    }
+}
+
+/// A connection, for as long as it is open.
+#[derive(Debug)]
+pub struct Connection(Arc<Metrics>);
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Relaxed);
+    }
+}
+
+/// The counts of one function, in the order of [`CallOutcome::all`].
+type Outcomes = [AtomicU64; ErrorCode::ALL.len() + 3];
 
 /// The counters.
 #[derive(Debug)]
@@ -110,17 +157,19 @@ impl Metrics {
     }
 
     /// Counts a call of a function.
-    pub fn called(&self, function: &Function, error: Option<ErrorCode>) {
-        let index = Function::all().iter().position(|known| known.name() == function.name());
-        let outcome = error.and_then(|error| ErrorCode::ALL.iter().position(|known| *known == error));
-        if let Some(outcomes) = index.and_then(|index| self.calls.get(index)) {
-            outcomes[outcome.map_or(0, |error| error + 1)].fetch_add(1, Relaxed);
+    pub fn called(&self, function: &Function, outcome: CallOutcome) {
+        let outcomes = Function::all().iter().position(|known| known.name() == function.name());
+        let outcomes = outcomes.and_then(|index| self.calls.get(index)).into_iter().flatten();
+        let count = CallOutcome::all().zip(outcomes).find(|(known, _)| *known == outcome);
+        if let Some((_, count)) = count {
+            count.fetch_add(1, Relaxed);
         }
     }
 
-    /// Counts a connection that begins (1) or ends (-1).
-    pub fn connected(&self, change: i64) {
-        self.connections.fetch_add(change, Relaxed);
+    /// Counts a connection until it is dropped.
+    pub fn connected(self: &Arc<Self>) -> Connection {
+        self.connections.fetch_add(1, Relaxed);
+        Connection(Arc::clone(self))
     }
 
     /// Counts a connection for which there was no room.
@@ -147,8 +196,7 @@ impl Metrics {
         self.each_route(|name, counted| page.histogram(took, name, counted));
         page.family("toolcrib_function_calls_total", "counter", "Calls of functions, by outcome.");
         for (function, outcomes) in Function::all().iter().zip(&self.calls) {
-            let names = std::iter::once("ok").chain(ErrorCode::ALL.iter().map(|code| code.as_str()));
-            for (outcome, count) in names.zip(outcomes) {
+            for (outcome, count) in CallOutcome::all().map(CallOutcome::as_str).zip(outcomes) {
                 let labels = format!("function=\"{}\",outcome=\"{outcome}\"", function.name());
                 page.sample("toolcrib_function_calls_total", &labels, count.load(Relaxed));
             }

@@ -1,13 +1,20 @@
 //! One table of calls through every door: the command line, HTTP and MCP give the same answers. A new function adds its
 //! calls here.
 
+use rmcp::model::{CallToolRequestParams, ProtocolVersion};
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService};
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 
 use crate::fixture::{self, program};
 use crate::serve::{Server, client};
 
 /// A function, its arguments, and the code of its error; none when it answers.
-fn table() -> Vec<(&'static str, Value, Option<&'static str>)> {
+type Row = (&'static str, Value, Option<&'static str>);
+
+/// Calls with GitHub's tools.
+fn table() -> Vec<Row> {
     let doc = "read_tool_doc";
     let mut table = vec![
         (doc, json!({"name": "get_me"}), None),
@@ -37,80 +44,142 @@ fn table() -> Vec<(&'static str, Value, Option<&'static str>)> {
     table
 }
 
-fn catalog() -> String {
+/// Calls with [`TWO_SERVERS`].
+fn table_of_two_servers() -> Vec<Row> {
+    let doc = "read_tool_doc";
+    vec![
+        (doc, json!({"name": "search"}), Some("AMBIGUOUS")),
+        (doc, json!({"name": "alpha__search"}), None),
+        (doc, json!({"names": ["beta__search", "search"]}), None),
+    ]
+}
+
+/// Two servers whose tools have the same name.
+const TWO_SERVERS: &str = r#"{
+  "alpha": [{"name": "search", "description": "Search alpha.", "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}}}],
+  "beta": [{"name": "search", "description": "Search beta.", "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}}}]
+}"#;
+
+fn github() -> String {
     fixture::text(&fixture::package().join("examples/github")).to_string()
 }
 
 fn version(name: &str) -> String {
-    let answer = on_command_line("read_tool_doc", &json!({"name": name}));
-    answer.0["docs"][0]["doc_version"].as_str().unwrap().to_string()
+    let (answer, _) = on_command_line(&github(), "read_tool_doc", &json!({"name": name}));
+    answer["docs"][0]["doc_version"].as_str().unwrap().to_string()
 }
 
 /// The answer as JSON, and the exit code.
-fn on_command_line(function: &str, arguments: &Value) -> (Value, i32) {
-    let run = program(&["call", function, &arguments.to_string(), "--catalog", &catalog()]).output().unwrap();
+fn on_command_line(catalog: &str, function: &str, arguments: &Value) -> (Value, i32) {
+    let run = program(&["call", function, &arguments.to_string(), "--catalog", catalog]).output().unwrap();
     (serde_json::from_slice(&run.stdout).unwrap(), run.status.code().unwrap())
 }
 
-#[test]
-fn every_door_gives_the_same_answer() {
-    let server = Server::github();
-    for (function, arguments, error) in table() {
-        let (answer, code) = on_command_line(function, &arguments);
-        assert_eq!(answer["error"]["code"].as_str(), error, "{arguments}: {answer}");
-        assert_eq!(
-            (answer["ok"].as_bool(), code),
-            (Some(error.is_none()), i32::from(error.is_some())),
-            "{arguments}"
-        );
+/// The answer as a model reads it.
+fn as_text(catalog: &str, function: &str, arguments: &Value) -> String {
+    let arguments = arguments.to_string();
+    let run = program(&["call", function, &arguments, "--text", "--catalog", catalog]).output().unwrap();
+    String::from_utf8(run.stdout).unwrap().trim_end().to_string()
+}
 
-        let http = server.post(function, arguments.to_string());
+/// A catalog with every door to it open.
+struct Doors {
+    catalog: String,
+    server: Server,
+    runtime: Runtime,
+    /// Each way to speak MCP.
+    clients: Vec<(String, RunningService<RoleClient, ()>)>,
+}
+
+impl Doors {
+    fn open(catalog: String) -> Self {
+        // This also makes the TLS that MCP clients over HTTP want to have.
+        client();
+        let server = Server::start(&catalog, &[], &[]);
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let newer = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
+        let clients = runtime.block_on(async {
+            let mut clients = Vec::new();
+            for (wire, mode) in [("2025-11-25", ClientLifecycleMode::Initialize), ("2026-07-28", newer)] {
+                let http = StreamableHttpClientTransport::from_uri(server.url("/mcp"));
+                let http = ().serve_with_lifecycle(http, mode.clone()).await.unwrap();
+                let program = program(&["serve", "--stdio", "--catalog", &catalog]);
+                let stdio = TokioChildProcess::new(tokio::process::Command::from(program)).unwrap();
+                let stdio = ().serve_with_lifecycle(stdio, mode).await.unwrap();
+                for (way, client) in [("HTTP", http), ("stdio", stdio)] {
+                    assert_eq!(client.peer_info().unwrap().protocol_version.as_str(), wire);
+                    clients.push((format!("MCP {wire} over {way}"), client));
+                }
+            }
+            clients
+        });
+        Self { catalog, server, runtime, clients }
+    }
+
+    fn compare(&self, (function, arguments, error): Row) {
+        let (answer, code) = on_command_line(&self.catalog, function, &arguments);
+        assert_eq!(answer["error"]["code"].as_str(), error, "{arguments}: {answer}");
+        let is_ok = error.is_none();
+        assert_eq!((answer["ok"].as_bool(), code), (Some(is_ok), i32::from(!is_ok)), "{arguments}");
+        let text = as_text(&self.catalog, function, &arguments);
+
+        let http = self.server.post(function, arguments.to_string());
         let status = match error {
             None => 200,
             Some("NOT_FOUND") => 404,
+            Some("AMBIGUOUS") => 409,
             Some(_) => 400,
         };
         assert_eq!(http.status(), status, "{arguments}");
         assert_eq!(http.json::<Value>().unwrap(), answer, "HTTP differs for {arguments}");
+        assert_eq!(self.in_markdown(function, &arguments), text, "HTTP as markdown differs for {arguments}");
 
-        let mcp = through_mcp(&server, function, &arguments);
-        assert_eq!(mcp["isError"].as_bool().unwrap_or(false), error.is_some(), "{arguments}: {mcp}");
-        let text = mcp["content"][0]["text"].as_str().unwrap();
-        match mcp.get("structuredContent") {
-            Some(data) => {
-                assert_eq!((data, &serde_json::from_str::<Value>(text).unwrap()), (&answer, &answer))
-            }
-            None => {
-                assert_eq!(text, in_markdown(&server, function, &arguments), "MCP differs for {arguments}")
-            }
+        for (door, client) in &self.clients {
+            let call =
+                CallToolRequestParams::new(function).with_arguments(arguments.as_object().unwrap().clone());
+            let result = self.runtime.block_on(client.call_tool(call)).unwrap();
+            let result = serde_json::to_value(result).unwrap();
+            assert_eq!(result["isError"].as_bool().unwrap_or(false), !is_ok, "{door}, {arguments}: {result}");
+            assert_eq!(result["content"][0]["text"], text, "{door} differs for {arguments}");
+            assert_eq!(result["content"].as_array().unwrap().len(), 1);
+            let is_json = serde_json::from_str::<Value>(&text).is_ok();
+            let data = is_json.then_some(&answer);
+            assert_eq!(result.get("structuredContent"), data, "{door} differs for {arguments}");
         }
+    }
+
+    /// What a client gets that would rather have markdown.
+    fn in_markdown(&self, function: &str, arguments: &Value) -> String {
+        let asking = client().post(self.server.url(&format!("/v1/{function}")));
+        let asking = asking.header("accept", "text/markdown").header("content-type", "application/json");
+        asking.body(arguments.to_string()).send().unwrap().text().unwrap().trim_end().to_string()
+    }
+
+    fn close(self) {
+        for (_, client) in self.clients {
+            let _ = self.runtime.block_on(client.cancel());
+        }
+        self.runtime.shutdown_background();
     }
 }
 
-/// What a client gets that would rather have markdown.
-fn in_markdown(server: &Server, function: &str, arguments: &Value) -> String {
-    let asking = client().post(server.url(&format!("/v1/{function}"))).header("accept", "text/markdown");
-    asking
-        .header("content-type", "application/json")
-        .body(arguments.to_string())
-        .send()
-        .unwrap()
-        .text()
-        .unwrap()
+#[test]
+fn every_door_gives_the_same_answer() {
+    let doors = Doors::open(github());
+    table().into_iter().for_each(|row| doors.compare(row));
+    doors.close();
 }
 
-/// The result of `tools/call`.
-fn through_mcp(server: &Server, function: &str, arguments: &Value) -> Value {
-    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": function, "arguments": arguments}});
-    let asking = client().post(server.url("/mcp")).header("content-type", "application/json");
-    let asking = asking.header("accept", "application/json, text/event-stream");
-    let text = asking
-        .header("mcp-protocol-version", "2025-11-25")
-        .body(call.to_string())
-        .send()
-        .unwrap()
-        .text()
-        .unwrap();
-    let text = text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&text);
-    serde_json::from_str::<Value>(text).unwrap_or_else(|_| panic!("{text}"))["result"].take()
+#[test]
+fn every_door_asks_which_of_two_tools_is_meant() {
+    let folder = fixture::folder(&[("tools.json", TWO_SERVERS)]);
+    let doors = Doors::open(fixture::text(folder.path()).to_string());
+    table_of_two_servers().into_iter().for_each(|row| doors.compare(row));
+    let page = doors.server.get("/tools/search", &[("accept", "text/html")]);
+    assert_eq!(page.status(), 409);
+    let page = page.text().unwrap();
+    for name in ["alpha__search", "beta__search"] {
+        assert!(page.contains(&format!("<a href=\"/tools/{name}\">")), "{page}");
+    }
+    doors.close();
 }

@@ -1,6 +1,8 @@
-//! `/tools/*`: docs as markdown, and the address that gives a tool in the form that the client likes best.
+//! `/tools/*`: docs as markdown, and the address that gives a tool in the form that the client likes best. What does not
+//! take long is answered on the thread of the connection.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use axum::body::Body;
 use http::header::{CACHE_CONTROL, LOCATION};
@@ -9,12 +11,12 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::Value;
 
 use super::Response;
+use super::Shelf;
 use super::kept::{Kept, Varies, with};
 use super::negotiate::{Media, preferred};
-use super::problem::{Problem, ProblemCode};
-use super::{Shelf, pages};
+use super::pages::View;
+use super::problem::{Problem, ProblemCode, reads_pages};
 use crate::catalog::{Record, Resolved, Tool};
-use crate::serve::Live;
 
 /// The form that an address asks for by its ending.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,22 +38,44 @@ impl Form {
     }
 }
 
+/// The path below `/tools/`.
+pub(super) fn path(asked: &Parts) -> Result<Cow<'_, str>, Problem> {
+    let path = decoded(asked.uri.path().strip_prefix("/tools/").unwrap_or_default())?;
+    Ok(if path.is_empty() { "README.md".into() } else { path })
+}
+
+/// Whether the answer may be a page for people, or an index that is still to be laid out.
+pub(super) fn takes_long(shelf: &Shelf, asked: &Parts, path: &str) -> bool {
+    if is_of_index(path) {
+        return !shelf.is_laid_out();
+    }
+    let is_negotiated = !path.ends_with(Form::Markdown.ending());
+    path.ends_with(Form::Page.ending()) || (is_negotiated && liked(asked) == Some(Media::Html))
+}
+
+fn is_of_index(path: &str) -> bool {
+    path == "README.md" || path.starts_with("categories/")
+}
+
 /// Answers a GET or HEAD of what is below `/tools/`.
-pub(super) fn answer(live: &Live, shelf: &Shelf, asked: &Parts, path: &str) -> Result<Response, Problem> {
-    let path = decoded(path)?;
-    let path = if path.is_empty() { "README.md".into() } else { path };
-    if path == "README.md" || path.starts_with("categories/") {
+pub(super) fn answer(view: View<'_>, asked: &Parts, path: &str) -> Result<Response, Problem> {
+    let shelf = view.shelf();
+    if is_of_index(path) {
         let index = shelf.index().map_err(|problem| Problem::new(ProblemCode::Internal, problem))?;
         let missing = || Problem::new(ProblemCode::NotFound, "there is no such page of the index");
-        return index.files.get(&*path).ok_or_else(missing)?.answer(asked, Varies::Encoding);
+        return index.files.get(path).ok_or_else(missing)?.answer(asked, Varies::Encoding);
     }
     let forms = Form::ALL.into_iter();
     let mut named = forms.filter_map(|form| Some((form, path.strip_suffix(form.ending())?)));
-    let (form, name) = named.next().unwrap_or((Form::Negotiated, &path));
+    let (form, name) = named.next().unwrap_or((Form::Negotiated, path));
+    if is_strange(shelf, asked, name, path) {
+        return Err(Problem::new(ProblemCode::NotFound, "there is no such tool"));
+    }
     let (form, index) = match find(shelf, name) {
         Ok(index) => (form, index),
         // The ending may be part of the name.
-        Err(problem) => find(shelf, &path).map(|index| (Form::Negotiated, index)).map_err(|_| problem)?,
+        Err(_) if name.len() < path.len() && is_name(shelf, path) => (Form::Negotiated, find(shelf, path)?),
+        Err(problem) => return Err(problem),
     };
     let Some(tool) = shelf.edition().catalog().tools.get(index) else {
         return Err(Problem::new(ProblemCode::Internal, "this tool has no place"));
@@ -61,9 +85,24 @@ pub(super) fn answer(live: &Live, shelf: &Shelf, asked: &Parts, path: &str) -> R
     }
     match form {
         Form::Markdown => doc(shelf, index)?.answer(asked, Varies::Encoding),
-        Form::Page => page(live, shelf, tool)?.answer(asked, Varies::Encoding),
-        Form::Negotiated => negotiated(live, shelf, asked, index, tool),
+        Form::Page => page(view, tool)?.answer(asked, Varies::Encoding),
+        Form::Negotiated => negotiated(view, asked, index, tool),
     }
+}
+
+/// Whether somebody who reads pages asks for a tool that there is not. The page that they get looks for names like it.
+fn is_strange(shelf: &Shelf, asked: &Parts, name: &str, path: &str) -> bool {
+    let is_common = shelf.edition().catalog().named(name).is_some();
+    !is_common && reads_pages(&asked.headers) && !is_name(shelf, name) && !is_name(shelf, path)
+}
+
+/// Whether tools go by this name: unlike [`find`], this looks for no names like it, which takes longer.
+fn is_name(shelf: &Shelf, name: &str) -> bool {
+    let mut tools = shelf.edition().catalog().tools.iter();
+    tools.any(|tool| {
+        let own = [&tool.name, &tool.op, &tool.safe_name, &tool.definition.name];
+        own.into_iter().chain(&tool.aliases).any(|own| own == name)
+    })
 }
 
 /// The tool that a name means. Here its safe name comes before all others, since addresses are made of it.
@@ -83,7 +122,7 @@ fn find(shelf: &Shelf, name: &str) -> Result<usize, Problem> {
             }
             let message = format!("{} tools go by the name `{shown}`", tools.len());
             Problem::new(ProblemCode::Ambiguous, message)
-                .nearest(tools.iter().map(|tool| tool.safe_name.clone()))
+                .nearest_tools(tools.iter().map(|tool| tool.safe_name.clone()))
         }
         Resolved::Unknown(nearest) => {
             let known = nearest.into_iter().filter_map(|name| edition.resolve(name).ok());
@@ -96,7 +135,7 @@ fn find(shelf: &Shelf, name: &str) -> Result<usize, Problem> {
                 None => "find the tool by what it does in /tools/README.md".into(),
             };
             Problem::new(ProblemCode::NotFound, format!("there is no tool `{shown}`"))
-                .nearest(safe)
+                .nearest_tools(safe)
                 .next(next)
         }
         Resolved::Tool(_) => Problem::new(ProblemCode::NotFound, format!("there is no tool `{shown}`")),
@@ -111,15 +150,14 @@ fn doc(shelf: &Shelf, index: usize) -> Result<&Kept, Problem> {
     }
 }
 
-fn negotiated(
-    live: &Live,
-    shelf: &Shelf,
-    asked: &Parts,
-    index: usize,
-    tool: &Tool,
-) -> Result<Response, Problem> {
-    let offered = [Media::Markdown, Media::Html, Media::Json, Media::Text];
-    match preferred(&asked.headers, &offered) {
+/// The form of a tool that the client likes best.
+fn liked(asked: &Parts) -> Option<Media> {
+    preferred(&asked.headers, &[Media::Markdown, Media::Html, Media::Json, Media::Text])
+}
+
+fn negotiated(view: View<'_>, asked: &Parts, index: usize, tool: &Tool) -> Result<Response, Problem> {
+    let shelf = view.shelf();
+    match liked(asked) {
         None => Err(Problem::new(ProblemCode::NotAcceptable, "docs are markdown, pages and JSON")),
         Some(Media::Json) => {
             let mode = shelf.edition().mode(index);
@@ -130,16 +168,14 @@ fn negotiated(
             }
             Kept::new(format!("{record}\n"), Media::Json).answer(asked, Varies::MediaAndEncoding)
         }
-        Some(Media::Html) => page(live, shelf, tool)?.answer(asked, Varies::MediaAndEncoding),
-        Some(Media::Text) => {
-            doc(shelf, index)?.answer_as(Media::Text.content_type(), asked, Varies::MediaAndEncoding)
-        }
+        Some(Media::Html) => page(view, tool)?.answer(asked, Varies::MediaAndEncoding),
+        Some(Media::Text) => doc(shelf, index)?.answer_as(Media::Text, asked, Varies::MediaAndEncoding),
         Some(_) => doc(shelf, index)?.answer(asked, Varies::MediaAndEncoding),
     }
 }
 
-fn page(live: &Live, shelf: &Shelf, tool: &Tool) -> Result<Kept, Problem> {
-    let page = pages::page(live, shelf, &format!("tools/{}.html", tool.safe_name), None)?;
+fn page(view: View<'_>, tool: &Tool) -> Result<Arc<Kept>, Problem> {
+    let page = view.page(&format!("tools/{}.html", tool.safe_name), None)?;
     page.ok_or_else(|| Problem::new(ProblemCode::NotFound, "this tool has no page"))
 }
 

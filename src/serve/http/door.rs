@@ -1,14 +1,15 @@
 //! What each request passes on its way: is it for us, who asks, which route; and the headers that each answer has.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::Instant;
 
 use axum::Router;
 use axum::body::{Body, HttpBody};
 use http::header::{
     ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ORIGIN, REFERRER_POLICY,
-    RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -16,11 +17,12 @@ use hyper::body::Incoming;
 use tokio::time::timeout;
 use tower::ServiceExt;
 
+use super::pages::View;
 use super::problem::{Problem, ProblemCode};
-use super::{Hosts, Response, Shared, docs, routes};
+use super::{Heavy, Hosts, Response, Shared, docs, routes};
 use crate::config::ServeLimits;
 use crate::serve::auth::Unknown;
-use crate::serve::{Caller, Live, Metrics, Route, Tokens};
+use crate::serve::{Caller, Gate, Live, Metrics, Route, Tokens};
 
 /// The policy of every page: nothing from elsewhere, no inline script, no frame.
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -44,11 +46,13 @@ impl Door {
     /// A door to the running catalog.
     pub fn new(live: Arc<Live>, hosts: Hosts, tokens: Tokens, limits: ServeLimits) -> Self {
         let metrics = Arc::new(Metrics::default());
-        let shared = Arc::new(Shared { live, tokens, limits, metrics, running: AtomicUsize::new(0) });
+        let gate = Arc::new(Gate::new(&limits, Arc::clone(&metrics)));
+        let shared = Arc::new(Shared { live, tokens, limits, metrics, gate, heavy: Heavy::default() });
         Self { routes: routes::routes(Arc::clone(&shared)), shared, hosts }
     }
 
-    /// The same door with one more service, such as MCP at `/mcp`. Who asks is an extension of each request: [`Caller`].
+    /// The same door with one more service, such as MCP at `/mcp`. Extensions of each request are who asks, a
+    /// [`Caller`], and the [`Gate`] for calls of functions.
     pub fn nest<S>(mut self, path: &str, service: S) -> Self
     where
         S: tower::Service<http::Request<Body>, Error = std::convert::Infallible>
@@ -81,7 +85,11 @@ impl Door {
         let named = NAMES.map(|name| asked.headers.get(&name).filter(|value| value.len() <= 128).cloned());
         let (path, method) = (asked.uri.clone(), asked.method.clone());
         let mut response = match self.admit(&asked) {
-            Ok(caller) => self.route(route, caller, asked, body).await,
+            Ok(caller) => {
+                let liked = liked(&asked);
+                let answered = guarded(self.route(route, caller, asked, body)).await;
+                answered.unwrap_or_else(|problem| problem.answer(&liked))
+            }
             Err(problem) => problem.answer(&asked.headers),
         };
         let headers = response.headers_mut();
@@ -119,23 +127,35 @@ impl Door {
     }
 
     async fn route(&self, route: Route, caller: Caller, asked: Parts, body: Incoming) -> Response {
-        let is_read = asked.method == Method::GET || asked.method == Method::HEAD;
-        if route == Route::Doc && is_read {
-            let path = asked.uri.path().strip_prefix("/tools/").unwrap_or_default();
-            let generation = self.shared.live.now();
-            let answer = docs::answer(&self.shared.live, generation.shelf(&caller), &asked, path);
-            return answer.unwrap_or_else(|problem| problem.answer(&asked.headers));
+        let is_doc = route == Route::Doc && routes::is_read(&asked.method);
+        if let Some(response) = is_doc.then(|| self.at_once(&caller, &asked)).flatten() {
+            return response;
         }
         Box::pin(self.elsewhere(caller, asked, body)).await
     }
 
-    /// All but docs.
+    /// Docs, but for what takes long.
+    fn at_once(&self, caller: &Caller, asked: &Parts) -> Option<Response> {
+        let generation = self.shared.live.now();
+        let view = View { live: &self.shared.live, generation: &generation, caller };
+        let answer = match docs::path(asked) {
+            Ok(path) if docs::takes_long(view.shelf(), asked, &path) => return None,
+            Ok(path) => docs::answer(view, asked, &path),
+            Err(problem) => Err(problem),
+        };
+        match answer {
+            Err(problem) if problem.is_missing_page(&asked.headers) => None,
+            answer => Some(answer.unwrap_or_else(|problem| problem.answer(&asked.headers))),
+        }
+    }
+
+    /// All that goes through the router.
     async fn elsewhere(&self, caller: Caller, mut asked: Parts, body: Incoming) -> Response {
-        let liked: HeaderMap =
-            asked.headers.get(ACCEPT).map(|value| (ACCEPT, value.clone())).into_iter().collect();
+        let liked = liked(&asked);
         // The origin is checked; what is nested here knows fewer names, and would refuse good ones.
         asked.headers.remove(ORIGIN);
         asked.extensions.insert(caller);
+        asked.extensions.insert(Arc::clone(&self.shared.gate));
         let request = http::Request::from_parts(asked, Body::new(body));
         let answering = self.routes.clone().oneshot(request);
         let limit = self.shared.limits.answer_time();
@@ -159,26 +179,21 @@ impl Door {
     }
 }
 
-/// A place among the calls that run at once, given back when it is dropped.
-pub(super) struct Running<'s>(&'s Shared);
-
-impl Shared {
-    /// Takes a place among the calls that run at once.
-    pub(super) fn begin_call(&self) -> Result<Running<'_>, Problem> {
-        let before = self.running.fetch_add(1, Ordering::Relaxed);
-        let running = Running(self);
-        if before < self.limits.calls {
-            return Ok(running);
-        }
-        let problem = Problem::new(ProblemCode::Overloaded, "too many calls run at once");
-        Err(problem.header([(RETRY_AFTER, HeaderValue::from_static("1"))]))
-    }
+/// What the client takes, in case there is a problem.
+fn liked(asked: &Parts) -> HeaderMap {
+    asked.headers.get(ACCEPT).map(|value| (ACCEPT, value.clone())).into_iter().collect()
 }
 
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::Relaxed);
-    }
+/// The answer, or that making it has panicked.
+async fn guarded(answering: impl Future<Output = Response>) -> Result<Response, Problem> {
+    let mut answering = std::pin::pin!(answering);
+    let answer = std::future::poll_fn(|context| {
+        match catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(context))) {
+            Ok(poll) => poll.map(Ok),
+            Err(_) => Poll::Ready(Err(Problem::new(ProblemCode::Internal, "this is a mistake in toolcrib"))),
+        }
+    });
+    answer.await
 }
 
 impl From<Unknown> for Problem {
@@ -191,5 +206,17 @@ impl From<Unknown> for Problem {
         };
         let challenge = HeaderValue::from_static(challenge);
         Problem::new(ProblemCode::Unauthorized, message).header([(WWW_AUTHENTICATE, challenge)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_panics_is_answered_all_the_same() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let answer = runtime.block_on(guarded(async { panic!("on purpose") }));
+        assert_eq!(answer.unwrap_err().answer(&HeaderMap::new()).status(), 500);
     }
 }

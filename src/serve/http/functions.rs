@@ -21,6 +21,7 @@ use super::{Response, Shared};
 use crate::finding::nearest;
 use crate::functions::{Answer, Function};
 use crate::serve::Caller;
+use crate::serve::gate::Stopped;
 
 /// `GET /v1`: every function with its definition.
 pub(super) async fn list(request: axum::extract::Request) -> Result<Response, Problem> {
@@ -50,16 +51,20 @@ pub(super) async fn call(
 ) -> Result<Response, Problem> {
     let Some(function) = Function::named(&name) else { return Err(unknown(&name)) };
     let (asked, body) = request.into_parts();
-    let _running = shared.begin_call()?;
+    let passing = shared.gate.enter(function)?;
     let arguments = arguments(&shared, &asked, body).await?;
     let generation = shared.live.now();
-    let called = function.call(generation.edition(&caller), arguments);
-    let answer = timeout(shared.limits.call_time(), called).await.map_err(|_| {
-        let seconds = shared.limits.call_seconds;
-        Problem::new(ProblemCode::Timeout, format!("there was no answer within {seconds} seconds"))
-    })?;
-    shared.metrics.called(function, answer.error());
+    let answer = passing.call(generation.edition(&caller), arguments).await?;
     Ok(written(&answer, &asked.headers))
+}
+
+impl From<Stopped> for Problem {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Overloaded => Problem::overloaded(&stopped.to_string()),
+            Stopped::Timeout(_) => Problem::new(ProblemCode::Timeout, stopped.to_string()),
+        }
+    }
 }
 
 fn unknown(name: &str) -> Problem {

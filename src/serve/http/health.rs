@@ -11,10 +11,11 @@ use serde_json::{Value, json};
 
 use super::kept::with;
 use super::negotiate::{Media, preferred};
+use super::pages::View;
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
-use crate::finding::{Finding, Severity};
-use crate::serve::{Caller, Generation};
+use crate::finding::Severity;
+use crate::serve::Caller;
 
 /// `GET /healthz`: the process lives.
 pub(super) async fn alive() -> Response {
@@ -40,29 +41,31 @@ pub(super) async fn ready(
     }
     // What is wrong with the catalog is for those who may read it.
     let caller = shared.tokens.caller(request.headers())?;
-    let detail = detail(&shared, &generation, &caller, is_ready);
+    let view = View { live: &shared.live, generation: &generation, caller: &caller };
+    let detail = detail(view, is_ready);
     Ok(plain(status, Media::Json, format!("{detail:#}\n")))
 }
 
-fn detail(shared: &Shared, generation: &Generation, caller: &Caller, is_ready: bool) -> Value {
-    let tools = generation.edition(caller).catalog().tools.len();
-    let sees_all = tools == generation.everything().catalog().tools.len();
-    let trouble = shared.live.trouble();
-    let count = |severity: Severity| {
-        generation.findings.iter().filter(|finding| finding.severity == severity).count()
-    };
+fn detail(view: View<'_>, is_ready: bool) -> Value {
+    let View { live, generation, caller } = view;
+    let trouble = live.trouble();
     let mut detail = json!({
         "ready": is_ready,
         "registry_version": generation.version,
-        "tools": tools,
+        "tools": generation.edition(caller).catalog().tools.len(),
         "complete": generation.complete,
         "current": trouble.is_none(),
-        "findings": { "errors": count(Severity::Error), "warnings": count(Severity::Warning) },
     });
-    if let Some(trouble) = trouble {
-        // Findings name tools, also those that this caller may not see.
-        let shown: &[Finding] = if sees_all { &trouble.findings } else { &[] };
-        detail["trouble"] = json!({ "findings": shown, "count": trouble.findings.len() });
+    // Findings name tools, also those that this caller may not see.
+    if view.is_whole() {
+        let count = |severity: Severity| {
+            generation.findings.iter().filter(|finding| finding.severity == severity).count()
+        };
+        detail["findings"] =
+            json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
+        if let Some(trouble) = trouble {
+            detail["trouble"] = json!({ "findings": trouble.findings, "count": trouble.findings.len() });
+        }
     }
     detail
 }

@@ -65,19 +65,26 @@ impl Kept {
 
     /// The answer to a GET or HEAD.
     pub(super) fn answer(&self, asked: &Parts, varies: Varies) -> Result<Response, Problem> {
-        self.answer_as(self.content_type, asked, varies)
+        self.answer_tagged(self.content_type, HeaderValue::clone, asked, varies)
     }
 
-    /// The same, called something else.
-    pub(super) fn answer_as(
+    /// The same, called something else; which is another representation, with a tag of its own.
+    pub(super) fn answer_as(&self, media: Media, asked: &Parts, varies: Varies) -> Result<Response, Problem> {
+        let own = |tag: &HeaderValue| also(tag, media.subtype());
+        self.answer_tagged(media.content_type(), own, asked, varies)
+    }
+
+    fn answer_tagged(
         &self,
         content_type: &'static str,
+        named: impl FnOnce(&HeaderValue) -> HeaderValue,
         asked: &Parts,
         varies: Varies,
     ) -> Result<Response, Problem> {
         let ranged = asked.headers.contains_key(RANGE) && asked.method == Method::GET;
         let gzip = if ranged || !takes_gzip(&asked.headers) { None } else { self.compressed() };
         let (body, tag) = gzip.map_or((&self.body, &self.tag), |(body, tag)| (body, tag));
+        let tag = &named(tag);
         let mut headers = HeaderMap::with_capacity(16);
         headers.insert(ETAG, tag.clone());
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -110,12 +117,15 @@ impl Kept {
         let made = self.gzip.get_or_init(|| {
             let body = Some(&self.body).filter(|body| body.len() >= WORTH_COMPRESSING)?;
             let small = gzip(body).filter(|small| small.len() < body.len() / 10 * 9)?;
-            // Another representation is another tag: a strong one stands for exactly these bytes.
-            let own = self.tag.to_str().ok()?.trim_matches('"');
-            Some(Box::new((Bytes::from(small), tag(&format!("{own}-gz")))))
+            Some(Box::new((Bytes::from(small), also(&self.tag, "gz"))))
         });
         made.as_deref().map(|(body, tag)| (body, tag))
     }
+}
+
+/// The tag of another representation of the same: a strong one stands for exactly these bytes, called exactly so.
+fn also(own: &HeaderValue, what: &str) -> HeaderValue {
+    tag(&format!("{}-{what}", own.to_str().unwrap_or_default().trim_matches('"')))
 }
 
 /// A strong tag.

@@ -106,12 +106,11 @@ async fn answer(stream: std::net::TcpStream, permit: OwnedSemaphorePermit, door:
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEAD)
         .serve_connection(TokioIo::new(stream), service);
-    door.metrics().connected(1);
+    let open = door.metrics().connected();
     if let Err(error) = flight.watch(connection).await {
         tracing::debug!(%error, "connection closed");
     }
-    door.metrics().connected(-1);
-    drop(permit);
+    drop((open, permit));
 }
 
 /// Says that there is no room, and closes.

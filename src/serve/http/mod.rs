@@ -3,7 +3,8 @@
 //! 1. [`listen`] takes connections, as many as there may be, and lets go of those that are slow or silent; [`workers`] are
 //!    the threads that serve them.
 //! 2. [`door`] is what each request passes: [`guard`] (is it for us?), the token, the route, and the headers of the answer.
-//! 3. Docs, the hot path, are answered by [`docs`] at once; all else goes through the router of [`routes`].
+//! 3. Docs, the hot path, are answered by [`docs`] at once; all else goes through the router of [`routes`], and what takes
+//!    long to make, such as [`pages`], through [`heavy`].
 //! 4. [`kept`] and [`stream`] are bodies: tagged, compressed, whole or in part.
 //! 5. A [`problem`] is what stands in the way of an answer.
 
@@ -12,6 +13,7 @@ mod door;
 mod functions;
 mod guard;
 mod health;
+mod heavy;
 mod kept;
 mod listen;
 mod negotiate;
@@ -26,12 +28,13 @@ mod whole;
 mod workers;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 use axum::body::Body;
 
-use super::{Live, Metrics, Tokens};
+use super::{Gate, Live, Metrics, Tokens};
 use crate::config::ServeLimits;
+
+use heavy::Heavy;
 
 pub use door::Door;
 pub use guard::Hosts;
@@ -48,5 +51,6 @@ pub(super) struct Shared {
     tokens: Tokens,
     limits: ServeLimits,
     metrics: Arc<Metrics>,
-    running: AtomicUsize,
+    heavy: Heavy,
+    gate: Arc<Gate>,
 }

@@ -25,6 +25,11 @@ impl Media {
         }
     }
 
+    /// What stands behind the slash.
+    pub(super) fn subtype(self) -> &'static str {
+        self.names().1
+    }
+
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Media::Markdown => ("text", "markdown"),

@@ -1,4 +1,7 @@
-//! The pages for people, which `site` makes; made for each request, since people read few of them.
+//! The pages for people, which `site` makes; made for each request, since people read few of them. What pages need, such
+//! as style sheets, is kept.
+
+use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -11,45 +14,77 @@ use super::problem::{Problem, ProblemCode};
 use super::{Response, Shelf};
 use crate::finding::Finding;
 use crate::render::TemplateError;
-use crate::serve::Live;
+use crate::serve::{Caller, Generation, Live};
+use crate::site::Page;
 
-/// The page at a path such as `tools/NAME.html`; `query` is that of the address.
-pub(super) fn page(
-    live: &Live,
-    shelf: &Shelf,
-    path: &str,
-    query: Option<&str>,
-) -> Result<Option<Kept>, Problem> {
-    let notice = live.notice();
-    let listed = listed(live, shelf, path);
-    let site = shelf.site().with_notice(notice.as_deref());
-    let site = listed.as_deref().map_or(site, |findings| site.with_findings(findings));
-    let searched = query.filter(|_| path == "search.html").and_then(searched).transpose()?;
-    let made = match searched {
-        Some(words) => Some(site.search(&words)),
-        None => site.page(path),
-    };
-    let page = made.transpose().map_err(internal)?;
-    Ok(page.map(|page| Kept::of_type(Bytes::from(page.body), page.content_type)))
+/// What stands at the top for those who may not know how much is wrong.
+const NOTICE: &str = "The catalog has errors; this is the last good one, or what could be read of it.";
+
+/// The site as one caller sees it.
+#[derive(Clone, Copy)]
+pub(super) struct View<'v> {
+    pub(super) live: &'v Live,
+    pub(super) generation: &'v Generation,
+    pub(super) caller: &'v Caller,
 }
 
-/// The findings of a catalog on disk that is broken come before those of the one that is shown, for who may see both.
-fn listed(live: &Live, shelf: &Shelf, path: &str) -> Option<Vec<Finding>> {
-    let trouble = live.trouble().filter(|_| path == "findings.html")?;
-    let sees_all = std::ptr::eq(shelf.edition().as_ref(), live.now().everything().as_ref());
-    let mut listed = trouble.findings.clone();
-    listed.extend(shelf.findings().iter().filter(|known| !trouble.findings.contains(known)).cloned());
-    sees_all.then_some(listed)
+impl<'v> View<'v> {
+    /// What is kept for the caller.
+    pub(super) fn shelf(self) -> &'v Shelf {
+        self.generation.shelf(self.caller)
+    }
+
+    /// Whether no tool is hidden from the caller. Only then may they know what is wrong, and how much.
+    pub(super) fn is_whole(self) -> bool {
+        let seen = self.generation.edition(self.caller).catalog().tools.len();
+        seen == self.generation.everything().catalog().tools.len()
+    }
+
+    /// The page at a path such as `tools/NAME.html`; `query` is that of the address.
+    pub(super) fn page(self, path: &str, query: Option<&str>) -> Result<Option<Arc<Kept>>, Problem> {
+        let shelf = self.shelf();
+        if let Some(kept) = shelf.file(path).and_then(|place| place.get()) {
+            return Ok(Some(Arc::clone(kept)));
+        }
+        let notice = self.live.notice();
+        let notice = notice.as_deref().map(|notice| if self.is_whole() { notice } else { NOTICE });
+        let listed = self.listed(path);
+        let site = shelf.site().with_notice(notice);
+        let site = listed.as_deref().map_or(site, |findings| site.with_findings(findings));
+        let searched = query.filter(|_| path == "search.html").and_then(searched).transpose()?;
+        let made = match searched {
+            Some(words) => Some(site.search(&words)),
+            None => site.page(path),
+        };
+        let page = made.transpose().map_err(internal)?;
+        Ok(page.map(|page| match shelf.file(path) {
+            Some(place) => Arc::clone(place.get_or_init(|| kept(page))),
+            None => kept(page),
+        }))
+    }
+
+    /// The findings of a catalog on disk that is broken come before those of the one that is shown, for who may see both.
+    fn listed(self, path: &str) -> Option<Vec<Finding>> {
+        let trouble = self.live.trouble().filter(|_| path == "findings.html" && self.is_whole())?;
+        let shown = self.shelf().findings();
+        let mut listed = trouble.findings.clone();
+        listed.extend(shown.iter().filter(|known| !trouble.findings.contains(known)).cloned());
+        Some(listed)
+    }
+
+    /// The page for an address at which there is nothing.
+    pub(super) fn missing(self, path: &str) -> Result<Response, Problem> {
+        let page = self.shelf().site().not_found(path).map_err(internal)?;
+        let mut headers = HeaderMap::with_capacity(8);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(page.content_type));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(VARY, HeaderValue::from_static("accept"));
+        Ok(with(StatusCode::NOT_FOUND, headers, Body::from(page.body)))
+    }
 }
 
-/// The page for an address at which there is nothing.
-pub(super) fn missing(shelf: &Shelf, path: &str) -> Result<Response, Problem> {
-    let page = shelf.site().not_found(path).map_err(internal)?;
-    let mut headers = HeaderMap::with_capacity(8);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(page.content_type));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(VARY, HeaderValue::from_static("accept"));
-    Ok(with(StatusCode::NOT_FOUND, headers, Body::from(page.body)))
+fn kept(page: Page) -> Arc<Kept> {
+    Arc::new(Kept::of_type(Bytes::from(page.body), page.content_type))
 }
 
 /// What `q=` says.

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::response::IntoResponse;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 
@@ -114,6 +114,8 @@ pub(super) struct Problem {
     code: ProblemCode,
     message: String,
     nearest: Vec<String>,
+    /// Whether `nearest` are tools, which have pages.
+    is_about_tools: bool,
     next_action: Option<String>,
     headers: HeaderMap,
 }
@@ -122,13 +124,25 @@ impl Problem {
     /// Says what is wrong.
     pub(super) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
         let (message, nearest, headers) = (message.into(), Vec::new(), HeaderMap::new());
-        Self { code, message, nearest, next_action: None, headers }
+        Self { code, message, nearest, is_about_tools: false, next_action: None, headers }
+    }
+
+    /// Says that there is too much at once.
+    pub(super) fn overloaded(message: &str) -> Self {
+        let later = [(RETRY_AFTER, HeaderValue::from_static("1"))];
+        Self::new(ProblemCode::Overloaded, message).header(later)
     }
 
     /// Names that may have been meant.
     pub(super) fn nearest(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.nearest = names.into_iter().collect();
         self
+    }
+
+    /// Safe names of tools that may have been meant.
+    pub(super) fn nearest_tools(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.is_about_tools = true;
+        self.nearest(names)
     }
 
     /// What to do next, where it is not what the code says.
@@ -143,14 +157,18 @@ impl Problem {
         self
     }
 
+    /// Whether somebody who reads pages looks for what is not there.
+    pub(super) fn is_missing_page(&self, asked: &HeaderMap) -> bool {
+        self.code == ProblemCode::NotFound && reads_pages(asked)
+    }
+
     /// The answer, in what the client likes best of JSON and a page.
     pub(super) fn answer(&self, asked: &HeaderMap) -> Response {
         let (name, status, next) = self.code.row();
         let next = self.next_action.as_deref().unwrap_or(next);
-        let media = preferred(asked, &[Media::Json, Media::Html]).unwrap_or(Media::Json);
-        let text = match media {
-            Media::Html => self.page(name, status, next),
-            _ => self.json(name, next),
+        let (media, text) = match reads_pages(asked) {
+            true => (Media::Html, self.page(name, status, next)),
+            false => (Media::Json, self.json(name, next)),
         };
         let mut response = Response::new(Body::from(text));
         *response.status_mut() = status;
@@ -175,8 +193,7 @@ impl Problem {
     }
 
     fn page(&self, name: &str, status: StatusCode, next: &str) -> String {
-        let nearest: Vec<String> =
-            self.nearest.iter().map(|name| format!("<li><code>{}</code></li>", escaped(name))).collect();
+        let nearest: Vec<String> = self.nearest.iter().map(|name| self.near(&escaped(name))).collect();
         let nearest = match nearest.as_slice() {
             [] => String::new(),
             list => format!("<p>Nearest names:</p>\n<ul>{}</ul>\n", list.concat()),
@@ -190,6 +207,13 @@ impl Problem {
             escaped(next),
         )
     }
+
+    fn near(&self, name: &str) -> String {
+        match self.is_about_tools {
+            true => format!("<li><a href=\"/tools/{name}\"><code>{name}</code></a></li>"),
+            false => format!("<li><code>{name}</code></li>"),
+        }
+    }
 }
 
 impl IntoResponse for Problem {
@@ -200,6 +224,11 @@ impl IntoResponse for Problem {
         response.extensions_mut().insert(self);
         response
     }
+}
+
+/// Whether the client would rather have a page than JSON.
+pub(super) fn reads_pages(asked: &HeaderMap) -> bool {
+    preferred(asked, &[Media::Json, Media::Html]) == Some(Media::Html)
 }
 
 fn escaped(text: &str) -> String {

@@ -1,26 +1,25 @@
-//! The routes. Docs are here for the methods that they do not answer; GET and HEAD of them never come this far.
+//! The routes. Of docs only what takes long comes this far, and methods that they do not answer.
 
-use std::any::Any;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{Request, State};
-use axum::response::IntoResponse;
 use axum::routing::{Router, get, post};
 use http::header::ALLOW;
 use http::request::Parts;
 use http::{HeaderValue, Method};
-use tower_http::catch_panic::CatchPanicLayer;
 
 use super::kept::Varies;
-use super::negotiate::{Media, preferred};
+use super::pages::View;
 use super::problem::{Problem, ProblemCode};
-use super::{Response, Shared, docs, functions, health, openapi, pages, whole};
+use super::{Response, Shared, docs, functions, health, openapi, whole};
 use crate::serve::Caller;
 
 /// All routes but that of MCP.
 pub(super) fn routes(shared: Arc<Shared>) -> Router {
     Router::new()
+        .route("/tools/", get(doc))
         .route("/tools/{*path}", get(doc))
         .route("/v1", get(functions::list))
         .route("/v1/{function}", post(functions::call))
@@ -35,20 +34,16 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
         .method_not_allowed_fallback(async || {
             Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method")
         })
-        .layer(CatchPanicLayer::custom(|_: Box<dyn Any + Send>| {
-            Problem::new(ProblemCode::Internal, "this is a mistake in toolcrib").into_response()
-        }))
         .with_state(shared)
 }
 
+/// Docs in forms that take long to make.
 async fn doc(
     State(shared): State<Arc<Shared>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let (asked, _) = request.into_parts();
-    let path = asked.uri.path().trim_start_matches("/tools/");
-    docs::answer(&shared.live, shared.live.now().shelf(&caller), &asked, path)
+    answered(shared, caller, request, |view, asked| docs::answer(view, asked, &docs::path(asked)?)).await
 }
 
 /// Pages for people, and everything that is nowhere.
@@ -57,31 +52,53 @@ async fn page(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let (asked, _) = request.into_parts();
-    // The report of a large profile takes its time; other requests do not wait for it.
-    let answering = tokio::task::spawn_blocking(move || answer_page(&shared, &caller, &asked));
-    answering.await.unwrap_or_else(|_| Err(Problem::new(ProblemCode::Internal, "this page cannot be made")))
+    let file = {
+        let generation = shared.live.now();
+        let path = request.uri().path().trim_start_matches('/');
+        generation.shelf(&caller).file(path).and_then(|file| file.get()).map(Arc::clone)
+    };
+    match file.filter(|_| is_read(request.method())) {
+        Some(file) => file.answer(&request.into_parts().0, Varies::Encoding),
+        None => answered(shared, caller, request, answer_page).await,
+    }
 }
 
-fn answer_page(shared: &Shared, caller: &Caller, asked: &Parts) -> Result<Response, Problem> {
-    let generation = shared.live.now();
-    let shelf = generation.shelf(caller);
-    let path = docs::decoded(asked.uri.path().trim_start_matches('/'))?;
-    let found = pages::page(&shared.live, shelf, &path, asked.uri.query())?;
-    if asked.method != Method::GET && asked.method != Method::HEAD {
-        return Err(match found {
-            Some(_) => Problem::new(ProblemCode::MethodNotAllowed, "pages are read")
-                .header([(ALLOW, HeaderValue::from_static("GET,HEAD"))]),
-            None => nothing(),
-        });
+/// Answers when its turn comes, and people who look for what is not there with the page for that.
+async fn answered(
+    shared: Arc<Shared>,
+    caller: Caller,
+    request: Request,
+    answer: impl FnOnce(View<'_>, &Parts) -> Result<Response, Problem> + Send + 'static,
+) -> Result<Response, Problem> {
+    let (asked, _) = request.into_parts();
+    let heavy = shared.heavy.clone();
+    let answering = move || {
+        let generation = shared.live.now();
+        let view = View { live: &shared.live, generation: &generation, caller: &caller };
+        match answer(view, &asked) {
+            Err(problem) if problem.is_missing_page(&asked.headers) => view.missing(&address(&asked)?),
+            answer => answer,
+        }
+    };
+    heavy.run(answering).await?
+}
+
+fn answer_page(view: View<'_>, asked: &Parts) -> Result<Response, Problem> {
+    let found = view.page(&address(asked)?, asked.uri.query())?;
+    if !is_read(&asked.method) && found.is_some() {
+        let allow = [(ALLOW, HeaderValue::from_static("GET,HEAD"))];
+        return Err(Problem::new(ProblemCode::MethodNotAllowed, "pages are read").header(allow));
     }
-    match found {
-        Some(page) => page.answer(asked, Varies::Encoding),
-        None => match preferred(&asked.headers, &[Media::Json, Media::Html]) {
-            Some(Media::Html) => pages::missing(shelf, &path),
-            _ => Err(nothing()),
-        },
-    }
+    found.ok_or_else(nothing)?.answer(asked, Varies::Encoding)
+}
+
+/// The path, from the root of the site.
+fn address(asked: &Parts) -> Result<Cow<'_, str>, Problem> {
+    docs::decoded(asked.uri.path().trim_start_matches('/'))
+}
+
+pub(super) fn is_read(method: &Method) -> bool {
+    method == Method::GET || method == Method::HEAD
 }
 
 fn nothing() -> Problem {

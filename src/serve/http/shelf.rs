@@ -25,6 +25,8 @@ pub(in crate::serve) struct Shelf {
     /// What was found in the input, unless the caller may see less than all of it.
     findings: Arc<[Finding]>,
     registry: OnceLock<Kept>,
+    /// What pages need: style sheets, scripts, and the index of the search.
+    files: HashMap<String, OnceLock<Arc<Kept>>>,
 }
 
 /// What is laid out from all tools.
@@ -43,7 +45,9 @@ impl Shelf {
     pub(in crate::serve) fn new(edition: Arc<Edition>, findings: Arc<[Finding]>) -> Self {
         let docs = edition.catalog().tools.iter().map(|_| OnceLock::new()).collect();
         let (index, registry, site) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { edition, docs, index, registry, site, findings }
+        let names = edition.templates().assets().keys().map(String::as_str).chain(["search-index.js"]);
+        let files = names.map(|name| (name.to_string(), OnceLock::new())).collect();
+        Self { edition, docs, index, registry, site, findings, files }
     }
 
     /// Whose bodies these are.
@@ -64,6 +68,11 @@ impl Shelf {
     /// What is laid out from all tools.
     pub(super) fn index(&self) -> Result<&Index, &String> {
         self.index.get_or_init(|| self.lay_out()).as_ref()
+    }
+
+    /// Whether that is done already, which takes time in a large catalog.
+    pub(super) fn is_laid_out(&self) -> bool {
+        self.index.get().is_some()
     }
 
     fn lay_out(&self) -> Result<Index, String> {
@@ -93,10 +102,20 @@ impl Shelf {
         Site::new(index, catalog, &self.findings, templates).served()
     }
 
+    /// The place of a file that pages need.
+    pub(super) fn file(&self, path: &str) -> Option<&OnceLock<Arc<Kept>>> {
+        self.files.get(path)
+    }
+
     /// `registry.json`, unless it is too large to be kept.
     pub(super) fn registry(&self) -> Option<&Kept> {
         let is_small = self.edition.catalog().tools.len() <= KEPT_TOOLS;
         let make = || Kept::new(registry(self.edition.catalog(), &self.edition.profile()), Media::Json);
         is_small.then(|| self.registry.get_or_init(make))
+    }
+
+    /// Whether `registry.json` has been made already.
+    pub(super) fn has_registry(&self) -> bool {
+        self.registry.get().is_some()
     }
 }

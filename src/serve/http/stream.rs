@@ -1,18 +1,19 @@
-//! A body that is made while it is sent, since the whole of it would be large.
+//! A body that is made while it is sent, since the whole of it would be large. Each part of it waits for its turn, and a
+//! client that reads slowly takes no turn from others.
 
-use std::convert::Infallible;
-use std::io::Write;
+use std::io::{self, Write};
 
 use axum::body::Body;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use super::Response;
+use super::heavy::Heavy;
 use super::kept::{precondition, tag, with};
 use super::negotiate::{Media, takes_gzip};
 use super::problem::Problem;
@@ -21,8 +22,9 @@ use super::problem::Problem;
 const CHUNK: usize = 32 * 1024;
 
 /// The answer to a GET or HEAD of a body of these pieces. `version` is different whenever the body is.
-pub(super) fn answer(
+pub(super) async fn answer(
     asked: &Parts,
+    heavy: &Heavy,
     version: &str,
     media: Media,
     pieces: impl Iterator<Item = String> + Send + 'static,
@@ -41,8 +43,25 @@ pub(super) fn answer(
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
     let encoder = gzip.then(|| GzEncoder::new(Vec::new(), Compression::default()));
-    let body = Body::from_stream(stream::iter(Chunks { pieces, encoder }.map(Ok::<_, Infallible>)));
-    Ok(with(StatusCode::OK, headers, body))
+    if asked.method == Method::HEAD {
+        // Of no length that is known, as the body would be.
+        let none = Body::from_stream(stream::empty::<io::Result<Bytes>>());
+        return Ok(with(StatusCode::OK, headers, none));
+    }
+    let chunks = Chunks { pieces, encoder };
+    let Some((first, rest)) = heavy.run(move || chunks.step()).await? else {
+        return Ok(with(StatusCode::OK, headers, Body::empty()));
+    };
+    let heavy = heavy.clone();
+    let rest = stream::try_unfold(rest, move |chunks| {
+        let heavy = heavy.clone();
+        async move {
+            let step = heavy.go_on(move || chunks.step()).await;
+            step.map_err(|_| io::Error::other("the rest of the body cannot be made"))
+        }
+    });
+    let first = stream::iter([Ok(first)]);
+    Ok(with(StatusCode::OK, headers, Body::from_stream(first.chain(rest))))
 }
 
 /// Pieces, gathered into chunks and compressed if need be.
@@ -50,6 +69,13 @@ struct Chunks<I> {
     pieces: I,
     /// Until all is compressed.
     encoder: Option<GzEncoder<Vec<u8>>>,
+}
+
+impl<I: Iterator<Item = String>> Chunks<I> {
+    /// The next chunk, and what comes after it.
+    fn step(mut self) -> Option<(Bytes, Self)> {
+        self.next().map(|chunk| (chunk, self))
+    }
 }
 
 impl<I: Iterator<Item = String>> Iterator for Chunks<I> {

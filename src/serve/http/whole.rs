@@ -22,12 +22,16 @@ pub(super) async fn registry(
 ) -> Result<Response, Problem> {
     let (asked, _) = request.into_parts();
     let shelf = Arc::clone(shared.live.now().shelf(&caller));
+    if !shelf.has_registry() {
+        let own = Arc::clone(&shelf);
+        shared.heavy.run(move || own.registry().is_some()).await?;
+    }
     if let Some(kept) = shelf.registry() {
         return kept.answer(&asked, Varies::Encoding);
     }
-    let version = format!("r{}", index(&shelf)?.version);
+    let version = format!("r{}", index(&shared, &shelf).await?.version);
     let pieces = (0..=shelf.edition().catalog().tools.len()).map(move |piece| registry_piece(&shelf, piece));
-    stream::answer(&asked, &version, Media::Json, pieces)
+    stream::answer(&asked, &shared.heavy, &version, Media::Json, pieces).await
 }
 
 /// The same text as [`crate::catalog::registry`], in pieces: the head, then a tool each.
@@ -56,13 +60,13 @@ pub(super) async fn llms(
 ) -> Result<Response, Problem> {
     let (asked, _) = request.into_parts();
     let shelf = Arc::clone(shared.live.now().shelf(&caller));
-    let version = format!("l{}", index(&shelf)?.version);
-    let pieces = 0..index(&shelf)?.llms.brief_pieces();
+    let index = index(&shared, &shelf).await?;
+    let (version, pieces) = (format!("l{}", index.version), 0..index.llms.brief_pieces());
     let piece = move |piece| {
         let index = shelf.index().ok()?;
         Some(index.llms.brief(shelf.edition().catalog(), piece))
     };
-    stream::answer(&asked, &version, Media::Text, pieces.filter_map(piece))
+    stream::answer(&asked, &shared.heavy, &version, Media::Text, pieces.filter_map(piece)).await
 }
 
 /// `GET /llms-full.txt`.
@@ -73,15 +77,20 @@ pub(super) async fn llms_full(
 ) -> Result<Response, Problem> {
     let (asked, _) = request.into_parts();
     let shelf = Arc::clone(shared.live.now().shelf(&caller));
-    let version = format!("f{}", index(&shelf)?.version);
-    let pieces = 0..index(&shelf)?.llms.full_pieces();
+    let index = index(&shared, &shelf).await?;
+    let (version, pieces) = (format!("f{}", index.version), 0..index.llms.full_pieces());
     let piece = move |piece| {
         let doc = |index| shelf.edition().markdown(index);
         Some(shelf.index().ok()?.llms.full(doc, piece))
     };
-    stream::answer(&asked, &version, Media::Text, pieces.filter_map(piece))
+    stream::answer(&asked, &shared.heavy, &version, Media::Text, pieces.filter_map(piece)).await
 }
 
-fn index(shelf: &Shelf) -> Result<&Index, Problem> {
+/// What is laid out from all tools, which is done once.
+async fn index<'s>(shared: &Shared, shelf: &'s Arc<Shelf>) -> Result<&'s Index, Problem> {
+    if !shelf.is_laid_out() {
+        let own = Arc::clone(shelf);
+        shared.heavy.run(move || own.index().is_ok()).await?;
+    }
     shelf.index().map_err(|problem| Problem::new(ProblemCode::Internal, problem))
 }

@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::{FRESH_FOR, changes, complete, cursor, instructions, resources, tools, uri};
 use crate::functions::Edition;
-use crate::serve::{Caller, Live};
+use crate::serve::{Caller, Gate, Live};
 
 /// The methods that take parameters which may be wrong.
 const KNOWN: [&str; 11] = [
@@ -51,18 +51,27 @@ pub struct Door {
     tells: AtomicBool,
     /// Room for subscriptions.
     room: Arc<Semaphore>,
+    /// What calls pass where the HTTP layer has no gate for them.
+    gate: Arc<Gate>,
 }
 
 impl Door {
-    /// A door through which each request comes by itself; all of them share the `room` for subscriptions.
-    pub(super) fn stateless(live: Arc<Live>, room: Arc<Semaphore>) -> Self {
-        Self { live, ended: None, watched: Arc::default(), tells: AtomicBool::new(false), room }
+    /// A door through which each request comes by itself; all of them share the `room` for subscriptions, and the `gate`.
+    pub(super) fn stateless(live: Arc<Live>, room: Arc<Semaphore>, gate: Arc<Gate>) -> Self {
+        Self { live, ended: None, watched: Arc::default(), tells: AtomicBool::new(false), room, gate }
     }
 
     /// A door for one connection, and what tells of its end.
     pub(super) fn connected(live: Arc<Live>, ended: watch::Receiver<bool>) -> Self {
         let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-        Self { ended: Some(ended), ..Self::stateless(live, room) }
+        let gate = gate(&live);
+        Self { ended: Some(ended), ..Self::stateless(live, room, gate) }
+    }
+
+    /// What a call passes: the gate of the HTTP layer, if it comes that way.
+    fn gate<'g>(&'g self, context: &'g RequestContext<RoleServer>) -> &'g Gate {
+        let parts = context.extensions.get::<http::request::Parts>();
+        parts.and_then(|parts| parts.extensions.get::<Arc<Gate>>()).unwrap_or(&self.gate)
     }
 
     /// What the caller may see, and who else may keep the answer.
@@ -71,6 +80,13 @@ impl Door {
         let scope = if caller.roles.is_some() { CacheScope::Private } else { CacheScope::Public };
         (Arc::clone(self.live.now().edition(&caller)), scope)
     }
+}
+
+/// A gate with the limits that the catalog comes with.
+pub(super) fn gate(live: &Live) -> Arc<Gate> {
+    let generation = live.now();
+    let limits = &generation.everything().catalog().config.serve.limits;
+    Arc::new(Gate::new(limits, Arc::default()))
 }
 
 /// Who asks: whom the HTTP layer found, or the one who started this process.
@@ -137,7 +153,7 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let (edition, _) = self.edition(&context);
-        tools::call(&edition, request).await.map(Into::into)
+        tools::call(&edition, self.gate(&context), request).await.map(Into::into)
     }
 
     async fn list_resources(

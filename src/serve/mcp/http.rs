@@ -55,7 +55,8 @@ impl Options {
     }
 }
 
-/// Makes the endpoint. Who calls is found in the request's extensions, as a [`crate::serve::Caller`].
+/// Makes the endpoint. Who calls is found in the request's extensions, as a [`crate::serve::Caller`], and
+/// so is the [`crate::serve::Gate`] that calls pass.
 pub fn service(live: Arc<Live>, options: Options) -> Service {
     let mut config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
@@ -67,6 +68,7 @@ pub fn service(live: Arc<Live>, options: Options) -> Service {
     }
     config.max_request_body_bytes = options.max_body;
     let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-    let door = move || Ok(handler(Door::stateless(Arc::clone(&live), Arc::clone(&room))));
+    let gate = super::handler::gate(&live);
+    let door = move || Ok(handler(Door::stateless(Arc::clone(&live), Arc::clone(&room), Arc::clone(&gate))));
     StreamableHttpService::new(door, Arc::new(NeverSessionManager::default()), config)
 }

@@ -4,13 +4,15 @@ use std::sync::{Arc, LazyLock};
 
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, Tool};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{FRESH_FOR, meta};
 use crate::catalog::{Profile, ProfileTool, functions};
 use crate::config::Surface;
 use crate::functions::{Answer, Edition, Function};
 use crate::provider::{self, Provider};
+use crate::serve::Gate;
+use crate::serve::gate::Stopped;
 use crate::tool::DescriptionMode;
 
 /// The definitions, as `payload` writes them for MCP.
@@ -53,6 +55,7 @@ pub(super) fn named(name: &str) -> Option<Tool> {
 /// Answers a call. What is wrong with the arguments is an answer for the model; that there is no such tool is not.
 pub(super) async fn call(
     edition: &Edition,
+    gate: &Gate,
     request: CallToolRequestParams,
 ) -> Result<CallToolResult, ErrorData> {
     let Some(function) = Function::named(&request.name) else {
@@ -63,9 +66,22 @@ pub(super) async fn call(
         return Err(ErrorData::invalid_params(message, None));
     };
     let arguments = request.arguments.map_or(Value::Null, Value::Object);
-    let mut result = answered(&function.call(edition, arguments).await);
+    let answer = match gate.enter(function) {
+        Ok(passing) => passing.call(edition, arguments).await,
+        Err(stopped) => Err(stopped),
+    };
+    let mut result = answer.map_or_else(refused, |answer| answered(&answer));
     result.meta = Some(meta(edition));
     Ok(result)
+}
+
+/// Why there is no answer, in the words of the HTTP door. It is for the model, which can wait, or ask for less.
+fn refused(stopped: Stopped) -> CallToolResult {
+    let error = json!({ "code": stopped.code(), "message": stopped.to_string(), "next_action": stopped.next_action() });
+    let body = json!({ "ok": false, "error": error });
+    let mut result = CallToolResult::error(vec![ContentBlock::text(body.to_string())]);
+    result.structured_content = Some(body);
+    result
 }
 
 /// An answer is sent once: as text that a model reads, and as JSON beside it only where the text is that JSON anyway.

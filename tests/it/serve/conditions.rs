@@ -28,6 +28,8 @@ fn what_a_client_has_is_not_sent_again() {
         "/openapi.json",
         "/tools/get_me",
         "/v1",
+        "/assets/site.css",
+        "/search-index.js",
     ] {
         for encoding in ["identity", "gzip"] {
             let ask = |tag: &str| server.get(path, &[("accept-encoding", encoding), ("if-none-match", tag)]);
@@ -69,6 +71,23 @@ fn equal_tags_mean_equal_bytes_in_every_encoding() {
             for (tag, body) in tags.into_iter().zip(bodies) {
                 assert!(seen.insert(tag.clone(), body).is_none(), "{path}: {tag} stands for two bodies");
             }
+        }
+    }
+}
+
+#[test]
+fn the_forms_of_one_address_have_tags_of_their_own() {
+    let server = Server::github();
+    let mut seen = std::collections::HashSet::new();
+    for accept in ["text/markdown", "text/plain", "text/html", "application/json"] {
+        for encoding in ["identity", "gzip"] {
+            let ask = |tag: &str| {
+                let headers = [("accept", accept), ("accept-encoding", encoding), ("if-none-match", tag)];
+                server.get("/tools/issue_write", &headers)
+            };
+            let tag = header(&ask("\"other\""), "etag").to_string();
+            assert_eq!(ask(&tag).status(), 304, "{accept}");
+            assert!(seen.insert(tag.clone()), "{tag} stands for two forms");
         }
     }
 }

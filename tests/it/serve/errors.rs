@@ -77,7 +77,24 @@ fn people_get_a_page_and_no_name_becomes_markup() {
     let page = server.get("/tools/%3Cscript%3Ealert(1)%3C%2Fscript%3E.md", &[("accept", "text/html")]);
     assert_eq!((page.status().as_u16(), header(&page, "content-type")), (404, "text/html; charset=utf-8"));
     let text = page.text().unwrap();
-    assert!(!text.contains("<script>") && text.contains("href=\"/tools/README.md\""), "{text}");
+    assert!(!text.contains("<script>") && text.contains("Not found"), "{text}");
+}
+
+#[test]
+fn people_who_mistype_a_tool_get_the_page_of_the_site_with_links() {
+    let server = Server::with("", &[]);
+    for path in ["/tools/list_item", "/tools/list_item.md", "/tools/list_item.html", "/list_item"] {
+        let page = server.get(path, &[("accept", "text/html,*/*;q=0.8")]);
+        assert_eq!(page.status(), 404, "{path}");
+        let text = page.text().unwrap();
+        assert!(text.contains("list_items.html\""), "{path}: {text}");
+        assert!(
+            text.contains(if path.starts_with("/tools/") { "\"../" } else { "\"assets/" }),
+            "{path}: {text}"
+        );
+    }
+    let categories = server.get("/tools/categories/none.md", &[("accept", "text/html")]);
+    assert!(categories.text().unwrap().contains("Not found"));
 }
 
 #[test]

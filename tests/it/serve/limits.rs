@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-use super::{Server, rest};
+use super::{Server, client, rest};
 
 const SHORT: &str =
     "[serve.limits]\nidle_seconds = 1\nbody_seconds = 1\nwrite_seconds = 1\nstop_seconds = 1\n";
@@ -124,6 +124,41 @@ fn with_too_many_connections_the_next_is_turned_away_and_told() {
     while !server.raw(b"GET /healthz HTTP/1.0\r\nhost: localhost\r\n\r\n").contains(" 200 ") {
         assert!(started.elapsed() < Duration::from_secs(5));
     }
+}
+
+#[test]
+fn a_call_counts_and_finds_room_in_the_same_way_through_either_door() {
+    let server = Server::with("serve.limits.calls = 1", &[]);
+    let through_mcp = || {
+        let call = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "read_tool_doc", "arguments": {"name": "list_items"}}});
+        let asking = client().post(server.url("/mcp")).header("content-type", "application/json");
+        let asking = asking.header("accept", "application/json, text/event-stream");
+        let asking = asking.header("mcp-protocol-version", "2025-11-25").body(call.to_string());
+        asking.send().unwrap().json::<serde_json::Value>().unwrap()["result"].take()
+    };
+    let count = |outcome: &str| {
+        server.metric(&format!(
+            "toolcrib_function_calls_total{{function=\"read_tool_doc\",outcome=\"{outcome}\"}}"
+        ))
+    };
+    assert_ne!(through_mcp()["isError"], true);
+    assert_eq!(server.post("read_tool_doc", r#"{"name": "list_items"}"#).status(), 200);
+    assert_eq!((count("ok"), count("OVERLOADED")), (2, 0));
+
+    // A call whose body is still on its way has the only place.
+    let mut held = server.connect();
+    let head = "POST /v1/read_tool_doc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 22\r\n\r\n{";
+    held.write_all(head.as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let refused = through_mcp();
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert_eq!(refused["structuredContent"]["error"]["code"], "OVERLOADED", "{refused}");
+    assert_eq!(server.post("read_tool_doc", r#"{"name": "list_items"}"#).status(), 503);
+    assert_eq!((count("ok"), count("OVERLOADED")), (2, 2));
+    held.write_all(br#""name": "list_items"}"#).unwrap();
+    assert!(answer(&mut held).starts_with("HTTP/1.1 200"));
+    assert_ne!(through_mcp()["isError"], true);
 }
 
 #[test]

@@ -57,11 +57,14 @@ fn pages_of_other_sites_cannot_use_it() {
 }
 
 #[test]
-fn every_answer_says_what_a_browser_must_not_do_with_it() {
+fn pages_say_what_a_browser_must_not_do_with_them() {
     let server = Server::with("", &[]);
     for path in ["/", "/tools/list_items.md", "/nothing", "/v1", "/metrics", "/tools/cat.md"] {
         let answer = server.get(path, &[]);
         assert_eq!(header(&answer, "x-content-type-options"), "nosniff", "{path}");
+    }
+    for path in ["/", "/nothing", "/tools/list_items.html", "/tools/list_item", "/tools/list_item.md"] {
+        let answer = server.get(path, &[("accept", "text/html")]);
         assert_eq!(header(&answer, "referrer-policy"), "no-referrer", "{path}");
         let policy = header(&answer, "content-security-policy");
         for rule in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"] {
@@ -147,6 +150,26 @@ fn to_those_who_may_not_see_it_a_tool_does_not_exist() {
     }
     let seen = all(&admin, "wipe_disks");
     assert!(seen.iter().filter(|text| text.contains("Wipe all disks")).count() > 5, "{seen:#?}");
+}
+
+#[test]
+fn how_much_is_wrong_is_for_those_who_see_everything() {
+    let broken = [("tools.json", TOOLS), ("broken.json", "[{\"name\": "), ("toolcrib.toml", TOKENS)];
+    let folder = fixture::folder(&broken);
+    let catalog = fixture::text(folder.path());
+    let server = Server::start(catalog, &[], &[("T_READER", READER), ("T_ADMIN", ADMIN)]);
+    for (token, sees_all) in [(READER, false), (ADMIN, true)] {
+        let bearer = format!("Bearer {token}");
+        let detail = server.get("/readyz?verbose", &[("authorization", &bearer)]);
+        let detail: Value = detail.json().unwrap();
+        assert_eq!((&detail["ready"], &detail["current"]), (&Value::Bool(true), &Value::Bool(false)));
+        for field in ["findings", "trouble"] {
+            assert_eq!(detail.get(field).is_some(), sees_all, "{detail}");
+        }
+        let page = server.get("/", &[("authorization", &bearer)]).text().unwrap();
+        assert!(page.contains("The catalog has"), "{page}");
+        assert_eq!(page.contains("The catalog has 1 error;"), sees_all, "{page}");
+    }
 }
 
 #[test]

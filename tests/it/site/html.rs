@@ -108,7 +108,8 @@ impl Document {
             }
             attributes.push((key.into(), value.replace("&amp;", "&")));
         };
-        if !VOID.contains(&name) && !(closed && DRAWN.contains(&name)) {
+        let is_whole = VOID.contains(&name) || closed && DRAWN.contains(&name);
+        if !is_whole {
             open.push(name.into());
         }
         self.elements.push(Element { name: name.into(), attributes });

@@ -1,0 +1,116 @@
+//! What each call of a function passes, through whichever door it comes: room among the calls that run at once, a limit to
+//! its time, and a count of what came of it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+
+use super::Metrics;
+use super::metrics::CallOutcome;
+use crate::config::ServeLimits;
+use crate::functions::{Answer, Edition, Function};
+
+/// The way to all functions.
+#[derive(Debug)]
+pub struct Gate {
+    room: Semaphore,
+    time: Duration,
+    metrics: Arc<Metrics>,
+}
+
+/// A call that has found room, given back when it is dropped.
+#[derive(Debug)]
+pub struct Passing<'g> {
+    gate: &'g Gate,
+    function: &'static Function,
+    _room: SemaphorePermit<'g>,
+}
+
+/// Why a call has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Too many run at once.
+    Overloaded,
+    /// It took longer than this.
+    Timeout(Duration),
+}
+
+impl Gate {
+    /// A gate with these limits, which counts here.
+    pub fn new(limits: &ServeLimits, metrics: Arc<Metrics>) -> Self {
+        let room = Semaphore::new(limits.calls.min(Semaphore::MAX_PERMITS));
+        Self { room, time: limits.call_time(), metrics }
+    }
+
+    /// Takes a place among the calls that run at once.
+    pub fn enter(&self, function: &'static Function) -> Result<Passing<'_>, Stopped> {
+        match self.room.try_acquire() {
+            Ok(room) => Ok(Passing { gate: self, function, _room: room }),
+            Err(_) => {
+                self.metrics.called(function, CallOutcome::Overloaded);
+                Err(Stopped::Overloaded)
+            }
+        }
+    }
+}
+
+impl Passing<'_> {
+    /// Calls the function.
+    pub async fn call(self, edition: &Edition, arguments: Value) -> Result<Answer, Stopped> {
+        let Gate { time, metrics, .. } = self.gate;
+        let answer = timeout(*time, self.function.call(edition, arguments)).await;
+        let outcome = answer.as_ref().map_or(CallOutcome::Timeout, |answer| answer.error().into());
+        metrics.called(self.function, outcome);
+        answer.map_err(|_| Stopped::Timeout(*time))
+    }
+}
+
+impl Stopped {
+    /// The code, as the HTTP door has it too.
+    pub fn code(self) -> &'static str {
+        match self {
+            Stopped::Overloaded => CallOutcome::Overloaded.as_str(),
+            Stopped::Timeout(_) => CallOutcome::Timeout.as_str(),
+        }
+    }
+
+    /// What to do next.
+    pub fn next_action(self) -> &'static str {
+        match self {
+            Stopped::Overloaded => "try again in a second",
+            Stopped::Timeout(_) => "ask for less, or try again",
+        }
+    }
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stopped::Overloaded => formatter.write_str("too many calls run at once"),
+            Stopped::Timeout(time) => {
+                write!(formatter, "there was no answer within {} seconds", time.as_secs())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beyond_the_limit_a_call_is_stopped_and_counted_until_there_is_room() {
+        let metrics = Arc::new(Metrics::default());
+        let limits = ServeLimits { calls: 1, ..ServeLimits::default() };
+        let gate = Gate::new(&limits, metrics);
+        let function = &Function::all()[0];
+        let first = gate.enter(function).unwrap();
+        assert_eq!(gate.enter(function).unwrap_err(), Stopped::Overloaded);
+        drop(first);
+        assert!(gate.enter(function).is_ok());
+    }
+}
