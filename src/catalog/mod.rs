@@ -195,6 +195,15 @@ impl Catalog {
         self.position(name).map(|index| &*self.tools[index])
     }
 
+    /// The one tool that goes by a name, be it canonical name, op, safe name or alias. Unlike [`Catalog::resolve`] this
+    /// takes no longer in a large catalog.
+    pub fn find(&self, name: &str) -> Option<&Tool> {
+        self.named(name).or_else(|| match self.by_name.get(name).map(Vec::as_slice) {
+            Some([index]) => Some(&*self.tools[*index]),
+            _ => None,
+        })
+    }
+
     /// Where the tool with this canonical name stands in [`Catalog::tools`].
     pub fn position(&self, name: &str) -> Option<usize> {
         self.by_name.get(name)?.iter().copied().find(|&index| self.tools[index].name == name)

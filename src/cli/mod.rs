@@ -44,6 +44,7 @@ Try it:
   toolcrib seed   workspace --catalog my-catalog --profile writer
   toolcrib payload --catalog tools.json --provider anthropic   what is sent to a model
   toolcrib tokens  --catalog tools.json                        what that costs
+  toolcrib serve   --catalog tools.json                        pages, docs and MCP at http://127.0.0.1:7878
 
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
 

@@ -2,13 +2,15 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
 
 use super::catalog::{CatalogArgs, counted, report_briefly};
 use super::{Failure, Outcome, note};
+use crate::catalog::Checked;
 use crate::config;
-use crate::finding::Severity;
+use crate::finding::{Finding, Severity, text_report};
 use crate::serve::http::{Door, Hosts, Listener};
 use crate::serve::live::Setting;
 use crate::serve::{Live, Tokens, mcp};
@@ -75,9 +77,11 @@ impl Serve {
         first.notices.iter().for_each(note);
         let checked = first.checked;
         report_briefly(&checked);
+        refuse_broken_configuration(&checked)?;
         let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);
         let configured = checked.catalog.config.serve.clone();
         let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
+        let address = if self.stdio { None } else { Some(self.address(&configured, &tokens)?) };
         let setting = Setting { profile: self.profile.clone(), roles: tokens.roles() };
         let live = Arc::new(Live::new(checked, setting, templates).map_err(Failure::Usage)?);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -87,14 +91,11 @@ impl Serve {
             let (live, catalog) = (Arc::clone(&live), self.catalog.clone());
             std::thread::spawn(move || keep_current(&live, &catalog, follow))
         };
-        let served = match self.stdio {
-            true => runtime
-                .block_on(mcp::stdio(live, stopped()))
+        let served = match address {
+            None => runtime
+                .block_on(speak(live, Duration::from_secs(configured.limits.stop_seconds)))
                 .map_err(|error| format!("cannot serve: {error}")),
-            false => {
-                let address = self.address(&configured, &tokens)?;
-                runtime.block_on(self.listen(address, live, tokens, configured))
-            }
+            Some(address) => runtime.block_on(self.listen(address, live, tokens, configured)),
         };
         stop.stop();
         runtime.shutdown_background();
@@ -111,7 +112,7 @@ impl Serve {
         configured: config::Serve,
     ) -> Result<(), String> {
         let listener = Listener::bind(address);
-        let listener = listener.await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+        let listener = listener.await.map_err(|error| unheard(address, &error))?;
         let address = listener.address();
         let public: Vec<String> = configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
         let hosts = Hosts::new(address, &public);
@@ -174,6 +175,56 @@ impl Serve {
             LogFormat::Json => tracing::info!("listening on http://{address}"),
         }
     }
+}
+
+/// Why an address cannot be listened on, and what to do.
+fn unheard(address: SocketAddr, error: &std::io::Error) -> String {
+    use std::io::ErrorKind::{AddrInUse, PermissionDenied};
+    let help = match error.kind() {
+        AddrInUse => {
+            "another program listens there; choose another with --listen 127.0.0.1:PORT, or any free one with port 0"
+        }
+        PermissionDenied => "ports below 1024 need rights; choose a higher one with --listen",
+        _ => "choose another with --listen",
+    };
+    format!("cannot listen on {address}: {error}\n  help: {help}")
+}
+
+/// Speaks MCP over the standard streams. A client that no longer reads does not keep the process from stopping.
+async fn speak(live: Arc<Live>, patience: Duration) -> std::io::Result<()> {
+    let (stop, mut told) = tokio::sync::watch::channel(false);
+    let late = async move {
+        stopped().await;
+        stop.send_replace(true);
+        tokio::select! {
+            () = tokio::time::sleep(patience) => {}
+            () = stopped() => {}
+        }
+    };
+    let asked = async move {
+        let _ = told.wait_for(|stopped| *stopped).await;
+    };
+    tokio::select! {
+        served = mcp::stdio(live, asked) => served,
+        () = late => Ok(()),
+    }
+}
+
+/// A `toolcrib.toml` that is read in part may lack the tokens and roles that keep others out.
+fn refuse_broken_configuration(checked: &Checked) -> Outcome {
+    let is_of_configuration = |finding: &&Finding| {
+        finding.severity == Severity::Error
+            && finding.place.as_ref().is_some_and(|place| place.file == "toolcrib.toml")
+    };
+    let broken: Vec<Finding> = checked.findings.iter().filter(is_of_configuration).cloned().collect();
+    if broken.is_empty() {
+        return Ok(());
+    }
+    let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    note(text_report(&broken, &checked.documents, color, Some(10)).trim_end());
+    let message =
+        "toolcrib.toml has errors, and without what they hide the server could be too open; correct them";
+    Err(Failure::Findings(Some(message.into())))
 }
 
 /// Takes over each catalog that differs from the last one, for as long as there are any.

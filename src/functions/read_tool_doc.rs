@@ -59,11 +59,11 @@ impl Part {
             Part::All => &Section::DOC,
         }
     }
+}
 
-    /// Whether reading this part counts as reading the doc: it tells the arguments.
-    fn earns_receipt(self) -> bool {
-        matches!(self, Part::Arguments | Part::Schema | Part::All)
-    }
+/// Whether reading a section counts as reading the doc: it tells the arguments.
+fn earns_receipt(section: &Section) -> bool {
+    matches!(section, Section::Arguments | Section::Schema)
 }
 
 /// Answers a call.
@@ -71,22 +71,47 @@ pub(super) fn run(edition: &Edition, arguments: Value) -> Result<Answer, Refusal
     let arguments: Arguments = serde_json::from_value(arguments).map_err(|error| {
         Refusal::new(ErrorCode::ValidationError, error.to_string(), "correct the arguments")
     })?;
-    let mut answers =
-        Reading { edition, arguments: &arguments, left: arguments.max_tokens, found: Vec::new() };
+    let (left, found, unread) = (arguments.max_tokens, Vec::new(), Vec::new());
+    let mut answers = Reading { edition, arguments: &arguments, left, found, unread };
     let mut refusals: Vec<(String, Refusal)> = Vec::new();
     let mut seen = HashSet::new();
     for name in arguments.name.iter().chain(&arguments.names) {
         match edition.resolve(name) {
             Ok(index) if seen.insert(index) => answers.read(index)?,
             Ok(_) => {}
-            Err(unresolved) => refusals.push((name.clone(), refusal(edition, name, unresolved))),
+            Err(unresolved) => match index_page(edition, name) {
+                Some(page) => answers.found.push(page),
+                None => refusals.push((name.clone(), refusal(edition, name, unresolved))),
+            },
         }
     }
-    let found = answers.found;
+    let Reading { found, unread, .. } = answers;
     if found.is_empty() {
-        return Err(refusals.into_iter().next().map_or_else(nothing_asked, |(_, refusal)| refusal));
+        return Err(refusals
+            .into_iter()
+            .map(|(_, refusal)| refusal)
+            .reduce(both)
+            .unwrap_or_else(nothing_asked));
     }
-    Ok(answer(found, refusals, arguments.format))
+    Ok(answer(found, unread, refusals, arguments.format))
+}
+
+/// The index, or a page of it, for callers that have no other way to it.
+fn index_page(edition: &Edition, name: &str) -> Option<Found> {
+    let path = name.strip_prefix("tools/").unwrap_or(name);
+    let pages = edition.index().as_ref().ok()?;
+    let page = pages.iter().find(|page| page.path == path || page.path.strip_suffix(".md") == Some(path))?;
+    let text = String::from_utf8_lossy(&page.markdown).trim_end().to_string();
+    let fields = [("name", page.path.as_str()), ("markdown", text.as_str())];
+    let fields = fields.map(|(key, value)| (key.to_string(), Value::from(value))).into_iter().collect();
+    Some(Found { fields, text })
+}
+
+/// Two refusals told as one.
+fn both(mut first: Refusal, second: Refusal) -> Refusal {
+    first.message = format!("{}; {}", first.message, second.message);
+    first.nearest.extend(second.nearest);
+    first
 }
 
 fn nothing_asked() -> Refusal {
@@ -113,7 +138,7 @@ fn refusal(edition: &Edition, name: &str, unresolved: Resolved<'_>) -> Refusal {
             refusal
         }
         Resolved::Unknown(nearest) if !nearest.is_empty() => {
-            let next = "ask for one of `nearest`, or find the tool by what it does in tools/README.md";
+            let next = "ask for one of `nearest`, or find the tool by what it does in the index, {\"name\": \"README.md\"}";
             let mut refusal = Refusal::new(ErrorCode::NotFound, format!("there is no tool `{shown}`"), next);
             // A tool's name and its op are often both near.
             let tools = nearest.into_iter().filter_map(|name| edition.resolve(name).ok());
@@ -124,7 +149,7 @@ fn refusal(edition: &Edition, name: &str, unresolved: Resolved<'_>) -> Refusal {
         _ => Refusal::new(
             ErrorCode::NotFound,
             format!("there is no tool `{shown}`, and none with a name like it"),
-            "find the tool by what it does in tools/README.md",
+            "find the tool by what it does in the index, {\"name\": \"README.md\"}",
         ),
     }
 }
@@ -142,7 +167,12 @@ struct Reading<'r> {
     /// Tokens that may still be used.
     left: Option<usize>,
     found: Vec<Found>,
+    /// The tools for which nothing was left.
+    unread: Vec<String>,
 }
+
+/// What a line that names a doc that was left out takes of a budget, and more.
+const LEAST: usize = 60;
 
 impl Reading<'_> {
     fn read(&mut self, index: usize) -> Result<(), Refusal> {
@@ -150,6 +180,10 @@ impl Reading<'_> {
         else {
             return Ok(());
         };
+        if !self.found.is_empty() && self.left.is_some_and(|left| left < LEAST) {
+            self.unread.push(tool.name.clone());
+            return Ok(());
+        }
         let page = page.as_ref().map_err(|error| {
             Refusal::new(ErrorCode::Internal, error.to_string(), "tell the operator of this server")
         })?;
@@ -157,31 +191,32 @@ impl Reading<'_> {
         fields.insert("name".into(), tool.name.as_str().into());
         fields.insert("op".into(), tool.op.as_str().into());
         fields.insert("doc_version".into(), page.version.as_str().into());
-        let is_known = self.arguments.known_version.as_ref() == Some(&page.version);
-        if is_known || self.arguments.section.earns_receipt() {
-            fields.insert("receipt".into(), page.receipt.as_str().into());
-        }
-        let text = if is_known {
+        let text = if self.arguments.known_version.as_ref() == Some(&page.version) {
+            // Without a receipt: it is in the doc that the caller has, and a version alone proves no reading.
             fields.insert("unchanged".into(), true.into());
-            format!("{}: unchanged, doc {}, receipt {}", tool.safe_name, page.version, page.receipt)
+            format!("{}: unchanged, doc {}", tool.safe_name, page.version)
         } else {
-            self.content(tool, page, &mut fields)
+            let (text, earned) = self.content(tool, page, &mut fields);
+            if earned {
+                fields.insert("receipt".into(), page.receipt.as_str().into());
+            }
+            text
         };
         if let Some(left) = &mut self.left {
-            *left = left.saturating_sub(exact(&text));
+            *left = left.saturating_sub(exact(&text) + exact(BETWEEN));
         }
         self.found.push(Found { fields, text });
         Ok(())
     }
 
-    /// Adds what was asked for to the fields, and returns it as text.
-    fn content(&self, tool: &Tool, page: &Page, fields: &mut Map<String, Value>) -> String {
+    /// Adds what was asked for to the fields, and returns it as text, with whether it earns the receipt.
+    fn content(&self, tool: &Tool, page: &Page, fields: &mut Map<String, Value>) -> (String, bool) {
         let whole = || String::from_utf8_lossy(&page.markdown).trim_end().to_string();
         let is_whole = self.arguments.section == Part::All && self.arguments.format == Format::Markdown;
         if is_whole && self.left.is_none_or(|left| exact(&whole()) <= left) {
             let text = whole();
             fields.insert("markdown".into(), text.as_str().into());
-            return text;
+            return (text, true);
         }
         let doc = Doc::of(tool, self.edition.catalog());
         let sections = self.arguments.section.sections();
@@ -190,31 +225,30 @@ impl Reading<'_> {
                 let parts =
                     sections.iter().filter_map(|&section| Some((section, doc.section(section, tool)?)));
                 let Cut { kept, left_out, whole } = cut(parts.collect(), self.left, |text| exact(text));
+                let earned = kept.iter().any(|(section, _)| earns_receipt(section));
                 let mut parts: Vec<String> = kept.into_iter().map(|(_, text)| text).collect();
                 if parts.is_empty() && left_out.is_empty() {
-                    parts.push(format!("{} has nothing of this kind.", tool.safe_name));
+                    let kind = sections.first().map_or("section", |section| section.as_str());
+                    parts.push(format!("No {kind} here; the arguments come with a complete call."));
+                }
+                if !sections.contains(&Section::Summary) {
+                    parts.insert(0, format!("# {}", doc.heading()));
                 }
                 parts.extend(rest(tool, &left_out, whole, fields));
-                let receipt = fields.contains_key("receipt") && !left_out.contains(&Section::Arguments);
-                if !receipt {
-                    fields.shift_remove("receipt");
-                }
-                parts.push(doc.versions(receipt, &self.edition.catalog().version));
+                parts.push(doc.versions(earned, &self.edition.catalog().version));
                 let text = parts.join("\n\n");
                 fields.insert("markdown".into(), text.as_str().into());
-                text
+                (text, earned)
             }
             Format::Json => {
                 let parts = sections.iter().map(|&section| (section, json::section(section, tool)));
                 let size =
                     |value: &Map<String, Value>| exact(&serde_json::to_string(value).unwrap_or_default());
                 let Cut { kept, left_out, whole } = cut(parts.collect(), self.left, size);
+                let earned = kept.iter().any(|(section, _)| earns_receipt(section));
                 kept.into_iter().for_each(|(_, part)| fields.extend(part));
                 rest(tool, &left_out, whole, fields);
-                if left_out.contains(&Section::Arguments) {
-                    fields.shift_remove("receipt");
-                }
-                serde_json::to_string(fields).unwrap_or_default()
+                (serde_json::to_string(fields).unwrap_or_default(), earned)
             }
         }
     }
@@ -236,7 +270,15 @@ fn rest(tool: &Tool, left_out: &[Section], whole: usize, fields: &mut Map<String
     Some(text)
 }
 
-fn answer(found: Vec<Found>, refusals: Vec<(String, Refusal)>, format: Format) -> Answer {
+/// What stands between two docs.
+const BETWEEN: &str = "\n\n---\n\n";
+
+fn answer(
+    found: Vec<Found>,
+    unread: Vec<String>,
+    refusals: Vec<(String, Refusal)>,
+    format: Format,
+) -> Answer {
     let mut texts: Vec<String> = Vec::with_capacity(found.len());
     let mut docs = Vec::with_capacity(found.len());
     for Found { fields, text } in found {
@@ -245,6 +287,12 @@ fn answer(found: Vec<Found>, refusals: Vec<(String, Refusal)>, format: Format) -
     }
     let mut fields = Map::new();
     fields.insert("docs".into(), docs.into());
+    if !unread.is_empty() {
+        let how = serde_json::json!({ "names": unread });
+        texts.push(format!("Left out: {}. Read them with {how}", unread.join(", ")));
+        fields.insert("left_out".into(), unread.into());
+        fields.insert("read_on".into(), how);
+    }
     let mut errors = Vec::new();
     for (name, refusal) in refusals {
         let near = match refusal.nearest.as_slice() {
@@ -259,6 +307,6 @@ fn answer(found: Vec<Found>, refusals: Vec<(String, Refusal)>, format: Format) -
     if !errors.is_empty() {
         fields.insert("errors".into(), errors.into());
     }
-    let text = (format == Format::Markdown).then(|| texts.join("\n\n---\n\n"));
+    let text = (format == Format::Markdown).then(|| texts.join(BETWEEN));
     Answer::new(fields, text)
 }

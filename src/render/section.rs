@@ -50,6 +50,11 @@ impl Section {
 }
 
 impl Doc {
+    /// The name of the tool, as markdown.
+    pub fn heading(&self) -> &str {
+        &self.heading
+    }
+
     /// A section as markdown; nothing where the tool has none.
     pub fn section(&self, section: Section, tool: &Tool) -> Option<String> {
         match section {
@@ -104,16 +109,15 @@ fn joined<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
 }
 
 fn schemas(tool: &Tool) -> String {
-    let pretty =
-        |schema: &Schema| fence("json", &serde_json::to_string_pretty(schema.value()).unwrap_or_default());
+    let written = |schema: &Schema| fence("json", &schema.value().to_string());
     let parameters = match &tool.definition.parameters {
-        Some(schema) => pretty(schema),
+        Some(schema) => written(schema),
         None => "Not given by the source.".into(),
     };
     let result = tool
         .definition
         .result_schema
         .as_ref()
-        .map(|schema| format!("\n\n**Result schema:**\n{}", pretty(schema)));
+        .map(|schema| format!("\n\n**Result schema:**\n{}", written(schema)));
     format!("**Schema:**\n{parameters}{}", result.unwrap_or_default())
 }

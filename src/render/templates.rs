@@ -69,7 +69,7 @@ impl Templates {
     }
 
     /// A hash of all templates.
-    pub(crate) fn hash(&self) -> &str {
+    pub fn hash(&self) -> &str {
         &self.hash
     }
 

@@ -90,6 +90,11 @@ impl Generation {
         Ok(Self { version, complete, findings, whole, open, by_roles })
     }
 
+    /// What decides the text of the docs.
+    fn content(&self, templates: &Templates) -> String {
+        format!("{} {}", self.version, templates.hash())
+    }
+
     /// What this caller may see.
     pub fn edition(&self, caller: &Caller) -> &Arc<Edition> {
         self.shelf(caller).edition()
@@ -114,7 +119,7 @@ impl Live {
     pub fn new(checked: Checked, setting: Setting, templates: Arc<Templates>) -> Result<Self, String> {
         let trouble = Trouble::of(&checked);
         let generation = Generation::new(checked, &setting, &templates)?;
-        let (changed, _) = watch::channel(generation.version.clone());
+        let (changed, _) = watch::channel(generation.content(&templates));
         Ok(Self {
             setting,
             current: ArcSwap::from_pointee(generation),
@@ -134,7 +139,7 @@ impl Live {
         self.trouble.load_full()
     }
 
-    /// Tells the version of each new generation.
+    /// Tells of each new generation whose docs may say something else.
     pub fn subscribe(&self) -> watch::Receiver<String> {
         self.changed.subscribe()
     }
@@ -167,9 +172,9 @@ impl Live {
         }
         match Generation::new(checked, &self.setting, templates) {
             Ok(generation) => {
-                let version = generation.version.clone();
+                let content = generation.content(templates);
                 self.current.store(Arc::new(generation));
-                self.changed.send_if_modified(|known| std::mem::replace(known, version.clone()) != version);
+                self.changed.send_if_modified(|known| std::mem::replace(known, content.clone()) != content);
                 self.reloads.taken.fetch_add(1, Ordering::Relaxed);
                 self.trouble.store(trouble.map(Arc::new));
             }

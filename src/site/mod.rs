@@ -76,6 +76,11 @@ impl<'a> Site<'a> {
         Self { notice, ..self }
     }
 
+    /// The same with other findings, such as those of the catalog on disk that is not shown.
+    pub fn with_findings(self, findings: &'a [Finding]) -> Self {
+        Self { findings, ..self }
+    }
+
     /// The same behind a server, which answers searches itself: [`Site::search`] is for `/search.html?q=`.
     pub fn served(self) -> Self {
         Self { is_served: true, ..self }

@@ -12,7 +12,7 @@ mod bell;
 mod eyes;
 mod footprint;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
@@ -62,14 +62,16 @@ pub struct Follow {
     /// The content that was handed on last.
     last: Option<blake3::Hash>,
     /// The input that was missing when the catalog was last as good as it gets.
-    lost: BTreeSet<Lost>,
+    lost: Lost,
+    /// How many live servers it named then.
+    named: usize,
     /// The files that changed since something was handed on.
     files: BTreeSet<PathBuf>,
     notices: Vec<String>,
 }
 
-/// Input that is missing: from which file, and why.
-type Lost = (String, Code);
+/// Input that is missing: from which file and why, and how often.
+type Lost = BTreeMap<(String, Code), usize>;
 
 /// Stops a [`Follow`], from any thread; the one that waits for it gets no more changes.
 #[derive(Clone, Debug)]
@@ -100,7 +102,8 @@ impl Follow {
             roots: Roots::default(),
             footprint: Arc::default(),
             last: None,
-            lost: BTreeSet::new(),
+            lost: Lost::new(),
+            named: 0,
             files: BTreeSet::new(),
             notices: notice.into_iter().collect(),
         }
@@ -168,12 +171,13 @@ impl Follow {
             return None;
         }
         let lost = lost(&checked);
+        let named = checked.catalog.config.sources.iter().filter(|source| source.mcp.is_some()).count();
         let is_worse = match self.last {
-            Some(_) => !lost.is_subset(&self.lost),
-            None => lost.iter().any(|(file, code)| file == CONFIGURATION && is_whole_file(*code)),
+            Some(_) => is_worse(&lost, &self.lost, named.saturating_sub(self.named)),
+            None => lost.keys().any(|(file, code)| file == CONFIGURATION && is_whole_file(*code)),
         };
         if !is_worse {
-            self.lost = lost;
+            (self.lost, self.named) = (lost, named);
         }
         self.last = Some(content);
         let root = if self.catalog.is_dir() { Some(self.catalog.as_path()) } else { self.catalog.parent() };
@@ -207,13 +211,22 @@ fn is_whole_file(code: Code) -> bool {
 }
 
 /// The input that is missing from a catalog.
-fn lost(checked: &Checked) -> BTreeSet<Lost> {
-    let lost = |finding: &&crate::finding::Finding| {
-        finding.severity == Severity::Error && finding.code.loses_input()
-    };
-    let file = |place: &crate::finding::Place| place.file.clone();
-    let findings = checked.findings.iter().filter(lost);
-    findings.map(|finding| (finding.place.as_ref().map(file).unwrap_or_default(), finding.code)).collect()
+fn lost(checked: &Checked) -> Lost {
+    let errors = checked.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let mut lost = Lost::new();
+    for finding in errors.filter(|finding| finding.code.loses_input()) {
+        let file = finding.place.as_ref().map(|place| place.file.clone()).unwrap_or_default();
+        *lost.entry((file, finding.code)).or_default() += 1;
+    }
+    lost
+}
+
+/// Whether more is missing than before. Servers that are new take nothing away when they do not answer yet.
+fn is_worse(now: &Lost, before: &Lost, new_servers: usize) -> bool {
+    now.iter().any(|(what, count)| {
+        let allowed = if what.1 == Code::SourceUnreachable { new_servers } else { 0 };
+        *count > before.get(what).copied().unwrap_or_default() + allowed
+    })
 }
 
 impl Iterator for Follow {

@@ -85,6 +85,16 @@ fn a_slip_of_the_name_gets_the_nearest_names_and_never_loses_the_other_docs() {
 }
 
 #[test]
+fn all_wrong_names_are_told_at_once_and_the_index_is_a_doc() {
+    let wrong = read(json!({ "names": ["creat_issue", "nope"] }));
+    let message = wrong.body()["error"]["message"].as_str().unwrap();
+    assert!(message.contains("`creat_issue`") && message.contains("`nope`"), "{message}");
+    for name in ["README.md", "README", "tools/README.md"] {
+        assert!(read(json!({ "name": name })).text().starts_with("# Available Tools"), "{name}");
+    }
+}
+
+#[test]
 fn sections_hold_what_they_are_called() {
     let sections = [
         ("summary", "Create a new branch", "**Arguments:**"),
@@ -98,7 +108,7 @@ fn sections_hold_what_they_are_called() {
     let policy = read(json!({ "name": "get_me", "section": "policy" }));
     assert!(policy.text().contains("**Policy:**\n- Do:"), "{}", policy.text());
     let none = read(json!({ "name": "create_branch", "section": "policy" }));
-    assert!(none.text().contains("create_branch has nothing of this kind"), "{}", none.text());
+    assert!(none.text().starts_with("# create_branch\n\nNo policy here"), "{}", none.text());
 }
 
 #[test]
@@ -110,6 +120,12 @@ fn only_who_reads_the_arguments_gets_the_receipt() {
     assert_eq!(receipt("summary"), None);
     assert!(receipt("arguments").is_some());
     assert_eq!(receipt("arguments"), receipt("all"));
+    let cut = read(json!({ "name": "create_branch", "section": "schema", "max_tokens": 1 }));
+    assert!(doc(&cut, 0).get("left_out").is_some() && doc(&cut, 0).get("receipt").is_none());
+    let summary = read(json!({ "name": "create_branch", "section": "summary" }));
+    let version = &doc(&summary, 0)["doc_version"];
+    let unchanged = read(json!({ "name": "create_branch", "known_version": version }));
+    assert_eq!(doc(&unchanged, 0).get("receipt"), None);
 }
 
 #[test]
@@ -147,6 +163,16 @@ fn a_budget_is_kept_and_what_was_left_out_can_be_read() {
     let both = read(json!({ "names": ["issue_write", "create_branch"], "max_tokens": 600 }));
     assert!(exact(&both.text()) <= 600, "{}", both.text());
     assert_eq!(both.body()["docs"].as_array().unwrap().len(), 2);
+    let names: Vec<&str> = GITHUB.catalog().tools.iter().map(|tool| tool.name.as_str()).take(20).collect();
+    for budget in [100, 200, 500] {
+        let twenty = read(json!({ "names": names, "max_tokens": budget }));
+        // The line that names what is left out is not cut: without it nobody would know.
+        assert!(exact(&twenty.text()) <= budget + 200, "{budget}: {}", twenty.text());
+        let read_on = twenty.body()["read_on"].clone();
+        let told = twenty.body()["docs"].as_array().unwrap().len();
+        assert_eq!(told + read_on["names"].as_array().unwrap().len(), 20);
+        assert!(read(read_on).is_ok());
+    }
 }
 
 #[test]

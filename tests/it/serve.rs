@@ -2,6 +2,7 @@
 
 mod conditions;
 mod errors;
+mod follow;
 mod limits;
 mod routes;
 mod security;

@@ -12,6 +12,7 @@ use super::docs::decoded;
 use super::kept::{Kept, with};
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shelf};
+use crate::finding::Finding;
 use crate::render::TemplateError;
 use crate::serve::{Caller, Generation, Live};
 use crate::site::Page;
@@ -44,7 +45,9 @@ impl<'v> View<'v> {
         let shelf = self.shelf();
         let notice = self.live.notice();
         let notice = notice.as_deref().map(|notice| if self.is_whole() { notice } else { NOTICE });
+        let listed = self.listed(path);
         let site = shelf.site().with_notice(notice);
+        let site = listed.as_deref().map_or(site, |findings| site.with_findings(findings));
         let searched = query.filter(|_| path == "search.html").and_then(searched).transpose()?;
         let made = match searched {
             Some(words) => Some(site.search(&words)),
@@ -55,6 +58,15 @@ impl<'v> View<'v> {
             Some(place) => Arc::clone(place.get_or_init(|| kept(page))),
             None => kept(page),
         }))
+    }
+
+    /// The findings of a catalog on disk that is broken come before those of the one that is shown, for who may see both.
+    fn listed(self, path: &str) -> Option<Vec<Finding>> {
+        let trouble = self.live.trouble().filter(|_| path == "findings.html" && self.is_whole())?;
+        let mut listed = trouble.findings.clone();
+        let known = self.shelf().findings().iter();
+        listed.extend(known.filter(|known| !trouble.findings.contains(known)).cloned());
+        Some(listed)
     }
 
     /// The page for an address at which there is nothing.

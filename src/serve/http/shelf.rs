@@ -90,6 +90,11 @@ impl Shelf {
         Ok(Index { files, llms, version })
     }
 
+    /// What was found in the input.
+    pub(super) fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
     /// The pages for people.
     pub(super) fn site(&self) -> Site<'_> {
         let (catalog, templates) = (self.edition.catalog(), self.edition.templates());

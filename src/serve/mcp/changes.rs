@@ -42,7 +42,9 @@ pub(super) async fn listen(
         {
             return;
         }
-        for uri in renewed(&mut watched, &edition()) {
+        // An edition is not held while a client is slow to take its news.
+        let renewed = renewed(&mut watched, &edition());
+        for uri in renewed {
             if sink.notify_resource_updated(uri).await.is_err() {
                 return;
             }

@@ -20,13 +20,18 @@ use crate::functions::Edition;
 use crate::serve::{Caller, Gate, Live};
 
 /// The methods that take parameters which may be wrong.
-const KNOWN: [&str; 6] = [
+const KNOWN: [&str; 11] = [
     "tools/list",
     "tools/call",
     "resources/list",
     "resources/read",
     "resources/templates/list",
     "completion/complete",
+    "prompts/get",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "subscriptions/listen",
+    "initialize",
 ];
 
 /// How many docs one client may watch.

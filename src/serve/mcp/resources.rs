@@ -126,7 +126,7 @@ pub(super) fn read(
 
 /// What changes when the text at an address does; none where there is nothing.
 pub(super) fn version(edition: &Edition, address: &str) -> Option<String> {
-    match uri::find(edition, address).ok()? {
+    match uri::lookup(edition, address)? {
         Place::Index(_) => Some(edition.catalog().version.clone()),
         Place::Doc(index) => page(edition, index).ok().map(|page| page.version.clone()),
     }

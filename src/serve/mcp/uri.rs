@@ -25,12 +25,24 @@ pub(super) enum Place {
     Doc(usize),
 }
 
-/// The doc at an address. Any name by which the tool goes will do.
+/// The doc at an address, if there is one. Any name by which the tool goes will do.
+pub(super) fn lookup(edition: &Edition, uri: &str) -> Option<Place> {
+    let path = uri.strip_prefix(ROOT)?;
+    let pages = super::resources::index_pages(edition).ok()?;
+    let index = pages.iter().position(|page| page.path == path).map(Place::Index);
+    index.or_else(|| {
+        let tool = edition.catalog().find(&decoded(path.strip_suffix(".md").unwrap_or(path)))?;
+        edition.catalog().position(&tool.name).map(Place::Doc)
+    })
+}
+
+/// The same; the error names what is nearest.
 pub(super) fn find(edition: &Edition, uri: &str) -> Result<Place, ErrorData> {
-    let path = uri.strip_prefix(ROOT).ok_or_else(|| unknown(uri, Vec::new()))?;
-    if let Some(index) = super::resources::index_pages(edition)?.iter().position(|page| page.path == path) {
-        return Ok(Place::Index(index));
+    if let Some(place) = lookup(edition, uri) {
+        return Ok(place);
     }
+    let path = uri.strip_prefix(ROOT).ok_or_else(|| unknown(uri, Vec::new()))?;
+    super::resources::index_pages(edition)?;
     let name = path.strip_suffix(".md").unwrap_or(path);
     match edition.resolve(&decoded(name)) {
         Ok(index) => Ok(Place::Doc(index)),

@@ -3,8 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rmcp::service::Subscription;
 use tokio::runtime::Runtime;
-use tokio::task::AbortHandle;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::endpoint::Endpoint;
@@ -12,6 +14,8 @@ use super::session::Session;
 use super::{ENDING, Environment, Listing, Listings, endpoints, runtime};
 use crate::config::Workspace;
 
+/// How long others wait for a server that is new; what it lists later is a change.
+const COURTESY: Duration = Duration::from_secs(2);
 /// How long to wait before a server is tried again: at first, and at most.
 const SOON: Duration = Duration::from_secs(1);
 const AT_LAST: Duration = Duration::from_secs(60);
@@ -31,12 +35,27 @@ pub struct Servers {
     changed: Arc<dyn Fn() + Send + Sync>,
     runtime: Option<Runtime>,
     followed: Vec<Followed>,
+    /// What goes on for each of them, and for those that are let go until they have ended.
+    tasks: JoinSet<()>,
 }
 
 struct Followed {
     endpoint: Endpoint,
     state: State,
-    task: AbortHandle,
+    since: Instant,
+    /// Dropped, it lets the server go.
+    _hold: oneshot::Sender<()>,
+}
+
+impl Followed {
+    /// Whether it is known what the server lists, or not worth the wait.
+    fn is_settled(&self) -> bool {
+        lock(&self.state).is_some() || self.since.elapsed() >= COURTESY
+    }
+
+    fn listing(&self) -> Listing {
+        lock(&self.state).clone().unwrap_or_else(|| Listing::problem("it has not answered yet"))
+    }
 }
 
 /// What a server listed, or did not; none until it was asked.
@@ -45,20 +64,21 @@ type State = Arc<Mutex<Option<Listing>>>;
 impl Servers {
     /// No servers yet. `changed` is called when one of them lists something else, goes away, or comes back.
     pub fn new(environment: Environment, changed: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { environment, changed: Arc::new(changed), runtime: None, followed: Vec::new() }
+        Self {
+            environment,
+            changed: Arc::new(changed),
+            runtime: None,
+            followed: Vec::new(),
+            tasks: JoinSet::new(),
+        }
     }
 
-    /// What the servers of a workspace list now. Those that are new are asked, for as long as they may take, unless
-    /// there is no need any more; those that it no longer has are let go.
+    /// What the servers of a workspace list now. Those that are new have a moment to answer, unless there is no need
+    /// any more; those that it no longer has are let go.
     pub fn listings(&mut self, workspace: &Workspace, is_needless: &dyn Fn() -> bool) -> Listings {
         let wanted: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
-        self.followed.retain(|followed| {
-            let stays = wanted.iter().any(|(_, endpoint)| *endpoint == followed.endpoint);
-            if !stays {
-                followed.task.abort();
-            }
-            stays
-        });
+        self.followed.retain(|followed| wanted.iter().any(|(_, endpoint)| *endpoint == followed.endpoint));
+        while self.tasks.try_join_next().is_some() {}
         let mut listings = Listings::default();
         if wanted.is_empty() {
             return listings;
@@ -74,12 +94,12 @@ impl Servers {
             }
         }
         wanted.iter().for_each(|(_, endpoint)| self.follow(endpoint));
-        while self.followed.iter().any(|followed| lock(&followed.state).is_none()) && !is_needless() {
+        while !self.followed.iter().all(Followed::is_settled) && !is_needless() {
             std::thread::sleep(Duration::from_millis(5));
         }
         for (index, endpoint) in wanted {
             let followed = self.followed.iter().find(|followed| followed.endpoint == endpoint);
-            listings.0.extend(followed.and_then(|followed| Some((index, lock(&followed.state).clone()?))));
+            listings.0.extend(followed.map(|followed| (index, followed.listing())));
         }
         listings
     }
@@ -90,22 +110,27 @@ impl Servers {
             return;
         }
         let state = State::default();
+        let (hold, let_go) = oneshot::channel();
         let follower = Follower {
             endpoint: endpoint.clone(),
             environment: self.environment.clone(),
             state: state.clone(),
             changed: self.changed.clone(),
         };
-        let task = runtime.spawn(follower.run()).abort_handle();
-        self.followed.push(Followed { endpoint: endpoint.clone(), state, task });
+        self.tasks.spawn_on(follower.run(let_go), runtime.handle());
+        let endpoint = endpoint.clone();
+        self.followed.push(Followed { endpoint, state, since: Instant::now(), _hold: hold });
     }
 }
 
 impl Drop for Servers {
     fn drop(&mut self) {
-        self.followed.iter().for_each(|followed| followed.task.abort());
+        self.followed.clear();
         if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_timeout(ENDING);
+            let ended = async { while self.tasks.join_next().await.is_some() {} };
+            let _ = runtime.block_on(async { timeout(ENDING, ended).await });
+            // What has not ended by now is dropped, and processes with it.
+            runtime.shutdown_timeout(GLANCE);
         }
     }
 }
@@ -118,54 +143,66 @@ struct Follower {
 }
 
 impl Follower {
-    /// Without end; whoever started it ends it.
-    async fn run(self) {
+    /// Without end, until it is let go.
+    async fn run(self, mut let_go: oneshot::Receiver<()>) {
         let mut pause = SOON;
         loop {
             let start = Instant::now();
-            let problem = match timeout(self.endpoint.patience, self.open()).await {
-                Ok(Ok(session)) => self.stay(session).await,
-                Ok(Err(problem)) => problem,
-                Err(_) => self.endpoint.too_slow(),
-            };
+            let Some(problem) = self.visit(&mut let_go).await else { return };
             let last = lock(&self.state).clone().unwrap_or_default();
             // One that stayed for a while is soon back; one that dies at once is not worth a process a second.
             if last.problem.is_none() && last.tools.is_some() && start.elapsed() > A_WHILE {
                 pause = SOON;
             }
             self.publish(Listing { problem: Some(problem), ..last });
-            sleep(pause).await;
+            tokio::select! {
+                () = sleep(pause) => {}
+                _ = &mut let_go => return,
+            }
             pause = (pause * 2).min(AT_LAST);
         }
     }
 
-    async fn open(&self) -> Result<Session, String> {
-        Session::open(&self.endpoint, &self.environment).await
+    /// One connection, from its beginning to its end; then, why it ended, unless it was let go.
+    async fn visit(&self, let_go: &mut oneshot::Receiver<()>) -> Option<String> {
+        let opened = tokio::select! {
+            opened = timeout(self.endpoint.patience, Session::open(&self.endpoint, &self.environment)) => opened,
+            _ = &mut *let_go => return None,
+        };
+        let mut session = match opened {
+            Ok(Ok(session)) => session,
+            Ok(Err(problem)) => return Some(problem),
+            Err(_) => return Some(self.endpoint.too_slow()),
+        };
+        let mut subscription = None;
+        let problem = tokio::select! {
+            problem = self.stay(&mut session, &mut subscription) => Some(problem),
+            _ = let_go => None,
+        };
+        // Servers wait for the end of what they are asked before they end themselves.
+        if let Some(subscription) = &mut subscription {
+            let _ = timeout(GLANCE, subscription.cancel()).await;
+        }
+        session.close().await;
+        problem
     }
 
     /// Lists for as long as there is a connection; then, why there is none.
-    async fn stay(&self, mut session: Session) -> String {
-        let mut subscription = None;
+    async fn stay(&self, session: &mut Session, subscription: &mut Option<Subscription>) -> String {
         loop {
             // Before listing, so that no change falls between.
             if subscription.is_none() {
-                subscription = timeout(self.endpoint.patience, session.subscribe()).await.ok().flatten();
+                *subscription = timeout(self.endpoint.patience, session.subscribe()).await.ok().flatten();
             }
             let listed = match timeout(self.endpoint.patience, session.list()).await {
                 Ok(Ok(listed)) => listed,
-                Ok(Err(problem)) => {
-                    session.close().await;
-                    return problem;
-                }
-                Err(_) => {
-                    session.close().await;
-                    return self.endpoint.too_slow();
-                }
+                Ok(Err(problem)) => return problem,
+                Err(_) => return self.endpoint.too_slow(),
             };
             self.publish(listed.listing);
             let usually = listed.holds.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY));
             let next = async {
-                match &mut subscription {
+                match subscription.as_mut() {
                     Some(subscription) => subscription.next().await.ok().flatten().is_some(),
                     None => std::future::pending().await,
                 }
@@ -179,14 +216,10 @@ impl Follower {
                 is_subscribed = next => is_subscribed,
                 () = session.changed() => true,
                 () = sleep(usually) => true,
-                () = closed => {
-                    let problem = session.farewell().await;
-                    session.close().await;
-                    return problem;
-                }
+                () = closed => return session.farewell().await,
             };
             if !is_subscribed {
-                subscription = None;
+                *subscription = None;
             }
             sleep(GATHERING).await;
         }

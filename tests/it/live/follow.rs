@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use toolcrib::watch::{Change, Follow, Options, Stop};
 
-use super::server::{Era, Http, stdio};
+use super::server::{Era, Http, slow_stdio, stdio};
 use super::{catalog, configure, environment};
-use crate::fixture::{folder, write};
+use crate::fixture::{folder, text, write};
+use crate::serve::Server;
 
 struct Followed {
     changes: Receiver<Change>,
@@ -128,4 +129,83 @@ fn servers_come_and_go_with_the_configuration() {
     one.list(&["w"]);
     two.list(&["z"]);
     followed.becomes(&["z", "a"], false);
+}
+
+#[test]
+fn a_slow_server_holds_up_nothing_and_its_tools_come_later() {
+    let lists = folder(&[("list", "x\n")]);
+    let slow = slow_stdio(Era::New, &lists.path().join("list"), 6);
+    let root = catalog(&slow);
+    let start = Instant::now();
+    let followed = Followed::start(root.path());
+    let first = followed.becomes(&["a"], false);
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    let found = &first.checked.findings;
+    assert!(found.iter().any(|finding| finding.message.contains("has not answered yet")), "{found:#?}");
+    write(root.path(), "a.json", &crate::watch::tool("b"));
+    assert!(!followed.becomes(&["b"], false).is_worse);
+    assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
+    followed.becomes(&["x", "b"], false);
+}
+
+#[test]
+fn an_edit_that_adds_a_slow_server_is_served_before_that_answers() {
+    let lists = folder(&[("list", "x\n")]);
+    let root = folder(&[("a.json", &crate::watch::tool("a"))]);
+    let followed = Followed::start(root.path());
+    followed.becomes(&["a"], false);
+    write(root.path(), "a.json", &crate::watch::tool("b"));
+    configure(root.path(), &slow_stdio(Era::New, &lists.path().join("list"), 6));
+    assert!(!followed.becomes(&["b"], false).is_worse);
+    write(root.path(), "a.json", &crate::watch::tool("c"));
+    assert!(!followed.becomes(&["c"], false).is_worse);
+    assert!(!followed.becomes(&["x", "c"], false).is_worse);
+    configure(root.path(), "{ url = 'http://127.0.0.1:9/mcp' }");
+    assert!(followed.becomes(&["c"], false).is_worse, "the tools of the last good one are gone");
+}
+
+#[test]
+fn a_server_over_stdio_sees_the_end_of_its_stdin() {
+    let lists = folder(&[("list", "x\n"), ("other", "y\n"), ("program", "z\n")]);
+    let has_ended = |name: &str| {
+        let end = Instant::now() + Duration::from_secs(5);
+        while !lists.path().join(name).exists() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        lists.path().join(name).exists()
+    };
+    let root = catalog(&stdio(Era::New, &lists.path().join("list")));
+    let followed = Followed::start(root.path());
+    followed.becomes(&["x", "a"], false);
+    configure(root.path(), &stdio(Era::Old, &lists.path().join("other")));
+    followed.becomes(&["y", "a"], false);
+    assert!(has_ended("list.ended"), "when its source is gone");
+    drop(followed);
+    assert!(lists.path().join("other.ended").exists(), "when nobody follows any more");
+
+    configure(root.path(), &stdio(Era::New, &lists.path().join("program")));
+    let mut server = Server::start(text(root.path()), &[], &[]);
+    let end = Instant::now() + Duration::from_secs(10);
+    while server.get("/tools/z.md", &[]).status() != 200 && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    server.terminate();
+    assert_eq!(server.ended(Duration::from_secs(10)), Some(0));
+    assert!(lists.path().join("program.ended").exists(), "when the program stops");
+}
+
+#[test]
+fn the_program_serves_other_tools_while_a_server_is_slow() {
+    let lists = folder(&[("list", "x\n")]);
+    let root = catalog(&slow_stdio(Era::New, &lists.path().join("list"), 6));
+    let start = Instant::now();
+    let server = Server::start(text(root.path()), &[], &[]);
+    assert_eq!(server.get("/tools/a.md", &[]).status(), 200);
+    assert_eq!(server.get("/tools/x.md", &[]).status(), 404);
+    assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
+    while server.get("/tools/x.md", &[]).status() != 200 {
+        assert!(start.elapsed() < Duration::from_secs(20), "{}", server.text("/readyz?verbose"));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(server.json("/readyz?verbose")["current"], true);
 }

@@ -176,9 +176,14 @@ fn owned(names: &[&str]) -> Vec<String> {
 /// The `mcp` table of a source that runs this very test as a server; it lists the names in a file, one a line. The
 /// harness prints to stdout, which is why the server has another way out.
 pub fn stdio(era: Era, file: &std::path::Path) -> String {
+    slow_stdio(era, file, 0)
+}
+
+/// The same, but it takes so many seconds to start.
+pub fn slow_stdio(era: Era, file: &std::path::Path, seconds: u32) -> String {
     let program = std::env::current_exe().unwrap();
     format!(
-        r#"{{ command = ["sh", "-c", "exec \"$0\" --exact live::server::over_stdio --nocapture 3>&1 >/dev/null", '{}'], env = {{ TOOLCRIB_TEST_TOOLS = '{}', TOOLCRIB_TEST_ERA = '{era:?}' }} }}"#,
+        r#"{{ command = ["sh", "-c", "sleep {seconds}; exec \"$0\" --exact live::server::over_stdio --nocapture 3>&1 >/dev/null", '{}'], env = {{ TOOLCRIB_TEST_TOOLS = '{}', TOOLCRIB_TEST_ERA = '{era:?}' }} }}"#,
         program.display(),
         file.display(),
     )
@@ -191,6 +196,7 @@ fn over_stdio() {
     let eras = [Era::Older, Era::Old, Era::New];
     let named = std::env::var_os("TOOLCRIB_TEST_ERA").unwrap();
     let era = *eras.iter().find(|era| named == *format!("{era:?}")).unwrap();
+    let ended = std::path::PathBuf::from(&file).with_extension("ended");
     let read = move || {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         text.lines().map(str::to_string).collect::<Vec<_>>()
@@ -213,6 +219,8 @@ fn over_stdio() {
         let tools = Tools { era, names };
         let session = tools.serve((tokio::io::stdin(), out)).await.unwrap();
         session.waiting().await.unwrap();
+        // Nobody that is killed comes here.
+        let _ = std::fs::write(ended, "");
     });
     std::process::exit(0);
 }
