@@ -53,7 +53,7 @@ pub(super) struct Serve {
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     log: LogFormat,
     /// What is logged: error, warn, info, debug (every request) or trace; or directives such as `toolcrib=debug`.
-    #[arg(long, default_value = "info,rmcp=warn", value_name = "LEVEL")]
+    #[arg(long, default_value = "info,rmcp=error", value_name = "LEVEL")]
     log_level: String,
 }
 
