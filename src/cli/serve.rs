@@ -7,6 +7,7 @@ use std::time::Duration;
 use tracing_subscriber::EnvFilter;
 
 use super::catalog::{CatalogArgs, counted, report_briefly};
+use super::signals::Signals;
 use super::{Failure, Outcome, note};
 use crate::catalog::Checked;
 use crate::config;
@@ -282,14 +283,9 @@ fn tokens(configured: &config::Serve) -> Result<Tokens, Failure> {
 
 /// Until somebody wants us to stop.
 async fn stopped() {
-    let interrupted = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! { _ = interrupted => {}, _ = terminated.recv() => {} }
-            return;
-        }
+    match Signals::listen() {
+        Ok(mut signals) => signals.next().await,
+        // Then the system ends the process in its own way.
+        Err(_) => std::future::pending().await,
     }
-    let _ = interrupted.await;
 }

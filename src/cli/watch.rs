@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::catalog::{CatalogArgs, report_briefly, report_lost};
+use super::signals::Signals;
 use super::{Failure, Outcome, complain, note};
 use crate::catalog::Checked;
 use crate::watch::{Change, Follow, Options, Stop};
@@ -72,40 +73,4 @@ fn stop_on_signal(stop: Stop) -> Outcome {
         std::process::exit(130);
     });
     Ok(())
-}
-
-/// What asks a program to end.
-struct Signals {
-    #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-    #[cfg(windows)]
-    interrupt: tokio::signal::windows::CtrlC,
-}
-
-impl Signals {
-    #[cfg(unix)]
-    fn listen() -> std::io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    #[cfg(unix)]
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-
-    #[cfg(windows)]
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self { interrupt: tokio::signal::windows::ctrl_c()? })
-    }
-
-    #[cfg(windows)]
-    async fn next(&mut self) {
-        self.interrupt.recv().await;
-    }
 }

@@ -1,7 +1,7 @@
 //! What each request passes on its way: is it for us, who asks, which route; and the headers that each answer has.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::task::Poll;
 use std::time::Instant;
 
@@ -23,12 +23,13 @@ use super::{Heavy, Hosts, Response, Shared, docs, routes};
 use crate::config::ServeLimits;
 use crate::serve::auth::Unknown;
 use crate::serve::{Caller, Gate, Live, Metrics, Route, Tokens};
+use crate::site;
 
-/// The policy of every page: nothing from elsewhere, no inline script, no frame.
-const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-     base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-);
+/// The policy of every page, with what a page cannot say of itself.
+static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
+    let policy = format!("{}; frame-ancestors 'none'", site::CONTENT_SECURITY_POLICY);
+    HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
+});
 
 /// Names that a client gives its request, returned as they are.
 const NAMES: [HeaderName; 2] =
@@ -97,7 +98,7 @@ impl Door {
         // Only a page runs or loads anything.
         if headers.get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(b"text/html")) {
             headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-            headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+            headers.insert(CONTENT_SECURITY_POLICY, POLICY.clone());
         }
         for (name, value) in NAMES.into_iter().zip(named) {
             headers.extend(value.map(|value| (name, value)));

@@ -19,8 +19,7 @@ use super::{FRESH_FOR, changes, complete, cursor, instructions, resources, tools
 use crate::functions::Edition;
 use crate::serve::{Caller, Gate, Live};
 
-/// The methods that take parameters which may be wrong.
-// Not those that the newer wire has removed: there they are unknown.
+/// The methods that take parameters which may be wrong; not those that the newer wire has removed, which are unknown there.
 const KNOWN: [&str; 8] = [
     "tools/list",
     "tools/call",
