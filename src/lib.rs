@@ -22,6 +22,7 @@ pub mod model; // a model behind an OpenAI-compatible API
 pub mod provider; // every provider's wire: payloads out, calls in, results out
 pub mod render; // a catalog becomes documentation
 pub mod report; // what a catalog costs, in tokens
+pub mod search; // which tools fit what somebody wants
 pub mod serve; // the server: the running catalog, and the doors to it
 pub mod site; // web pages for people
 pub mod sources; // bytes in, raw tools out

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 /// The layers of ARCHITECTURE.md. A module imports from lower numbers only, never sideways.
-const LAYERS: [(&str, u8); 15] = [
+const LAYERS: [(&str, u8); 16] = [
     ("tool", 0),
     ("finding", 0),
     ("tokens", 0),
@@ -17,6 +17,7 @@ const LAYERS: [(&str, u8); 15] = [
     ("model", 2),
     ("provider", 4),
     ("render", 4),
+    ("search", 4),
     ("report", 5),
     ("watch", 5),
     ("site", 6),

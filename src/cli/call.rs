@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::catalog::{CatalogArgs, report_lost};
 use super::{Failure, Outcome, print};
-use crate::functions::{Edition, Function};
+use crate::functions::{Context, Edition, Function};
 
 /// Call one of our functions, as an agent would through a server.
 ///
@@ -47,7 +47,7 @@ impl Call {
             .map_err(Failure::Usage)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
-        let answer = runtime.block_on(self.function.call(&edition, arguments));
+        let answer = runtime.block_on(self.function.call(&Context::of(Arc::new(edition)), arguments));
         let text = match self.text {
             true => answer.text(),
             false => serde_json::to_string_pretty(answer.body()).unwrap_or_default(),

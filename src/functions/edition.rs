@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use crate::catalog::{Catalog, Profile, ProfileTool, Resolved, Tool};
 use crate::render::{Doc, Docs, TemplateError, Templates};
+use crate::search::{Entry, Index};
 use crate::tool::DescriptionMode;
 
 /// A catalog restricted to a profile and to the roles of a caller, with its docs. Docs are made when they are first
@@ -18,6 +19,7 @@ pub struct Edition {
     templates: Arc<Templates>,
     pages: Vec<OnceLock<Result<Page, TemplateError>>>,
     index: OnceLock<Result<Vec<IndexPage>, TemplateError>>,
+    search: OnceLock<Index>,
 }
 
 /// The doc of one tool.
@@ -62,7 +64,8 @@ impl Edition {
         let catalog = catalog.restricted_to(|tool| kept.contains(tool.name.as_str()));
         let pages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
         let profile = profile.map(ToString::to_string);
-        Ok(Self { profile, modes, templates, pages, catalog, index: OnceLock::new() })
+        let (index, search) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { profile, modes, templates, pages, catalog, index, search })
     }
 
     /// The tools that exist for this caller.
@@ -127,6 +130,15 @@ impl Edition {
             };
             let first = std::iter::once(page("README.md", "Tools", docs.index()));
             first.chain(docs.index_pages().map(|(path, title, text)| page(path, title, text))).collect()
+        })
+    }
+
+    /// The words of its tools, entries in the order of [`Catalog::tools`]. Each edition has an index of its own: words of
+    /// tools that a caller may not see would show in what is found. Made when it is first asked for.
+    pub fn search(&self) -> &Index {
+        self.search.get_or_init(|| {
+            let entries: Vec<Entry> = self.catalog.tools.iter().map(|tool| Entry::from(&**tool)).collect();
+            Index::new(&entries)
         })
     }
 

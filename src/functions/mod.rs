@@ -8,25 +8,43 @@
 
 mod answer;
 mod arguments;
+mod context;
 mod edition;
 mod read_tool_doc;
+
+use std::future::Future;
+use std::pin::Pin;
 
 use serde_json::Value;
 
 use crate::catalog::{self, Tool};
 
 pub use answer::{Answer, ErrorCode, Refusal};
+pub use context::{Context, Services};
 pub use edition::{Edition, IndexPage, Page};
 
 /// One function of ours.
 #[derive(Debug)]
 pub struct Function {
     name: &'static str,
-    run: fn(&Edition, Value) -> Result<Answer, Refusal>,
+    run: Handler,
 }
 
+/// How a function answers.
+#[derive(Clone, Copy, Debug)]
+enum Handler {
+    /// From what is in memory.
+    Now(fn(&Context, Value) -> Result<Answer, Refusal>),
+    /// After waiting for somebody else.
+    #[expect(dead_code, reason = "the first that waits is on its way")]
+    Later(fn(Context, Value) -> Later),
+}
+
+/// An answer that is waited for.
+type Later = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
+
 /// Every function, in the order in which lists show them.
-const ALL: [Function; 1] = [Function { name: "read_tool_doc", run: read_tool_doc::run }];
+const ALL: [Function; 1] = [Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) }];
 
 impl Function {
     /// Every function, in the order in which lists show them.
@@ -50,14 +68,16 @@ impl Function {
     }
 
     /// Answers a call. `arguments` is what the caller gave, checked here.
-    pub async fn call(&self, edition: &Edition, arguments: Value) -> Answer {
+    pub async fn call(&self, context: &Context, arguments: Value) -> Answer {
         let checked = match self.definition() {
             Some(definition) => arguments::check(definition, arguments),
             None => Ok(arguments),
         };
-        checked
-            .and_then(|arguments| (self.run)(edition, arguments))
-            .unwrap_or_else(Answer::from)
-            .versioned(&edition.catalog().version)
+        let answer = match (checked, self.run) {
+            (Err(refusal), _) => Err(refusal),
+            (Ok(arguments), Handler::Now(run)) => run(context, arguments),
+            (Ok(arguments), Handler::Later(run)) => run(context.clone(), arguments).await,
+        };
+        answer.unwrap_or_else(Answer::from).versioned(&context.edition.catalog().version)
     }
 }

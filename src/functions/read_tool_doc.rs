@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Answer, Edition, ErrorCode, Page, Refusal};
+use super::{Answer, Context, Edition, ErrorCode, Page, Refusal};
 use crate::catalog::{Resolved, Tool};
 use crate::render::{Doc, Section};
 use crate::tokens::exact;
@@ -67,10 +67,11 @@ fn earns_receipt(section: &Section) -> bool {
 }
 
 /// Answers a call.
-pub(super) fn run(edition: &Edition, arguments: Value) -> Result<Answer, Refusal> {
+pub(super) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
     let arguments: Arguments = serde_json::from_value(arguments).map_err(|error| {
         Refusal::new(ErrorCode::ValidationError, error.to_string(), "correct the arguments")
     })?;
+    let edition = &*context.edition;
     let (left, found, unread) = (arguments.max_tokens, Vec::new(), Vec::new());
     let mut answers = Reading { edition, arguments: &arguments, left, found, unread };
     let mut refusals: Vec<(String, Refusal)> = Vec::new();

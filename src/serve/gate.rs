@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::Metrics;
 use super::metrics::CallOutcome;
 use crate::config::ServeLimits;
-use crate::functions::{Answer, Edition, Function};
+use crate::functions::{Answer, Context, Function};
 
 /// The way to all functions.
 #[derive(Debug)]
@@ -60,9 +60,9 @@ impl Gate {
 
 impl Passing<'_> {
     /// Calls the function.
-    pub async fn call(self, edition: &Edition, arguments: Value) -> Result<Answer, Stopped> {
+    pub async fn call(self, context: &Context, arguments: Value) -> Result<Answer, Stopped> {
         let Gate { time, metrics, .. } = self.gate;
-        let answer = timeout(*time, self.function.call(edition, arguments)).await;
+        let answer = timeout(*time, self.function.call(context, arguments)).await;
         let outcome = answer.as_ref().map_or(CallOutcome::Timeout, |answer| answer.error().into());
         metrics.called(self.function, outcome);
         answer.map_err(|_| Stopped::Timeout(*time))

@@ -11,7 +11,7 @@ use super::Caller;
 use super::http::Shelf;
 use crate::catalog::Checked;
 use crate::finding::{Finding, Severity};
-use crate::functions::Edition;
+use crate::functions::{Context, Edition, Services};
 use crate::render::Templates;
 
 /// One state of the catalog and all that is made of it; immutable.
@@ -49,6 +49,7 @@ pub struct Setting {
 #[derive(Debug)]
 pub struct Live {
     setting: Setting,
+    services: Arc<Services>,
     current: ArcSwap<Generation>,
     trouble: ArcSwapOption<Trouble>,
     changed: watch::Sender<String>,
@@ -122,6 +123,7 @@ impl Live {
         let (changed, _) = watch::channel(generation.content(&templates));
         Ok(Self {
             setting,
+            services: Arc::default(),
             current: ArcSwap::from_pointee(generation),
             trouble: ArcSwapOption::new(trouble.map(Arc::new)),
             changed,
@@ -132,6 +134,12 @@ impl Live {
     /// The current generation.
     pub fn now(&self) -> Arc<Generation> {
         self.current.load_full()
+    }
+
+    /// What a call by this caller has at hand.
+    pub fn context(&self, caller: &Caller) -> Context {
+        let edition = Arc::clone(self.current.load().edition(caller));
+        Context { edition, services: Arc::clone(&self.services) }
     }
 
     /// What is wrong with the catalog on disk, if it is not the one that is served.

@@ -3,22 +3,23 @@
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
-use toolcrib::functions::{Answer, Edition, ErrorCode, Function};
+use toolcrib::functions::{Answer, Context, Edition, ErrorCode, Function};
 use toolcrib::render::{Docs, Templates};
 use toolcrib::tokens::exact;
 
 use crate::fixture::{self, open_text, package};
 
-static GITHUB: LazyLock<Edition> = LazyLock::new(|| edition(&package().join("examples/github")));
+static GITHUB: LazyLock<Context> = LazyLock::new(|| edition(&package().join("examples/github")));
 
-fn edition(catalog: &std::path::Path) -> Edition {
+fn edition(catalog: &std::path::Path) -> Context {
     let checked = fixture::open(catalog);
-    Edition::new(&checked.catalog, None, None, Arc::new(Templates::load(None).unwrap())).unwrap()
+    let edition = Edition::new(&checked.catalog, None, None, Arc::new(Templates::load(None).unwrap()));
+    Context::of(Arc::new(edition.unwrap()))
 }
 
-fn call(edition: &Edition, arguments: Value) -> Answer {
+fn call(context: &Context, arguments: Value) -> Answer {
     let function = Function::named("read_tool_doc").unwrap();
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(function.call(edition, arguments))
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(function.call(context, arguments))
 }
 
 fn read(arguments: Value) -> Answer {
@@ -34,7 +35,7 @@ fn doc(answer: &Answer, index: usize) -> &Value {
 #[test]
 fn the_answer_is_the_file_that_render_writes() {
     let answer = read(json!({ "name": "create_branch" }));
-    let catalog = GITHUB.catalog();
+    let catalog = GITHUB.edition.catalog();
     let templates = Templates::load(None).unwrap();
     let profile = catalog.profile(None).unwrap();
     let entry = *profile.tools.iter().find(|entry| entry.tool.name == "create_branch").unwrap();
@@ -64,6 +65,7 @@ fn a_canonical_name_wins_over_an_alias_of_another_tool() {
     );
     let templates = Arc::new(Templates::load(None).unwrap());
     let edition = Edition::new(&checked.catalog, None, None, templates).unwrap();
+    let edition = Context::of(Arc::new(edition));
     assert_eq!(doc(&call(&edition, json!({ "name": "copy" })), 0)["name"], "copy");
 }
 
@@ -163,7 +165,8 @@ fn a_budget_is_kept_and_what_was_left_out_can_be_read() {
     let both = read(json!({ "names": ["issue_write", "create_branch"], "max_tokens": 600 }));
     assert!(exact(&both.text()) <= 600, "{}", both.text());
     assert_eq!(both.body()["docs"].as_array().unwrap().len(), 2);
-    let names: Vec<&str> = GITHUB.catalog().tools.iter().map(|tool| tool.name.as_str()).take(20).collect();
+    let names: Vec<&str> =
+        GITHUB.edition.catalog().tools.iter().map(|tool| tool.name.as_str()).take(20).collect();
     for budget in [100, 200, 500] {
         let twenty = read(json!({ "names": names, "max_tokens": budget }));
         // The line that names what is left out is not cut: without it nobody would know.
@@ -222,7 +225,8 @@ fn a_tool_of_another_role_answers_like_one_that_does_not_exist() {
     let edition = |tools: &str, role: &str| {
         let checked = open_text("tools.json", &format!("[{tools}]"));
         let templates = Arc::new(Templates::load(None).unwrap());
-        Edition::new(&checked.catalog, None, Some(&[role.to_string()]), templates).unwrap()
+        let edition = Edition::new(&checked.catalog, None, Some(&[role.to_string()]), templates);
+        Context::of(Arc::new(edition.unwrap()))
     };
     let both = format!("{listed},{dropped}");
     let name = json!({ "name": "drop_files" });

@@ -53,8 +53,7 @@ pub(super) async fn call(
     let (asked, body) = request.into_parts();
     let passing = shared.gate.enter(function)?;
     let arguments = arguments(&shared, &asked, body).await?;
-    let generation = shared.live.now();
-    let answer = passing.call(generation.edition(&caller), arguments).await?;
+    let answer = passing.call(&shared.live.context(&caller), arguments).await?;
     Ok(written(&answer, &asked.headers))
 }
 

@@ -149,8 +149,8 @@ impl ServerHandler for Door {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let (edition, _) = self.edition(&context);
-        tools::call(&edition, self.gate(&context), request).await.map(Into::into)
+        let at_hand = self.live.context(&caller(&context));
+        tools::call(&at_hand, self.gate(&context), request).await.map(Into::into)
     }
 
     async fn list_resources(

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{FRESH_FOR, meta};
 use crate::catalog::{Profile, ProfileTool, functions};
 use crate::config::Surface;
-use crate::functions::{Answer, Edition, Function};
+use crate::functions::{Answer, Context, Function};
 use crate::provider::{self, Provider};
 use crate::serve::Gate;
 use crate::serve::gate::Stopped;
@@ -54,7 +54,7 @@ pub(super) fn named(name: &str) -> Option<Tool> {
 
 /// Answers a call. What is wrong with the arguments is an answer for the model; that there is no such tool is not.
 pub(super) async fn call(
-    edition: &Edition,
+    context: &Context,
     gate: &Gate,
     request: CallToolRequestParams,
 ) -> Result<CallToolResult, ErrorData> {
@@ -67,11 +67,11 @@ pub(super) async fn call(
     };
     let arguments = request.arguments.map_or(Value::Null, Value::Object);
     let answer = match gate.enter(function) {
-        Ok(passing) => passing.call(edition, arguments).await,
+        Ok(passing) => passing.call(context, arguments).await,
         Err(stopped) => Err(stopped),
     };
     let mut result = answer.map_or_else(refused, |answer| answered(&answer));
-    result.meta = Some(meta(edition));
+    result.meta = Some(meta(&context.edition));
     Ok(result)
 }
 

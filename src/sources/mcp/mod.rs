@@ -26,7 +26,7 @@ use endpoint::Endpoint;
 use session::Session;
 
 /// How long servers have to end when nobody needs them any more.
-const ENDING: Duration = Duration::from_secs(3);
+const ENDING: Duration = Duration::from_secs(6);
 
 /// Where environment variables come from. What it tells is for servers, and shown to nobody.
 #[derive(Clone)]

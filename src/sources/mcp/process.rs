@@ -13,7 +13,7 @@ use super::Environment;
 use super::endpoint::{Endpoint, Secrets};
 
 /// How long it may take to end by itself, when its stdin is closed, and then when it is told to.
-const GRACE: Duration = Duration::from_millis(700);
+const GRACE: Duration = Duration::from_secs(2);
 /// The most bytes that are kept of a line of stderr.
 const MAX_LINE: u64 = 2000;
 

@@ -181,7 +181,7 @@ fn a_server_over_stdio_sees_the_end_of_its_stdin() {
     followed.becomes(&["y", "a"], false);
     assert!(has_ended("list.ended"), "when its source is gone");
     drop(followed);
-    assert!(lists.path().join("other.ended").exists(), "when nobody follows any more");
+    assert!(has_ended("other.ended"), "when nobody follows any more");
 
     configure(root.path(), &stdio(Era::New, &lists.path().join("program")));
     let mut server = Server::start(text(root.path()), &[], &[]);
@@ -191,7 +191,7 @@ fn a_server_over_stdio_sees_the_end_of_its_stdin() {
     }
     server.terminate();
     assert_eq!(server.ended(Duration::from_secs(10)), Some(0));
-    assert!(lists.path().join("program.ended").exists(), "when the program stops");
+    assert!(has_ended("program.ended"), "when the program stops");
 }
 
 #[test]

@@ -1,0 +1,53 @@
+//! Search: which tools fit what somebody wants, or that none does.
+//!
+//! 1. An [`Entry`] is what can be found: a tool or a category, as texts with a field each.
+//! 2. [`Index`] holds the words of all entries in memory.
+//! 3. A [`Request`] gets [`Found`]: entries in order, each with a reason and a confidence, and a verdict.
+
+mod entry;
+mod index;
+
+pub use entry::{Entry, Field};
+pub use index::Index;
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+pub struct Request<'q> {
+    /// In anybody's words.
+    pub query: &'q str,
+    /// Which entries count; all when there is none.
+    pub within: Option<&'q dyn Fn(usize) -> bool>,
+    /// The most hits.
+    pub limit: usize,
+}
+
+/// What fits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Whether anything does. Hits may be there all the same: the nearest.
+    pub verdict: Verdict,
+    /// Best first; ties in the order of entries.
+    pub hits: Vec<Hit>,
+}
+
+/// Whether anything fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Something does.
+    Match,
+    /// Nothing does, as far as words can tell.
+    NoMatch,
+}
+
+/// One entry that may fit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// Its place among the entries.
+    pub entry: usize,
+    /// How well it fits, against other hits of the same query.
+    pub score: f32,
+    /// How likely it is what was wanted, from 0 to 1; the same from query to query.
+    pub confidence: f32,
+    /// Why it is here, for people.
+    pub reason: String,
+}
