@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::provider::call::FieldError;
+use crate::search::semantic::State;
 
 /// The answer to a call: `{"ok": true, ..., "meta": {...}}`, or `{"ok": false, "error": {...}, "meta": {...}}`.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +12,7 @@ pub struct Answer {
     body: Map<String, Value>,
     text: Option<String>,
     error: Option<ErrorCode>,
+    semantic: Option<String>,
 }
 
 /// What kind of thing went wrong; stable, and documented in `docs/errors.md`.
@@ -93,7 +95,7 @@ impl Answer {
         let mut body = Map::with_capacity(fields.len() + 2);
         body.insert("ok".into(), true.into());
         body.extend(fields);
-        Self { body, text, error: None }
+        Self { body, text, error: None, semantic: None }
     }
 
     /// Whether there is a result.
@@ -121,8 +123,18 @@ impl Answer {
         self.text.is_some()
     }
 
+    /// Says in `meta.semantic` whether meaning had a part in the search.
+    pub fn searched(mut self, semantic: &State) -> Self {
+        self.semantic = Some(semantic.to_string());
+        self
+    }
+
     pub(super) fn versioned(mut self, registry_version: &str) -> Self {
-        self.body.insert("meta".into(), json!({ "registry_version": registry_version }));
+        let mut meta = json!({ "registry_version": registry_version });
+        if let Some(semantic) = self.semantic.take() {
+            meta["semantic"] = semantic.into();
+        }
+        self.body.insert("meta".into(), meta);
         self
     }
 }
@@ -132,6 +144,6 @@ impl From<Refusal> for Answer {
         let error = serde_json::to_value(&refusal).unwrap_or_default();
         let body =
             [("ok".to_string(), Value::Bool(false)), ("error".to_string(), error)].into_iter().collect();
-        Self { body, text: None, error: Some(refusal.code) }
+        Self { body, text: None, error: Some(refusal.code), semantic: None }
     }
 }

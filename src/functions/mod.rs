@@ -10,6 +10,7 @@ mod answer;
 mod arguments;
 mod context;
 mod edition;
+mod find;
 mod read_tool_doc;
 
 use std::future::Future;
@@ -22,6 +23,7 @@ use crate::catalog::{self, Tool};
 pub use answer::{Answer, ErrorCode, Refusal};
 pub use context::{Context, Services};
 pub use edition::{Edition, IndexPage, Page};
+pub use find::{Searched, Wanted};
 
 /// One function of ours.
 #[derive(Debug)]
