@@ -95,7 +95,7 @@ impl Report {
 
 impl Row {
     fn cells(&self) -> Vec<String> {
-        let mut cells = vec![clean_line(&self.file), grouped(self.queries), grouped(self.unanswerable)];
+        let mut cells = vec![short(&self.file), grouped(self.queries), grouped(self.unanswerable)];
         cells.extend(numbers(&self.measures));
         cells
     }
@@ -128,6 +128,13 @@ impl super::Gold {
             self.rank.map_or_else(|| format!("not in the first {DEPTH}"), |rank| format!("rank {rank}"));
         format!("{} ({rank})", clean_line(&self.name))
     }
+}
+
+/// A file by its last two names; there may be several called `queries.jsonl`.
+fn short(file: &str) -> String {
+    let line = clean_line(file);
+    let start = line.rmatch_indices(['/', '\\']).nth(1).map_or(0, |(place, _)| place + 1);
+    line.get(start..).unwrap_or_default().to_string()
 }
 
 fn numbers(measures: &Measures) -> impl Iterator<Item = String> + '_ {
