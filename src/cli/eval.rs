@@ -88,6 +88,9 @@ impl Eval {
         let (files, configured) = self.labels(&checked)?;
         let labels: Vec<Labels> = files.iter().map(|file| file.read(&checked.catalog)).collect();
         let unusable = report_labels(&checked, &labels);
+        if labels.iter().all(|labels| labels.queries.is_empty()) {
+            return Err(Failure::Findings(Some("no label can be used".into())));
+        }
         let templates = templates(&self.catalog, &checked, None)?;
         let edition =
             Edition::new(&checked.catalog, None, None, Arc::new(templates)).map_err(Failure::Usage)?;
@@ -184,7 +187,7 @@ fn report_labels(checked: &Checked, labels: &[Labels]) -> usize {
     }
     let used: usize = labels.iter().map(|labels| labels.queries.len()).sum();
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
-    if errors > 0 {
+    if errors > 0 && used > 0 {
         note(format!("asking the {used} queries that can be used"));
     }
     errors

@@ -5,6 +5,7 @@ mod sets;
 use std::fs;
 
 use serde_json::{Value, json};
+use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
 use tempfile::TempDir;
 use toolcrib::report::retrieval::{self, LabelFile, Labels};
 use toolcrib::search::{Found, Hit, Verdict};
@@ -305,4 +306,22 @@ fn a_known_ranking_by_hand() {
         second.gold.iter().map(|gold| (gold.name.as_str(), gold.rank)).collect();
     assert_eq!(ranks, [("tool_2", Some(3)), ("tool_9", None)]);
     assert_eq!((second.verdict, second.hits[0].name.as_str()), ("match", "tool_0"));
+}
+
+const BEGIN: &str = "<!-- eval:begin -->\n";
+const END: &str = "<!-- eval:end -->\n";
+
+#[test]
+fn the_page_on_search_shows_what_is_printed() {
+    let path = fixture::package().join("docs/search.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(BEGIN).expect("the marker before the transcript");
+    let (shown, after) = rest.split_once(END).expect("the marker after the transcript");
+    let command = ["eval", "--catalog", "examples/buildos", "--worst", "4"];
+    let printed = format!("```text\n$ toolcrib {}\n{}```\n", command.join(" "), run(&command).stdout);
+    if matches!(Action::with_env_var(DEFAULT_ACTION_ENV), Some(Action::Overwrite)) {
+        fs::write(&path, [before, BEGIN, &printed, END, after].concat()).unwrap();
+        return;
+    }
+    assert_eq!(shown, printed, "renew it: SNAPSHOTS=overwrite cargo test --test it eval::the_page");
 }
