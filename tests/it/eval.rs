@@ -117,8 +117,7 @@ fn a_threshold_that_nothing_can_tell_is_not_reached() {
 #[test]
 fn queries_of_others_are_unanswerable_whatever_they_name() {
     let folder = catalog(RIGHT.as_bytes(), "[eval]\nqueries = [\"labels.jsonl\"]");
-    let others =
-        "{\"query\": \"xyzzy\", \"gold\": [\"somewhere_else\"]}\n{\"query\": \"frotz\", \"gold\": []}\n";
+    let others = "{\"query\": \"xyzzy\", \"gold\": [\"somewhere_else\"]}\n{\"query\": \"frotz\"}\n";
     fixture::write(folder.path(), "others.jsonl", others);
     let (mine, others) = (folder.path().join("labels.jsonl"), folder.path().join("others.jsonl"));
     let both = ["--queries", text(&mine), "--unanswerable", text(&others), "--min-abstention", "1", "--json"];

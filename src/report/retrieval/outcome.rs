@@ -19,7 +19,9 @@ pub(super) struct Outcome {
 
 impl Outcome {
     pub(super) fn new(gold: &[usize], found: Found) -> Self {
-        let confidence = |value: f32| f64::from(if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) });
+        // To six digits, which is what is told: 0.8 is 0.8 in a report, and not the nearest smaller number.
+        let digits = |value: f32| (f64::from(value) * 1e6).round() / 1e6;
+        let confidence = |value: f32| if value.is_nan() { 0.0 } else { digits(value).clamp(0.0, 1.0) };
         let hits = found.hits.iter().take(DEPTH).map(|hit| (hit.entry, confidence(hit.confidence)));
         Self { gold: gold.to_vec(), hits: hits.collect(), abstained: found.verdict == Verdict::NoMatch }
     }

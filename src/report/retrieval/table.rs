@@ -57,7 +57,7 @@ impl Report {
     fn ceiling(&self) -> String {
         let best = |row: &Row| {
             let best = row.measures.get("best_recall_1").filter(|best| *best < 1.0 - 1e-9)?;
-            let file = clean_line(&row.file);
+            let file = short(&row.file);
             Some(format!(
                 "{file}: R@1 can be {} at most, as some queries have several tools\n",
                 percent(best)
