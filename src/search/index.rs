@@ -5,7 +5,7 @@ use hashbrown::{HashMap, HashSet};
 use super::segment::Segments;
 use super::spelling::Spelling;
 use super::thesaurus::{self, Thesaurus};
-use super::topics::{Topics, Vector};
+use super::topics::{self, Topics, Vector};
 use super::vocabulary::{Term, Vocabulary, is_stop};
 use super::words::{is_dense, stem, words};
 use super::{Entry, Field};
@@ -20,10 +20,16 @@ pub struct Index {
     pub(super) is_told: Vec<bool>,
     /// How much each term tells, by how few entries have it.
     pub(super) rarity: Vec<f32>,
+    /// What all words of each entry count together: the score of a query that says them all.
+    pub(super) whole: Vec<f32>,
+    /// The mean of those.
+    pub(super) mean_whole: f32,
     /// What a term would tell that no entry has.
     pub(super) most: f32,
     /// The terms of each entry, sorted, each with the fields that it stands in, a bit each.
     pub(super) contents: Vec<Box<[(Term, u8)]>>,
+    /// The terms of each entry's name, with the share that each is of it, by what they tell.
+    pub(super) names: Vec<Box<[(Term, f32)]>>,
     /// Pairs of terms that stand next to each other, of each entry, sorted.
     pub(super) pairs: Vec<Box<[(Term, Term)]>>,
     /// All those pairs.
@@ -45,8 +51,6 @@ pub(super) struct Posting {
     pub(super) entry: u32,
     /// What it counts there, from 0 to 1: often, and in a short text, is more.
     pub(super) weight: f32,
-    /// The share of the entry's name that it is, by what its terms tell.
-    pub(super) of_name: f32,
 }
 
 /// What a field counts, and how much its length matters.
@@ -79,8 +83,8 @@ struct Terms {
     count: HashMap<Term, [f32; FIELDS.len()]>,
     length: [f32; FIELDS.len()],
     pairs: Vec<(Term, Term)>,
-    /// The stems of its name, and of what is said of it, in order.
-    stems: Vec<String>,
+    /// Its name twice, and what is said of it, in order.
+    text: Vec<Term>,
 }
 
 impl Index {
@@ -100,6 +104,7 @@ impl Index {
         let Building { vocabulary, stems, .. } = building;
         let synonyms = Thesaurus::configured(synonyms);
         let (postings, rarity) = postings(&read, vocabulary.len());
+        let names = read.iter().map(|terms| terms.name(&rarity)).collect();
         let contents: Vec<Box<[(Term, u8)]>> = read.iter().map(Terms::contents).collect();
         let values = Field::ParameterText.bit() | Field::Example.bit();
         let mut is_told = vec![false; vocabulary.len()];
@@ -107,9 +112,15 @@ impl Index {
             is_told[*term as usize] |= fields & !values != 0;
         }
         let most = rarity_of(0, entries.len());
-        let tells = |stem: &str| vocabulary.get(stem).map_or(1.0, |term| rarity[term as usize] / most);
-        let mut topics = Topics::default();
-        let about = read.iter().map(|terms| topics.entry(&terms.stems, &synonyms, &tells)).collect();
+        let mut whole = vec![0.0; entries.len()];
+        for (list, rarity) in postings.iter().zip(&rarity) {
+            list.iter().for_each(|posting| whole[posting.entry as usize] += rarity * posting.weight);
+        }
+        let mean_whole = whole.iter().sum::<f32>() / whole.len().max(1) as f32;
+        let tells = rarity.iter().map(|rarity| rarity / most).collect();
+        let mut reading = topics::Reading::new(&vocabulary, &synonyms, tells);
+        let about = read.iter().map(|terms| reading.entry(&terms.text)).collect();
+        let topics = reading.into_topics();
         let pairs: Vec<Box<[(Term, Term)]>> = read.into_iter().map(|terms| {
             let mut pairs = terms.pairs;
             pairs.sort_unstable();
@@ -122,7 +133,10 @@ impl Index {
             neighbours: pairs.iter().flatten().copied().collect(),
             pairs,
             contents,
+            names,
             is_told,
+            whole,
+            mean_whole,
             rarity,
             most,
             exact: by_name(entries, |name| name.trim().to_lowercase()),
@@ -199,13 +213,7 @@ fn postings(read: &[Terms], terms: usize) -> (Vec<Vec<Posting>>, Vec<f32>) {
     }
     let rarity: Vec<f32> = having.iter().map(|&having| rarity_of(having, read.len())).collect();
     let mut postings: Vec<Vec<Posting>> = having.into_iter().map(Vec::with_capacity).collect();
-    let name = Field::Name as usize;
     for (place, terms) in read.iter().enumerate() {
-        // In the order of terms: sums of floats depend on it.
-        let mut named: Vec<Term> =
-            terms.count.iter().filter(|(_, count)| count[name] > 0.0).map(|(&term, _)| term).collect();
-        named.sort_unstable();
-        let told: f32 = named.iter().map(|&term| rarity[term as usize]).sum();
         for (&term, count) in &terms.count {
             let mut weight = 0.0;
             for (field, (_, counts, evens)) in FIELDS.iter().enumerate() {
@@ -215,14 +223,24 @@ fn postings(read: &[Terms], terms: usize) -> (Vec<Vec<Posting>>, Vec<f32>) {
                 }
             }
             let weight = weight * (SATURATION + 1.0) / (weight + SATURATION);
-            let of_name = if count[name] > 0.0 { rarity[term as usize] / told } else { 0.0 };
-            postings[term as usize].push(Posting { entry: place as u32, weight, of_name });
+            postings[term as usize].push(Posting { entry: place as u32, weight });
         }
     }
     (postings, rarity)
 }
 
 impl Terms {
+    /// The terms of the name, each with its share of it.
+    fn name(&self, rarity: &[f32]) -> Box<[(Term, f32)]> {
+        let named = self.count.iter().filter(|(_, count)| count[Field::Name as usize] > 0.0);
+        let mut named: Vec<(Term, f32)> = named.map(|(&term, _)| (term, rarity[term as usize])).collect();
+        // In the order of terms: sums of floats depend on it.
+        named.sort_unstable_by_key(|(term, _)| *term);
+        let told: f32 = named.iter().map(|(_, rarity)| rarity).sum();
+        named.iter_mut().for_each(|(_, share)| *share /= told);
+        named.into_boxed_slice()
+    }
+
     fn contents(&self) -> Box<[(Term, u8)]> {
         let fields = |count: &[f32; FIELDS.len()]| {
             let has = FIELDS.iter().zip(count).filter(|(_, count)| **count > 0.0);
@@ -259,18 +277,15 @@ impl Building {
                 if left == 0 {
                     return;
                 }
+                let term = self.term(&word.text);
                 if !word.joined && matches!(field, Field::Name | Field::Alias | Field::Short | Field::Long) {
-                    let stem = stem(&word.text);
-                    if *field == Field::Name {
-                        terms.stems.push(stem.clone());
-                    }
-                    terms.stems.push(stem);
+                    let times = if *field == Field::Name { 2 } else { 1 };
+                    terms.text.extend(std::iter::repeat_n(term, times));
                 }
                 if is_stop(&word.text) && !word.joined {
                     return;
                 }
                 left -= 1;
-                let term = self.term(&word.text);
                 terms.count.entry(term).or_default()[place] += 1.0;
                 if word.joined {
                     return;

@@ -3,7 +3,7 @@
 use super::index::Index;
 use super::thesaurus::{self, ENGLISH, MAX_PHRASE, Meaning};
 use super::vocabulary::{Term, is_action, is_stop, is_weak};
-use super::words::{is_dense, plain, stem, words};
+use super::words::{is_dense, stem, words};
 
 /// One thing that was said.
 #[derive(Clone, Debug)]
@@ -42,6 +42,8 @@ pub(super) enum Kind {
 /// What is read of a query.
 const MAX_WORDS: usize = 400;
 const MAX_UNITS: usize = 96;
+/// What is longer is data and no word.
+const MAX_WRITTEN: usize = 120;
 /// How much weak words count.
 const WEAK: f32 = 0.3;
 /// How much more the first word counts than the twelfth and all later ones.
@@ -117,13 +119,13 @@ fn said(text: &str) -> (Vec<Said>, Wholes) {
     let mut list: Vec<Said> = Vec::new();
     let mut wholes = Vec::new();
     let mut before = ".";
-    for written in text.split_whitespace() {
+    for written in text.split_whitespace().filter(|written| written.len() <= MAX_WRITTEN) {
+        if list.len() >= MAX_WORDS {
+            break;
+        }
         let is_value = is_value(written);
         let is_name = is_name(written, std::mem::replace(&mut before, written));
         words(written, |word| {
-            if list.len() >= MAX_WORDS {
-                return;
-            }
             if word.joined {
                 // Its parts are the words that came last; their texts tell how many.
                 let mut start = list.len();

@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 
+use hashbrown::HashMap;
+
 use super::confidence::{self, Features};
 use super::index::Index;
 use super::query::Query;
@@ -9,15 +11,19 @@ use super::topics::likeness;
 use super::{Found, Hit, Request, Verdict, reason};
 
 /// The entries that are looked at closely.
-const CANDIDATES: usize = 100;
+pub(super) const CANDIDATES: usize = 100;
 /// How much a name that the query says counts, as a share of the best score.
 const NAME: f32 = 0.2;
 /// How much words count that stand next to each other in both.
 const PAIR: f32 = 0.3;
 /// How much being about the same counts, as a share of the best score.
 const ABOUT: f32 = 0.35;
+/// What counts less than this share of the most that a word can tell is not added up: it stands in many entries.
+const FAINT: f32 = 0.1;
+/// Longer queries are no names.
+const MAX_NAME: usize = 200;
 /// The fewest hits whose features tell whether anything fits.
-const TELLING: usize = 5;
+pub(super) const TELLING: usize = 5;
 
 /// What is added up for all entries; kept by each thread from query to query.
 #[derive(Default)]
@@ -30,16 +36,47 @@ struct Sums {
 #[derive(Clone, Copy)]
 struct Sum {
     total: f32,
-    /// The share of its name that was said.
-    name: f32,
-    /// The unit that was counted last, and what it has added to each.
+    /// The unit that was counted last, and what it has added.
     unit: u32,
     counted: f32,
-    named: f32,
 }
 
 impl Sum {
-    const NOTHING: Self = Self { total: 0.0, name: 0.0, unit: u32::MAX, counted: 0.0, named: 0.0 };
+    const NOTHING: Self = Self { total: 0.0, unit: u32::MAX, counted: 0.0 };
+}
+
+/// Into how many steps sums are divided to find the best ones.
+const STEPS: usize = 128;
+
+impl Sums {
+    /// The sum that the best entries have at least: a step, so that at least as many as the limit have it.
+    fn least(&self, limit: usize, within: &dyn Fn(u32) -> bool) -> f32 {
+        let total = |&entry: &u32| self.entries[entry as usize].total;
+        let best = self.touched.iter().map(total).fold(0.0, f32::max);
+        if self.touched.len() <= limit || best <= 0.0 {
+            return 0.0;
+        }
+        let mut steps = [0_usize; STEPS + 1];
+        for entry in self.touched.iter().filter(|&&entry| within(entry)) {
+            steps[(total(entry) / best * STEPS as f32) as usize] += 1;
+        }
+        let mut count = 0;
+        let step = (0..=STEPS).rev().find(|&step| {
+            count += steps[step];
+            count >= limit
+        });
+        step.unwrap_or(0) as f32 / STEPS as f32 * best
+    }
+}
+
+/// How well the query says each term that it has senses for.
+fn said(query: &Query) -> HashMap<u32, f32> {
+    let mut said: HashMap<u32, f32> = HashMap::new();
+    for sense in query.units.iter().flat_map(|unit| &unit.senses) {
+        let best = said.entry(sense.term).or_default();
+        *best = best.max(sense.weight);
+    }
+    said
 }
 
 thread_local! {
@@ -96,37 +133,39 @@ impl Index {
 
     /// The entries that a query names: it is the name, it says just the words of the name, or the name stands in it
     /// and can be nothing else.
-    fn mentioned(&self, query: &str) -> Vec<u32> {
+    pub(super) fn mentioned(&self, query: &str) -> Vec<u32> {
         let trim = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '!' && c != '_').to_string();
-        let mut all: Vec<u32> = self.named(query.trim()).to_vec();
+        let mut all = Vec::new();
+        if query.len() <= MAX_NAME {
+            all.extend(self.named(query.trim()));
+            all.extend(self.spoken(query));
+        }
         let is_identifier = |word: &str| {
             let inner = word.char_indices().skip(1);
             inner.clone().any(|(_, c)| matches!(c, '_' | '.' | '-' | ':') || c.is_numeric())
                 || word.chars().zip(word.chars().skip(1)).any(|(one, next)| one.is_lowercase() && next.is_uppercase())
         };
-        for word in query.split_whitespace().take(200) {
+        for word in query.split_whitespace().take(MAX_NAME) {
             let is_quoted = word.starts_with(['`', '"', '\'']);
             let word = trim(word);
             if is_quoted || is_identifier(&word) {
                 all.extend(self.named(&word));
             }
         }
-        all.extend(self.spoken(query));
         let mut seen = std::collections::HashSet::new();
         all.retain(|entry| seen.insert(*entry));
         all
     }
 
-    fn ranked(&self, query: &Query, within: &dyn Fn(u32) -> bool, limit: usize) -> Vec<Candidate> {
-        let mut candidates = SUMS.with_borrow_mut(|sums| self.added_up(query, within, sums));
-        if candidates.len() > limit {
-            candidates.select_nth_unstable_by(limit, order);
-            candidates.truncate(limit);
-        }
+    pub(super) fn ranked(&self, query: &Query, within: &dyn Fn(u32) -> bool, limit: usize) -> Vec<Candidate> {
+        let mut candidates = SUMS.with_borrow_mut(|sums| self.added_up(query, within, limit, sums));
         let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
-        let about = self.about(query);
+        let (about, said) = (self.about(query), said(query));
         for candidate in &mut candidates {
-            candidate.about = likeness(&about, &self.about[candidate.entry as usize]);
+            let entry = candidate.entry as usize;
+            candidate.about = likeness(&about, &self.about[entry]);
+            let name = self.names[entry].iter();
+            candidate.name = name.map(|(term, share)| share * said.get(term).copied().unwrap_or(0.0)).sum();
             candidate.score += NAME * best * candidate.name + PAIR * self.pairs_said(query, candidate.entry);
         }
         let (best, most) = candidates.iter().fold((0.0_f32, 0.0_f32), |(best, most), candidate| {
@@ -143,47 +182,52 @@ impl Index {
 
     fn about(&self, query: &Query) -> Vec<f32> {
         let tells = |stem: &str| self.vocabulary.get(stem).map_or(1.0, |term| self.rarity[term as usize] / self.most);
-        let mut weights = Vec::new();
-        self.topics.query(&query.stems, &self.synonyms, &tells, &mut weights);
-        weights
+        self.topics.query(&query.stems, &self.synonyms, tells)
     }
 
-    /// Each entry that has any word of the query, with what its words count.
-    fn added_up(&self, query: &Query, within: &dyn Fn(u32) -> bool, sums: &mut Sums) -> Vec<Candidate> {
+    /// Entries that have any word of the query, with what its words count: the best, at least as many as the limit.
+    fn added_up(
+        &self,
+        query: &Query,
+        within: &dyn Fn(u32) -> bool,
+        limit: usize,
+        sums: &mut Sums,
+    ) -> Vec<Candidate> {
         sums.entries.resize(self.entries.max(sums.entries.len()), Sum::NOTHING);
         for (number, unit) in query.units.iter().enumerate() {
             let number = number as u32;
             for sense in &unit.senses {
                 let scale = unit.weight * sense.weight * self.rarity[sense.term as usize];
+                if scale < FAINT * self.most {
+                    continue;
+                }
                 for posting in &self.postings[sense.term as usize] {
                     let sum = &mut sums.entries[posting.entry as usize];
-                    if sum.unit == u32::MAX {
-                        sums.touched.push(posting.entry);
-                    }
-                    // Several senses of one unit do not add up: the best counts.
-                    if sum.unit != number {
-                        (sum.unit, sum.counted, sum.named) = (number, 0.0, 0.0);
-                    }
                     let counts = scale * posting.weight;
-                    if counts > sum.counted {
+                    if sum.unit != number {
+                        if sum.unit == u32::MAX {
+                            sums.touched.push(posting.entry);
+                        }
+                        (sum.unit, sum.counted) = (number, counts);
+                        sum.total += counts;
+                    } else if counts > sum.counted {
+                        // Several senses of one unit do not add up: the best counts.
                         sum.total += counts - sum.counted;
                         sum.counted = counts;
-                    }
-                    let named = sense.weight * posting.of_name;
-                    if named > sum.named {
-                        sum.name += named - sum.named;
-                        sum.named = named;
                     }
                 }
             }
         }
-        let mut found = Vec::with_capacity(sums.touched.len());
-        for entry in sums.touched.drain(..) {
+        let mut found: Vec<Candidate> = Vec::with_capacity(limit.min(sums.touched.len()));
+        let least = sums.least(limit, within);
+        let mut touched = std::mem::take(&mut sums.touched);
+        for entry in touched.drain(..) {
             let sum = std::mem::replace(&mut sums.entries[entry as usize], Sum::NOTHING);
-            if within(entry) {
-                found.push(Candidate { entry, score: sum.total, name: sum.name.min(1.0), about: 0.0 });
+            if sum.total >= least && within(entry) {
+                found.push(Candidate { entry, score: sum.total, name: 0.0, about: 0.0 });
             }
         }
+        sums.touched = touched;
         found
     }
 
@@ -197,14 +241,4 @@ impl Index {
 /// Best first; of equals, the one that comes first in the catalog.
 fn order(one: &Candidate, other: &Candidate) -> std::cmp::Ordering {
     other.score.total_cmp(&one.score).then(one.entry.cmp(&other.entry))
-}
-
-impl Index {
-    pub(super) fn debugged(&self, text: &str, count: usize) -> Vec<(usize, [f32; confidence::COUNT])> {
-        let query = Query::read(text, self);
-        let ranked = self.ranked(&query, &|_| true, CANDIDATES);
-        let scores: Vec<f32> = ranked.iter().take(TELLING).map(|candidate| candidate.score).collect();
-        let first = ranked.iter().take(count).enumerate();
-        first.map(|(place, one)| (one.entry as usize, self.features(&query, place, one, &scores).values)).collect()
-    }
 }

@@ -4,7 +4,7 @@
 use hashbrown::HashMap;
 
 use super::thesaurus::{ENGLISH, MAX_PHRASE, Meaning, Thesaurus};
-use super::vocabulary::{is_stop, is_weak};
+use super::vocabulary::{Term, Vocabulary, is_stop, is_weak};
 
 /// What weak words count.
 const WEAK: f32 = 0.3;
@@ -23,23 +23,100 @@ pub(super) struct Topics {
 /// What an entry is about, in the order of topics; its length is 1.
 pub(super) type Vector = Box<[(u32, f32)]>;
 
-impl Topics {
-    /// What an entry of these stems is about; `rarity` is how much a stem tells, from 0 to 1.
-    pub(super) fn entry(&mut self, stems: &[String], synonyms: &Thesaurus, rarity: &dyn Fn(&str) -> f32) -> Vector {
-        let mut sums: HashMap<u32, f32> = HashMap::new();
-        spread(stems, synonyms, rarity, |stem, weight| {
-            let topic = self.number(stem);
-            *sums.entry(topic).or_default() += weight * self.tells[topic as usize];
+/// What entries are about: what each of their terms leads to is looked up once.
+pub(super) struct Reading<'r> {
+    topics: Topics,
+    vocabulary: &'r Vocabulary,
+    synonyms: &'r Thesaurus,
+    /// How much each term tells, from 0 to 1.
+    rarity: Vec<f32>,
+    leads: Vec<Option<Leads>>,
+    sums: Vec<f32>,
+    touched: Vec<u32>,
+}
+
+/// What a term leads to.
+struct Leads {
+    topics: Vec<(u32, f32)>,
+    /// Whether phrases begin with it.
+    begins: bool,
+}
+
+impl<'r> Reading<'r> {
+    pub(super) fn new(vocabulary: &'r Vocabulary, synonyms: &'r Thesaurus, rarity: Vec<f32>) -> Self {
+        let leads = std::iter::repeat_with(|| None).take(vocabulary.len()).collect();
+        Self { topics: Topics::default(), vocabulary, synonyms, rarity, leads, sums: vec![], touched: vec![] }
+    }
+
+    /// What an entry is about that has these terms, in this order.
+    pub(super) fn entry(&mut self, terms: &[Term]) -> Vector {
+        let mut key = String::new();
+        for (place, &term) in terms.iter().enumerate() {
+            let leads = self.leads[term as usize].take().unwrap_or_else(|| self.leads_of(term));
+            for &(topic, weight) in &leads.topics {
+                self.add(topic, weight);
+            }
+            if leads.begins {
+                for length in (2..=MAX_PHRASE).filter(|length| place + length <= terms.len()) {
+                    key.clear();
+                    for &part in &terms[place..place + length] {
+                        if !key.is_empty() {
+                            key.push(' ');
+                        }
+                        key.push_str(self.vocabulary.stem(part));
+                    }
+                    for meaning in means(&key, self.synonyms) {
+                        let topic = self.topics.number(&meaning.stem);
+                        self.add(topic, meaning.weight * MEANT * self.topics.tells[topic as usize]);
+                    }
+                }
+            }
+            self.leads[term as usize] = Some(leads);
+        }
+        self.vector()
+    }
+
+    fn leads_of(&mut self, term: Term) -> Leads {
+        let stem = self.vocabulary.stem(term);
+        let mut topics = Vec::new();
+        spread(stem, self.synonyms, self.rarity[term as usize], |stem, weight| {
+            let topic = self.topics.number(stem);
+            topics.push((topic, weight * self.topics.tells[topic as usize]));
         });
-        let mut strongest: Vec<(u32, f32)> = sums.into_iter().filter(|(_, weight)| *weight > 0.0).collect();
-        strongest.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-        strongest.truncate(MAX_TOPICS);
+        Leads { topics, begins: ENGLISH.begins(stem) || self.synonyms.begins(stem) }
+    }
+
+    fn add(&mut self, topic: u32, weight: f32) {
+        if self.sums.len() <= topic as usize {
+            self.sums.resize(topic as usize + 1, 0.0);
+        }
+        let sum = &mut self.sums[topic as usize];
+        if *sum == 0.0 {
+            self.touched.push(topic);
+        }
+        *sum += weight;
+    }
+
+    fn vector(&mut self) -> Vector {
+        let touched = self.touched.drain(..);
+        let sums = touched.map(|topic| (topic, std::mem::take(&mut self.sums[topic as usize])));
+        let mut strongest: Vec<(u32, f32)> = sums.filter(|(_, weight)| *weight > 0.0).collect();
+        if strongest.len() > MAX_TOPICS {
+            strongest.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+            strongest.truncate(MAX_TOPICS);
+        }
         strongest.sort_unstable_by_key(|(topic, _)| *topic);
         let length = strongest.iter().map(|(_, weight)| weight * weight).sum::<f32>().sqrt();
         strongest.iter_mut().for_each(|(_, weight)| *weight /= length);
         strongest.into_boxed_slice()
     }
 
+    pub(super) fn into_topics(self) -> Topics {
+        self.topics
+    }
+}
+
+impl Topics {
     fn number(&mut self, stem: &str) -> u32 {
         if let Some(&number) = self.numbers.get(stem) {
             return number;
@@ -51,27 +128,30 @@ impl Topics {
     }
 
     /// What a query of these stems is about: a weight for each topic that stands in any entry. Its length is 1, what no
-    /// entry is about included.
-    pub(super) fn query(
-        &self,
-        stems: &[String],
-        synonyms: &Thesaurus,
-        rarity: &dyn Fn(&str) -> f32,
-        weights: &mut Vec<f32>,
-    ) {
-        weights.clear();
-        weights.resize(self.tells.len(), 0.0);
+    /// entry is about included. `rarity` is how much a stem tells, from 0 to 1.
+    pub(super) fn query(&self, stems: &[String], synonyms: &Thesaurus, rarity: impl Fn(&str) -> f32) -> Vec<f32> {
+        let mut weights = vec![0.0; self.tells.len()];
         let mut elsewhere: HashMap<String, f32> = HashMap::new();
-        spread(stems, synonyms, rarity, |stem, weight| match self.numbers.get(stem) {
+        let mut add = |stem: &str, weight: f32| match self.numbers.get(stem) {
             Some(&topic) => weights[topic as usize] += weight * self.tells[topic as usize],
             None => *elsewhere.entry_ref(stem).or_default() += weight * ENGLISH.tells(stem),
-        });
+        };
+        for (place, stem) in stems.iter().enumerate() {
+            spread(stem, synonyms, rarity(stem), &mut add);
+            if ENGLISH.begins(stem) || synonyms.begins(stem) {
+                for length in (2..=MAX_PHRASE).filter(|length| place + length <= stems.len()) {
+                    let key = stems[place..place + length].join(" ");
+                    means(&key, synonyms).for_each(|meaning| add(&meaning.stem, meaning.weight * MEANT));
+                }
+            }
+        }
         let mut others: Vec<f32> = elsewhere.into_values().collect();
         others.sort_unstable_by(f32::total_cmp);
         let length = weights.iter().chain(&others).map(|weight| weight * weight).sum::<f32>().sqrt();
         if length > 0.0 {
             weights.iter_mut().for_each(|weight| *weight /= length);
         }
+        weights
     }
 }
 
@@ -80,34 +160,14 @@ pub(super) fn likeness(query: &[f32], entry: &Vector) -> f32 {
     entry.iter().map(|&(topic, weight)| query.get(topic as usize).copied().unwrap_or(0.0) * weight).sum()
 }
 
-/// Each word, and what it means, with what it counts.
-fn spread(
-    stems: &[String],
-    synonyms: &Thesaurus,
-    rarity: &dyn Fn(&str) -> f32,
-    mut each: impl FnMut(&str, f32),
-) {
-    let mut key = String::new();
-    for (place, stem) in stems.iter().enumerate() {
-        if ENGLISH.begins(stem) || synonyms.begins(stem) {
-            for length in (2..=MAX_PHRASE).filter(|length| place + length <= stems.len()) {
-                key.clear();
-                for part in &stems[place..place + length] {
-                    if !key.is_empty() {
-                        key.push(' ');
-                    }
-                    key.push_str(part);
-                }
-                means(&key, synonyms).for_each(|meaning| each(&meaning.stem, meaning.weight * MEANT));
-            }
-        }
-        if is_stop(stem) || stem.bytes().all(|byte| byte.is_ascii_digit()) {
-            continue;
-        }
-        let weight = rarity(stem) * if is_weak(stem) { WEAK } else { 1.0 };
-        each(stem, weight);
-        means(stem, synonyms).for_each(|meaning| each(&meaning.stem, weight * meaning.weight * MEANT));
+/// A word, and what it means, with what each counts.
+fn spread(stem: &str, synonyms: &Thesaurus, rarity: f32, mut each: impl FnMut(&str, f32)) {
+    if is_stop(stem) || stem.bytes().all(|byte| byte.is_ascii_digit()) {
+        return;
     }
+    let weight = rarity * if is_weak(stem) { WEAK } else { 1.0 };
+    each(stem, weight);
+    means(stem, synonyms).for_each(|meaning| each(&meaning.stem, weight * meaning.weight * MEANT));
 }
 
 fn means<'t>(key: &str, synonyms: &'t Thesaurus) -> impl Iterator<Item = &'t Meaning> {

@@ -42,6 +42,7 @@ pub(super) type Term = u32;
 #[derive(Debug, Default)]
 pub(super) struct Vocabulary {
     terms: HashMap<Box<str>, Term>,
+    stems: Vec<Box<str>>,
 }
 
 impl Vocabulary {
@@ -52,12 +53,18 @@ impl Vocabulary {
         }
         let term = Term::try_from(self.terms.len()).unwrap_or(Term::MAX);
         self.terms.insert(stem.into(), term);
+        self.stems.push(stem.into());
         term
     }
 
     /// The number of a stem that is known.
     pub(super) fn get(&self, stem: &str) -> Option<Term> {
         self.terms.get(stem).copied()
+    }
+
+    /// The stem of a term.
+    pub(super) fn stem(&self, term: Term) -> &str {
+        self.stems.get(term as usize).map_or("", |stem| stem)
     }
 
     pub(super) fn len(&self) -> usize {
