@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::catalog::{self, Tool};
 
 pub use answer::{Answer, ErrorCode, Refusal};
-pub use context::{Context, Services};
+pub use context::{Context, Meaning, Services};
 pub use edition::{Edition, IndexPage, Page};
 pub use find::{Searched, Wanted};
 

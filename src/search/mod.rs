@@ -6,6 +6,7 @@
 
 mod entry;
 mod index;
+pub mod pick;
 pub mod semantic;
 
 pub use entry::{Entry, Field};
