@@ -18,6 +18,7 @@ mod reply;
 mod schema;
 mod seed;
 mod serve;
+mod services;
 mod signals;
 mod tokens;
 mod watch;

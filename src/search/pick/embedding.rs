@@ -33,7 +33,7 @@ impl Embedding {
         let is_known = |text: &String| self.known().contains_key(text);
         let unknown: Vec<String> = texts.iter().filter(|text| !is_known(text)).cloned().collect();
         for texts in unknown.chunks(AT_ONCE) {
-            let vectors = self.model.embed(texts, self.timeout).map_err(|error| error.to_string())?;
+            let vectors = self.model.embed(texts, self.timeout).map_err(|error| error.brief())?;
             let mut known = self.known();
             if known.len() > REMEMBERED {
                 known.clear();
@@ -59,8 +59,7 @@ impl Scorer for Embedding {
         }
         let texts: Vec<String> = tools.iter().map(|tool| text(tool)).collect();
         self.learn(&texts)?;
-        let asked =
-            self.model.embed(&[input.text().into()], self.timeout).map_err(|error| error.to_string())?;
+        let asked = self.model.embed(&[input.text().into()], self.timeout).map_err(|error| error.brief())?;
         let asked = asked.first().ok_or("the model gave no vector")?;
         let known = self.known();
         let near = |text: &String| {

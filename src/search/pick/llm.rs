@@ -48,7 +48,7 @@ impl Llm {
             return Ok(vec![Score::default(); tools.len()]);
         }
         let question = question(input, places.iter().map(|&place| &*tools[place]));
-        let answer = self.model.answer(INSTRUCTIONS, &question).map_err(|error| error.to_string())?;
+        let answer = self.model.answer(INSTRUCTIONS, &question).map_err(|error| error.brief())?;
         let judged = judged(&answer).ok_or("the model answered with no JSON object of scores")?;
         let mut scores = vec![Score::default(); tools.len()];
         for (number, &place) in places.iter().enumerate() {
