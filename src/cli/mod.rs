@@ -11,6 +11,7 @@ mod import;
 mod init;
 mod parse;
 mod payload;
+mod pick;
 mod progress;
 mod prompt;
 mod render;

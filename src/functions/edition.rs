@@ -95,6 +95,7 @@ impl Edition {
                 .and_then(|name| self.catalog.config.profiles.get(name))
                 .and_then(|profile| profile.description.as_deref()),
             tools: tools.map(|(tool, &mode)| ProfileTool { tool, mode }).collect(),
+            picked: false,
         }
     }
 

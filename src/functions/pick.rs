@@ -51,8 +51,8 @@ pub struct Chosen {
     pub picks: Picks,
     /// Whether anything fits, as far as the index can tell.
     pub verdict: Verdict,
-    /// Whether meaning had a part.
-    pub semantic: State,
+    /// Whether meaning had a part, where it was asked for.
+    pub semantic: Option<State>,
     /// How many tools were left out for being unsafe.
     pub unsafe_tools: usize,
 }
@@ -115,7 +115,11 @@ fn answer(chosen: &Chosen, scorer: ScoredBy) -> Answer {
     if picks.candidates.is_empty() {
         fields.insert("next_action".into(), hint(*unsafe_tools).into());
     }
-    Answer::new(fields, None).searched(semantic)
+    let answer = Answer::new(fields, None);
+    match semantic {
+        Some(semantic) => answer.searched(semantic),
+        None => answer,
+    }
 }
 
 /// What to do when nothing was picked.
@@ -158,14 +162,14 @@ impl Context {
         let scoring = Scoring { context: self, input: &input, places: &places, tools: &tools };
         let (words, verdict) = scoring.by_words();
         let scored = match (scorer, options.timeout) {
-            (ScoredBy::Keyword, _) => Some((Ok(words.clone()), self.services.semantic.brief())),
+            (ScoredBy::Keyword, _) => Some((Ok(words.clone()), None)),
             (_, None) => Some(scoring.by(scorer, &words).await),
             (_, Some(timeout)) => tokio::time::timeout(timeout, scoring.by(scorer, &words)).await.ok(),
         };
         let (picks, semantic) = match scored {
             None => {
                 let timeout = options.timeout.unwrap_or_default();
-                (first(&tools, timeout, options), self.services.semantic.brief())
+                (first(&tools, timeout, options), None)
             }
             Some((Ok(scores), semantic)) => {
                 let candidates = rank(&tools, scores, scorer.as_str(), options);
@@ -226,17 +230,17 @@ impl Scoring<'_> {
         self.places.iter().map(take).collect()
     }
 
-    async fn by(&self, scorer: ScoredBy, words: &[Score]) -> (Result<Vec<Score>, String>, State) {
+    async fn by(&self, scorer: ScoredBy, words: &[Score]) -> (Result<Vec<Score>, String>, Option<State>) {
         if scorer == ScoredBy::Llm {
-            return (self.by_llm(words).await, self.context.services.semantic.brief());
+            return (self.by_llm(words).await, None);
         }
         let (near, semantic) = self.context.near(&[self.input.text()]).await;
         let Some(near) = near.as_ref().and_then(|near| near.first()) else {
-            return (Err(format!("semantic search is {semantic}")), semantic);
+            return (Err(format!("semantic search is {semantic}")), Some(semantic));
         };
         let meaning = self.counting(near.into());
         let scores = if scorer == ScoredBy::Hybrid { mixed(words.to_vec(), meaning) } else { meaning };
-        (Ok(scores), semantic)
+        (Ok(scores), Some(semantic))
     }
 
     async fn by_llm(&self, words: &[Score]) -> Result<Vec<Score>, String> {

@@ -109,7 +109,9 @@ impl Semantic {
         let vectors = slot.vectors().ok_or("the vectors of tools are gone")?;
         let near = queries.iter().map(|query| vectors.nearness(units.get(query)?));
         near.collect::<Option<_>>().ok_or_else(|| {
-            "the model answers with vectors of another length than before; a restart without the cache helps".into()
+            locked(&self.queries.known).clear();
+            "the model answers with vectors of another length than before; a restart without the cache helps"
+                .into()
         })
     }
 
