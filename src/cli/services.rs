@@ -39,15 +39,12 @@ fn services(args: &CatalogArgs, catalog: &Catalog, patience: Duration) -> Servic
     let semantic = match &search.semantic {
         None => Meaning::Off,
         Some(configured) => match embed(args, configured) {
-            Ok(model) => Meaning::On(Semantic::start(
-                model,
-                Options {
-                    timeout: configured.timeout(),
-                    patience,
-                    weight: configured.weight,
-                    cache: configured.cache.as_ref().map(|folder| args.beside(folder)),
-                },
-            )),
+            Ok(model) => {
+                let cache = configured.cache.as_ref().map(|folder| args.beside(folder));
+                let (timeout, weight) = (configured.timeout(), configured.weight);
+                let options = Options { timeout, patience, weight, cache };
+                Meaning::On(Arc::new(Semantic::start(model, options)))
+            }
             Err(reason) => Meaning::Broken(reason),
         },
     };

@@ -33,7 +33,7 @@ pub enum Meaning {
     /// It is, and cannot work; why, for the operator.
     Broken(String),
     /// It is at work.
-    On(Semantic),
+    On(Arc<Semantic>),
 }
 
 impl Context {

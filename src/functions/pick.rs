@@ -11,7 +11,7 @@ use super::{Answer, Context, ErrorCode, Later, Meaning, Refusal, Wanted};
 use crate::catalog::Tool;
 use crate::search::Verdict;
 use crate::search::pick::{Filter, Input, Llm, Options, Picked, Picks, Score, first, mixed, rank, scores};
-use crate::search::semantic::State;
+use crate::search::semantic::{Nearness, State};
 use crate::tool::Effect;
 
 /// Who scores.
@@ -160,25 +160,26 @@ impl Context {
         let unsafe_tools = all.iter().filter(|tool| with_unsafe.counts(tool)).count() - places.len();
         let tools: Vec<Arc<Tool>> = places.iter().map(|&place| Arc::clone(&all[place])).collect();
         let scoring = Scoring { context: self, input: &input, places: &places, tools: &tools };
-        let (words, verdict) = scoring.by_words();
+        let words = scoring.by_words(options.max_candidates);
         let scored = match (scorer, options.timeout) {
-            (ScoredBy::Keyword, _) => Some((Ok(words.clone()), None)),
-            (_, None) => Some(scoring.by(scorer, &words).await),
-            (_, Some(timeout)) => tokio::time::timeout(timeout, scoring.by(scorer, &words)).await.ok(),
+            (ScoredBy::Keyword, _) => Ok(words.clone()),
+            (_, None) => Ok(scoring.by(scorer, &words).await),
+            (_, Some(timeout)) => match tokio::time::timeout(timeout, scoring.by(scorer, &words)).await {
+                Ok(scored) => Ok(scored),
+                Err(_) => Err(timeout),
+            },
         };
-        let (picks, semantic) = match scored {
-            None => {
-                let timeout = options.timeout.unwrap_or_default();
-                (first(&tools, timeout, options), None)
-            }
-            Some((Ok(scores), semantic)) => {
+        let (picks, verdict, semantic) = match scored {
+            Err(timeout) => (first(&tools, timeout, options), words.verdict, None),
+            Ok(Scored { scores: Ok(scores), verdict, semantic }) => {
                 let candidates = rank(&tools, scores, scorer.as_str(), options);
-                (Picks { candidates, fallback: None }, semantic)
+                (Picks { candidates, fallback: None }, verdict, semantic)
             }
-            Some((Err(why), semantic)) => {
-                let candidates = rank(&tools, words, ScoredBy::Keyword.as_str(), options);
+            Ok(Scored { scores: Err(why), verdict, semantic }) => {
+                let scores = words.scores.unwrap_or_default();
+                let candidates = rank(&tools, scores, ScoredBy::Keyword.as_str(), options);
                 let fallback = Some(format!("scored by words, since {} failed: {why}", scorer.as_str()));
-                (Picks { candidates, fallback }, semantic)
+                (Picks { candidates, fallback }, verdict, semantic)
             }
         };
         Ok(Chosen { picks, verdict, semantic, unsafe_tools })
@@ -212,16 +213,36 @@ struct Scoring<'p> {
     tools: &'p [Arc<Tool>],
 }
 
+/// What became of it.
+#[derive(Clone)]
+struct Scored {
+    scores: Result<Vec<Score>, String>,
+    verdict: Verdict,
+    semantic: Option<State>,
+}
+
+/// How many are ranked by words, where others are too.
+const RANKED: usize = 200;
+/// The share of meaning in `hybrid`.
+const MEANING: f32 = 0.6;
+/// What a chat model gives at least to a tool that fits.
+const FITS: f32 = 0.5;
+
 impl Scoring<'_> {
-    fn by_words(&self) -> (Vec<Score>, Verdict) {
+    fn by_words(&self, most: usize) -> Scored {
+        let (scores, verdict) = self.find(most.max(RANKED), None);
+        Scored { scores: Ok(scores), verdict, semantic: None }
+    }
+
+    /// Scores by words, and whether anything fits by words or, where that is known, by meaning.
+    fn find(&self, limit: usize, near: Option<&Nearness>) -> (Vec<Score>, Verdict) {
         let edition = &*self.context.edition;
-        let count = edition.catalog().tools.len();
-        let mut counts = vec![false; count];
+        let mut counts = vec![false; edition.catalog().tools.len()];
         self.places.iter().for_each(|&place| counts[place] = true);
         let within = |place: usize| counts.get(place).copied().unwrap_or_default();
-        let wanted = Wanted { query: self.input.text(), within: Some(&within), limit: count };
-        let found = find(edition, wanted, None, 0.0);
-        (self.counting(scores(&found, count)), found.verdict)
+        let wanted = Wanted { query: self.input.text(), within: Some(&within), limit };
+        let found = find(edition, wanted, near, MEANING);
+        (self.counting(scores(&found, counts.len())), found.verdict)
     }
 
     /// Of scores of all tools, those of the tools that count.
@@ -230,17 +251,27 @@ impl Scoring<'_> {
         self.places.iter().map(take).collect()
     }
 
-    async fn by(&self, scorer: ScoredBy, words: &[Score]) -> (Result<Vec<Score>, String>, Option<State>) {
+    async fn by(&self, scorer: ScoredBy, words: &Scored) -> Scored {
+        let by_words = words.scores.as_deref().unwrap_or_default();
         if scorer == ScoredBy::Llm {
-            return (self.by_llm(words).await, None);
+            let scores = self.by_llm(by_words).await;
+            let fits = |scores: &Vec<Score>| scores.iter().any(|score| score.score >= FITS);
+            let verdict = match &scores {
+                Ok(scores) if fits(scores) => Verdict::Match,
+                Ok(_) => Verdict::NoMatch,
+                Err(_) => words.verdict,
+            };
+            return Scored { scores, verdict, semantic: None };
         }
         let (near, semantic) = self.context.near(&[self.input.text()]).await;
         let Some(near) = near.as_ref().and_then(|near| near.first()) else {
-            return (Err(format!("semantic search is {semantic}")), Some(semantic));
+            let scores = Err(format!("semantic search is {semantic}"));
+            return Scored { scores, verdict: words.verdict, semantic: Some(semantic) };
         };
+        let (_, verdict) = self.find(RANKED, Some(near));
         let meaning = self.counting(near.into());
-        let scores = if scorer == ScoredBy::Hybrid { mixed(words.to_vec(), meaning) } else { meaning };
-        (Ok(scores), Some(semantic))
+        let scores = if scorer == ScoredBy::Hybrid { mixed(by_words.to_vec(), meaning) } else { meaning };
+        Scored { scores: Ok(scores), verdict, semantic: Some(semantic) }
     }
 
     async fn by_llm(&self, words: &[Score]) -> Result<Vec<Score>, String> {

@@ -157,7 +157,7 @@ pub fn model(url: &str) -> Arc<dyn Embed> {
 pub fn services(url: &str, cache: Option<&Path>) -> Arc<Services> {
     let patience = Duration::from_secs(20);
     let options = Options { patience, cache: cache.map(Path::to_path_buf), ..Options::default() };
-    Arc::new(Services { semantic: Meaning::On(Semantic::start(model(url), options)), llm: None })
+    Arc::new(Services { semantic: Meaning::On(Arc::new(Semantic::start(model(url), options))), llm: None })
 }
 
 pub fn search(edition: &Arc<Edition>, services: &Arc<Services>, query: &str) -> Searched {
@@ -235,32 +235,33 @@ fn vectors_outlive_reloads_and_with_a_folder_restarts() {
     let server = Vectors::serve();
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path().join("kept");
-    let (first, second) =
-        (edition(TOOLS), edition(&TOOLS.replace("Branch a repository.", "Fork a repository.")));
+    // As after a start: no vectors yet.
+    let first = || edition(TOOLS);
+    let second = || edition(&TOOLS.replace("Branch a repository.", "Fork a repository."));
     let running = services(&server.url, Some(&cache));
-    assert_eq!(search(&first, &running, "rain").semantic, State::On);
+    assert_eq!(search(&first(), &running, "rain").semantic, State::On);
     assert_eq!(server.asked().len(), 3 + 1);
-    assert_eq!(search(&second, &running, "rain").semantic, State::On);
+    assert_eq!(search(&second(), &running, "rain").semantic, State::On);
     assert_eq!(server.asked(), ["create branch: Fork a repository."]);
     drop(running);
 
     let restarted = services(&server.url, Some(&cache));
-    assert_eq!(search(&second, &restarted, "rain").semantic, State::On);
+    assert_eq!(search(&second(), &restarted, "rain").semantic, State::On);
     assert_eq!(server.asked(), ["rain"], "only the query");
 
     // A file that somebody cut is as good as none, and is written anew.
     let file = std::fs::read_dir(&cache).unwrap().next().unwrap().unwrap().path();
     std::fs::write(&file, &std::fs::read(&file).unwrap()[..200]).unwrap();
-    assert_eq!(search(&first, &services(&server.url, Some(&cache)), "rain").semantic, State::On);
+    assert_eq!(search(&first(), &services(&server.url, Some(&cache)), "rain").semantic, State::On);
     assert_eq!(server.asked().len(), 3 + 1);
-    assert_eq!(search(&first, &services(&server.url, Some(&cache)), "rain").semantic, State::On);
+    assert_eq!(search(&first(), &services(&server.url, Some(&cache)), "rain").semantic, State::On);
     assert_eq!(server.asked(), ["rain"]);
 
     // A folder that cannot be written keeps nobody from searching.
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
     let unkept = services(&server.url, Some(&file.join("below")));
-    assert_eq!(search(&first, &unkept, "rain").semantic, State::On);
+    assert_eq!(search(&first(), &unkept, "rain").semantic, State::On);
     let Meaning::On(semantic) = &unkept.semantic else { unreachable!() };
     assert!(semantic.progress().unkept.unwrap().starts_with("cannot write "));
 }

@@ -52,7 +52,7 @@ impl Llm {
         let judged = judged(&answer).ok_or("the model answered with no JSON object of scores")?;
         let mut scores = vec![Score::default(); tools.len()];
         for (number, &place) in places.iter().enumerate() {
-            let score = judged.get(&(number + 1).to_string()).and_then(Value::as_f64);
+            let score = judged.get((number + 1).to_string()).and_then(Value::as_f64);
             if let Some(score) = score.filter(|score| *score > 0.0) {
                 let reason = Some("a model finds it fitting".into());
                 let details = json!({ "rank_by_words": number + 1 });

@@ -80,7 +80,7 @@ fn nobody_waits_for_vectors_of_tools_in_a_server() {
     let server = Vectors::serve();
     server.set(answers(503, "{\"error\": \"loading\"}"));
     let edition = edition(TOOLS);
-    let semantic = Semantic::start(model(&server.url), Options::default());
+    let semantic = Arc::new(Semantic::start(model(&server.url), Options::default()));
     let services = Arc::new(Services { semantic: Meaning::On(semantic), llm: None });
     services.prepare(&edition);
     let started = Instant::now();
@@ -98,7 +98,7 @@ fn nobody_waits_for_vectors_of_tools_in_a_server() {
 #[test]
 fn a_model_that_is_gone_is_said_to_be() {
     let edition = edition(TOOLS);
-    let semantic = Semantic::start(model("http://127.0.0.1:1"), Options::default());
+    let semantic = Arc::new(Semantic::start(model("http://127.0.0.1:1"), Options::default()));
     let services = Arc::new(Services { semantic: Meaning::On(semantic), llm: None });
     search(&edition, &services, "rain");
     soon("the trouble shows", || {
