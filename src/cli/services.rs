@@ -41,7 +41,7 @@ fn services(args: &CatalogArgs, catalog: &Catalog, patience: Duration) -> Servic
         Some(configured) => match embed(args, configured) {
             Ok(model) => {
                 let cache = configured.cache.as_ref().map(|folder| args.beside(folder));
-                let (timeout, weight) = (configured.timeout(), configured.weight);
+                let (timeout, weight) = (configured.timeout(), configured.weight as f32);
                 let options = Options { timeout, patience, weight, cache };
                 Meaning::On(Arc::new(Semantic::start(model, options)))
             }

@@ -39,7 +39,7 @@ pub struct SearchSemantic {
     pub timeout_ms: u64,
     /// The share of meaning in the order of results, from 0 to 1; words have the rest.
     #[schemars(range(min = 0.0, max = 1.0))]
-    pub weight: f32,
+    pub weight: f64,
     /// A folder, relative to the configuration, in which vectors of tools are kept from start to start.
     pub cache: Option<PathBuf>,
 }

@@ -10,7 +10,9 @@ use super::find::find;
 use super::{Answer, Context, ErrorCode, Later, Meaning, Refusal, Wanted};
 use crate::catalog::Tool;
 use crate::search::Verdict;
-use crate::search::pick::{Filter, Input, Llm, Options, Picked, Picks, Score, first, mixed, rank, scores};
+use crate::search::pick::{
+    Filter, Input, Llm, Options, Picked, Picks, Score, first, mixed, rank, rounded, scores,
+};
 use crate::search::semantic::{Nearness, State};
 use crate::tool::Effect;
 
@@ -143,10 +145,6 @@ fn described(picked: &Picked) -> Value {
         described["provenance"] = json!({ "scorer": provenance.scorer, "details": provenance.details });
     }
     described
-}
-
-fn rounded(score: f32) -> f64 {
-    (f64::from(score) * 10_000.0).round() / 10_000.0
 }
 
 impl Context {

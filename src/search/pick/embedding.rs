@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Input, Score, Scorer};
+use super::{Input, Score, Scorer, rounded};
 use crate::catalog::Tool;
 use crate::model::Embed;
 use crate::search::semantic::{Nearness, cosine, text};
@@ -74,7 +74,7 @@ impl Scorer for Embedding {
 /// The score of a tool that is so near.
 fn near_score(cosine: f32) -> Score {
     let reason = (cosine > 0.0).then(|| format!("near in meaning ({cosine:.2})"));
-    Score { score: cosine.clamp(0.0, 1.0), reason, details: json!({ "cosine": cosine }) }
+    Score { score: cosine.clamp(0.0, 1.0), reason, details: json!({ "cosine": rounded(cosine) }) }
 }
 
 impl From<&Nearness> for Vec<Score> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{Input, Score, Scorer};
+use super::{Input, Score, Scorer, rounded};
 use crate::catalog::Tool;
 
 /// The share of words; meaning has the rest.
@@ -35,7 +35,7 @@ pub fn mixed(words: Vec<Score>, meaning: Vec<Score>) -> Vec<Score> {
         Score {
             score: WORDS * words.score + (1.0 - WORDS) * meaning.score,
             reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
-            details: json!({ "keyword": words.score, "embedding": meaning.score }),
+            details: json!({ "keyword": rounded(words.score), "embedding": rounded(meaning.score) }),
         }
     };
     words.into_iter().zip(meaning).map(mix).collect()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{Input, Score, Scorer};
+use super::{Input, Score, Scorer, rounded};
 use crate::catalog::Tool;
 use crate::search::{Entry, Found, Index, Request};
 
@@ -69,7 +69,7 @@ pub fn scores(found: &Found, entries: usize) -> Vec<Score> {
     for (rank, hit) in found.hits.iter().enumerate() {
         most = most.min(hit.confidence.clamp(0.0, 1.0));
         if let Some(score) = scores.get_mut(hit.entry) {
-            let details = json!({ "rank": rank + 1, "relevance": hit.score });
+            let details = json!({ "rank": rank + 1, "relevance": rounded(hit.score) });
             *score = Score { score: most, reason: Some(hit.reason.clone()), details };
         }
     }

@@ -184,6 +184,11 @@ impl Options {
     }
 }
 
+/// A score as it is shown, with four digits.
+pub fn rounded(score: f32) -> f64 {
+    (f64::from(score) * 10_000.0).round() / 10_000.0
+}
+
 /// The best of these; `scores` are in the order of `tools`.
 pub fn rank(tools: &[Arc<Tool>], scores: Vec<Score>, scorer: &str, options: &Options) -> Vec<Picked> {
     let mut scored: Vec<(&Arc<Tool>, Score)> = tools.iter().zip(scores).collect();

@@ -48,8 +48,13 @@ pub fn fuse(
         };
         hits.insert(hit.entry, Hit { score, confidence: hit.confidence.max(by_meaning), reason, ..hit });
     }
-    nearest.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-    for (place, _) in nearest.into_iter().take(POOL.max(limit)) {
+    let pool = POOL.max(limit);
+    if nearest.len() > pool {
+        nearest
+            .select_nth_unstable_by(pool, |one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        nearest.truncate(pool);
+    }
+    for (place, _) in nearest {
         let confidence = near.confidence(place);
         if confidence > 0.0 {
             let hit = || Hit {

@@ -132,7 +132,7 @@ impl Gathering<'_> {
                     self.save();
                 }
                 let mut progress = self.shared.progress();
-                (progress.trouble, progress.brief) = (None, None);
+                (progress.trouble, progress.brief, progress.failures) = (None, None, 0);
                 Next::More
             }
             // Too many texts, or one that it does not take: fewer, until that one is alone.
@@ -156,6 +156,9 @@ impl Gathering<'_> {
         self.save();
         let mut progress = self.shared.progress();
         (progress.trouble, progress.brief) = (Some(trouble), Some(brief));
+        progress.failures = self.failures;
+        drop(progress);
+        self.shared.filled.send_modify(|count| *count += 1);
         Next::Rest
     }
 

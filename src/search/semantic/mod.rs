@@ -60,7 +60,7 @@ pub struct Semantic {
 struct Shared {
     model: Arc<dyn Embed>,
     progress: Mutex<Progress>,
-    /// Counts slots that were filled.
+    /// Counts slots that were filled, and failures.
     filled: watch::Sender<u64>,
     embedded: AtomicU64,
 }
@@ -76,6 +76,8 @@ pub struct Progress {
     pub trouble: Option<String>,
     /// The same, for callers.
     pub brief: Option<String>,
+    /// How often in a row none came.
+    pub failures: u32,
     /// Why they are not kept in a file.
     pub unkept: Option<String>,
 }

@@ -12,8 +12,10 @@ use super::text::cut;
 use super::vectors::{Unit, unit};
 use super::{Nearness, Semantic, Slot};
 
+/// After how many failures in a row nobody waits for vectors of tools any more.
+const HOPELESS: u32 = 3;
 /// How many questions the model is asked at once.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 32;
 /// How many queries are remembered.
 const REMEMBERED: usize = 2_048;
 /// How long to leave a model alone after a failure; twice as long after each further one.
@@ -106,9 +108,14 @@ impl Semantic {
         if !unknown.is_empty() {
             units.extend(self.vectors(unknown).await?);
         }
-        let vectors = slot.vectors().ok_or("the vectors of tools are gone")?;
-        let near = queries.iter().map(|query| vectors.nearness(units.get(query)?));
-        near.collect::<Option<_>>().ok_or_else(|| {
+        let slot = Arc::clone(slot);
+        // Milliseconds, where there are many tools and long vectors: too long for a thread that serves others.
+        let compare = move || {
+            let vectors = slot.vectors()?;
+            queries.iter().map(|query| vectors.nearness(units.get(query)?)).collect::<Option<Vec<Nearness>>>()
+        };
+        let near = tokio::task::spawn_blocking(compare).await.unwrap_or_default();
+        near.ok_or_else(|| {
             locked(&self.queries.known).clear();
             "the model answers with vectors of another length than before; a restart without the cache helps"
                 .into()
@@ -122,7 +129,8 @@ impl Semantic {
         }
         let mut filled = self.shared.filled.subscribe();
         self.prepare(slot);
-        let there = async { while slot.vectors().is_none() && filled.changed().await.is_ok() {} };
+        let is_hopeful = || slot.vectors().is_none() && self.shared.progress().failures < HOPELESS;
+        let there = async { while is_hopeful() && filled.changed().await.is_ok() {} };
         let _ = timeout(self.options.patience, there).await;
         if slot.vectors().is_some() {
             return Ok(());

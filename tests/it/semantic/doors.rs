@@ -93,6 +93,14 @@ fn the_command_line_waits_for_vectors_and_keeps_them() {
     let offline = call(&["--offline"], &[("VECTORS_KEY", KEY)]);
     assert!(offline.stderr.contains("nobody is asked with --offline"), "{}", offline.stderr);
     assert!(vectors.asked().is_empty());
+    // Nobody waits long for a model that is gone.
+    fixture::write(folder.path(), "toolcrib.toml", &config.replace(&vectors.url, "http://127.0.0.1:1"));
+    let started = std::time::Instant::now();
+    let run = call(&[], &[("VECTORS_KEY", KEY)]);
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert!(answer["meta"]["semantic"].as_str().unwrap().contains("no connection"), "{answer}");
+    assert!(started.elapsed() < std::time::Duration::from_secs(20));
+    fixture::write(folder.path(), "toolcrib.toml", &config);
 
     let command =
         ["payload", "--catalog", catalog, "--provider", "openai", "--pick", "fork", "--scorer", "hybrid"];
