@@ -116,7 +116,7 @@ impl Semantic {
 
     /// Sees to it that these vectors are there in a while. Whoever drops the slot wants them no more.
     pub fn prepare(&self, slot: &Arc<Slot>) {
-        if slot.vectors().is_none() {
+        if !slot.is_wanted.swap(true, Relaxed) {
             self.shared.progress().wanted += slot.texts.len();
             let _ = self.slots.send(Arc::downgrade(slot));
         }

@@ -1,5 +1,6 @@
 //! The vectors of the tools of one edition, and how near a query is to each.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 /// A vector of length one, or of length zero where a text has no direction.
@@ -34,6 +35,8 @@ pub struct Vectors {
 pub struct Slot {
     pub(super) texts: Vec<String>,
     pub(super) vectors: OnceLock<Vectors>,
+    /// Whether somebody gathers them.
+    pub(super) is_wanted: AtomicBool,
 }
 
 /// How near a query is to each tool.
@@ -48,7 +51,7 @@ pub struct Nearness {
 impl Slot {
     /// A place for the vectors of these texts.
     pub fn new(texts: Vec<String>) -> Self {
-        Self { texts, vectors: OnceLock::new() }
+        Self { texts, vectors: OnceLock::new(), is_wanted: AtomicBool::new(false) }
     }
 
     /// The vectors, once they are there.

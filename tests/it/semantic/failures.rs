@@ -90,6 +90,11 @@ fn nobody_waits_for_vectors_of_tools_in_a_server() {
     assert!(reason.starts_with("the vectors of tools are on their way, "), "{reason}");
     assert_eq!(found(&edition, &searched).1[0], "refund_payment");
     soon("the trouble shows", || services.semantic.state().to_string().contains("answered 503: loading"));
+    // Searches do not make it ask more often.
+    for _ in 0..50 {
+        search(&edition, &services, "refund a customer");
+    }
+    assert!(server.heads().matches("POST").count() <= 3);
     server.set(Mode::Good);
     soon("the vectors are there", || search(&edition, &services, "rain").semantic == State::On);
     assert_eq!(services.semantic.state(), State::On);
