@@ -1,4 +1,4 @@
-//! By meaning: the cosine of the input's vector and the tool's.
+//! By meaning: the cosine of the input's vector and the tool's, measured from texts that have nothing to do with it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Input, Score, Scorer, rounded};
 use crate::catalog::Tool;
 use crate::model::Embed;
-use crate::search::semantic::{Nearness, cosine, text};
+use crate::search::semantic::{Nearness, UNRELATED, cosine, text};
 
 /// The most texts that the model is asked for at once.
 const AT_ONCE: usize = 64;
@@ -58,27 +58,29 @@ impl Scorer for Embedding {
             return Ok(vec![Score::default(); tools.len()]);
         }
         let texts: Vec<String> = tools.iter().map(|tool| text(tool)).collect();
+        self.learn(&UNRELATED.map(String::from))?;
         self.learn(&texts)?;
         let asked = self.model.embed(&[input.text().into()], self.timeout).map_err(|error| error.brief())?;
         let asked = asked.first().ok_or("the model gave no vector")?;
         let known = self.known();
-        let near = |text: &String| {
+        let near = |text: &str| {
             let vector = known.get(text).ok_or("the model gave too few vectors")?;
-            let near = cosine(vector, asked).ok_or("the model gave vectors of different lengths")?;
-            Ok(near_score(near))
+            cosine(vector, asked).ok_or("the model gave vectors of different lengths")
         };
-        texts.iter().map(near).collect()
+        let tools: Result<Vec<f32>, &str> = texts.iter().map(|text| near(text)).collect();
+        let unrelated: Result<Vec<f32>, &str> = UNRELATED.into_iter().map(near).collect();
+        Ok(Vec::from(&Nearness::new(tools?, unrelated?)))
     }
-}
-
-/// The score of a tool that is so near.
-fn near_score(cosine: f32) -> Score {
-    let reason = (cosine > 0.0).then(|| format!("near in meaning ({cosine:.2})"));
-    Score { score: cosine.clamp(0.0, 1.0), reason, details: json!({ "cosine": rounded(cosine) }) }
 }
 
 impl From<&Nearness> for Vec<Score> {
     fn from(near: &Nearness) -> Self {
-        near.cosine.iter().map(|cosine| near_score(*cosine)).collect()
+        let score = |(place, cosine): (usize, &f32)| {
+            let score = near.way(place);
+            let reason = (score > 0.0).then(|| format!("near in meaning ({cosine:.2})"));
+            let details = json!({ "cosine": rounded(*cosine), "unrelated": rounded(near.unrelated) });
+            Score { score, reason, details }
+        };
+        near.cosine.iter().enumerate().map(score).collect()
     }
 }

@@ -176,7 +176,9 @@ fn meaning_finds_what_words_do_not_and_tools_are_embedded_once() {
         assert_eq!(names(&picks)[0], "refund_payment");
         assert!(picks.candidates[0].score > 0.99);
     }
-    assert_eq!(model.0.load(Relaxed), 4 + 2, "four safe tools once, two inputs");
+    assert!(pick(&json!("hello"), &tools(), &options).candidates.is_empty(), "near to nothing");
+    let unrelated = crate::search::semantic::UNRELATED.len();
+    assert_eq!(model.0.load(Relaxed), unrelated + 4 + 3, "four safe tools once, three inputs");
     let hybrid = Hybrid { words: Arc::new(Keyword::default()), meaning: embedding };
     let picks = pick(&json!("cash back"), &tools(), &Options { scorer: Some(Arc::new(hybrid)), ..options });
     assert_eq!(names(&picks)[0], "refund_payment");

@@ -27,7 +27,7 @@ use crate::model::Embed;
 pub use fuse::{POOL, fuse};
 pub use state::State;
 pub use text::text;
-pub use vectors::{Nearness, Slot, Vectors, cosine};
+pub use vectors::{Nearness, Slot, UNRELATED, Vectors, cosine};
 
 /// How a model is used.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ pub(super) type Unit = Arc<[f32]>;
 
 /// What everybody's tools are not about. How near a query is to these tells how near it is to anything: models differ in
 /// that, some find all texts alike.
-pub(super) const UNRELATED: [&str; 12] = [
+pub const UNRELATED: [&str; 12] = [
     "the old lighthouse keeper counted seagulls until dawn",
     "a recipe for plum jam with cinnamon",
     "glaciers carved this valley over thousands of years",
@@ -67,11 +67,8 @@ impl Vectors {
         if all().any(|vector| vector.len() != query.len()) {
             return None;
         }
-        let cosine = self.tools.iter().map(|tool| dot(tool, query)).collect();
-        let mut unrelated: Vec<f32> = self.unrelated.iter().map(|text| dot(text, query)).collect();
-        unrelated.sort_by(f32::total_cmp);
-        let unrelated = unrelated.get(unrelated.len() / 2).copied().unwrap_or_default();
-        Some(Nearness { cosine, unrelated })
+        let near = |vectors: &[Unit]| vectors.iter().map(|vector| dot(vector, query)).collect();
+        Some(Nearness::new(near(&self.tools), near(&self.unrelated)))
     }
 }
 
@@ -80,11 +77,22 @@ const SURE: f32 = 0.65;
 const UNSURE: f32 = 0.15;
 
 impl Nearness {
+    /// What cosines with tools, and with [`UNRELATED`], say.
+    pub fn new(cosine: Vec<f32>, mut unrelated: Vec<f32>) -> Self {
+        unrelated.sort_by(f32::total_cmp);
+        let unrelated = unrelated.get(unrelated.len() / 2).copied().unwrap_or_default();
+        Self { cosine, unrelated }
+    }
+
+    /// How far the tool at this place is on the way from what has nothing to do with a query (0) to the query itself (1).
+    pub fn way(&self, place: usize) -> f32 {
+        let cosine = self.cosine.get(place).copied().unwrap_or_default();
+        ((cosine - self.unrelated) / (1.0 - self.unrelated).max(0.05)).clamp(0.0, 1.0)
+    }
+
     /// How sure nearness alone makes that the tool at this place is wanted, from 0 to 1.
     pub fn confidence(&self, place: usize) -> f32 {
-        let cosine = self.cosine.get(place).copied().unwrap_or_default();
-        let way = (cosine - self.unrelated) / (1.0 - self.unrelated).max(0.05);
-        ((way - UNSURE) / (SURE - UNSURE)).clamp(0.0, 1.0)
+        ((self.way(place) - UNSURE) / (SURE - UNSURE)).clamp(0.0, 1.0)
     }
 }
 
