@@ -7,6 +7,7 @@ mod call;
 mod catalog;
 mod check;
 mod completions;
+mod eval;
 mod import;
 mod init;
 mod parse;
@@ -47,6 +48,7 @@ Try it:
   toolcrib seed   workspace --catalog my-catalog --profile writer
   toolcrib payload --catalog tools.json --provider anthropic   what is sent to a model
   toolcrib tokens  --catalog tools.json                        what that costs
+  toolcrib eval    --catalog tools.json --queries queries.jsonl  whether search finds the right ones
   toolcrib serve   --catalog tools.json                        pages, docs and MCP at http://127.0.0.1:7878
 
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
@@ -62,6 +64,7 @@ enum Command {
     Reply(reply::Reply),
     Prompt(prompt::Prompt),
     Tokens(tokens::Tokens),
+    Eval(eval::Eval),
     Call(call::Call),
     Serve(serve::Serve),
     Import(import::Import),
@@ -99,6 +102,7 @@ pub fn run() -> ExitCode {
         Command::Reply(command) => command.run(),
         Command::Prompt(command) => command.run(),
         Command::Tokens(command) => command.run(),
+        Command::Eval(command) => command.run(),
         Command::Call(command) => command.run(),
         Command::Serve(command) => command.run(),
         Command::Import(command) => command.run(),

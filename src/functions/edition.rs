@@ -141,7 +141,7 @@ impl Edition {
     pub fn search(&self) -> &Index {
         self.search.get_or_init(|| {
             let entries: Vec<Entry> = self.catalog.tools.iter().map(|tool| Entry::from(&**tool)).collect();
-            Index::new(&entries)
+            Index::with(&entries, &self.catalog.config.search.synonyms)
         })
     }
 

@@ -5,6 +5,7 @@ mod catalogs;
 mod check;
 mod docs;
 mod doors;
+mod eval;
 mod fixture;
 mod formats;
 mod hostile;

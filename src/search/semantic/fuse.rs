@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::Nearness;
+use crate::search::confidence::NAMED;
 use crate::search::{Found, Hit, Verdict};
 
 /// How many of the nearest in meaning may join what was found by words.
@@ -30,12 +31,14 @@ pub fn fuse(
         Some(cosine) if high > low => (cosine - low) / (high - low),
         _ => 0.0,
     };
-    let by_words = words.hits.iter().filter(|hit| !named(hit.entry)).map(|hit| hit.score);
+    // The index gives just this confidence to what a query names.
+    let is_named = |hit: &Hit| hit.confidence == NAMED || named(hit.entry);
+    let by_words = words.hits.iter().filter(|hit| !is_named(hit)).map(|hit| hit.score);
     let most = by_words.fold(0.0_f32, f32::max);
     let mut hits: HashMap<usize, Hit> = HashMap::new();
     let mut first: HashMap<usize, usize> = HashMap::new();
     for (rank, hit) in words.hits.into_iter().enumerate() {
-        let is_named = named(hit.entry);
+        let is_named = is_named(&hit);
         if is_named {
             first.insert(hit.entry, rank);
         }

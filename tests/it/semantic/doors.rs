@@ -10,7 +10,7 @@ fn config(url: &str, more: &str) -> String {
     format!("[search.semantic]\nurl = \"{url}\"\nmodel = \"small\"\nkey_env = \"VECTORS_KEY\"\n{more}")
 }
 
-const RAIN: &str = r#"{"input": "rain", "scorer": "embedding"}"#;
+const RAIN: &str = r#"{"input": "quaxolotl", "scorer": "embedding"}"#;
 
 #[test]
 fn a_server_says_whether_it_searches_by_meaning_and_reloads_ask_for_what_is_new() {
@@ -25,7 +25,7 @@ fn a_server_says_whether_it_searches_by_meaning_and_reloads_ask_for_what_is_new(
     assert_eq!(answer["meta"]["semantic"], "on");
     assert_eq!(server.metric("toolcrib_semantic_on"), 1);
     assert_eq!(server.metric("toolcrib_semantic_searches_total{outcome=\"on\"}"), 1);
-    assert_eq!(vectors.asked(), ["rain"]);
+    assert_eq!(vectors.asked(), ["quaxolotl"]);
 
     fixture::write(
         folder.path(),
@@ -37,7 +37,7 @@ fn a_server_says_whether_it_searches_by_meaning_and_reloads_ask_for_what_is_new(
     assert_eq!(vectors.asked(), ["get forecast: Forecast for a town."]);
 
     vectors.set(Mode::Answers(401, String::new(), format!("{{\"error\": \"{KEY} is wrong\"}}")));
-    let answer: Value = server.post("pick", RAIN.replace("rain", "umbrella")).json().unwrap();
+    let answer: Value = server.post("pick", RAIN.replace("quaxolotl", "umbrella")).json().unwrap();
     assert_eq!(answer["ok"], true, "{answer}");
     assert_eq!(answer["meta"]["semantic"], "unavailable: the model answered 401");
     assert!(answer["fallback"].as_str().unwrap().starts_with("scored by words, since embedding failed"));
@@ -102,8 +102,17 @@ fn the_command_line_waits_for_vectors_and_keeps_them() {
     assert!(started.elapsed() < std::time::Duration::from_secs(20));
     fixture::write(folder.path(), "toolcrib.toml", &config);
 
-    let command =
-        ["payload", "--catalog", catalog, "--provider", "openai", "--pick", "fork", "--scorer", "hybrid"];
+    let command = [
+        "payload",
+        "--catalog",
+        catalog,
+        "--provider",
+        "openai",
+        "--pick",
+        "plimthorg",
+        "--scorer",
+        "hybrid",
+    ];
     let run = run_with(&command, "", &[("VECTORS_KEY", KEY)]);
     let payload: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(payload["tools"][0]["function"]["name"], json!("create_branch"), "{}", run.stderr);

@@ -49,7 +49,7 @@ fn whatever_the_model_does_words_answer_in_time_and_say_so() {
     for (number, (mode, brief, told)) in table().into_iter().enumerate() {
         server.set(Mode::Good);
         let services = services(&server.url, None);
-        assert_eq!(search(&edition, &services, "rain").semantic, State::On);
+        assert_eq!(search(&edition, &services, "quaxolotl").semantic, State::On);
         server.set(mode);
         let started = Instant::now();
         let searched = search(&edition, &services, "refund a customer");
@@ -96,7 +96,7 @@ fn nobody_waits_for_vectors_of_tools_in_a_server() {
     }
     assert!(server.heads().matches("POST").count() <= 3);
     server.set(Mode::Good);
-    soon("the vectors are there", || search(&edition, &services, "rain").semantic == State::On);
+    soon("the vectors are there", || search(&edition, &services, "quaxolotl").semantic == State::On);
     assert_eq!(services.semantic.state(), State::On);
 }
 
@@ -105,7 +105,7 @@ fn a_model_that_is_gone_is_said_to_be() {
     let edition = edition(TOOLS);
     let semantic = Arc::new(Semantic::start(model("http://127.0.0.1:1"), Options::default()));
     let services = Arc::new(Services { semantic: Meaning::On(semantic), llm: None });
-    search(&edition, &services, "rain");
+    search(&edition, &services, "quaxolotl");
     soon("the trouble shows", || {
         let state = services.semantic.state().to_string();
         state.contains("http://127.0.0.1:1/v1/embeddings") && state.contains("no connection")
