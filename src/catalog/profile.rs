@@ -14,6 +14,8 @@ pub struct Profile<'a> {
     pub description: Option<&'a str>,
     /// Its tools.
     pub tools: Vec<ProfileTool<'a>>,
+    /// Whether its full tools were picked for one request: then they are bound whatever the surface.
+    pub picked: bool,
 }
 
 /// A tool in a profile.
@@ -25,13 +27,24 @@ pub struct ProfileTool<'a> {
     pub mode: DescriptionMode,
 }
 
+impl Profile<'_> {
+    /// The same tools, of which those that were picked are full, and the others deferred.
+    pub fn with_picked(mut self, picked: &dyn Fn(&Tool) -> bool) -> Self {
+        for entry in &mut self.tools {
+            entry.mode = if picked(entry.tool) { DescriptionMode::Full } else { DescriptionMode::Deferred };
+        }
+        self.picked = true;
+        self
+    }
+}
+
 impl Catalog {
     /// The profile of this name, or the whole catalog. The error says which profiles there are.
     pub fn profile<'a>(&'a self, name: Option<&'a str>) -> Result<Profile<'a>, String> {
         let Some(name) = name else {
             let tools =
                 self.tools.iter().map(|tool| ProfileTool { tool, mode: self.mode(tool, None) }).collect();
-            return Ok(Profile { name: None, description: None, tools });
+            return Ok(Profile { name: None, description: None, tools, picked: false });
         };
         let Some(profile) = self.config.profiles.get(name) else { return Err(self.unknown_profile(name)) };
         let chosen = self.tools.iter().filter(|tool| {
@@ -40,7 +53,7 @@ impl Catalog {
                 && !profile.exclude.contains(&facts)
         });
         let tools = chosen.map(|tool| ProfileTool { tool, mode: self.mode(tool, Some(profile)) }).collect();
-        Ok(Profile { name: Some(name), description: profile.description.as_deref(), tools })
+        Ok(Profile { name: Some(name), description: profile.description.as_deref(), tools, picked: false })
     }
 
     /// The nearest word counts: the profile's lists, the tool's own mode, the profile's, the catalog's.

@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::Value;
 
 use super::catalog::{CatalogArgs, report_lost};
+use super::progress::Spinner;
 use super::{Failure, Outcome, print};
 use crate::functions::{Context, Edition, Function};
 
@@ -47,7 +48,10 @@ impl Call {
             .map_err(Failure::Usage)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
-        let answer = runtime.block_on(self.function.call(&Context::of(Arc::new(edition)), arguments));
+        let (services, waiting) = super::services::of_command(&self.catalog, &checked.catalog);
+        let context = Context { edition: Arc::new(edition), services: Arc::new(services) };
+        let answer = runtime.block_on(self.function.call(&context, arguments));
+        waiting.iter().for_each(Spinner::finish);
         let text = match self.text {
             true => answer.text(),
             false => serde_json::to_string_pretty(answer.body()).unwrap_or_default(),

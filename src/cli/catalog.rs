@@ -18,7 +18,8 @@ pub(super) struct CatalogArgs {
     /// A toolcrib.toml, a folder, or one file of definitions in any known format.
     #[arg(long, short, value_name = "PATH", default_value = ".")]
     pub(super) catalog: PathBuf,
-    /// Contact no live servers of the catalog, and run no commands; their tools count as input that is missing.
+    /// Contact no live servers of the catalog and no models, and run no commands; tools of live servers count as input
+    /// that is missing.
     #[arg(long)]
     pub(super) offline: bool,
 }
@@ -48,6 +49,12 @@ impl CatalogArgs {
         let checked = catalog::open_with(workspace, &listings.unwrap_or_default());
         progress.finish();
         Ok(checked)
+    }
+
+    /// A path that the configuration names, which is relative to it.
+    pub(super) fn beside(&self, path: &Path) -> PathBuf {
+        let root = if self.catalog.is_dir() { Some(self.catalog.as_path()) } else { self.catalog.parent() };
+        root.map_or_else(|| path.to_path_buf(), |root| root.join(path))
     }
 
     /// The variables for live servers, if they may be contacted.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
 use super::catalog::{CatalogArgs, complete, deferrals, providers, report_lost, surfaces};
+use super::pick::PickArgs;
 use super::{Failure, Outcome, note, print};
 use crate::catalog::Checked;
 use crate::config::{Deferred, Surface};
@@ -16,7 +17,7 @@ use crate::provider::{self, PayloadError, Provider, Request};
 /// nothing is printed.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib payload --catalog tools.json --provider anthropic\n  toolcrib payload --catalog . --provider openai-responses --surface native --profile writer --pretty"
+    after_help = "Try it:\n  toolcrib payload --catalog tools.json --provider anthropic\n  toolcrib payload --catalog . --provider openai-responses --surface native --profile writer --pretty\n  toolcrib payload --catalog . --provider openai --pick \"refund a customer\" --max 5"
 )]
 pub(super) struct Payload {
     #[command(flatten)]
@@ -26,6 +27,8 @@ pub(super) struct Payload {
     /// Bind the tools of this profile only.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
+    #[command(flatten)]
+    pick: PickArgs,
     /// Toolsets loaded so far, which are categories, such as `--load Issues Gists`; for the surface `toolset`.
     #[arg(long, value_name = "CATEGORY", num_args = 1..)]
     load: Vec<String>,
@@ -63,11 +66,15 @@ impl Payload {
         let mut options = catalog.config.payload;
         options.deferred = self.deferred.unwrap_or(options.deferred);
         options.cache = self.cache.as_deref().map(|word| word == "on").or(options.cache);
-        let surface = self.target.surface.or(options.surface).unwrap_or_default();
+        let surface = match self.pick.is_wanted() {
+            true => self.target.surface.unwrap_or(Surface::Full),
+            false => self.target.surface.or(options.surface).unwrap_or_default(),
+        };
         if !self.load.is_empty() && surface != Surface::Toolset {
             let message = format!("--load is for the surface toolset, and this is {}", surface.as_str());
             return Err(Failure::Usage(message));
         }
+        let profile = self.pick.apply(&self.catalog, &checked, profile, surface)?;
         let provider = self.target.provider;
         let request = Request { catalog, profile: &profile, provider, surface, options, load: &self.load };
         let payload = provider::payload(request).map_err(refused)?;

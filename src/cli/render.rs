@@ -164,11 +164,7 @@ pub(super) fn templates(
     checked: &Checked,
     named: Option<&Path>,
 ) -> Result<Templates, Failure> {
-    let configured = checked.catalog.config.render.templates.as_ref().map(|folder| {
-        let root =
-            if catalog.catalog.is_dir() { Some(catalog.catalog.as_path()) } else { catalog.catalog.parent() };
-        root.map_or_else(|| folder.clone(), |root| root.join(folder))
-    });
+    let configured = checked.catalog.config.render.templates.as_ref().map(|folder| catalog.beside(folder));
     Templates::load(named.or(configured.as_deref()))
         .map_err(|error| Failure::Findings(Some(error.to_string())))
 }

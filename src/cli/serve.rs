@@ -84,7 +84,9 @@ impl Serve {
         let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
         let address = if self.stdio { None } else { Some(self.address(&configured, &tokens)?) };
         let setting = Setting { profile: self.profile.clone(), roles: tokens.roles() };
-        let live = Arc::new(Live::new(checked, setting, templates).map_err(Failure::Usage)?);
+        let services = super::services::of_server(&self.catalog, &checked.catalog);
+        let live = Live::new(checked, setting, templates).map_err(Failure::Usage)?;
+        let live = Arc::new(live.with_services(services));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
         let stop = follow.stopper();

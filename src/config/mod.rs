@@ -9,6 +9,7 @@ mod overlay;
 mod payload;
 mod preset;
 mod read;
+mod search;
 mod selector;
 mod serve;
 mod server;
@@ -26,6 +27,7 @@ pub use overlay::Overlay;
 pub use payload::{Deferred, Payload, Repair, SearchBy, Surface};
 pub use preset::preset_names;
 pub use read::{Workspace, read};
+pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
 pub use serve::{Serve, ServeLimits, ServeToken};
 pub use server::Server;
@@ -60,6 +62,8 @@ pub struct Config {
     pub payload: Payload,
     /// A model that may repair a call, once; none unless it is named.
     pub repair: Option<Repair>,
+    /// How tools are searched.
+    pub search: Search,
     /// How the catalog is served.
     pub serve: Serve,
     /// How well search has to do on it.

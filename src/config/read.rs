@@ -111,9 +111,29 @@ fn check_sources(workspace: &mut Workspace) {
     workspace.findings.append(&mut findings);
 }
 
+/// What is wrong with models for search. One that cannot be asked is no model.
+fn check_search(workspace: &mut Workspace) {
+    let Workspace { config, findings, .. } = workspace;
+    let search = &mut config.search;
+    let semantic = search.semantic.as_ref().and_then(|semantic| semantic.problem());
+    let llm = search.llm.as_ref().and_then(|llm| llm.problem());
+    if semantic.is_some() {
+        search.semantic = None;
+    }
+    if llm.is_some() {
+        search.llm = None;
+    }
+    for (table, problem) in [("/search/semantic", semantic), ("/search/llm", llm)] {
+        let Some((field, message)) = problem else { continue };
+        let pointer = if field.is_empty() { table.into() } else { format!("{table}/{field}") };
+        findings.push(Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)));
+    }
+}
+
 /// Checks what the types cannot: selectors and finding codes.
 fn check(workspace: &mut Workspace) {
     check_sources(workspace);
+    check_search(workspace);
     let config = &workspace.config;
     let mut findings = Vec::new();
     let mut selectors = |selectors: &Selectors, pointer: String| {

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::Edition;
+use crate::model::Model;
+use crate::search::semantic::{Semantic, State};
 
 /// What a call has at hand.
 #[derive(Clone, Debug)]
@@ -14,12 +16,65 @@ pub struct Context {
 }
 
 /// What outlives catalogs and is shared by all calls.
+#[derive(Default)]
+pub struct Services {
+    /// Search by meaning.
+    pub semantic: Meaning,
+    /// The model behind the scorer `llm` of `pick`, or why it cannot be asked.
+    pub llm: Option<Result<Arc<dyn Model + Send + Sync>, String>>,
+}
+
+/// Search by meaning, where it is configured.
 #[derive(Debug, Default)]
-pub struct Services {}
+pub enum Meaning {
+    /// It is not.
+    #[default]
+    Off,
+    /// It is, and cannot work; why, for the operator.
+    Broken(String),
+    /// It is at work.
+    On(Arc<Semantic>),
+}
 
 impl Context {
     /// A call that sees this edition, with no services.
     pub fn of(edition: Arc<Edition>) -> Self {
         Self { edition, services: Arc::default() }
+    }
+}
+
+impl Services {
+    /// Sees to what searches in this edition will want.
+    pub fn prepare(&self, edition: &Edition) {
+        if let Meaning::On(semantic) = &self.semantic {
+            semantic.prepare(edition.meaning());
+        }
+    }
+}
+
+impl Meaning {
+    /// Whether searches find it at work, and why not, for the operator.
+    pub fn state(&self) -> State {
+        match self {
+            Meaning::Off => State::Off,
+            Meaning::Broken(reason) => State::Unavailable(reason.clone()),
+            Meaning::On(semantic) => semantic.state(),
+        }
+    }
+
+    /// The same for callers, who should not learn where the model is.
+    pub fn brief(&self) -> State {
+        match self {
+            Meaning::Off => State::Off,
+            Meaning::Broken(_) => State::Unavailable("the model cannot be used as it is configured".into()),
+            Meaning::On(semantic) => semantic.brief(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Services {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let has_llm = self.llm.is_some();
+        to.debug_struct("Services").field("semantic", &self.semantic).field("llm", &has_llm).finish()
     }
 }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use crate::catalog::{Catalog, Profile, ProfileTool, Resolved, Tool};
 use crate::render::{Doc, Docs, TemplateError, Templates};
+use crate::search::semantic::{self, Slot};
 use crate::search::{Entry, Index};
 use crate::tool::DescriptionMode;
 
@@ -20,6 +21,7 @@ pub struct Edition {
     pages: Vec<OnceLock<Result<Page, TemplateError>>>,
     index: OnceLock<Result<Vec<IndexPage>, TemplateError>>,
     search: OnceLock<Index>,
+    meaning: OnceLock<Arc<Slot>>,
 }
 
 /// The doc of one tool.
@@ -64,8 +66,8 @@ impl Edition {
         let catalog = catalog.restricted_to(|tool| kept.contains(tool.name.as_str()));
         let pages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
         let profile = profile.map(ToString::to_string);
-        let (index, search) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { profile, modes, templates, pages, catalog, index, search })
+        let (index, search, meaning) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Self { profile, modes, templates, pages, catalog, index, search, meaning })
     }
 
     /// The tools that exist for this caller.
@@ -93,6 +95,7 @@ impl Edition {
                 .and_then(|name| self.catalog.config.profiles.get(name))
                 .and_then(|profile| profile.description.as_deref()),
             tools: tools.map(|(tool, &mode)| ProfileTool { tool, mode }).collect(),
+            picked: false,
         }
     }
 
@@ -138,7 +141,14 @@ impl Edition {
     pub fn search(&self) -> &Index {
         self.search.get_or_init(|| {
             let entries: Vec<Entry> = self.catalog.tools.iter().map(|tool| Entry::from(&**tool)).collect();
-            Index::new(&entries)
+            Index::with(&entries, &self.catalog.config.search.synonyms)
+        })
+    }
+
+    /// The place for the vectors of its tools, in the order of [`Catalog::tools`].
+    pub fn meaning(&self) -> &Arc<Slot> {
+        self.meaning.get_or_init(|| {
+            Arc::new(Slot::new(self.catalog.tools.iter().map(|tool| semantic::text(tool)).collect()))
         })
     }
 

@@ -1,7 +1,10 @@
 //! The one search that all functions use: by words and, where that is configured and there in time, by meaning.
 
-use super::Context;
-use crate::search::semantic::State;
+use std::collections::HashSet;
+
+use super::{Context, Edition, Meaning};
+use crate::catalog::Resolved;
+use crate::search::semantic::{Nearness, POOL, State, fuse};
 use crate::search::{Found, Request};
 
 /// What is looked for among the tools of the caller.
@@ -27,10 +30,62 @@ pub struct Searched {
 impl Context {
     /// Searches for each of these. Waits for nobody longer than the configuration allows.
     pub async fn search(&self, wanted: &[Wanted<'_>]) -> Searched {
-        let find = |wanted: &Wanted<'_>| {
-            let within = wanted.within.map(|within| within as &dyn Fn(usize) -> bool);
-            self.edition.search().find(Request { query: wanted.query, within, limit: wanted.limit })
+        let queries: Vec<&str> = wanted.iter().map(|wanted| wanted.query).collect();
+        let (near, semantic) = self.near(&queries).await;
+        let weight = match &self.services.semantic {
+            Meaning::On(semantic) => semantic.weight(),
+            _ => 0.0,
         };
-        Searched { found: wanted.iter().map(find).collect(), semantic: State::Off }
+        let found = wanted.iter().enumerate().map(|(index, wanted)| {
+            find(&self.edition, *wanted, near.as_ref().and_then(|near| near.get(index)), weight)
+        });
+        Searched { found: found.collect(), semantic }
     }
+
+    /// How near each query is to each tool of the caller, where that can be said now.
+    pub(super) async fn near(&self, queries: &[&str]) -> (Option<Vec<Nearness>>, State) {
+        let Meaning::On(semantic) = &self.services.semantic else {
+            return (None, self.services.semantic.brief());
+        };
+        match semantic.near(self.edition.meaning(), queries).await {
+            Ok(near) => (Some(near), State::On),
+            Err(reason) => (None, State::Unavailable(reason)),
+        }
+    }
+}
+
+/// What fits, by words, and by meaning where that is known.
+pub(super) fn find(edition: &Edition, wanted: Wanted<'_>, near: Option<&Nearness>, weight: f32) -> Found {
+    let Wanted { query, within, limit } = wanted;
+    let within_words = within.map(|within| within as &dyn Fn(usize) -> bool);
+    let words = |limit| edition.search().find(Request { query, within: within_words, limit });
+    let Some(near) = near else { return words(limit) };
+    let named = named(edition, query);
+    let counts = |place: usize| within.is_none_or(|within| within(place));
+    fuse(words(limit.max(POOL)), near, weight, limit, &counts, &|place| named.contains(&place))
+}
+
+/// The places of tools that a query names: as a whole, or by a word that is no word of a language, such as `get_me`.
+fn named(edition: &Edition, query: &str) -> HashSet<usize> {
+    let is_name = |word: &&str| {
+        let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
+        inner.contains(['_', '.', '-', ':', '/'])
+            || inner
+                .chars()
+                .zip(inner.chars().skip(1))
+                .any(|(one, next)| one.is_lowercase() && next.is_uppercase())
+    };
+    let ends = |c: char| !c.is_alphanumeric() && c != '_';
+    let words = query.split_whitespace().filter(is_name).take(20).map(|word| word.trim_matches(ends));
+    let mut places = HashSet::new();
+    for name in std::iter::once(query.trim()).chain(words).filter(|name| !name.is_empty()) {
+        match edition.resolve(name) {
+            Ok(place) => _ = places.insert(place),
+            Err(Resolved::Ambiguous(tools)) => {
+                places.extend(tools.iter().filter_map(|tool| edition.catalog().position(&tool.name)));
+            }
+            Err(_) => {}
+        }
+    }
+    places
 }

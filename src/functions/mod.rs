@@ -11,6 +11,7 @@ mod arguments;
 mod context;
 mod edition;
 mod find;
+pub mod pick;
 mod read_tool_doc;
 
 use std::future::Future;
@@ -21,7 +22,7 @@ use serde_json::Value;
 use crate::catalog::{self, Tool};
 
 pub use answer::{Answer, ErrorCode, Refusal};
-pub use context::{Context, Services};
+pub use context::{Context, Meaning, Services};
 pub use edition::{Edition, IndexPage, Page};
 pub use find::{Searched, Wanted};
 
@@ -38,7 +39,6 @@ enum Handler {
     /// From what is in memory.
     Now(fn(&Context, Value) -> Result<Answer, Refusal>),
     /// After waiting for somebody else.
-    #[expect(dead_code, reason = "the first that waits is on its way")]
     Later(fn(Context, Value) -> Later),
 }
 
@@ -46,7 +46,10 @@ enum Handler {
 type Later = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
 
 /// Every function, in the order in which lists show them.
-const ALL: [Function; 1] = [Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) }];
+const ALL: [Function; 2] = [
+    Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) },
+    Function { name: "pick", run: Handler::Later(pick::run) },
+];
 
 impl Function {
     /// Every function, in the order in which lists show them.

@@ -53,7 +53,10 @@ pub(super) fn choose<'a>(request: &Request<'a>, surface: Surface) -> Result<Vec<
                 ..whole(entry.tool)
             }));
         }
-        Surface::Gateway => chosen.extend(ours(&["tool_search", "tool_help", "tool_exec", "tool_batch"])),
+        Surface::Gateway => {
+            chosen.extend(ours(&["tool_search", "tool_help", "tool_exec", "tool_batch"]));
+            chosen.extend(picked(profile).map(whole));
+        }
         Surface::Toolset => {
             chosen.extend(ours(&["load_toolset"]));
             let mut bound: HashSet<&str> = HashSet::new();
@@ -68,9 +71,15 @@ pub(super) fn choose<'a>(request: &Request<'a>, surface: Surface) -> Result<Vec<
                 toolset(profile, name)?.into_iter().for_each(&mut add);
             }
         }
-        Surface::Files => {}
+        Surface::Files => chosen.extend(picked(profile).map(whole)),
     }
     Ok(chosen)
+}
+
+/// Tools that were picked for this request.
+fn picked<'a>(profile: &Profile<'a>) -> impl Iterator<Item = &'a Tool> {
+    let full = profile.tools.iter().filter(|entry| entry.mode == DescriptionMode::Full);
+    full.filter(|_| profile.picked).map(|entry| entry.tool)
 }
 
 fn ours<'a>(names: &'static [&'static str]) -> impl Iterator<Item = Chosen<'a>> {

@@ -165,5 +165,5 @@ fn with_modes<'a>(
     change: impl FnMut(&ProfileTool<'a>) -> Option<ProfileTool<'a>>,
 ) -> Profile<'a> {
     let tools = profile.tools.iter().filter_map(change).collect();
-    Profile { name: profile.name, description: profile.description, tools }
+    Profile { tools, ..*profile }
 }

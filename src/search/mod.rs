@@ -9,6 +9,7 @@
 mod confidence;
 mod entry;
 mod index;
+pub mod pick;
 mod query;
 mod rank;
 mod reason;

@@ -106,6 +106,11 @@ impl Generation {
         self.whole.edition()
     }
 
+    /// What there is for any caller.
+    fn editions(&self) -> impl Iterator<Item = &Arc<Edition>> {
+        [&self.whole, &self.open].into_iter().chain(self.by_roles.values()).map(|shelf| shelf.edition())
+    }
+
     /// What the HTTP door keeps for this caller.
     pub(super) fn shelf(&self, caller: &Caller) -> &Arc<Shelf> {
         match &caller.roles {
@@ -129,6 +134,18 @@ impl Live {
             changed,
             reloads: Reloads::default(),
         })
+    }
+
+    /// Gives calls these services.
+    pub fn with_services(mut self, services: Services) -> Self {
+        self.services = Arc::new(services);
+        self.now().editions().for_each(|edition| self.services.prepare(edition));
+        self
+    }
+
+    /// What all calls share.
+    pub fn services(&self) -> &Services {
+        &self.services
     }
 
     /// The current generation.
@@ -181,6 +198,7 @@ impl Live {
         match Generation::new(checked, &self.setting, templates) {
             Ok(generation) => {
                 let content = generation.content(templates);
+                generation.editions().for_each(|edition| self.services.prepare(edition));
                 self.current.store(Arc::new(generation));
                 self.changed.send_if_modified(|known| std::mem::replace(known, content.clone()) != content);
                 self.reloads.taken.fetch_add(1, Ordering::Relaxed);

@@ -9,7 +9,8 @@ use http::StatusCode;
 
 use super::Live;
 use crate::catalog::Catalog;
-use crate::functions::{ErrorCode, Function};
+use crate::functions::{ErrorCode, Function, Meaning};
+use crate::search::semantic::State;
 
 /// What an address leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,6 +230,7 @@ impl Metrics {
             page.family(name, "gauge", help);
             page.sample(name, "", value);
         }
+        page.meaning(&live.services().semantic);
         page.family("toolcrib_catalog_info", "gauge", "The registry version.");
         page.sample("toolcrib_catalog_info", &format!("registry_version=\"{}\"", catalog.version), 1);
         page.0
@@ -252,6 +254,36 @@ impl Page {
     fn sample(&mut self, name: &str, labels: &str, value: u64) {
         let (open, close) = if labels.is_empty() { ("", "") } else { ("{", "}") };
         let _ = writeln!(self.0, "{name}{open}{labels}{close} {value}");
+    }
+
+    /// Search by meaning.
+    fn meaning(&mut self, meaning: &Meaning) {
+        let (counts, progress) = match meaning {
+            Meaning::On(semantic) => (semantic.counts(), semantic.progress()),
+            _ => Default::default(),
+        };
+        let searches = "toolcrib_semantic_searches_total";
+        self.family(
+            searches,
+            "counter",
+            "Searches for which a model was configured, by whether it had a part.",
+        );
+        self.sample(searches, "outcome=\"on\"", counts.on);
+        self.sample(searches, "outcome=\"unavailable\"", counts.unavailable);
+        let embedded = "toolcrib_semantic_texts_total";
+        self.family(embedded, "counter", "Texts of tools that the model was asked for.");
+        self.sample(embedded, "", counts.embedded);
+        let state = meaning.state();
+        let gauges = [
+            ("toolcrib_semantic_configured", "1 when a model is configured.", u64::from(state != State::Off)),
+            ("toolcrib_semantic_on", "1 when searches find it at work.", u64::from(state == State::On)),
+            ("toolcrib_semantic_vectors", "Vectors that are there.", progress.there as u64),
+            ("toolcrib_semantic_vectors_wanted", "Vectors that are wanted.", progress.wanted as u64),
+        ];
+        for (name, help, value) in gauges {
+            self.family(name, "gauge", help);
+            self.sample(name, "", value);
+        }
     }
 
     fn histogram(&mut self, name: &str, route: &str, counted: &Counted) {

@@ -27,7 +27,7 @@ pub(super) struct Bound {
 /// The entry of the tool in the list that each provider takes, bound in full.
 pub(super) fn payloads(site: &super::Site<'_>, tool: &Tool) -> Vec<Bound> {
     let whole = ProfileTool { tool, mode: DescriptionMode::Full };
-    let profile = Profile { name: None, description: None, tools: vec![whole] };
+    let profile = Profile { name: None, description: None, tools: vec![whole], picked: false };
     let mut counter = Counter::default();
     Provider::ALL.into_iter().map(|provider| bound(site, &profile, provider, &mut counter)).collect()
 }

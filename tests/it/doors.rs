@@ -44,6 +44,26 @@ fn table() -> Vec<Row> {
     table
 }
 
+/// Picks from GitHub's tools.
+fn picks() -> Vec<Row> {
+    let pick = "pick";
+    vec![
+        (pick, json!({"input": "open a pull request"}), None),
+        (pick, json!({"input": "open a pull request", "max_candidates": 1, "debug": true}), None),
+        (pick, json!({"input": {"task": "list the branches", "repo": ["x", 1]}, "max_effect": "read"}), None),
+        (pick, json!({"input": "create_branch", "role": "nobody", "max_cost": 3, "timeout_ms": 20000}), None),
+        (pick, json!({"input": "merge", "capabilities": ["streaming"]}), None),
+        (pick, json!({"input": "xyzzy plugh"}), None),
+        (pick, json!({"input": null, "min_score": 1, "allow_unsafe": true}), None),
+        (pick, json!({}), Some("VALIDATION_ERROR")),
+        (pick, json!({"input": "x", "max_candidates": 0}), Some("VALIDATION_ERROR")),
+        (pick, json!({"input": "x", "max_effect": "all"}), Some("VALIDATION_ERROR")),
+        (pick, json!({"input": "x", "scorer": "embedding"}), Some("VALIDATION_ERROR")),
+        (pick, json!({"input": "x", "scorer": "llm"}), Some("VALIDATION_ERROR")),
+        (pick, json!({"input": "x", "scorer": "tarot"}), Some("VALIDATION_ERROR")),
+    ]
+}
+
 /// Calls with [`TWO_SERVERS`].
 fn table_of_two_servers() -> Vec<Row> {
     let doc = "read_tool_doc";
@@ -166,7 +186,7 @@ impl Doors {
 #[test]
 fn every_door_gives_the_same_answer() {
     let doors = Doors::open(github());
-    table().into_iter().for_each(|row| doors.compare(row));
+    table().into_iter().chain(picks()).for_each(|row| doors.compare(row));
     doors.close();
 }
 

@@ -11,14 +11,14 @@ use tempfile::TempDir;
 use crate::fixture::{self, Run, text};
 
 /// A request as it arrived.
-struct Asked {
+pub struct Asked {
     line: String,
     headers: String,
-    body: Value,
+    pub body: Value,
 }
 
 /// Serves these responses, one a request, and closes; the address, and the requests.
-fn server(responses: Vec<String>) -> (String, Receiver<Asked>) {
+pub fn server(responses: Vec<String>) -> (String, Receiver<Asked>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
     let (sender, asked) = channel();
@@ -46,7 +46,7 @@ fn read(stream: &TcpStream) -> Asked {
     Asked { line, headers, body: serde_json::from_slice(&body).unwrap() }
 }
 
-fn http(status: &str, body: &str) -> String {
+pub fn http(status: &str, body: &str) -> String {
     format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()

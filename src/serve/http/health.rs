@@ -55,6 +55,7 @@ fn detail(view: View<'_>, is_ready: bool) -> Value {
         "tools": generation.edition(caller).catalog().tools.len(),
         "complete": generation.complete,
         "current": trouble.is_none(),
+        "semantic": live.services().semantic.brief().to_string(),
     });
     // Findings name tools, also those that this caller may not see.
     if view.is_whole() {
@@ -63,6 +64,8 @@ fn detail(view: View<'_>, is_ready: bool) -> Value {
         };
         detail["findings"] =
             json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
+        // Where the model is, and what it says, is for them too.
+        detail["semantic"] = live.services().semantic.state().to_string().into();
         if let Some(trouble) = trouble {
             detail["trouble"] = json!({ "findings": trouble.findings, "count": trouble.findings.len() });
         }

@@ -19,7 +19,7 @@ use crate::tool::DescriptionMode;
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let tools = Function::all().iter().filter_map(Function::definition);
     let tools = tools.map(|tool| ProfileTool { tool, mode: DescriptionMode::Full }).collect();
-    let profile = Profile { name: None, description: None, tools };
+    let profile = Profile { name: None, description: None, tools, picked: false };
     let request = provider::Request {
         catalog: functions(),
         profile: &profile,

@@ -64,7 +64,7 @@ pub fn mixed(catalog: &Catalog) -> Vec<ProfileTool<'_>> {
 
 /// A profile of these tools.
 pub fn profile<'a>(tools: &[ProfileTool<'a>]) -> Profile<'a> {
-    Profile { name: None, description: None, tools: tools.to_vec() }
+    Profile { name: None, description: None, tools: tools.to_vec(), picked: false }
 }
 
 /// Surfaces and options on which schemas differ.

@@ -1,0 +1,128 @@
+//! `--pick`: the tools that an input may need, chosen before they are bound (BIND-5).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde_json::Value;
+
+use super::catalog::{CatalogArgs, counted};
+use super::progress::Spinner;
+use super::{Failure, note};
+use crate::catalog::{Checked, Profile};
+use crate::config::Surface;
+use crate::functions::pick::{ScoredBy, hint};
+use crate::functions::{Context, Edition};
+use crate::render::Templates;
+use crate::search::Verdict;
+use crate::search::pick::Options;
+use crate::tool::clean_line;
+
+/// What is picked, and how.
+#[derive(Debug, clap::Args)]
+pub(super) struct PickArgs {
+    /// Bind the tools that this input may need, whole; text, or JSON such as the messages so far. Nothing else is bound,
+    /// unless --surface names a surface: then all other tools are there as it has them.
+    #[arg(long, value_name = "INPUT")]
+    pick: Option<String>,
+    /// The most tools that are picked.
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "pick", value_parser = clap::value_parser!(u16).range(1..))]
+    max: u16,
+    /// What a tool must score at least, from 0 to 1.
+    #[arg(long, value_name = "SCORE", default_value_t = 0.05, requires = "pick", value_parser = share)]
+    min_score: f32,
+    /// Pick also tools that are marked unsafe.
+    #[arg(long, requires = "pick")]
+    allow_unsafe: bool,
+    /// Who scores: words, vectors ([search.semantic]), both, or a chat model ([search.llm]).
+    #[arg(long, value_name = "NAME", default_value = "keyword", requires = "pick", value_parser = scorers())]
+    scorer: ScoredBy,
+}
+
+impl PickArgs {
+    /// Whether anything is to be picked.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.pick.is_some()
+    }
+
+    /// The profile with the tools that were picked, and without others where the surface would bind those whole too.
+    pub(super) fn apply<'c>(
+        &self,
+        args: &CatalogArgs,
+        checked: &'c Checked,
+        profile: Profile<'c>,
+        surface: Surface,
+    ) -> Result<Profile<'c>, Failure> {
+        let Some(input) = &self.pick else { return Ok(profile) };
+        let picked = self.picked(args, checked, profile.name, input)?;
+        let mut profile = profile.with_picked(&|tool| picked.contains(&tool.name));
+        if surface == Surface::Full {
+            profile.tools.retain(|entry| picked.contains(&entry.tool.name));
+        }
+        Ok(profile)
+    }
+
+    /// The names of the tools that fit best; why is said on stderr.
+    fn picked(
+        &self,
+        args: &CatalogArgs,
+        checked: &Checked,
+        profile: Option<&str>,
+        input: &str,
+    ) -> Result<HashSet<String>, Failure> {
+        let failure = |error: String| Failure::Findings(Some(error));
+        let templates = Templates::load(None).map_err(|error| failure(error.to_string()))?;
+        let edition =
+            Edition::new(&checked.catalog, profile, None, Arc::new(templates)).map_err(Failure::Usage)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| failure(format!("cannot start: {error}")))?;
+        let (services, waiting) = super::services::of_command(args, &checked.catalog);
+        let context = Context { edition: Arc::new(edition), services: Arc::new(services) };
+        let options = Options {
+            max_candidates: usize::from(self.max),
+            min_score: self.min_score,
+            allow_unsafe: self.allow_unsafe,
+            ..Options::default()
+        };
+        let chosen = runtime.block_on(context.pick(read(input), self.scorer, &options));
+        waiting.iter().for_each(Spinner::finish);
+        let chosen = chosen.map_err(|refusal| {
+            Failure::Usage(format!("{}\n  help: {}", refusal.message, refusal.next_action))
+        })?;
+        chosen.picks.fallback.iter().for_each(|fallback| note(clean_line(fallback)));
+        for picked in &chosen.picks.candidates {
+            let reason = picked.reason.as_deref().map(clean_line).unwrap_or_default();
+            note(format!("picked {} ({:.2}): {reason}", picked.tool.name, picked.score));
+        }
+        match chosen.picks.candidates.len() {
+            0 => note(format!("no tool is picked: {}", hint(chosen.unsafe_tools))),
+            _ if chosen.verdict == Verdict::NoMatch => {
+                note("nothing fits well; these are the nearest by words")
+            }
+            _ => {}
+        }
+        if chosen.unsafe_tools > 0 {
+            let unsafe_tools = counted(chosen.unsafe_tools, "unsafe tool");
+            note(format!("{unsafe_tools} left out; --allow-unsafe lets them be picked"));
+        }
+        Ok(chosen.picks.candidates.into_iter().map(|picked| picked.tool.name.clone()).collect())
+    }
+}
+
+/// JSON where it is an object or a list, else text.
+fn read(input: &str) -> Value {
+    let json = serde_json::from_str(input).ok();
+    json.filter(|value: &Value| value.is_object() || value.is_array()).unwrap_or_else(|| input.into())
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    let share: f32 = text.parse().map_err(|_| "this is no number".to_string())?;
+    if (0.0..=1.0).contains(&share) { Ok(share) } else { Err("a score lies between 0 and 1".into()) }
+}
+
+/// Reads the name of a scorer.
+fn scorers() -> impl TypedValueParser<Value = ScoredBy> {
+    let named =
+        |name: String| ScoredBy::ALL.into_iter().find(|scorer| scorer.as_str() == name).ok_or("no scorer");
+    PossibleValuesParser::new(ScoredBy::ALL.map(ScoredBy::as_str)).try_map(named)
+}

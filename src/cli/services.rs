@@ -1,0 +1,78 @@
+//! The models that a catalog's configuration names, with their keys from the environment.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::catalog::CatalogArgs;
+use super::note;
+use super::progress::Spinner;
+use crate::catalog::Catalog;
+use crate::config::{SearchModel, SearchSemantic};
+use crate::functions::{Meaning, Services};
+use crate::model::{Embed, Embeddings, Endpoint, Model, StaticModel};
+use crate::search::semantic::{Options, Semantic};
+
+/// How long a command waits for the vectors of tools.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a server uses: it waits for no vectors, and says how far they are.
+pub(super) fn of_server(args: &CatalogArgs, catalog: &Catalog) -> Services {
+    let services = services(args, catalog, Duration::ZERO);
+    if let Meaning::Broken(reason) = &services.semantic {
+        tracing::warn!("semantic search: {reason}");
+    }
+    services
+}
+
+/// What a command uses, which runs once and waits a while; with what shows that it does.
+pub(super) fn of_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, Option<Spinner>) {
+    let services = services(args, catalog, PATIENCE);
+    if let Meaning::Broken(reason) = &services.semantic {
+        note(format!("semantic search: {reason}"));
+    }
+    let waits = matches!(services.semantic, Meaning::On(_));
+    (services, waits.then(|| Spinner::start("waiting for vectors of tools")))
+}
+
+fn services(args: &CatalogArgs, catalog: &Catalog, patience: Duration) -> Services {
+    let search = &catalog.config.search;
+    let semantic = match &search.semantic {
+        None => Meaning::Off,
+        Some(configured) => match embed(args, configured) {
+            Ok(model) => {
+                let cache = configured.cache.as_ref().map(|folder| args.beside(folder));
+                let (timeout, weight) = (configured.timeout(), configured.weight as f32);
+                let options = Options { timeout, patience, weight, cache };
+                Meaning::On(Arc::new(Semantic::start(model, options)))
+            }
+            Err(reason) => Meaning::Broken(reason),
+        },
+    };
+    Services { semantic, llm: search.llm.as_ref().map(|configured| chat(args, configured)) }
+}
+
+fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn Embed>, String> {
+    if let Some(folder) = &configured.folder {
+        let model = StaticModel::open(&args.beside(folder)).map_err(|error| error.to_string())?;
+        return Ok(Arc::new(model));
+    }
+    let key = key(args, configured.key_env.as_deref())?;
+    let (url, model) = (configured.url.as_deref(), configured.model.as_deref());
+    let model = Embeddings::new(url.unwrap_or_default(), model.unwrap_or_default(), key);
+    Ok(Arc::new(model.map_err(|error| error.to_string())?))
+}
+
+fn chat(args: &CatalogArgs, configured: &SearchModel) -> Result<Arc<dyn Model + Send + Sync>, String> {
+    let key = key(args, configured.key_env.as_deref())?;
+    Ok(Arc::new(Endpoint::for_search(configured, key).map_err(|error| error.to_string())?))
+}
+
+/// The key in a variable, if nothing keeps us from asking anybody.
+fn key(args: &CatalogArgs, variable: Option<&str>) -> Result<Option<String>, String> {
+    if args.offline {
+        return Err("nobody is asked with --offline".into());
+    }
+    #[expect(clippy::disallowed_methods, reason = "this is the command line")]
+    let read = |name| std::env::var(name).map_err(|_| format!("the environment variable {name} is not set"));
+    variable.map(read).transpose()
+}

@@ -1,0 +1,135 @@
+//! How tools are searched: words that mean the same, and models that help.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How tools are searched.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct Search {
+    /// What words mean here: whoever writes the key means, or may need, the values.
+    pub synonyms: IndexMap<String, Vec<String>>,
+    /// A model that tells how near two texts are in meaning; none unless it is named.
+    pub semantic: Option<SearchSemantic>,
+    /// A chat model for the scorer `llm` of `pick`; none unless it is named.
+    pub llm: Option<SearchModel>,
+}
+
+/// A model that turns texts into vectors: an API at `url`, or a `folder` on this machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct SearchSemantic {
+    /// The base of an OpenAI-compatible API that has `/v1/embeddings`, such as `http://localhost:11434/v1`.
+    pub url: Option<String>,
+    /// The model to ask there.
+    pub model: Option<String>,
+    /// The environment variable that holds the API key, if one is needed.
+    pub key_env: Option<String>,
+    /// A static embedding model instead, relative to the configuration: `tokenizer.json`, `model.safetensors`,
+    /// `config.json`.
+    pub folder: Option<PathBuf>,
+    /// How long a search waits for the vector of its query before it goes on with words alone.
+    #[schemars(range(min = 1, max = 60_000))]
+    pub timeout_ms: u64,
+    /// The share of meaning in the order of results, from 0 to 1; words have the rest.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub weight: f64,
+    /// A folder, relative to the configuration, in which vectors of tools are kept from start to start.
+    pub cache: Option<PathBuf>,
+}
+
+impl Default for SearchSemantic {
+    fn default() -> Self {
+        Self {
+            url: None,
+            model: None,
+            key_env: None,
+            folder: None,
+            timeout_ms: 300,
+            weight: 0.7,
+            cache: None,
+        }
+    }
+}
+
+impl SearchSemantic {
+    /// How long a search waits.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+
+    /// What is wrong with it, and in which field, if anything is.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        match (&self.url, &self.folder) {
+            (None, None) => {
+                return Some(("", "semantic search needs a `url` and a `model`, or a `folder`".into()));
+            }
+            (Some(_), Some(_)) => {
+                return Some(("folder", "semantic search has a `url` or a `folder`, not both".into()));
+            }
+            (None, Some(_)) if self.model.is_some() => {
+                return Some(("model", "`model` is for a `url`; a folder holds one model".into()));
+            }
+            (None, Some(_)) if self.key_env.is_some() => {
+                return Some(("key_env", "`key_env` is for a `url`; a folder needs no key".into()));
+            }
+            (None, Some(_)) => return None,
+            (Some(url), None) => {
+                if let Some(problem) = url_problem(url) {
+                    return Some(("url", problem));
+                }
+            }
+        }
+        let model = self.model.as_deref().unwrap_or_default();
+        model.trim().is_empty().then(|| ("", "a `url` needs the `model` to ask there".into()))
+    }
+}
+
+/// A chat model behind an OpenAI-compatible API.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields, extend("required" = ["url", "model"]))]
+pub struct SearchModel {
+    /// The base of the API, such as `http://localhost:8000/v1`.
+    pub url: String,
+    /// The model to ask.
+    pub model: String,
+    /// The environment variable that holds the API key, if one is needed.
+    pub key_env: Option<String>,
+    /// How long to wait for the answer.
+    #[schemars(range(min = 1, max = 600_000))]
+    pub timeout_ms: u64,
+}
+
+impl Default for SearchModel {
+    fn default() -> Self {
+        Self { url: String::new(), model: String::new(), key_env: None, timeout_ms: 10_000 }
+    }
+}
+
+impl SearchModel {
+    /// What is wrong with it, and in which field, if anything is.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        if let Some(problem) = url_problem(&self.url) {
+            return Some(("url", problem));
+        }
+        self.model.trim().is_empty().then(|| ("model", "`model` names the model to ask".into()))
+    }
+}
+
+fn url_problem(url: &str) -> Option<String> {
+    let Some(rest) = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")) else {
+        return Some("`url` must start with http:// or https://".into());
+    };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if host.contains('@') {
+        return Some("`url` holds a password; name an environment variable with `key_env` instead".into());
+    }
+    host.is_empty().then(|| "`url` names no host".into())
+}

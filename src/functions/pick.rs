@@ -1,0 +1,285 @@
+//! `pick`: the few tools that an input may need, before they are bound (PICK-1 to PICK-5).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::find::find;
+use super::{Answer, Context, ErrorCode, Later, Meaning, Refusal, Wanted};
+use crate::catalog::Tool;
+use crate::search::Verdict;
+use crate::search::pick::{
+    Filter, Input, Llm, Options, Picked, Picks, Score, first, mixed, rank, rounded, scores,
+};
+use crate::search::semantic::{Nearness, State};
+use crate::tool::Effect;
+
+/// Who scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScoredBy {
+    /// Words.
+    #[default]
+    Keyword,
+    /// Vectors.
+    Embedding,
+    /// Words and vectors.
+    Hybrid,
+    /// A chat model.
+    Llm,
+}
+
+impl ScoredBy {
+    /// All of them.
+    pub const ALL: [ScoredBy; 4] = [ScoredBy::Keyword, ScoredBy::Embedding, ScoredBy::Hybrid, ScoredBy::Llm];
+
+    /// The word used on the command line and in calls.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ScoredBy::Keyword => "keyword",
+            ScoredBy::Embedding => "embedding",
+            ScoredBy::Hybrid => "hybrid",
+            ScoredBy::Llm => "llm",
+        }
+    }
+}
+
+/// What became of picking.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The tools.
+    pub picks: Picks,
+    /// Whether anything fits, as far as the index can tell.
+    pub verdict: Verdict,
+    /// Whether meaning had a part, where it was asked for.
+    pub semantic: Option<State>,
+    /// How many tools were left out for being unsafe.
+    pub unsafe_tools: usize,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    #[serde(default)]
+    input: Value,
+    max_candidates: Option<usize>,
+    min_score: Option<f32>,
+    #[serde(default)]
+    allow_unsafe: bool,
+    #[serde(default)]
+    scorer: ScoredBy,
+    timeout_ms: Option<u64>,
+    role: Option<String>,
+    #[serde(default)]
+    capabilities: Vec<String>,
+    max_cost: Option<f64>,
+    max_effect: Option<Effect>,
+    #[serde(default)]
+    debug: bool,
+}
+
+/// Answers a call.
+pub(super) fn run(context: Context, arguments: Value) -> Later {
+    Box::pin(async move {
+        let arguments: Arguments = serde_json::from_value(arguments).map_err(|error| {
+            Refusal::new(ErrorCode::ValidationError, error.to_string(), "correct the arguments")
+        })?;
+        let Arguments { role, capabilities, max_cost, max_effect, .. } = arguments;
+        let standard = Options::default();
+        let options = Options {
+            max_candidates: arguments.max_candidates.unwrap_or(standard.max_candidates),
+            min_score: arguments.min_score.unwrap_or(standard.min_score),
+            allow_unsafe: arguments.allow_unsafe,
+            filter: Filter { role, capabilities, max_cost, max_effect },
+            timeout: arguments.timeout_ms.map(Duration::from_millis),
+            debug: arguments.debug,
+            ..standard
+        };
+        let chosen = context.pick(arguments.input, arguments.scorer, &options).await?;
+        Ok(answer(&chosen, arguments.scorer))
+    })
+}
+
+fn answer(chosen: &Chosen, scorer: ScoredBy) -> Answer {
+    let Chosen { picks, verdict, semantic, unsafe_tools } = chosen;
+    let mut fields = Map::new();
+    let verdict = if *verdict == Verdict::Match { "match" } else { "no_match" };
+    fields.insert("verdict".into(), verdict.into());
+    fields.insert("candidates".into(), picks.candidates.iter().map(described).collect());
+    fields.insert("scorer".into(), scorer.as_str().into());
+    if let Some(fallback) = &picks.fallback {
+        fields.insert("fallback".into(), fallback.as_str().into());
+    }
+    if *unsafe_tools > 0 {
+        fields.insert("unsafe_left_out".into(), (*unsafe_tools).into());
+    }
+    if picks.candidates.is_empty() {
+        fields.insert("next_action".into(), hint(*unsafe_tools).into());
+    }
+    let answer = Answer::new(fields, None);
+    match semantic {
+        Some(semantic) => answer.searched(semantic),
+        None => answer,
+    }
+}
+
+/// What to do when nothing was picked.
+pub fn hint(unsafe_tools: usize) -> &'static str {
+    match unsafe_tools {
+        0 => "say the task as an action and its object, lower `min_score`, or go on without tools",
+        _ => "say the task as an action and its object, or allow unsafe tools, some of which were left out",
+    }
+}
+
+fn described(picked: &Picked) -> Value {
+    let Picked { tool, score, reason, provenance } = picked;
+    let mut described = json!({
+        "tool": tool.name,
+        "op": tool.op,
+        "summary": tool.short,
+        "score": rounded(*score),
+        "reason": reason,
+    });
+    if let Some(provenance) = provenance {
+        described["provenance"] = json!({ "scorer": provenance.scorer, "details": provenance.details });
+    }
+    described
+}
+
+impl Context {
+    /// Picks from the tools that the caller may see.
+    pub async fn pick(&self, input: Value, scorer: ScoredBy, options: &Options) -> Result<Chosen, Refusal> {
+        self.configured(scorer)?;
+        let input = Input::new(input);
+        let all = &self.edition.catalog().tools;
+        let places: Vec<usize> = (0..all.len()).filter(|&place| options.counts(&all[place])).collect();
+        let with_unsafe = Options { allow_unsafe: true, ..options.clone() };
+        let unsafe_tools = all.iter().filter(|tool| with_unsafe.counts(tool)).count() - places.len();
+        let tools: Vec<Arc<Tool>> = places.iter().map(|&place| Arc::clone(&all[place])).collect();
+        let scoring = Scoring { context: self, input: &input, places: &places, tools: &tools };
+        let words = scoring.by_words(options.max_candidates);
+        let scored = match (scorer, options.timeout) {
+            (ScoredBy::Keyword, _) => Ok(words.clone()),
+            (_, None) => Ok(scoring.by(scorer, &words).await),
+            (_, Some(timeout)) => match tokio::time::timeout(timeout, scoring.by(scorer, &words)).await {
+                Ok(scored) => Ok(scored),
+                Err(_) => Err(timeout),
+            },
+        };
+        let (picks, verdict, semantic) = match scored {
+            Err(timeout) => (first(&tools, timeout, options), words.verdict, None),
+            Ok(Scored { scores: Ok(scores), verdict, semantic }) => {
+                let candidates = rank(&tools, scores, scorer.as_str(), options);
+                (Picks { candidates, fallback: None }, verdict, semantic)
+            }
+            Ok(Scored { scores: Err(why), verdict, semantic }) => {
+                let scores = words.scores.unwrap_or_default();
+                let candidates = rank(&tools, scores, ScoredBy::Keyword.as_str(), options);
+                let fallback = Some(format!("scored by words, since {} failed: {why}", scorer.as_str()));
+                (Picks { candidates, fallback }, verdict, semantic)
+            }
+        };
+        Ok(Chosen { picks, verdict, semantic, unsafe_tools })
+    }
+
+    /// Refuses what the configuration has no model for.
+    fn configured(&self, scorer: ScoredBy) -> Result<(), Refusal> {
+        let missing = match scorer {
+            ScoredBy::Keyword => return Ok(()),
+            ScoredBy::Embedding | ScoredBy::Hybrid => match self.services.semantic {
+                Meaning::Off => "search.semantic",
+                Meaning::Broken(_) | Meaning::On(_) => return Ok(()),
+            },
+            ScoredBy::Llm if self.services.llm.is_none() => "search.llm",
+            ScoredBy::Llm => return Ok(()),
+        };
+        let scorer = scorer.as_str();
+        Err(Refusal::new(
+            ErrorCode::ValidationError,
+            format!("the scorer `{scorer}` needs a model, and `{missing}` names none"),
+            format!("use the scorer `keyword`, or add `[{missing}]` to toolcrib.toml"),
+        ))
+    }
+}
+
+/// What is scored.
+struct Scoring<'p> {
+    context: &'p Context,
+    input: &'p Input,
+    places: &'p [usize],
+    tools: &'p [Arc<Tool>],
+}
+
+/// What became of it.
+#[derive(Clone)]
+struct Scored {
+    scores: Result<Vec<Score>, String>,
+    verdict: Verdict,
+    semantic: Option<State>,
+}
+
+/// How many are ranked by words, where others are too.
+const RANKED: usize = 200;
+/// The share of meaning in `hybrid`.
+const MEANING: f32 = 0.6;
+/// What a chat model gives at least to a tool that fits.
+const FITS: f32 = 0.5;
+
+impl Scoring<'_> {
+    fn by_words(&self, most: usize) -> Scored {
+        let (scores, verdict) = self.find(most.max(RANKED), None);
+        Scored { scores: Ok(scores), verdict, semantic: None }
+    }
+
+    /// Scores by words, and whether anything fits by words or, where that is known, by meaning.
+    fn find(&self, limit: usize, near: Option<&Nearness>) -> (Vec<Score>, Verdict) {
+        let edition = &*self.context.edition;
+        let mut counts = vec![false; edition.catalog().tools.len()];
+        self.places.iter().for_each(|&place| counts[place] = true);
+        let within = |place: usize| counts.get(place).copied().unwrap_or_default();
+        let wanted = Wanted { query: self.input.text(), within: Some(&within), limit };
+        let found = find(edition, wanted, near, MEANING);
+        (self.counting(scores(&found, counts.len())), found.verdict)
+    }
+
+    /// Of scores of all tools, those of the tools that count.
+    fn counting(&self, mut scores: Vec<Score>) -> Vec<Score> {
+        let take = |place: &usize| scores.get_mut(*place).map(std::mem::take).unwrap_or_default();
+        self.places.iter().map(take).collect()
+    }
+
+    async fn by(&self, scorer: ScoredBy, words: &Scored) -> Scored {
+        let by_words = words.scores.as_deref().unwrap_or_default();
+        if scorer == ScoredBy::Llm {
+            let scores = self.by_llm(by_words).await;
+            let fits = |scores: &Vec<Score>| scores.iter().any(|score| score.score >= FITS);
+            let verdict = match &scores {
+                Ok(scores) if fits(scores) => Verdict::Match,
+                Ok(_) => Verdict::NoMatch,
+                Err(_) => words.verdict,
+            };
+            return Scored { scores, verdict, semantic: None };
+        }
+        let (near, semantic) = self.context.near(&[self.input.text()]).await;
+        let Some(near) = near.as_ref().and_then(|near| near.first()) else {
+            let scores = Err(format!("semantic search is {semantic}"));
+            return Scored { scores, verdict: words.verdict, semantic: Some(semantic) };
+        };
+        let (_, verdict) = self.find(RANKED, Some(near));
+        let meaning = self.counting(near.into());
+        let scores = if scorer == ScoredBy::Hybrid { mixed(by_words.to_vec(), meaning) } else { meaning };
+        Scored { scores: Ok(scores), verdict, semantic: Some(semantic) }
+    }
+
+    async fn by_llm(&self, words: &[Score]) -> Result<Vec<Score>, String> {
+        let model = match &self.context.services.llm {
+            Some(Ok(model)) => Arc::clone(model),
+            Some(Err(_)) => return Err("the model cannot be used as it is configured".into()),
+            None => return Err("there is no model".into()),
+        };
+        let (input, tools, words) = (self.input.clone(), self.tools.to_vec(), words.to_vec());
+        let asking = tokio::task::spawn_blocking(move || Llm::new(model).ask(&input, &tools, &words));
+        asking.await.map_err(|_| "the model broke".to_string())?
+    }
+}

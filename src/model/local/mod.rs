@@ -1,0 +1,144 @@
+//! A static embedding model in a folder: a vector for each piece of a word, and a text is the mean of its pieces.
+//!
+//! 1. [`wordpiece`] takes a text apart, as `tokenizer.json` says.
+//! 2. [`tensors`] reads `model.safetensors`.
+
+mod tensors;
+mod wordpiece;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Embed, ModelError, embed};
+use tensors::Tensors;
+use wordpiece::WordPiece;
+
+/// The largest files that are read.
+const MAX_TOKENIZER: u64 = 64 << 20;
+const MAX_TENSORS: u64 = 2 << 30;
+const MAX_CONFIG: u64 = 1 << 20;
+/// The most pieces of a text that count.
+const MAX_PIECES: usize = 512;
+
+/// A static embedding model.
+pub struct StaticModel {
+    identity: String,
+    pieces: WordPiece,
+    /// The vectors of all pieces, one after the other.
+    vectors: Vec<f32>,
+    length: usize,
+    /// Which vector a piece has, and how much it counts; where the model says so.
+    rows: Option<Vec<usize>>,
+    weights: Option<Vec<f32>>,
+    normalize: bool,
+}
+
+impl std::fmt::Debug for StaticModel {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.debug_struct("StaticModel").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+impl StaticModel {
+    /// Reads the model in a folder: `tokenizer.json`, `model.safetensors`, `config.json`.
+    pub fn open(folder: &Path) -> Result<Self, ModelError> {
+        let mut hash = blake3::Hasher::new();
+        let mut file = |name: &str, max: u64| {
+            let bytes = read(&folder.join(name), max)
+                .map_err(|problem| ModelError::Configuration(format!("{name} of the model: {problem}")))?;
+            hash.update(&(bytes.len() as u64).to_le_bytes()).update(&bytes);
+            Ok(bytes)
+        };
+        let tokenizer = file("tokenizer.json", MAX_TOKENIZER)?;
+        let tensors = file("model.safetensors", MAX_TENSORS)?;
+        let config = file("config.json", MAX_CONFIG)?;
+        let identity = format!("folder {}", hash.finalize().to_hex());
+        Self::read(&tokenizer, &tensors, &config, identity).map_err(ModelError::Configuration)
+    }
+
+    fn read(tokenizer: &[u8], tensors: &[u8], config: &[u8], identity: String) -> Result<Self, String> {
+        let pieces = WordPiece::read(tokenizer).map_err(|problem| format!("tokenizer.json: {problem}"))?;
+        let config: Value =
+            serde_json::from_slice(config).map_err(|error| format!("config.json is not JSON: {error}"))?;
+        let normalize = config.get("normalize").and_then(Value::as_bool).unwrap_or(true);
+        let wrong = |problem: String| format!("model.safetensors: {problem}");
+        let tensors = Tensors::read(tensors).map_err(wrong)?;
+        let (vectors, shape) = tensors.numbers(&["embeddings", "0", "embedding.weight"]).map_err(wrong)?;
+        let [count, length] = shape[..] else { return Err(wrong("`embeddings` is no table".into())) };
+        if length == 0 || length > embed::MAX_DIMENSIONS || count == 0 {
+            return Err(wrong(format!("`embeddings` has {count} rows of {length} numbers")));
+        }
+        if vectors.iter().any(|number| !number.is_finite()) {
+            return Err(wrong("`embeddings` holds a number that is none".into()));
+        }
+        let rows = match tensors.has("mapping") {
+            true => Some(tensors.numbers(&["mapping"]).map_err(wrong)?.0),
+            false => None,
+        };
+        let rows: Option<Vec<usize>> =
+            rows.map(|rows| rows.into_iter().map(|row| row.max(0.0) as usize).collect());
+        let weights = match tensors.has("weights") {
+            true => Some(tensors.numbers(&["weights"]).map_err(wrong)?.0),
+            false => None,
+        };
+        let last = pieces.last();
+        let known = rows.as_ref().map_or(count, Vec::len).min(weights.as_ref().map_or(usize::MAX, Vec::len));
+        let is_beyond = rows.iter().flatten().any(|row| *row >= count);
+        if last >= known || is_beyond {
+            return Err(wrong(format!(
+                "it has {known} vectors, and tokenizer.json wants more: {}",
+                last + 1
+            )));
+        }
+        if weights.iter().flatten().any(|weight| !weight.is_finite()) {
+            return Err(wrong("`weights` holds a number that is none".into()));
+        }
+        Ok(Self { identity, pieces, vectors, length, rows, weights, normalize })
+    }
+
+    fn vector(&self, text: &str) -> Vec<f32> {
+        let mut sum = vec![0.0_f32; self.length];
+        let pieces = self.pieces.split(text, MAX_PIECES);
+        for &piece in &pieces {
+            let row = self.rows.as_ref().map_or(piece, |rows| rows[piece]);
+            let weight = self.weights.as_ref().map_or(1.0, |weights| weights[piece]);
+            let vector = &self.vectors[row * self.length..(row + 1) * self.length];
+            sum.iter_mut().zip(vector).for_each(|(sum, number)| *sum += weight * number);
+        }
+        let count = pieces.len().max(1) as f32;
+        sum.iter_mut().for_each(|number| *number /= count);
+        let size = sum.iter().map(|number| number * number).sum::<f32>().sqrt();
+        if self.normalize && size > 0.0 {
+            sum.iter_mut().for_each(|number| *number /= size);
+        }
+        sum
+    }
+}
+
+impl Embed for StaticModel {
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn embed(&self, texts: &[String], _: Duration) -> Result<Vec<Vec<f32>>, ModelError> {
+        let vectors: Vec<Vec<f32>> = texts.iter().map(|text| self.vector(text)).collect();
+        match embed::problem(&vectors, texts.len()) {
+            Some(problem) => Err(ModelError::Configuration(format!("the model answers {problem}"))),
+            None => Ok(vectors),
+        }
+    }
+}
+
+fn read(path: &Path, max: u64) -> Result<Vec<u8>, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    let size = file.take(max + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if size as u64 > max { Err(format!("it is larger than {} MB", max >> 20)) } else { Ok(bytes) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! Picking: the few tools that an input may need, before they are bound (PICK-1 to PICK-5). Nothing is run.
+//!
+//! 1. An [`Input`] is text, or any JSON as text.
+//! 2. A [`Filter`] says which tools count at all.
+//! 3. A [`Scorer`] scores those: [`Keyword`], [`Embedding`], [`Llm`], [`Hybrid`], or a caller's own.
+//! 4. [`rank`] keeps the best. When scoring takes too long, the first tools in their order are taken instead.
+
+mod embedding;
+mod filter;
+mod hybrid;
+mod input;
+mod keyword;
+mod llm;
+
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::catalog::Tool;
+
+pub use embedding::Embedding;
+pub use filter::Filter;
+pub use hybrid::{Hybrid, mixed};
+pub use input::Input;
+pub use keyword::{Keyword, scores};
+pub use llm::Llm;
+
+/// How to pick.
+#[derive(Clone)]
+pub struct Options {
+    /// The most tools.
+    pub max_candidates: usize,
+    /// What a tool must score at least.
+    pub min_score: f32,
+    /// Whether tools that are marked unsafe count.
+    pub allow_unsafe: bool,
+    /// Which tools count otherwise.
+    pub filter: Filter,
+    /// Who scores; by words unless another is given.
+    pub scorer: Option<Arc<dyn Scorer>>,
+    /// How long scoring may take altogether.
+    pub timeout: Option<Duration>,
+    /// Whether each tool tells where its score comes from.
+    pub debug: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_candidates: 3,
+            min_score: 0.05,
+            allow_unsafe: false,
+            filter: Filter::default(),
+            scorer: None,
+            timeout: None,
+            debug: false,
+        }
+    }
+}
+
+/// Who scores tools.
+pub trait Scorer: Send + Sync {
+    /// What it is called in [`Provenance`].
+    fn name(&self) -> &str;
+
+    /// A score for each tool, in their order; or why there are none.
+    fn score(&self, input: &Input, tools: &[Arc<Tool>]) -> Result<Vec<Score>, String>;
+}
+
+/// A caller's own scorer, one tool at a time.
+impl<F: Fn(&Input, &Tool) -> Score + Send + Sync> Scorer for F {
+    fn name(&self) -> &str {
+        "custom"
+    }
+
+    fn score(&self, input: &Input, tools: &[Arc<Tool>]) -> Result<Vec<Score>, String> {
+        Ok(tools.iter().map(|tool| self(input, tool)).collect())
+    }
+}
+
+/// How well a tool fits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Score {
+    /// From 0 to 1.
+    pub score: f32,
+    /// Why, for people.
+    pub reason: Option<String>,
+    /// What else the scorer says; for [`Provenance`].
+    pub details: Value,
+}
+
+/// A tool that was picked.
+#[derive(Clone, Debug)]
+pub struct Picked {
+    /// The tool.
+    pub tool: Arc<Tool>,
+    /// How well it fits, from 0 to 1.
+    pub score: f32,
+    /// Why it is here, for people.
+    pub reason: Option<String>,
+    /// Where the score comes from, with [`Options::debug`].
+    pub provenance: Option<Provenance>,
+}
+
+/// Where a score comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Provenance {
+    /// Who scored.
+    pub scorer: String,
+    /// What else it says.
+    pub details: Value,
+}
+
+/// What was picked.
+#[derive(Clone, Debug, Default)]
+pub struct Picks {
+    /// The best first; ties in the order of tools. None is a result too.
+    pub candidates: Vec<Picked>,
+    /// What was done in place of what was asked for, and why.
+    pub fallback: Option<String>,
+}
+
+/// Picks the tools that an input may need.
+pub fn pick(input: &Value, tools: &[Arc<Tool>], options: &Options) -> Picks {
+    let input = Input::new(input.clone());
+    let counts = |tool: &&Arc<Tool>| options.counts(tool);
+    let tools: Vec<Arc<Tool>> = tools.iter().filter(counts).cloned().collect();
+    let by_words: Arc<dyn Scorer> = Arc::new(Keyword::default());
+    let scorer = options.scorer.as_ref().unwrap_or(&by_words);
+    let scored = match options.timeout {
+        None => Scored::from(scorer.score(&input, &tools)),
+        Some(timeout) => in_time(scorer, &input, &tools, timeout),
+    };
+    match scored {
+        Scored::Done(scores) if scores.len() == tools.len() => {
+            Picks { candidates: rank(&tools, scores, scorer.name(), options), fallback: None }
+        }
+        Scored::Late(timeout) => first(&tools, timeout, options),
+        other => {
+            let why = match other {
+                Scored::Failed(why) => why,
+                _ => "it gave another number of scores than there are tools".into(),
+            };
+            let scores = by_words.score(&input, &tools).unwrap_or_default();
+            let fallback = Some(format!("scored by words, since {} failed: {why}", scorer.name()));
+            Picks { candidates: rank(&tools, scores, by_words.name(), options), fallback }
+        }
+    }
+}
+
+enum Scored {
+    Done(Vec<Score>),
+    Failed(String),
+    Late(Duration),
+}
+
+impl From<Result<Vec<Score>, String>> for Scored {
+    fn from(scores: Result<Vec<Score>, String>) -> Self {
+        scores.map_or_else(Scored::Failed, Scored::Done)
+    }
+}
+
+/// Scores on a thread, which is left behind when it takes too long.
+fn in_time(scorer: &Arc<dyn Scorer>, input: &Input, tools: &[Arc<Tool>], timeout: Duration) -> Scored {
+    let (sender, scores) = sync_channel(1);
+    let (scorer, input, tools) = (Arc::clone(scorer), input.clone(), tools.to_vec());
+    let work = move || _ = sender.send(scorer.score(&input, &tools));
+    if let Err(error) = std::thread::Builder::new().name("pick".into()).spawn(work) {
+        return Scored::Failed(error.to_string());
+    }
+    match scores.recv_timeout(timeout) {
+        Ok(scores) => scores.into(),
+        Err(RecvTimeoutError::Timeout) => Scored::Late(timeout),
+        Err(RecvTimeoutError::Disconnected) => Scored::Failed("the scorer broke".into()),
+    }
+}
+
+impl Options {
+    /// Whether a tool counts.
+    pub fn counts(&self, tool: &Tool) -> bool {
+        (self.allow_unsafe || tool.definition.safe != Some(false)) && self.filter.passes(tool)
+    }
+}
+
+/// A score as it is shown, with four digits.
+pub fn rounded(score: f32) -> f64 {
+    (f64::from(score) * 10_000.0).round() / 10_000.0
+}
+
+/// The best of these; `scores` are in the order of `tools`.
+pub fn rank(tools: &[Arc<Tool>], scores: Vec<Score>, scorer: &str, options: &Options) -> Vec<Picked> {
+    let mut scored: Vec<(&Arc<Tool>, Score)> = tools.iter().zip(scores).collect();
+    for (_, score) in &mut scored {
+        score.score = if score.score.is_finite() { score.score.clamp(0.0, 1.0) } else { 0.0 };
+    }
+    scored.retain(|(_, score)| score.score >= options.min_score);
+    scored.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
+    scored.truncate(options.max_candidates);
+    let picked = |(tool, Score { score, reason, details }): (&Arc<Tool>, Score)| {
+        let provenance = options.debug.then(|| Provenance { scorer: scorer.into(), details });
+        Picked { tool: Arc::clone(tool), score, reason, provenance }
+    };
+    scored.into_iter().map(picked).collect()
+}
+
+/// The first tools in their order, since there was no time for scores.
+pub fn first(tools: &[Arc<Tool>], timeout: Duration, options: &Options) -> Picks {
+    let why = format!(
+        "scoring took longer than {} ms; these are the first tools in their order",
+        timeout.as_millis()
+    );
+    let picked = |tool: &Arc<Tool>| Picked {
+        tool: Arc::clone(tool),
+        score: 0.0,
+        reason: Some("first in order; not scored".into()),
+        provenance: options.debug.then(|| Provenance { scorer: "order".into(), details: Value::Null }),
+    };
+    Picks { candidates: tools.iter().take(options.max_candidates).map(picked).collect(), fallback: Some(why) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Words and meaning in one order.
+
+use std::collections::HashMap;
+
+use super::Nearness;
+use crate::search::confidence::NAMED;
+use crate::search::{Found, Hit, Verdict};
+
+/// How many of the nearest in meaning may join what was found by words.
+pub const POOL: usize = 100;
+
+/// From here on, nearness alone says that something fits.
+const FITS: f32 = 0.5;
+
+/// Puts meaning beside words: each score over its range for this query, `weight` of it meaning. `words` should hold at
+/// least [`POOL`] hits. What is named stays first. Confidence is the higher of the two, so that meaning only adds to it;
+/// something fits when words say so, or when it is near enough.
+pub fn fuse(
+    words: Found,
+    near: &Nearness,
+    weight: f32,
+    limit: usize,
+    counts: &dyn Fn(usize) -> bool,
+    named: &dyn Fn(usize) -> bool,
+) -> Found {
+    let places = (0..near.cosine.len()).filter(|&place| counts(place));
+    let mut nearest: Vec<(usize, f32)> = places.map(|place| (place, near.cosine[place])).collect();
+    let low = nearest.iter().map(|(_, cosine)| *cosine).fold(f32::INFINITY, f32::min);
+    let high = nearest.iter().map(|(_, cosine)| *cosine).fold(f32::NEG_INFINITY, f32::max);
+    let share = |place: usize| match near.cosine.get(place) {
+        Some(cosine) if high > low => (cosine - low) / (high - low),
+        _ => 0.0,
+    };
+    // The index gives just this confidence to what a query names.
+    let is_named = |hit: &Hit| hit.confidence == NAMED || named(hit.entry);
+    let by_words = words.hits.iter().filter(|hit| !is_named(hit)).map(|hit| hit.score);
+    let most = by_words.fold(0.0_f32, f32::max);
+    let mut hits: HashMap<usize, Hit> = HashMap::new();
+    let mut first: HashMap<usize, usize> = HashMap::new();
+    for (rank, hit) in words.hits.into_iter().enumerate() {
+        let is_named = is_named(&hit);
+        if is_named {
+            first.insert(hit.entry, rank);
+        }
+        let of_words = if is_named { 1.0 } else { (hit.score / most.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0) };
+        let score = (1.0 - weight) * of_words + weight * share(hit.entry);
+        let by_meaning = near.confidence(hit.entry);
+        let reason = match by_meaning > 0.0 {
+            true => format!("{}; {}", hit.reason, reason(near, hit.entry)),
+            false => hit.reason,
+        };
+        hits.insert(hit.entry, Hit { score, confidence: hit.confidence.max(by_meaning), reason, ..hit });
+    }
+    let pool = POOL.max(limit);
+    if nearest.len() > pool {
+        nearest
+            .select_nth_unstable_by(pool, |one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        nearest.truncate(pool);
+    }
+    for (place, _) in nearest {
+        let confidence = near.confidence(place);
+        if confidence > 0.0 {
+            let hit = || Hit {
+                entry: place,
+                score: weight * share(place),
+                confidence,
+                reason: reason(near, place),
+            };
+            hits.entry(place).or_insert_with(hit);
+        }
+    }
+    let mut hits: Vec<Hit> = hits.into_values().collect();
+    let rank = |hit: &Hit| first.get(&hit.entry).copied().unwrap_or(usize::MAX);
+    hits.sort_by(|one, other| {
+        let by_score = || other.score.total_cmp(&one.score).then(one.entry.cmp(&other.entry));
+        rank(one).cmp(&rank(other)).then_with(by_score)
+    });
+    hits.truncate(limit);
+    let is_near = hits.iter().any(|hit| near.confidence(hit.entry) >= FITS);
+    let verdict = if is_near { Verdict::Match } else { words.verdict };
+    Found { verdict, hits }
+}
+
+fn reason(near: &Nearness, place: usize) -> String {
+    format!("near in meaning ({:.2})", near.cosine.get(place).copied().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests;

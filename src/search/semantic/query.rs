@@ -1,0 +1,180 @@
+//! The vectors of queries, within a time. A model that fails is left alone for a while, so that searches do not wait for it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::text::cut;
+use super::vectors::{Unit, unit};
+use super::{Nearness, Semantic, Slot};
+
+/// After how many failures in a row nobody waits for vectors of tools any more.
+const HOPELESS: u32 = 3;
+/// How many questions the model is asked at once.
+const AT_ONCE: usize = 32;
+/// How many queries are remembered.
+const REMEMBERED: usize = 2_048;
+/// How long to leave a model alone after a failure; twice as long after each further one.
+const REST: Duration = Duration::from_millis(500);
+const MAX_REST: Duration = Duration::from_secs(30);
+
+/// What is known of queries so far.
+pub(super) struct Queries {
+    known: Mutex<HashMap<String, Unit>>,
+    room: Arc<Semaphore>,
+    health: Mutex<Health>,
+    on: AtomicU64,
+    unavailable: AtomicU64,
+}
+
+#[derive(Default)]
+struct Health {
+    failures: u32,
+    rests_until: Option<Instant>,
+    trouble: Option<(String, String)>,
+}
+
+impl Default for Queries {
+    fn default() -> Self {
+        Self {
+            known: Mutex::default(),
+            room: Arc::new(Semaphore::new(AT_ONCE)),
+            health: Mutex::default(),
+            on: AtomicU64::default(),
+            unavailable: AtomicU64::default(),
+        }
+    }
+}
+
+impl Queries {
+    /// What was wrong when the model was last asked, for the operator and for callers.
+    pub(super) fn trouble(&self) -> Option<(String, String)> {
+        locked(&self.health).trouble.clone()
+    }
+
+    /// Searches with the model, and without.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        (self.on.load(Relaxed), self.unavailable.load(Relaxed))
+    }
+
+    fn ended(&self, trouble: Option<(String, String)>) {
+        let mut health = locked(&self.health);
+        let before = health.failures;
+        health.failures = if trouble.is_some() { before.saturating_add(1) } else { 0 };
+        let rest = REST.saturating_mul(1 << before.min(10)).min(MAX_REST);
+        health.rests_until = trouble.is_some().then(|| Instant::now() + rest);
+        match (&trouble, before) {
+            (Some((trouble, _)), 0) => tracing::warn!("semantic search: {trouble}"),
+            (None, 1..) => tracing::info!("semantic search: the model answers again"),
+            _ => {}
+        }
+        health.trouble = trouble;
+    }
+
+    fn remember(&self, queries: Vec<String>, units: &[Unit]) {
+        let mut known = locked(&self.known);
+        if known.len() + queries.len() > REMEMBERED {
+            known.clear();
+        }
+        known.extend(queries.into_iter().zip(units.iter().cloned()));
+    }
+}
+
+impl Semantic {
+    /// How near each query is to each tool of a slot; or why that cannot be said now, for callers.
+    pub async fn near(&self, slot: &Arc<Slot>, queries: &[&str]) -> Result<Vec<Nearness>, String> {
+        let near = self.asked(slot, queries).await;
+        let counter = if near.is_ok() { &self.queries.on } else { &self.queries.unavailable };
+        counter.fetch_add(1, Relaxed);
+        near
+    }
+
+    async fn asked(&self, slot: &Arc<Slot>, queries: &[&str]) -> Result<Vec<Nearness>, String> {
+        self.tools_are_there(slot).await?;
+        let queries: Vec<String> = queries.iter().map(|query| cut(query)).collect();
+        let (mut units, mut unknown) = (HashMap::new(), Vec::new());
+        for query in &queries {
+            match locked(&self.queries.known).get(query) {
+                Some(unit) => _ = units.insert(query.clone(), Arc::clone(unit)),
+                None if query.is_empty() => return Err("the query is empty".into()),
+                None if unknown.contains(query) => {}
+                None => unknown.push(query.clone()),
+            }
+        }
+        if !unknown.is_empty() {
+            units.extend(self.vectors(unknown).await?);
+        }
+        let slot = Arc::clone(slot);
+        // Milliseconds, where there are many tools and long vectors: too long for a thread that serves others.
+        let compare = move || {
+            let vectors = slot.vectors()?;
+            queries.iter().map(|query| vectors.nearness(units.get(query)?)).collect::<Option<Vec<Nearness>>>()
+        };
+        let near = tokio::task::spawn_blocking(compare).await.unwrap_or_default();
+        near.ok_or_else(|| {
+            locked(&self.queries.known).clear();
+            "the model answers with vectors of another length than before; a restart without the cache helps"
+                .into()
+        })
+    }
+
+    /// Waits for the vectors of tools, if that is what one does here.
+    async fn tools_are_there(&self, slot: &Arc<Slot>) -> Result<(), String> {
+        if slot.vectors().is_some() {
+            return Ok(());
+        }
+        let mut filled = self.shared.filled.subscribe();
+        self.prepare(slot);
+        let is_hopeful = || slot.vectors().is_none() && self.shared.progress().failures < HOPELESS;
+        let there = async { while is_hopeful() && filled.changed().await.is_ok() {} };
+        let _ = timeout(self.options.patience, there).await;
+        if slot.vectors().is_some() {
+            return Ok(());
+        }
+        let progress = self.progress();
+        Err(progress.missing(progress.brief.as_deref()))
+    }
+
+    /// The vectors of queries that are asked for the first time.
+    async fn vectors(&self, queries: Vec<String>) -> Result<Vec<(String, Unit)>, String> {
+        {
+            let health = locked(&self.queries.health);
+            if let (Some(until), Some((_, brief))) = (health.rests_until, &health.trouble)
+                && Instant::now() < until
+            {
+                return Err(brief.clone());
+            }
+        }
+        let room = Arc::clone(&self.queries.room).try_acquire_owned();
+        let Ok(room) = room else { return Err("too many searches at once".into()) };
+        let (model, patience, asked) =
+            (Arc::clone(&self.shared.model), self.options.timeout, queries.clone());
+        // The room is taken for as long as the model is asked, also when nobody waits for it any more.
+        let asking = tokio::task::spawn_blocking(move || {
+            let _room = room;
+            model.embed(&asked, patience)
+        });
+        let answer = match timeout(patience, asking).await {
+            Ok(Ok(Ok(vectors))) => Ok(vectors),
+            Ok(Ok(Err(error))) => Err((error.to_string(), error.brief())),
+            Ok(Err(_)) => Err(("the model broke".into(), "the model broke".into())),
+            Err(_) => {
+                let late = format!("no answer from the model within {} ms", patience.as_millis());
+                Err((late.clone(), late))
+            }
+        };
+        self.queries.ended(answer.as_ref().err().cloned());
+        let units: Vec<Unit> =
+            answer.map_err(|(_, brief)| brief)?.iter().map(|vector| unit(vector)).collect();
+        self.queries.remember(queries.clone(), &units);
+        Ok(queries.into_iter().zip(units).collect())
+    }
+}
+
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
