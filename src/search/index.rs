@@ -59,8 +59,8 @@ const FIELDS: [(Field, f32, f32); 8] = [
     (Field::Alias, 1.5, 0.3),
     (Field::Short, 1.5, 0.5),
     (Field::Long, 1.5, 0.5),
-    (Field::Parameter, 0.5, 0.5),
-    (Field::ParameterText, 0.5, 0.5),
+    (Field::Parameter, 0.8, 0.5),
+    (Field::ParameterText, 0.7, 0.5),
     (Field::Label, 1.0, 0.3),
     (Field::Example, 0.4, 0.5),
 ];

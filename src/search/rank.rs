@@ -13,13 +13,13 @@ use super::{Found, Hit, Request, Verdict, reason};
 /// The entries that are looked at closely.
 pub(super) const CANDIDATES: usize = 100;
 /// How much a name that the query says counts, as a share of the best score.
-const NAME: f32 = 0.2;
+const NAME: f32 = 0.15;
 /// How much words count that stand next to each other in both.
-const PAIR: f32 = 0.3;
+const PAIR: f32 = 0.4;
 /// How much being about the same counts, as a share of the best score.
-const ABOUT: f32 = 0.35;
+const ABOUT: f32 = 0.4;
 /// What counts less than this share of the most that a word can tell is not added up: it stands in many entries.
-const FAINT: f32 = 0.1;
+const FAINT: f32 = 0.05;
 /// Longer queries are no names.
 const MAX_NAME: usize = 200;
 /// The fewest hits whose features tell whether anything fits.
