@@ -1,5 +1,8 @@
 //! What a function answers.
 
+use std::borrow::Cow;
+
+use bytes::Bytes;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -8,9 +11,17 @@ use crate::provider::call::FieldError;
 /// The answer to a call: `{"ok": true, ..., "meta": {...}}`, or `{"ok": false, "error": {...}, "meta": {...}}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    body: Map<String, Value>,
+    body: Body,
     text: Option<String>,
     error: Option<ErrorCode>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Body {
+    /// Made for this call.
+    Own(Map<String, Value>),
+    /// JSON that was made before, whole.
+    Kept(Bytes),
 }
 
 /// What kind of thing went wrong; stable, and documented in `docs/errors.md`.
@@ -23,14 +34,36 @@ pub enum ErrorCode {
     NotFound,
     /// Several tools go by this name.
     Ambiguous,
+    /// No tool has what was asked for, in this category.
+    NoMatchInCategory,
+    /// There is no such category.
+    UnknownPath,
+    /// The discovery protocol's word for [`ErrorCode::NotFound`].
+    ToolNotFound,
+    /// The tool is there, and not for this caller.
+    NotAuthorized,
+    /// The catalog has changed since the cursor was given.
+    CursorExpired,
+    /// The call is right, and nothing here can run it.
+    NoBackend,
     /// A mistake of ours, or of a template.
     Internal,
 }
 
 impl ErrorCode {
     /// Every code.
-    pub const ALL: [ErrorCode; 4] =
-        [ErrorCode::ValidationError, ErrorCode::NotFound, ErrorCode::Ambiguous, ErrorCode::Internal];
+    pub const ALL: [ErrorCode; 10] = [
+        ErrorCode::ValidationError,
+        ErrorCode::NotFound,
+        ErrorCode::Ambiguous,
+        ErrorCode::NoMatchInCategory,
+        ErrorCode::UnknownPath,
+        ErrorCode::ToolNotFound,
+        ErrorCode::NotAuthorized,
+        ErrorCode::CursorExpired,
+        ErrorCode::NoBackend,
+        ErrorCode::Internal,
+    ];
 
     /// As it is written.
     pub fn as_str(self) -> &'static str {
@@ -38,6 +71,12 @@ impl ErrorCode {
             ErrorCode::ValidationError => "VALIDATION_ERROR",
             ErrorCode::NotFound => "NOT_FOUND",
             ErrorCode::Ambiguous => "AMBIGUOUS",
+            ErrorCode::NoMatchInCategory => "NO_MATCH_IN_CATEGORY",
+            ErrorCode::UnknownPath => "UNKNOWN_PATH",
+            ErrorCode::ToolNotFound => "TOOL_NOT_FOUND",
+            ErrorCode::NotAuthorized => "NOT_AUTHORIZED",
+            ErrorCode::CursorExpired => "CURSOR_EXPIRED",
+            ErrorCode::NoBackend => "NO_BACKEND",
             ErrorCode::Internal => "INTERNAL",
         }
     }
@@ -46,9 +85,15 @@ impl ErrorCode {
     pub fn http_status(self) -> u16 {
         match self {
             ErrorCode::ValidationError => 400,
-            ErrorCode::NotFound => 404,
+            ErrorCode::NotAuthorized => 403,
+            ErrorCode::NotFound
+            | ErrorCode::NoMatchInCategory
+            | ErrorCode::UnknownPath
+            | ErrorCode::ToolNotFound => 404,
             ErrorCode::Ambiguous => 409,
+            ErrorCode::CursorExpired => 410,
             ErrorCode::Internal => 500,
+            ErrorCode::NoBackend => 501,
         }
     }
 }
@@ -66,11 +111,17 @@ pub struct Refusal {
     /// Names that may have been meant, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
+    /// Where to look instead: categories, tools.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub hints: Map<String, Value>,
     /// What to do next.
     pub next_action: String,
     /// Arguments that would have been right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Value>,
+    /// The call as it was checked, for somebody who can run it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<Value>,
 }
 
 impl Refusal {
@@ -81,9 +132,19 @@ impl Refusal {
             message: message.into(),
             field_errors: Vec::new(),
             nearest: Vec::new(),
+            hints: Map::new(),
             next_action: next_action.into(),
             example: None,
+            call: None,
         }
+    }
+
+    /// With something to look at instead, unless there is nothing.
+    pub(super) fn hint(mut self, what: &str, list: Vec<Value>) -> Self {
+        if !list.is_empty() {
+            self.hints.insert(what.into(), list.into());
+        }
+        self
     }
 }
 
@@ -93,7 +154,12 @@ impl Answer {
         let mut body = Map::with_capacity(fields.len() + 2);
         body.insert("ok".into(), true.into());
         body.extend(fields);
-        Self { body, text, error: None }
+        Self { body: Body::Own(body), text, error: None }
+    }
+
+    /// An answer that was made before: one JSON object with `ok` and `meta`.
+    pub(super) fn kept(json: Bytes) -> Self {
+        Self { body: Body::Kept(json), text: None, error: None }
     }
 
     /// Whether there is a result.
@@ -107,13 +173,24 @@ impl Answer {
     }
 
     /// The answer as a JSON object.
-    pub fn body(&self) -> &Map<String, Value> {
-        &self.body
+    pub fn body(&self) -> Cow<'_, Map<String, Value>> {
+        match &self.body {
+            Body::Own(fields) => Cow::Borrowed(fields),
+            Body::Kept(json) => Cow::Owned(serde_json::from_slice(json).unwrap_or_default()),
+        }
+    }
+
+    /// The answer as JSON on one line.
+    pub fn json(&self) -> Bytes {
+        match &self.body {
+            Body::Own(fields) => serde_json::to_vec(fields).unwrap_or_default().into(),
+            Body::Kept(json) => json.clone(),
+        }
     }
 
     /// What a model reads: the text where there is one, else the JSON on one line.
     pub fn text(&self) -> String {
-        self.text.clone().unwrap_or_else(|| serde_json::to_string(&self.body).unwrap_or_default())
+        self.text.clone().unwrap_or_else(|| String::from_utf8_lossy(&self.json()).into_owned())
     }
 
     /// Whether [`Answer::text`] is markdown rather than JSON.
@@ -122,7 +199,9 @@ impl Answer {
     }
 
     pub(super) fn versioned(mut self, registry_version: &str) -> Self {
-        self.body.insert("meta".into(), json!({ "registry_version": registry_version }));
+        if let Body::Own(fields) = &mut self.body {
+            fields.insert("meta".into(), json!({ "registry_version": registry_version }));
+        }
         self
     }
 }
@@ -132,6 +211,6 @@ impl From<Refusal> for Answer {
         let error = serde_json::to_value(&refusal).unwrap_or_default();
         let body =
             [("ok".to_string(), Value::Bool(false)), ("error".to_string(), error)].into_iter().collect();
-        Self { body, text: None, error: Some(refusal.code) }
+        Self { body: Body::Own(body), text: None, error: Some(refusal.code) }
     }
 }

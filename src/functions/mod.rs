@@ -9,8 +9,10 @@
 mod answer;
 mod arguments;
 mod context;
+mod discovery;
 mod edition;
 mod read_tool_doc;
+mod tool_search;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -44,7 +46,15 @@ enum Handler {
 type Later = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
 
 /// Every function, in the order in which lists show them.
-const ALL: [Function; 1] = [Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) }];
+const ALL: [Function; 7] = [
+    Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) },
+    Function { name: "tool_search", run: Handler::Now(tool_search::run) },
+    Function { name: "list", run: Handler::Now(discovery::list) },
+    Function { name: "search_nodes", run: Handler::Now(discovery::search_nodes) },
+    Function { name: "search_tool_by_category", run: Handler::Now(discovery::search_tool_by_category) },
+    Function { name: "expand_tool", run: Handler::Now(discovery::expand_tool) },
+    Function { name: "call_tool", run: Handler::Now(discovery::call_tool) },
+];
 
 impl Function {
     /// Every function, in the order in which lists show them.

@@ -76,7 +76,7 @@ impl Generation {
         let tools = |edition: &Edition| edition.catalog().tools.len();
         let shelf = |roles: &[String]| {
             let restricted = edition(Some(roles))?;
-            if tools(&restricted) == tools(whole.edition()) {
+            if tools(&restricted) == tools(whole.edition()) && !restricted.withholds() {
                 return Ok::<_, String>(Arc::clone(&whole));
             }
             // Findings name tools, also those that these callers may not see.

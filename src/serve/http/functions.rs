@@ -125,8 +125,8 @@ fn written(answer: &Answer, asked: &HeaderMap) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let liked = preferred(asked, &[Media::Json, Media::Markdown, Media::Text]).unwrap_or(Media::Json);
     let (media, text) = match liked {
-        Media::Markdown | Media::Text if answer.is_markdown() => (liked, answer.text()),
-        _ => (Media::Json, serde_json::to_string(answer.body()).unwrap_or_default()),
+        Media::Markdown | Media::Text if answer.is_markdown() => (liked, answer.text().into()),
+        _ => (Media::Json, answer.json()),
     };
     let mut headers = HeaderMap::with_capacity(10);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
