@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::short::Cap;
-use super::{Catalog, Tool, docstring, lint, names, op, policy, profile, registry, sample, schema, short, tree};
+use super::{
+    Catalog, Tool, docstring, lint, names, op, policy, profile, registry, sample, schema, short, tree,
+};
 use crate::config::{Facts, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};
 use crate::sources::RawTool;

@@ -160,8 +160,9 @@ impl Tree {
             let summary = said.and_then(|category| category.summary.as_deref()).map(clean_line);
             let summary = summary.filter(|summary| !summary.is_empty());
             let summary = summary.unwrap_or_else(|| self.summary(index, catalog));
-            let tags: Vec<String> =
-                said.map(|category| category.tags.iter().filter_map(|tag| tag_of(tag)).collect()).unwrap_or_default();
+            let tags: Vec<String> = said
+                .map(|category| category.tags.iter().filter_map(|tag| tag_of(tag)).collect())
+                .unwrap_or_default();
             let tags = if tags.is_empty() { usual_tags(node, catalog) } else { tags };
             let node = &mut self.nodes[index];
             (node.summary, node.tags) = (clipped(&summary, MAX_SUMMARY), tags);
@@ -176,7 +177,8 @@ impl Tree {
         let mut tools = node.tools.clone();
         tools.sort_unstable();
         let children = children.into_iter().map(|child| self.nodes[child].name.as_str());
-        let all: Vec<&str> = children.chain(tools.into_iter().map(|tool| catalog.tools[tool].name.as_str())).collect();
+        let all: Vec<&str> =
+            children.chain(tools.into_iter().map(|tool| catalog.tools[tool].name.as_str())).collect();
         let named: Vec<String> = all.iter().take(NAMED).map(|name| clipped(name, MAX_NAME)).collect();
         let rest = all.len() - named.len();
         let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };

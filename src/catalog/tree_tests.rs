@@ -59,11 +59,17 @@ fn what_the_author_says_wins_and_what_is_about_nothing_is_told() {
         summary: Some(summary.into()),
         tags: vec!["objects".into()],
     };
-    let (catalog, findings) =
-        catalog(vec![say("Storage/Buckets", "Buckets and objects"), say("Storag", "?"), say("Storage/Buckets", "!")]);
+    let (catalog, findings) = catalog(vec![
+        say("Storage/Buckets", "Buckets and objects"),
+        say("Storag", "?"),
+        say("Storage/Buckets", "!"),
+    ]);
     let tree = Tree::of(&catalog);
     let node = tree.node(tree.find("Storage/Buckets").unwrap());
-    assert_eq!((node.summary.as_str(), node.tags.as_slice()), ("Buckets and objects", &["objects".to_string()][..]));
+    assert_eq!(
+        (node.summary.as_str(), node.tags.as_slice()),
+        ("Buckets and objects", &["objects".to_string()][..])
+    );
     let told: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[0].contains("Storag") && told[1].contains("described above"), "{told:?}");

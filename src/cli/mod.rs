@@ -16,6 +16,7 @@ mod prompt;
 mod render;
 mod reply;
 mod schema;
+mod search;
 mod seed;
 mod serve;
 mod signals;
@@ -45,6 +46,7 @@ Try it:
   toolcrib seed   workspace --catalog my-catalog --profile writer
   toolcrib payload --catalog tools.json --provider anthropic   what is sent to a model
   toolcrib tokens  --catalog tools.json                        what that costs
+  toolcrib search  \"create an issue\" --catalog tools.json      which tools do that, or that none does
   toolcrib serve   --catalog tools.json                        pages, docs and MCP at http://127.0.0.1:7878
 
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
@@ -60,6 +62,7 @@ enum Command {
     Reply(reply::Reply),
     Prompt(prompt::Prompt),
     Tokens(tokens::Tokens),
+    Search(search::Search),
     Call(call::Call),
     Serve(serve::Serve),
     Import(import::Import),
@@ -97,6 +100,7 @@ pub fn run() -> ExitCode {
         Command::Reply(command) => command.run(),
         Command::Prompt(command) => command.run(),
         Command::Tokens(command) => command.run(),
+        Command::Search(command) => command.run(),
         Command::Call(command) => command.run(),
         Command::Serve(command) => command.run(),
         Command::Import(command) => command.run(),

@@ -57,8 +57,9 @@ pub(super) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal
         .iter()
         .map(|query| Searched::new(edition, query, ranked(edition, query, scope, arguments.limit)))
         .collect();
-    let text = (arguments.format == Format::Text)
-        .then(|| results.iter().map(|result| result.text(edition, is_alone)).collect::<Vec<_>>().join("\n\n"));
+    let text = (arguments.format == Format::Text).then(|| {
+        results.iter().map(|result| result.text(edition, is_alone)).collect::<Vec<_>>().join("\n\n")
+    });
     let mut told: Vec<Map<String, Value>> = results.iter().map(|result| result.fields(edition)).collect();
     let fields = match told.pop() {
         Some(only) if is_alone => only,

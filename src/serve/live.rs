@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use super::Caller;
 use super::http::Shelf;
 use crate::catalog::Checked;
+use crate::config::Listed;
 use crate::finding::{Finding, Severity};
 use crate::functions::{Context, Edition, Services};
 use crate::render::Templates;
@@ -43,6 +44,8 @@ pub struct Setting {
     pub profile: Option<String>,
     /// The sets of roles that tokens have, each sorted.
     pub roles: Vec<Vec<String>>,
+    /// Which functions the list of an MCP client shows.
+    pub functions: Listed,
 }
 
 /// The running catalog.
@@ -129,6 +132,11 @@ impl Live {
             changed,
             reloads: Reloads::default(),
         })
+    }
+
+    /// Which functions the list of an MCP client shows.
+    pub fn listed(&self) -> Listed {
+        self.setting.functions
     }
 
     /// The current generation.

@@ -52,7 +52,12 @@ pub(in crate::functions) fn run(context: &Context, arguments: Value) -> Result<A
         None if arguments.tags.is_empty() => {
             let node = edition.tree().node(node);
             let tools = node.tools.iter().map(|&tool| Line::Tool(tool, None));
-            browsed(edition, &arguments, scope, node.children.iter().map(|&node| Line::Node(node)).chain(tools))?
+            browsed(
+                edition,
+                &arguments,
+                scope,
+                node.children.iter().map(|&node| Line::Node(node)).chain(tools),
+            )?
         }
         None => tagged(edition, &arguments, scope)?,
     };
@@ -91,7 +96,8 @@ fn browsed(
 fn tagged(edition: &Edition, arguments: &Arguments, scope: Scope<'_>) -> Result<Page, Refusal> {
     let tree = edition.tree();
     let is_inside = |&node: &usize| node != scope.node && tree.holds(scope.node, node);
-    let nodes = (1..tree.nodes().len()).filter(is_inside).filter(|&node| scope.has_tags(&tree.node(node).tags));
+    let nodes =
+        (1..tree.nodes().len()).filter(is_inside).filter(|&node| scope.has_tags(&tree.node(node).tags));
     let tools = scope.tools(edition).map(|tool| Line::Tool(tool, None));
     let lines: Vec<Line> = nodes.map(Line::Node).chain(tools).collect();
     if lines.is_empty() {
@@ -150,5 +156,8 @@ fn answer(edition: &Edition, scope: Scope<'_>, arguments: &Arguments, page: Page
         ("tools", tools.into()),
         ("next_cursor", page.next.into()),
     ];
-    Answer::new(fields.map(|(name, value)| (name.to_string(), value)).into_iter().collect::<Map<_, _>>(), None)
+    Answer::new(
+        fields.map(|(name, value)| (name.to_string(), value)).into_iter().collect::<Map<_, _>>(),
+        None,
+    )
 }

@@ -101,7 +101,9 @@ pub(super) fn ranked(edition: &Edition, query: &str, limit: usize) -> Ranked {
     hits.sort_by(|one, other| {
         let by_confidence = other.confidence.total_cmp(&one.confidence);
         let by_depth = || depth(other).cmp(&depth(one));
-        by_confidence.then_with(by_depth).then_with(|| tree.node(one.node).path.cmp(&tree.node(other.node).path))
+        by_confidence
+            .then_with(by_depth)
+            .then_with(|| tree.node(one.node).path.cmp(&tree.node(other.node).path))
     });
     let least = hits.first().map_or(0.0, |best| best.confidence * LEAST);
     hits.retain(|hit| hit.confidence >= least);

@@ -48,7 +48,9 @@ fn unknown(edition: &Edition, path: &str) -> Refusal {
     let last = path.rsplit('/').next().unwrap_or(path);
     let by_path = nearest(path, tree.nodes().iter().map(|node| node.path.as_str()));
     let by_name = nearest(last, tree.nodes().iter().map(|node| node.name.as_str()));
-    let named = |name: &&str| (0..tree.nodes().len()).filter(|&node| tree.node(node).name == *name).collect::<Vec<_>>();
+    let named = |name: &&str| {
+        (0..tree.nodes().len()).filter(|&node| tree.node(node).name == *name).collect::<Vec<_>>()
+    };
     let mut close: Vec<usize> = by_path.into_iter().filter_map(|path| tree.find(path)).collect();
     close.extend(by_name.iter().flat_map(named));
     // What is there of the path, from its beginning.
@@ -58,7 +60,9 @@ fn unknown(edition: &Edition, path: &str) -> Refusal {
         close.extend(tree.find(above));
     }
     if close.is_empty() {
-        close.extend(nodes::ranked(edition, &path.replace('/', " "), SUGGESTED).hits.iter().map(|hit| hit.node));
+        close.extend(
+            nodes::ranked(edition, &path.replace('/', " "), SUGGESTED).hits.iter().map(|hit| hit.node),
+        );
     }
     let mut seen = std::collections::HashSet::new();
     close.retain(|&node| node != 0 && seen.insert(node));

@@ -20,12 +20,17 @@ impl Scope<'_> {
     /// The tools in it, by place.
     pub(super) fn tools(self, edition: &Edition) -> impl Iterator<Item = usize> {
         let below = &edition.tree().node(self.node).below;
-        below.iter().copied().filter(move |&tool| self.has_tags(&edition.catalog().tools[tool].definition.tags))
+        below
+            .iter()
+            .copied()
+            .filter(move |&tool| self.has_tags(&edition.catalog().tools[tool].definition.tags))
     }
 
     /// Whether these tags have all that are wanted.
     pub(super) fn has_tags(self, tags: &[String]) -> bool {
-        let is_there = |wanted: &String| tags.iter().any(|tag| tag.trim().to_lowercase() == wanted.trim().to_lowercase());
+        let is_there = |wanted: &String| {
+            tags.iter().any(|tag| tag.trim().to_lowercase() == wanted.trim().to_lowercase())
+        };
         self.tags.iter().all(is_there)
     }
 }

@@ -52,7 +52,8 @@ pub(in crate::functions) fn run(context: &Context, arguments: Value) -> Result<A
     let next = (found.hits.len() > to).then(|| origin.beyond(to, version));
     let fields =
         [("category_path", segments(category)), ("results", results.into()), ("next_cursor", next.into())];
-    let fields: Map<String, Value> = fields.map(|(name, value)| (name.to_string(), value)).into_iter().collect();
+    let fields: Map<String, Value> =
+        fields.map(|(name, value)| (name.to_string(), value)).into_iter().collect();
     Ok(Answer::new(fields, None))
 }
 

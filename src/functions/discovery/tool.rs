@@ -39,7 +39,9 @@ fn refusal(edition: &Edition, name: &str, unresolved: Resolved<'_>) -> Refusal {
             let tools: Vec<&Tool> = nearest.into_iter().filter_map(|name| catalog.find(name)).collect();
             let next = match tools.is_empty() {
                 true => "find the tool by what it does, with search_tool_by_category or tool_search",
-                false => "ask for one of `nearest`, or find the tool by what it does with search_tool_by_category",
+                false => {
+                    "ask for one of `nearest`, or find the tool by what it does with search_tool_by_category"
+                }
             };
             (ErrorCode::ToolNotFound, format!("there is no tool `{shown}`"), tools, next)
         }
@@ -50,7 +52,9 @@ fn refusal(edition: &Edition, name: &str, unresolved: Resolved<'_>) -> Refusal {
     // A tool's name and its op are often both near.
     let ops: indexmap::IndexSet<&str> = tools.iter().map(|tool| tool.op.as_str()).collect();
     let hints = ops.iter().filter_map(|op| catalog.find(op));
-    let hints = hints.map(|tool| serde_json::json!({ "tool_id": tool.op, "summary": tool.short })).collect::<Vec<Value>>();
+    let hints = hints
+        .map(|tool| serde_json::json!({ "tool_id": tool.op, "summary": tool.short }))
+        .collect::<Vec<Value>>();
     let mut refusal = Refusal::new(code, message, next).hint("tools", hints);
     refusal.nearest = ops.into_iter().map(ToString::to_string).collect();
     refusal

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::config::Listed;
 use crate::functions::Edition;
 use crate::tool::clean_line;
 
@@ -12,16 +13,24 @@ const MAX: usize = 2_000;
 const MAX_NAME: usize = 60;
 
 /// What the server is for, and which groups of tools it knows: as many as there is room for, most populous first.
-pub(super) fn instructions(edition: &Edition) -> String {
+pub(super) fn instructions(edition: &Edition, listed: Listed) -> String {
     let catalog = edition.catalog();
     let total = catalog.tools.len();
     let mut text = format!(
         "Documentation of {total} tool{}, read when it is needed.\n\
          - Before the first call of a tool, read its documentation with `read_tool_doc`: its arguments, its rules, and a \
          call that is ready to be used. It takes several names at once.\n\
-         - Names come from the index, the resource toolcrib://tools/README.md, or from your list of tools. Do not make \
-         them up: a name that is wrong is answered with the nearest ones.\n",
+         - {}\n\
+         - Names come from there, from the index, the resource toolcrib://tools/README.md, or from your list of tools. Do \
+         not make them up: a name that is wrong is answered with the nearest ones.\n",
         if total == 1 { "" } else { "s" },
+        match listed {
+            Listed::Gateway => "Find tools by what they do with `tool_search`: say an action and an object.",
+            Listed::Discovery | Listed::All => {
+                "Find tools with `list`, category by category, or with `search_nodes` and `search_tool_by_category`; \
+                 `expand_tool` gives the schemas of one."
+            }
+        },
     );
     let groups = groups(edition);
     if groups.is_empty() {
