@@ -55,7 +55,7 @@ impl Call {
         let answer = answer(self.function, edition, arguments)?;
         let text = match self.text {
             true => answer.text(),
-            false => serde_json::to_string_pretty(&*answer.body()).unwrap_or_default(),
+            false => serde_json::to_string_pretty(answer.body()).unwrap_or_default(),
         };
         print(&format!("{}\n", text.trim_end()))?;
         if answer.is_ok() { Ok(()) } else { Err(Failure::Findings(None)) }

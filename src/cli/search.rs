@@ -62,8 +62,8 @@ impl Search {
         let answer = super::call::answer(function, edition, arguments)?;
         let body = answer.body();
         let text = match (self.json, answer.is_ok()) {
-            (true, _) => format!("{}\n", serde_json::to_string_pretty(&*body).unwrap_or_default()),
-            (false, true) => shown(&body),
+            (true, _) => format!("{}\n", serde_json::to_string_pretty(body).unwrap_or_default()),
+            (false, true) => shown(body),
             (false, false) => {
                 let error = &body["error"];
                 let [message, next] =

@@ -1,6 +1,6 @@
 //! What a function answers.
 
-use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -20,8 +20,8 @@ pub struct Answer {
 enum Body {
     /// Made for this call.
     Own(Map<String, Value>),
-    /// JSON that was made before, whole.
-    Kept(Bytes),
+    /// JSON that was made before, whole; read only by who wants its fields.
+    Kept(Bytes, OnceLock<Map<String, Value>>),
 }
 
 /// What kind of thing went wrong; stable, and documented in `docs/errors.md`.
@@ -159,7 +159,7 @@ impl Answer {
 
     /// An answer that was made before: one JSON object with `ok` and `meta`.
     pub(super) fn kept(json: Bytes) -> Self {
-        Self { body: Body::Kept(json), text: None, error: None }
+        Self { body: Body::Kept(json, OnceLock::new()), text: None, error: None }
     }
 
     /// Whether there is a result.
@@ -173,10 +173,10 @@ impl Answer {
     }
 
     /// The answer as a JSON object.
-    pub fn body(&self) -> Cow<'_, Map<String, Value>> {
+    pub fn body(&self) -> &Map<String, Value> {
         match &self.body {
-            Body::Own(fields) => Cow::Borrowed(fields),
-            Body::Kept(json) => Cow::Owned(serde_json::from_slice(json).unwrap_or_default()),
+            Body::Own(fields) => fields,
+            Body::Kept(json, read) => read.get_or_init(|| serde_json::from_slice(json).unwrap_or_default()),
         }
     }
 
@@ -184,7 +184,7 @@ impl Answer {
     pub fn json(&self) -> Bytes {
         match &self.body {
             Body::Own(fields) => serde_json::to_vec(fields).unwrap_or_default().into(),
-            Body::Kept(json) => json.clone(),
+            Body::Kept(json, _) => json.clone(),
         }
     }
 

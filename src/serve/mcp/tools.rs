@@ -98,6 +98,6 @@ fn refused(stopped: Stopped) -> CallToolResult {
 fn answered(answer: &Answer) -> CallToolResult {
     let text = vec![ContentBlock::text(answer.text())];
     let mut result = if answer.is_ok() { CallToolResult::success(text) } else { CallToolResult::error(text) };
-    result.structured_content = (!answer.is_markdown()).then(|| Value::Object(answer.body().into_owned()));
+    result.structured_content = (!answer.is_markdown()).then(|| Value::Object(answer.body().clone()));
     result
 }
