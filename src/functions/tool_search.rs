@@ -136,8 +136,8 @@ impl<'q> Searched<'q> {
             let Some(tool) = edition.catalog().tools.get(hit.entry) else { continue };
             let (op, effect, summary) = (&tool.op, tool.effect.as_str(), &tool.short);
             let may_not = if edition.is_forbidden(hit.entry) { ", forbidden" } else { "" };
-            let confidence = hundredths(hit.confidence);
-            let _ = write!(text, "\n- {op} ({effect}, {confidence}{may_not}): {summary} [{}]", hit.reason);
+            let (confidence, reason) = (hit.confidence, &hit.reason);
+            let _ = write!(text, "\n- {op} ({effect}, {confidence:.2}{may_not}): {summary} [{reason}]");
         }
         if !self.categories.is_empty() {
             text.push_str("\ncategories:");

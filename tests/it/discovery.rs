@@ -148,10 +148,8 @@ fn errors_say_where_to_look_instead() {
     let lost = error("list", json!({"path": ["qzxvjjkw"]}));
     assert!(lost["hints"]["roots"].as_array().unwrap().len() == 5, "{lost}");
 
-    let elsewhere = error(
-        "search_tool_by_category",
-        json!({"query": "bucket upload", "category_path": ["Rendering"]}),
-    );
+    let elsewhere =
+        error("search_tool_by_category", json!({"query": "bucket upload", "category_path": ["Rendering"]}));
     assert_eq!(elsewhere["hints"]["categories"][0]["path"], json!(["Storage", "Buckets"]), "{elsewhere}");
     assert_eq!(elsewhere["hints"]["tools"][0]["tool_id"], "storage.put_object");
 
@@ -235,9 +233,9 @@ fn what_cannot_be_run_here_comes_back_checked() {
         "{error}"
     );
     let wrong = call(json!({"bucket": 7}));
-    assert_eq!(wrong["error"]["field_errors"][0]["pointer"], "/bucket", "{wrong}");
+    assert_eq!(wrong["error"]["field_errors"][0]["pointer"], "/arguments/bucket", "{wrong}");
     assert!(
-        wrong["error"].get("call").is_none() && wrong["error"]["example"]["bucket"].is_string(),
+        wrong["error"].get("call").is_none() && wrong["error"]["example"]["arguments"]["bucket"].is_string(),
         "{wrong}"
     );
     let guarded = TOOLS.replacen("\"effect\": \"write\",", "\"effect\": \"write\", \"approval\": true,", 1);

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::{read, tool};
 use crate::catalog::{Callable, Tool};
-use crate::functions::{Answer, Context, ErrorCode, Refusal};
+use crate::finding::Violation;
+use crate::functions::{Answer, Context, ErrorCode, Refusal, arguments};
 use crate::provider::call::{Repair, fitted};
 use crate::tool::{Backend, Effect, NoSchemaMode};
 
@@ -25,9 +26,9 @@ struct Checked<'t> {
 
 /// Answers a call.
 pub(in crate::functions) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
-    let Arguments { tool_id, arguments } = read(arguments)?;
-    let (_, tool) = tool::named(&context.edition, &tool_id)?;
-    let call = checked(tool, arguments)?;
+    let asked: Arguments = read(arguments)?;
+    let (_, tool) = tool::named(&context.edition, &asked.tool_id)?;
+    let call = checked(tool, asked.arguments)?;
     let result = execute(&call)?;
     let mut fields = Map::new();
     fields.insert("tool_id".into(), tool.op.as_str().into());
@@ -44,10 +45,7 @@ fn checked(tool: &Tool, arguments: Map<String, Value>) -> Result<Checked<'_>, Re
     match tool.parameters.callable() {
         Callable::Checked => match fitted(tool, arguments) {
             Ok((arguments, repaired)) => Ok(Checked { tool, arguments, repaired }),
-            Err(violations) => {
-                let next = "correct the arguments; `example` fits, and expand_tool gives the whole schema";
-                Err(crate::functions::arguments::unfit(tool, &tool.op, violations, next))
-            }
+            Err(violations) => Err(unfit(tool, violations)),
         },
         Callable::Unchecked(_) => Ok(Checked { tool, arguments, repaired: Vec::new() }),
         Callable::No(reason) => Err(Refusal::new(
@@ -56,6 +54,15 @@ fn checked(tool: &Tool, arguments: Map<String, Value>) -> Result<Checked<'_>, Re
             "choose another tool, or say that this one is broken",
         )),
     }
+}
+
+/// What is wrong with the arguments, in the terms of this function's own arguments.
+fn unfit(tool: &Tool, mut violations: Vec<Violation>) -> Refusal {
+    violations.iter_mut().for_each(|violation| violation.pointer.insert_str(0, "/arguments"));
+    let next = "correct the arguments; `example` fits, and expand_tool gives the whole schema";
+    let mut refusal = arguments::unfit(tool, &tool.op, violations, next);
+    refusal.example = refusal.example.map(|example| json!({ "tool_id": tool.op, "arguments": example }));
+    refusal
 }
 
 /// Runs a call. Whatever runs tools has its place here.

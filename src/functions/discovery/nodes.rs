@@ -132,7 +132,7 @@ pub(in crate::functions) fn entries(catalog: &Catalog, tree: &Tree) -> Vec<Entry
             texts.push((Field::Parameter, tool.name.clone()));
             texts.push((Field::Long, tool.short.clone()));
         }
-        Entry { exact: vec![node.path.clone()], texts, ..Entry::default() }
+        Entry { exact: vec![node.path.clone()], texts }
     };
     tree.nodes().iter().map(entry).collect()
 }

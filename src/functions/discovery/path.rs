@@ -1,7 +1,5 @@
 //! The category that a path means.
 
-use serde_json::Value;
-
 use super::nodes;
 use super::pointer::{category_hints, segments, shown};
 use crate::finding::nearest;
@@ -81,7 +79,7 @@ fn unknown(edition: &Edition, path: &str) -> Refusal {
     let next = match close.first().or(roots.first()) {
         Some(&node) => format!(
             "list one of `hints`, such as {}, or find a category by what it is for with search_nodes",
-            Value::from(segments(tree.node(node)))
+            segments(tree.node(node))
         ),
         None => "call list without a path: there is no category".into(),
     };
