@@ -164,6 +164,27 @@ fn errors_say_where_to_look_instead() {
 }
 
 #[test]
+fn what_is_too_long_to_be_meant_is_answered_all_the_same() {
+    let folder = catalog();
+    let server = crate::serve::Server::start(text(folder.path()), &[], &[]);
+    let (slashes, words) = ("a/".repeat(200_000), "é upload ".repeat(45_000));
+    for (function, arguments, status) in [
+        ("list", json!({"path": [slashes]}), 404),
+        ("list", json!({"path": slashes}), 400),
+        ("list", json!({"query": words}), 200),
+        ("search_nodes", json!({"query": words}), 200),
+        ("tool_search", json!({"query": words, "category": slashes}), 404),
+        ("expand_tool", json!({"tool_id": slashes}), 404),
+        ("list", json!({"cursor": words, "path": ["Coding"]}), 400),
+    ] {
+        let start = std::time::Instant::now();
+        let answer = server.post(function, arguments.to_string());
+        assert_eq!(answer.status(), status, "{function}");
+        assert!(answer.text().unwrap().len() < 4_000 && start.elapsed().as_secs() < 8, "{function}");
+    }
+}
+
+#[test]
 fn a_tool_hangs_in_several_places() {
     let folder = catalog();
     for (path, scope) in [(json!(["Storage", "Buckets"]), "Storage"), (json!(["Data", "Transfer"]), "Data")] {

@@ -71,7 +71,7 @@ pub(super) struct Hit {
 
 /// The categories that fit a query: by their own words, and by the tools in them that fit it.
 pub(super) fn ranked(edition: &Edition, query: &str, limit: usize) -> Ranked {
-    let tree = edition.tree();
+    let (tree, query) = (edition.tree(), tools::read_part(query));
     let mut own = vec![0f32; tree.nodes().len()];
     let mut told = own.clone();
     let is_node = |entry: usize| entry != 0;

@@ -6,6 +6,9 @@ use crate::finding::nearest;
 use crate::functions::{Edition, ErrorCode, Refusal};
 use crate::tool::clean_line;
 
+/// No category is deeper, or has a longer path; more is not looked at.
+const MAX_SEGMENTS: usize = 32;
+const MAX_PATH: usize = 8_192;
 /// How many categories a refusal suggests.
 const SUGGESTED: usize = 3;
 /// How many roots a refusal lists when none of them is close.
@@ -15,8 +18,11 @@ const MAX_ROOTS: usize = 12;
 /// one category. A group of ops, such as `onto.task`, stands for the smallest category with all of its tools.
 pub(in crate::functions) fn node<S: AsRef<str>>(edition: &Edition, path: &[S]) -> Result<usize, Refusal> {
     let segments = path.iter().flat_map(|segment| segment.as_ref().split('/')).map(clean_line);
-    let segments: Vec<String> = segments.filter(|segment| !segment.is_empty()).collect();
+    let segments: Vec<String> = segments.filter(|segment| !segment.is_empty()).take(MAX_SEGMENTS).collect();
     let path = segments.join("/");
+    if path.len() > MAX_PATH {
+        return Err(unknown(edition, &shown(&path)));
+    }
     let found = edition.tree().find(&path).or_else(|| group(edition, &segments));
     found.ok_or_else(|| unknown(edition, &path))
 }

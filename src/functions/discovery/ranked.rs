@@ -35,8 +35,18 @@ impl Scope<'_> {
     }
 }
 
+/// How much of a query is read, in bytes.
+const MAX_QUERY: usize = 2_000;
+
+/// The part of a query that is read.
+pub(super) fn read_part(query: &str) -> &str {
+    let end = (0..=MAX_QUERY.min(query.len())).rev().find(|&end| query.is_char_boundary(end));
+    &query[..end.unwrap_or(0)]
+}
+
 /// The tools in a scope that fit a query, best first.
 pub(in crate::functions) fn ranked(edition: &Edition, query: &str, scope: Scope<'_>, limit: usize) -> Found {
+    let query = read_part(query);
     let index = edition.search();
     if scope.is_everything() {
         return index.find(Request { query, within: None, limit });
