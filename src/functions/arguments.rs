@@ -11,6 +11,10 @@ use crate::provider::call::{FieldError, fitted};
 pub(super) fn check(definition: &Tool, arguments: Value) -> Result<Value, Refusal> {
     let mut arguments = if arguments.is_null() { Value::Object(Default::default()) } else { arguments };
     read_paths(definition, &mut arguments);
+    // Our schemas are closed: what fits as it is needs no other reading.
+    if arguments.is_object() && definition.parameters.accepts(&arguments) {
+        return Ok(arguments);
+    }
     fitted(definition, arguments).map(|(arguments, _)| arguments).map_err(|violations| {
         unfit(definition, &definition.name, violations, "correct the arguments; `example` fits")
     })

@@ -1,8 +1,10 @@
 //! `/v1`: our functions. JSON in, JSON out, or markdown where the client would rather have it.
 
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
 use axum::Extension;
 use axum::body::{Body, HttpBody};
@@ -13,6 +15,7 @@ use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, VARY};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use super::kept::{Kept, Varies, with};
@@ -115,7 +118,7 @@ where
         return Err(Problem::new(ProblemCode::UnsupportedMediaType, message));
     }
     let read = read(asked, body, shared.limits.body_bytes);
-    let bytes = timeout(shared.limits.body_time(), read).await.map_err(|_| {
+    let bytes = within(shared.limits.body_time(), read).await.map_err(|_| {
         let seconds = shared.limits.body_seconds;
         Problem::new(ProblemCode::RequestTimeout, format!("the body did not arrive within {seconds} seconds"))
     })??;
@@ -124,6 +127,26 @@ where
     }
     serde_json::from_slice(&bytes)
         .map_err(|error| Problem::new(ProblemCode::MalformedJson, format!("the body is not JSON: {error}")))
+}
+
+/// What comes of a read, unless it takes too long. Nearly every body has arrived with its head, and is there once it has
+/// been asked for; only for others a clock is started.
+async fn within<T>(limit: Duration, read: impl Future<Output = T>) -> Result<T, Elapsed> {
+    let mut read = pin!(read);
+    let mut is_asked_for = false;
+    let at_once = poll_fn(|context| match read.as_mut().poll(context) {
+        Poll::Ready(done) => Poll::Ready(Some(done)),
+        Poll::Pending if is_asked_for => Poll::Ready(None),
+        Poll::Pending => {
+            is_asked_for = true;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+    });
+    match at_once.await {
+        Some(done) => Ok(done),
+        None => timeout(limit, read).await,
+    }
 }
 
 /// The whole body. One that comes in one piece, as small ones do, is not copied.

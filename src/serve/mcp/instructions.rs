@@ -1,7 +1,5 @@
 //! What a model is told of this server when it connects.
 
-use std::collections::HashMap;
-
 use crate::config::Listed;
 use crate::functions::Edition;
 use crate::tool::clean_line;
@@ -59,12 +57,8 @@ pub(super) fn instructions(edition: &Edition, listed: Listed) -> String {
 
 /// The categories with the number of tools in each, most populous first.
 fn groups(edition: &Edition) -> Vec<(String, usize)> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for category in edition.catalog().tools.iter().flat_map(|tool| &tool.categories) {
-        *counts.entry(category.as_str()).or_default() += 1;
-    }
-    let mut groups: Vec<(String, usize)> =
-        counts.into_iter().map(|(name, count)| (shown(name), count)).collect();
+    let nodes = edition.tree().nodes().iter().filter(|node| !node.tools.is_empty());
+    let mut groups: Vec<(String, usize)> = nodes.map(|node| (shown(&node.path), node.tools.len())).collect();
     groups.sort_by(|(left, more), (right, fewer)| fewer.cmp(more).then_with(|| left.cmp(right)));
     groups
 }
