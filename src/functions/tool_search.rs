@@ -121,8 +121,8 @@ impl<'q> Searched<'q> {
         if let Value::Object(fields) = fields { fields } else { Map::new() }
     }
 
-    /// The same in lines, which take a model about half the tokens of JSON: there the names of fields are said for each
-    /// tool again.
+    /// The same in lines. JSON takes a model two fifths more tokens, since there the names of fields are said for each tool
+    /// again.
     fn text(&self, edition: &Edition, is_alone: bool) -> String {
         let of = if is_alone { String::new() } else { format!(" for \"{}\"", shown(self.query)) };
         let mut text = match self.fits {

@@ -310,6 +310,18 @@ fn a_person_searches_from_the_command_line() {
 }
 
 #[test]
+fn a_search_in_lines_takes_fewer_tokens_than_in_json() {
+    let search = |more: &[&str]| {
+        let arguments = json!({"query": "move a document under a folder"}).to_string();
+        let asked = ["call", "tool_search", &arguments, "--catalog", "examples/buildos"];
+        run(&[&asked, more].concat()).stdout
+    };
+    let json = serde_json::from_str::<Value>(&search(&[])).unwrap().to_string();
+    let [lines, json] = [search(&["--text"]), json].map(|text| toolcrib::tokens::exact(&text));
+    assert!(lines * 10 < json * 9, "{lines} tokens in lines, {json} in JSON");
+}
+
+#[test]
 fn categories_that_there_are_not_are_found() {
     let folder = folder(&[("tools.json", TOOLS), ("toolcrib.toml", "[[category]]\npath = \"Storge\"\n")]);
     let checked = fixture::open(folder.path());
