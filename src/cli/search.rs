@@ -65,10 +65,7 @@ impl Search {
             (true, _) => format!("{}\n", serde_json::to_string_pretty(body).unwrap_or_default()),
             (false, true) => shown(body),
             (false, false) => {
-                let error = &body["error"];
-                let [message, next] =
-                    ["message", "next_action"].map(|field| error[field].as_str().unwrap_or_default());
-                return Err(Failure::Usage(format!("{message}\n  help: {next}")));
+                return Err(Failure::Usage(refused(&body["error"])));
             }
         };
         print(&text)?;
@@ -78,6 +75,23 @@ impl Search {
             Err(Failure::Findings(None))
         }
     }
+}
+
+/// What is wrong, and the categories that there are.
+fn refused(error: &Value) -> String {
+    let [categories, roots] = ["categories", "roots"].map(|hint| {
+        let hints = error["hints"][hint].as_array().map(Vec::as_slice).unwrap_or_default();
+        hints.iter().map(path).collect::<Vec<_>>().join(", ")
+    });
+    let near = if categories.is_empty() { roots } else { categories };
+    let message = error["message"].as_str().unwrap_or_default();
+    if near.is_empty() { message.to_string() } else { format!("{message}\n  help: there are: {near}") }
+}
+
+/// The path of a category.
+fn path(category: &Value) -> String {
+    let segments = category["path"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    segments.collect::<Vec<_>>().join("/")
 }
 
 /// The answer as lines.
@@ -94,9 +108,7 @@ fn shown(body: &Map<String, Value>) -> String {
         out += "\nCategories to look into:\n";
     }
     for category in list("categories") {
-        let segments: Vec<&str> =
-            category["path"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        out += &format!("  {}: {}\n", segments.join("/"), category["summary"].as_str().unwrap_or_default());
+        out += &format!("  {}: {}\n", path(category), category["summary"].as_str().unwrap_or_default());
     }
     out
 }
