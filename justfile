@@ -19,7 +19,7 @@ schemas:
     cargo run --quiet -- schema definition > schema/definition.schema.json
     cargo run --quiet -- schema config > schema/toolcrib.schema.json
 
-# Measure: load, render, payloads, calls, each beside a bare loop over the same bytes.
+# Measure: load, render, payloads, calls, search, each beside a bare loop over the same bytes.
 bench:
     cargo bench
 

@@ -33,6 +33,12 @@ impl CatalogArgs {
         }
     }
 
+    /// The folder that the paths of its configuration are relative to.
+    pub(super) fn folder(&self) -> PathBuf {
+        let folder = if self.catalog.is_dir() { Some(self.catalog.as_path()) } else { self.catalog.parent() };
+        folder.map(Path::to_path_buf).unwrap_or_default()
+    }
+
     /// Opens the catalog.
     pub(super) fn open(&self) -> Result<Checked, Failure> {
         let path = self.path()?;

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use super::catalog::{CatalogArgs, counted};
+use super::eval::check_labels;
 use super::{Failure, Outcome, note, print};
 use crate::finding::{Severity, json_report, text_report};
 
@@ -28,7 +29,8 @@ pub(super) struct Check {
 
 impl Check {
     pub(super) fn run(self) -> Outcome {
-        let checked = self.catalog.open()?;
+        let mut checked = self.catalog.open()?;
+        check_labels(&self.catalog, &mut checked);
         let tools = checked.catalog.tools.len();
         if self.json {
             let mut report = json_report(&checked.findings);

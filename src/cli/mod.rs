@@ -7,6 +7,7 @@ mod call;
 mod catalog;
 mod check;
 mod completions;
+mod eval;
 mod import;
 mod init;
 mod parse;
@@ -47,6 +48,7 @@ Try it:
   toolcrib payload --catalog tools.json --provider anthropic   what is sent to a model
   toolcrib tokens  --catalog tools.json                        what that costs
   toolcrib search  \"create an issue\" --catalog tools.json      which tools do that, or that none does
+  toolcrib eval    --catalog tools.json --queries queries.jsonl  whether search finds the right ones
   toolcrib serve   --catalog tools.json                        pages, docs and MCP at http://127.0.0.1:7878
 
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
@@ -63,6 +65,7 @@ enum Command {
     Prompt(prompt::Prompt),
     Tokens(tokens::Tokens),
     Search(search::Search),
+    Eval(eval::Eval),
     Call(call::Call),
     Serve(serve::Serve),
     Import(import::Import),
@@ -101,6 +104,7 @@ pub fn run() -> ExitCode {
         Command::Prompt(command) => command.run(),
         Command::Tokens(command) => command.run(),
         Command::Search(command) => command.run(),
+        Command::Eval(command) => command.run(),
         Command::Call(command) => command.run(),
         Command::Serve(command) => command.run(),
         Command::Import(command) => command.run(),

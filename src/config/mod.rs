@@ -4,6 +4,7 @@
 //! 2. [`Selector`]s pick tools by name, category, tag, source, server or effect.
 //! 3. [`Overlay`]s give tools what their source does not say; presets are overlays that we ship.
 
+mod eval;
 mod overlay;
 mod payload;
 mod preset;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool::DescriptionMode;
 
+pub use eval::{Eval, Thresholds};
 pub use overlay::Overlay;
 pub use payload::{Deferred, Payload, Repair, SearchBy, Surface};
 pub use preset::preset_names;
@@ -63,6 +65,8 @@ pub struct Config {
     pub repair: Option<Repair>,
     /// How the catalog is served.
     pub serve: Serve,
+    /// How well search has to do on it.
+    pub eval: Eval,
 }
 
 /// The cap on short descriptions; the tighter limit counts.

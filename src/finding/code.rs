@@ -108,6 +108,9 @@ codes! {
     CallUnderivable "call-underivable" Info false "no valid example call could be made from the schema";
     NearTwin "near-twin" Warning false "two tools are described in nearly the same words";
     ReplacementUnknown "replacement-unknown" Warning false "replaced_by names no tool";
+    // labelled queries
+    LabelInvalid "label-invalid" Error false "a file of labelled queries, or a line of one, cannot be read";
+    LabelUnknown "label-unknown" Error false "a labelled query names a tool that the catalog does not have";
     // payloads
     PayloadToolLeftOut "payload-tool-left-out" Warning false "a tool cannot be bound for a provider and was left out of the payload";
     PayloadStrictOff "payload-strict-off" Warning false "a strict tool is outside the subset in which its provider is strict";

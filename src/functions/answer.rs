@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::provider::call::FieldError;
+use crate::search::semantic::State;
 
 /// The answer to a call: `{"ok": true, ..., "meta": {...}}`, or `{"ok": false, "error": {...}, "meta": {...}}`.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +15,7 @@ pub struct Answer {
     body: Body,
     text: Option<String>,
     error: Option<ErrorCode>,
+    semantic: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -154,12 +156,12 @@ impl Answer {
         let mut body = Map::with_capacity(fields.len() + 2);
         body.insert("ok".into(), true.into());
         body.extend(fields);
-        Self { body: Body::Own(body), text, error: None }
+        Self { body: Body::Own(body), text, error: None, semantic: None }
     }
 
     /// An answer that was made before: one JSON object with `ok` and `meta`.
     pub(super) fn kept(json: Bytes) -> Self {
-        Self { body: Body::Kept(json, OnceLock::new()), text: None, error: None }
+        Self { body: Body::Kept(json, OnceLock::new()), text: None, error: None, semantic: None }
     }
 
     /// Whether there is a result.
@@ -198,9 +200,19 @@ impl Answer {
         self.text.is_some()
     }
 
+    /// Says in `meta.semantic` whether meaning had a part in the search.
+    pub fn searched(mut self, semantic: &State) -> Self {
+        self.semantic = Some(semantic.to_string());
+        self
+    }
+
     pub(super) fn versioned(mut self, registry_version: &str) -> Self {
+        let mut meta = json!({ "registry_version": registry_version });
+        if let Some(semantic) = self.semantic.take() {
+            meta["semantic"] = semantic.into();
+        }
         if let Body::Own(fields) = &mut self.body {
-            fields.insert("meta".into(), json!({ "registry_version": registry_version }));
+            fields.insert("meta".into(), meta);
         }
         self
     }
@@ -211,6 +223,6 @@ impl From<Refusal> for Answer {
         let error = serde_json::to_value(&refusal).unwrap_or_default();
         let body =
             [("ok".to_string(), Value::Bool(false)), ("error".to_string(), error)].into_iter().collect();
-        Self { body: Body::Own(body), text: None, error: Some(refusal.code) }
+        Self { body: Body::Own(body), text: None, error: Some(refusal.code), semantic: None }
     }
 }

@@ -11,6 +11,7 @@ mod arguments;
 mod context;
 mod discovery;
 mod edition;
+mod find;
 mod read_tool_doc;
 mod tool_search;
 
@@ -24,6 +25,7 @@ use crate::catalog::{self, Tool};
 pub use answer::{Answer, ErrorCode, Refusal};
 pub use context::{Context, Services};
 pub use edition::{Edition, IndexPage, Page};
+pub use find::{Searched, Wanted};
 
 /// One function of ours.
 #[derive(Debug)]

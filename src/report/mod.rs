@@ -1,4 +1,5 @@
-//! What the tools of a catalog cost, in tokens: on each surface, and one by one (DOC-9, BIND-6).
+//! What the tools of a catalog cost, in tokens: on each surface, and one by one (DOC-9, BIND-6). And, in [`retrieval`],
+//! how well search finds them.
 //!
 //! 1. [`meter`] makes a payload, and counts what of it is in the context ([`context`]).
 //! 2. [`surface`] compares the surfaces of a profile.
@@ -11,6 +12,7 @@ mod budget;
 mod context;
 mod cost;
 mod meter;
+pub mod retrieval;
 mod surface;
 mod table;
 mod tool;

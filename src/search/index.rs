@@ -1,73 +1,305 @@
-//! The words of all entries, in memory.
+//! The words of all entries, in memory: for each term the entries it stands in, with what it counts there.
 
-use std::collections::HashMap;
+use hashbrown::{HashMap, HashSet};
 
-use super::{Entry, Found, Hit, Request, Verdict};
+use super::segment::Segments;
+use super::spelling::Spelling;
+use super::thesaurus::{self, Thesaurus};
+use super::topics::{Topics, Vector};
+use super::vocabulary::{Term, Vocabulary, is_stop};
+use super::words::{is_dense, stem, words};
+use super::{Entry, Field};
 
 /// The words of all entries.
 #[derive(Debug)]
 pub struct Index {
-    exact: HashMap<String, Vec<usize>>,
-    words: Vec<HashMap<String, f32>>,
+    pub(super) entries: usize,
+    pub(super) vocabulary: Vocabulary,
+    pub(super) postings: Vec<Vec<Posting>>,
+    /// Whether each term stands in more than values and examples.
+    pub(super) is_told: Vec<bool>,
+    /// How much each term tells, by how few entries have it.
+    pub(super) rarity: Vec<f32>,
+    /// What a term would tell that no entry has.
+    pub(super) most: f32,
+    /// The terms of each entry, sorted, each with the fields that it stands in, a bit each.
+    pub(super) contents: Vec<Box<[(Term, u8)]>>,
+    /// Pairs of terms that stand next to each other, of each entry, sorted.
+    pub(super) pairs: Vec<Box<[(Term, Term)]>>,
+    /// All those pairs.
+    pub(super) neighbours: HashSet<(Term, Term)>,
+    /// Names in lower case.
+    exact: HashMap<String, Vec<u32>>,
+    /// Names as the words they are made of.
+    spoken: HashMap<String, Vec<u32>>,
+    pub(super) topics: Topics,
+    /// What each entry is about.
+    pub(super) about: Vec<Vector>,
+    pub(super) spelling: Spelling,
+    pub(super) synonyms: Thesaurus,
+}
+
+/// A term in an entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Posting {
+    pub(super) entry: u32,
+    /// What it counts there, from 0 to 1: often, and in a short text, is more.
+    pub(super) weight: f32,
+    /// The share of the entry's name that it is, by what its terms tell.
+    pub(super) of_name: f32,
+}
+
+/// What a field counts, and how much its length matters.
+const FIELDS: [(Field, f32, f32); 8] = [
+    (Field::Name, 3.0, 0.3),
+    (Field::Alias, 1.5, 0.3),
+    (Field::Short, 1.5, 0.5),
+    (Field::Long, 1.5, 0.5),
+    (Field::Parameter, 0.5, 0.5),
+    (Field::ParameterText, 0.5, 0.5),
+    (Field::Label, 1.0, 0.3),
+    (Field::Example, 0.4, 0.5),
+];
+/// How fast more of the same word counts less (BM25's k1).
+const SATURATION: f32 = 1.2;
+/// Below 1, rare words lead less (a power of BM25's idf).
+const RARITY: f32 = 0.85;
+/// More of an entry is not read.
+const MAX_WORDS: usize = 4_000;
+
+impl Field {
+    pub(super) fn bit(self) -> u8 {
+        1 << (self as u8)
+    }
+}
+
+/// The terms of one entry: how often in which field.
+#[derive(Default)]
+struct Terms {
+    count: HashMap<Term, [f32; FIELDS.len()]>,
+    length: [f32; FIELDS.len()],
+    pairs: Vec<(Term, Term)>,
+    /// The stems of its name, and of what is said of it, in order.
+    stems: Vec<String>,
 }
 
 impl Index {
     /// An index of these.
     pub fn new(entries: &[Entry]) -> Self {
-        let mut exact: HashMap<String, Vec<usize>> = HashMap::new();
-        let mut words = Vec::new();
-        for (place, entry) in entries.iter().enumerate() {
-            for name in &entry.exact {
-                exact.entry(name.to_lowercase()).or_default().push(place);
-            }
-            let mut count = HashMap::new();
-            for (_, text) in &entry.texts {
-                for word in split(text) {
-                    *count.entry(word).or_insert(0.0) += 1.0;
-                }
-            }
-            words.push(count);
+        Self::with(entries, [])
+    }
+
+    /// An index that also knows what the words of its owners mean, or need.
+    pub fn with<'s>(
+        entries: &[Entry],
+        synonyms: impl IntoIterator<Item = (&'s String, &'s Vec<String>)>,
+    ) -> Self {
+        let mut building = Building::default();
+        let segments = Segments::of(entries);
+        let read: Vec<Terms> = entries.iter().map(|entry| building.read(entry, &segments)).collect();
+        let Building { vocabulary, stems, .. } = building;
+        let synonyms = Thesaurus::configured(synonyms);
+        let (postings, rarity) = postings(&read, vocabulary.len());
+        let contents: Vec<Box<[(Term, u8)]>> = read.iter().map(Terms::contents).collect();
+        let values = Field::ParameterText.bit() | Field::Example.bit();
+        let mut is_told = vec![false; vocabulary.len()];
+        for (term, fields) in contents.iter().flatten() {
+            is_told[*term as usize] |= fields & !values != 0;
         }
-        Self { exact, words }
+        let most = rarity_of(0, entries.len());
+        let tells = |stem: &str| vocabulary.get(stem).map_or(1.0, |term| rarity[term as usize] / most);
+        let mut topics = Topics::default();
+        let about = read.iter().map(|terms| topics.entry(&terms.stems, &synonyms, &tells)).collect();
+        let pairs: Vec<Box<[(Term, Term)]>> = read.into_iter().map(|terms| {
+            let mut pairs = terms.pairs;
+            pairs.sort_unstable();
+            pairs.dedup();
+            pairs.into_boxed_slice()
+        }).collect();
+        let known = stems.keys().map(String::as_str).chain(thesaurus::ENGLISH.keys().filter(|key| !key.contains(' ')));
+        Self {
+            entries: entries.len(),
+            neighbours: pairs.iter().flatten().copied().collect(),
+            pairs,
+            contents,
+            is_told,
+            rarity,
+            most,
+            exact: by_name(entries, |name| name.trim().to_lowercase()),
+            spoken: by_name(entries, spoken),
+            spelling: Spelling::of(known),
+            synonyms,
+            topics,
+            about,
+            vocabulary,
+            postings,
+        }
     }
 
     /// How many entries there are.
     pub fn len(&self) -> usize {
-        self.words.len()
+        self.entries
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.entries == 0
     }
 
-    /// What fits a request.
-    pub fn find(&self, request: Request<'_>) -> Found {
-        let asked = split(request.query);
-        let named = self.exact.get(request.query.trim().to_lowercase().as_str());
-        let mut hits: Vec<Hit> = Vec::new();
-        for (entry, words) in self.words.iter().enumerate() {
-            if request.within.is_some_and(|within| !within(entry)) {
-                continue;
-            }
-            let is_named = named.is_some_and(|named| named.contains(&entry));
-            let matched: Vec<&str> =
-                asked.iter().filter(|word| words.contains_key(*word)).map(String::as_str).collect();
-            let score = matched.len() as f32 / asked.len().max(1) as f32;
-            if is_named || score > 0.0 {
-                let reason = format!("words: {}", matched.join(", "));
-                let score = if is_named { 2.0 } else { score };
-                hits.push(Hit { entry, score, confidence: score.min(1.0), reason });
-            }
-        }
-        hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.entry.cmp(&other.entry)));
-        hits.truncate(request.limit);
-        let fits = hits.first().is_some_and(|hit| hit.confidence > 0.3);
-        Found { verdict: if fits { Verdict::Match } else { Verdict::NoMatch }, hits }
+    /// The fields of an entry that a term stands in, a bit each; none where it does not stand in it.
+    pub(super) fn fields(&self, term: Term, entry: u32) -> Option<u8> {
+        let contents = self.contents.get(entry as usize)?;
+        let place = contents.binary_search_by_key(&term, |(term, _)| *term).ok()?;
+        Some(contents[place].1)
+    }
+
+    /// The entries that go by a name, in any case of letters.
+    pub(super) fn named(&self, name: &str) -> &[u32] {
+        self.exact.get(name.to_lowercase().as_str()).map_or(&[], Vec::as_slice)
+    }
+
+    /// The entries whose name has just these words: `create issue` for `create_issue`.
+    pub(super) fn spoken(&self, query: &str) -> &[u32] {
+        self.spoken.get(spoken(query).as_str()).map_or(&[], Vec::as_slice)
     }
 }
 
-fn split(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
+/// The words of a name.
+fn spoken(name: &str) -> String {
+    super::words::plain(name).join(" ")
+}
+
+fn by_name(entries: &[Entry], key: impl Fn(&str) -> String) -> HashMap<String, Vec<u32>> {
+    let mut names: HashMap<String, Vec<u32>> = HashMap::new();
+    for (place, entry) in entries.iter().enumerate() {
+        for name in entry.exact.iter().map(|name| key(name)).filter(|name| !name.is_empty()) {
+            let places = names.entry(name).or_default();
+            if places.last() != Some(&(place as u32)) {
+                places.push(place as u32);
+            }
+        }
+    }
+    names
+}
+
+fn rarity_of(having: usize, all: usize) -> f32 {
+    let (having, all) = (having as f32, all as f32);
+    (1.0 + (all - having + 0.5) / (having + 0.5)).ln().powf(RARITY)
+}
+
+fn postings(read: &[Terms], terms: usize) -> (Vec<Vec<Posting>>, Vec<f32>) {
+    let entries = read.len().max(1) as f32;
+    let mut mean = [0.0_f32; FIELDS.len()];
+    for terms in read {
+        mean.iter_mut().zip(&terms.length).for_each(|(mean, length)| *mean += length / entries);
+    }
+    let mut having = vec![0; terms];
+    for &term in read.iter().flat_map(|terms| terms.count.keys()) {
+        having[term as usize] += 1;
+    }
+    let rarity: Vec<f32> = having.iter().map(|&having| rarity_of(having, read.len())).collect();
+    let mut postings: Vec<Vec<Posting>> = having.into_iter().map(Vec::with_capacity).collect();
+    let name = Field::Name as usize;
+    for (place, terms) in read.iter().enumerate() {
+        // In the order of terms: sums of floats depend on it.
+        let mut named: Vec<Term> =
+            terms.count.iter().filter(|(_, count)| count[name] > 0.0).map(|(&term, _)| term).collect();
+        named.sort_unstable();
+        let told: f32 = named.iter().map(|&term| rarity[term as usize]).sum();
+        for (&term, count) in &terms.count {
+            let mut weight = 0.0;
+            for (field, (_, counts, evens)) in FIELDS.iter().enumerate() {
+                if count[field] > 0.0 {
+                    let length = 1.0 - evens + evens * terms.length[field] / mean[field].max(1.0);
+                    weight += counts * count[field] / length;
+                }
+            }
+            let weight = weight * (SATURATION + 1.0) / (weight + SATURATION);
+            let of_name = if count[name] > 0.0 { rarity[term as usize] / told } else { 0.0 };
+            postings[term as usize].push(Posting { entry: place as u32, weight, of_name });
+        }
+    }
+    (postings, rarity)
+}
+
+impl Terms {
+    fn contents(&self) -> Box<[(Term, u8)]> {
+        let fields = |count: &[f32; FIELDS.len()]| {
+            let has = FIELDS.iter().zip(count).filter(|(_, count)| **count > 0.0);
+            has.fold(0, |bits, ((field, ..), _)| bits | field.bit())
+        };
+        let mut contents: Vec<(Term, u8)> =
+            self.count.iter().map(|(&term, count)| (term, fields(count))).collect();
+        contents.sort_unstable();
+        contents.into_boxed_slice()
+    }
+}
+
+#[derive(Default)]
+struct Building {
+    vocabulary: Vocabulary,
+    /// The term of each word as it is written.
+    stems: HashMap<String, Term>,
+}
+
+impl Building {
+    fn read(&mut self, entry: &Entry, segments: &Segments) -> Terms {
+        let mut terms = Terms::default();
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut left = MAX_WORDS;
+        for (field, text) in &entry.texts {
+            // Overlays and servers say the same thing twice.
+            if !seen.insert(text) {
+                continue;
+            }
+            let place = *field as usize;
+            let mut last: Option<Term> = None;
+            let mut parts: Vec<String> = Vec::new();
+            words(text, |word| {
+                if left == 0 {
+                    return;
+                }
+                if !word.joined && matches!(field, Field::Name | Field::Alias | Field::Short | Field::Long) {
+                    let stem = stem(&word.text);
+                    if *field == Field::Name {
+                        terms.stems.push(stem.clone());
+                    }
+                    terms.stems.push(stem);
+                }
+                if is_stop(&word.text) && !word.joined {
+                    return;
+                }
+                left -= 1;
+                let term = self.term(&word.text);
+                terms.count.entry(term).or_default()[place] += 1.0;
+                if word.joined {
+                    return;
+                }
+                terms.length[place] += 1.0;
+                if let Some(last) = last {
+                    terms.pairs.push((last, term));
+                }
+                last = Some(term);
+                if *field == Field::Name {
+                    parts.extend(segments.split(&word.text));
+                }
+            });
+            for part in parts {
+                let term = self.term(&part);
+                terms.count.entry(term).or_default()[place] += 1.0;
+            }
+        }
+        terms
+    }
+
+    fn term(&mut self, word: &str) -> Term {
+        if let Some(&term) = self.stems.get(word) {
+            return term;
+        }
+        let term = self.vocabulary.number(&stem(word));
+        if !is_dense(word) {
+            self.stems.insert(word.to_string(), term);
+        }
+        term
+    }
 }

@@ -1,11 +1,25 @@
 //! Search: which tools fit what somebody wants, or that none does.
 //!
 //! 1. An [`Entry`] is what can be found: a tool or a category, as texts with a field each.
-//! 2. [`Index`] holds the words of all entries in memory.
-//! 3. A [`Request`] gets [`Found`]: entries in order, each with a reason and a confidence, and a verdict.
+//! 2. [`Index`] holds the words of all entries in memory: [`words`] takes texts apart, [`vocabulary`] numbers them,
+//!    [`topics`] says what an entry is about, with the help of a [`thesaurus`].
+//! 3. A [`Request`] is read as a [`query`], mended by [`spelling`], and gets [`Found`]: entries in the order of [`rank`],
+//!    each with a [`reason`] and a [`confidence`], and a verdict.
 
+mod confidence;
 mod entry;
 mod index;
+mod query;
+mod rank;
+mod reason;
+mod segment;
+pub mod semantic;
+mod spelling;
+mod thesaurus;
+mod tool;
+mod topics;
+mod vocabulary;
+mod words;
 
 pub use entry::{Entry, Field};
 pub use index::Index;

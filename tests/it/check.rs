@@ -14,10 +14,12 @@ use crate::fixture::{self, text};
 use cases::{CASES, GOOD};
 
 /// Codes whose fixture is no text, tested below, and codes that only payloads have, tested in `rules/findings.rs` and
-/// `rules/strict.rs`, or only a server that goes away, in `live/follow.rs`.
-const ELSEWHERE: [Code; 5] = [
+/// `rules/strict.rs`, or only a server that goes away, in `live/follow.rs`, or only labelled queries, in `eval.rs`.
+const ELSEWHERE: [Code; 7] = [
     Code::FileTooLarge,
     Code::SourceStale,
+    Code::LabelInvalid,
+    Code::LabelUnknown,
     Code::PayloadToolLeftOut,
     Code::PayloadStrictOff,
     Code::PayloadSchemaLoosened,

@@ -6,6 +6,7 @@ mod check;
 mod discovery;
 mod docs;
 mod doors;
+mod eval;
 mod fixture;
 mod formats;
 mod hostile;

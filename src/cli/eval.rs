@@ -1,0 +1,206 @@
+//! `toolcrib eval`: how well search finds what it should.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::catalog::{CatalogArgs, complete, report_briefly};
+use super::progress::Bar;
+use super::render::templates;
+use super::{Failure, Outcome, note, print};
+use crate::catalog::Checked;
+use crate::config::Thresholds;
+use crate::finding::{Severity, locate, text_report};
+use crate::functions::Edition;
+use crate::report::retrieval::{self, DEPTH, LabelFile, Labels, Missed};
+use crate::search::Request;
+
+/// Ask labelled queries, and measure what search finds.
+///
+/// Labels are lines of JSON: {"query": "open an issue", "gold": ["create_issue"]}. `gold` are the tools that serve the
+/// query, by any of their names; where none does it is [], and the right answer is no_match. A `note` may say more.
+///
+/// Labels and thresholds may stand in toolcrib.toml, under [eval]; then no option is needed. Labels named here replace
+/// those, and their thresholds with them. A threshold holds for each file. Exit code 1 when one is not reached, or when
+/// labels cannot be used.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Try it:
+  toolcrib eval --catalog examples/github
+  toolcrib eval --catalog tools.json --queries queries.jsonl --min-recall-5 0.9 --min-abstention 0.8
+  toolcrib eval --catalog tools.json --queries mine.jsonl --unanswerable others.jsonl --worst 30
+  toolcrib eval --catalog . --json | jq .mean.ndcg_10")]
+pub(super) struct Eval {
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    /// Labelled queries, instead of those of toolcrib.toml; can be given several times.
+    #[arg(long, short, value_name = "FILE", num_args = 1..)]
+    queries: Vec<PathBuf>,
+    /// Queries that no tool of this catalog serves, whatever they name; can be given several times.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    unanswerable: Vec<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// How many queries that went wrong are shown.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    worst: usize,
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
+}
+
+/// What each file of labels must reach.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Thresholds, from 0 to 1")]
+struct ThresholdArgs {
+    /// The least share of the right tools that comes first.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    min_recall_1: Option<f64>,
+    /// The least share of the right tools among the first 3.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    min_recall_3: Option<f64>,
+    /// The least share of the right tools among the first 5.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    min_recall_5: Option<f64>,
+    /// The least share of the right tools among the first 10.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    min_recall_10: Option<f64>,
+    /// The least NDCG of the first 10.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    min_ndcg: Option<f64>,
+    /// The least mean reciprocal rank.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    min_mrr: Option<f64>,
+    /// The least share of unanswerable queries that are answered no_match.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    min_abstention: Option<f64>,
+    /// How far confidence may be from being right, on average.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    max_ece: Option<f64>,
+}
+
+impl Eval {
+    pub(super) fn run(self) -> Outcome {
+        let checked = self.catalog.open()?;
+        report_briefly(&checked);
+        let (files, configured) = self.labels(&checked)?;
+        let labels: Vec<Labels> = files.iter().map(|file| file.read(&checked.catalog)).collect();
+        let unusable = report_labels(&checked, &labels);
+        if labels.iter().all(|labels| labels.queries.is_empty()) {
+            return Err(Failure::Findings(Some("no label can be used".into())));
+        }
+        let templates = templates(&self.catalog, &checked, None)?;
+        let edition =
+            Edition::new(&checked.catalog, None, None, Arc::new(templates)).map_err(Failure::Usage)?;
+        let index = edition.search();
+        let find = |query: &str| index.find(Request { query, within: None, limit: DEPTH });
+        let bar = Bar::new("asking", labels.iter().map(|labels| labels.queries.len() as u64).sum());
+        let report = retrieval::evaluate(&checked.catalog, &labels, &find, self.worst, &|| bar.add(1));
+        bar.finish();
+        let missed = report.missed(&self.thresholds.over(configured));
+        if self.json {
+            let mut json = serde_json::to_value(&report).map_err(anyhow::Error::from)?;
+            json["missed"] = json!(missed);
+            json["unusable_labels"] = unusable.into();
+            print(&format!("{json:#}\n"))?;
+        } else {
+            print(&report.table())?;
+        }
+        if !missed.is_empty() {
+            let messages: Vec<String> = missed.iter().map(Missed::message).collect();
+            return Err(Failure::Findings(Some(messages.join("\n"))));
+        }
+        if unusable > 0 {
+            return Err(Failure::Findings(Some("not all labels could be used".into())));
+        }
+        complete(&checked)
+    }
+
+    /// The files of labels, and the thresholds that go with them.
+    fn labels(&self, checked: &Checked) -> Result<(Vec<LabelFile>, Thresholds), Failure> {
+        let named = |path: &PathBuf, is_unanswerable: bool| LabelFile {
+            path: path.clone(),
+            shown: path.to_string_lossy().into_owned(),
+            is_unanswerable,
+            named_at: None,
+        };
+        let queries = self.queries.iter().map(|path| named(path, false));
+        let mut files: Vec<LabelFile> =
+            queries.chain(self.unanswerable.iter().map(|path| named(path, true))).collect();
+        if let Some(missing) = files.iter().find(|file| !file.path.exists()) {
+            return Err(Failure::Usage(format!("there are no labelled queries at {}", missing.shown)));
+        }
+        if !files.is_empty() {
+            return Ok((files, Thresholds::default()));
+        }
+        let eval = &checked.catalog.config.eval;
+        files = retrieval::configured(eval, &self.catalog.folder());
+        if files.is_empty() {
+            let message =
+                "there are no labelled queries: name a file with --queries, or under [eval] in toolcrib.toml";
+            return Err(Failure::Usage(message.into()));
+        }
+        Ok((files, eval.thresholds))
+    }
+}
+
+impl ThresholdArgs {
+    /// These, and the configured ones where there is none.
+    fn over(&self, configured: Thresholds) -> Thresholds {
+        Thresholds {
+            min_recall_1: self.min_recall_1.or(configured.min_recall_1),
+            min_recall_3: self.min_recall_3.or(configured.min_recall_3),
+            min_recall_5: self.min_recall_5.or(configured.min_recall_5),
+            min_recall_10: self.min_recall_10.or(configured.min_recall_10),
+            min_ndcg: self.min_ndcg.or(configured.min_ndcg),
+            min_mrr: self.min_mrr.or(configured.min_mrr),
+            min_abstention: self.min_abstention.or(configured.min_abstention),
+            max_ece: self.max_ece.or(configured.max_ece),
+        }
+    }
+}
+
+/// Adds the findings about labels that the configuration names.
+pub(super) fn check_labels(catalog: &CatalogArgs, checked: &mut Checked) {
+    for file in retrieval::configured(&checked.catalog.config.eval, &catalog.folder()) {
+        let labels = file.read(&checked.catalog);
+        let mut findings = labels.findings;
+        checked.catalog.configure(&mut findings);
+        locate(&checked.documents, &mut findings);
+        checked.findings.append(&mut findings);
+        checked.documents.extend(labels.document);
+    }
+}
+
+/// Reports what is wrong with labels; how much of that is an error.
+fn report_labels(checked: &Checked, labels: &[Labels]) -> usize {
+    let mut findings: Vec<_> = labels.iter().flat_map(|labels| labels.findings.iter().cloned()).collect();
+    checked.catalog.configure(&mut findings);
+    locate(&checked.documents, &mut findings);
+    findings.retain(|finding| finding.severity != Severity::Info);
+    let documents: Vec<_> =
+        checked.documents.iter().chain(labels.iter().flat_map(|labels| &labels.document)).cloned().collect();
+    if !findings.is_empty() {
+        note(text_report(&findings, &documents, std::io::stderr().is_terminal(), Some(5)).trim_end());
+    }
+    let used: usize = labels.iter().map(|labels| labels.queries.len()).sum();
+    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+    if errors > 0 && used > 0 {
+        note(format!("asking the {used} queries that can be used"));
+    }
+    errors
+}
+
+/// A share from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "a number from 0 to 1 is due here".to_string())?;
+    match value {
+        0.0..=1.0 => Ok(value),
+        _ if (1.0..=100.0).contains(&value) => {
+            Err(format!("a number from 0 to 1; for {value} % write {}", value / 100.0))
+        }
+        _ => Err("a number from 0 to 1 is due here".into()),
+    }
+}

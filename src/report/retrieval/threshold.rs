@@ -1,0 +1,73 @@
+//! What a report has to reach, and where it does not.
+
+use serde::Serialize;
+
+use super::Report;
+use crate::config::Thresholds;
+use crate::tool::clean_line;
+
+/// Sums of shares are not exact in their last digits; 9 of 10 reaches 0.9.
+const SLACK: f64 = 1e-9;
+
+/// A measure that is not reached.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Missed {
+    /// The file of labelled queries; none when no file can tell.
+    pub file: Option<String>,
+    /// The measure.
+    pub measure: &'static str,
+    /// What it should be: at least this, and for `ece` at most.
+    pub threshold: f64,
+    /// What it is; none when no file can tell.
+    pub value: Option<f64>,
+}
+
+impl Missed {
+    /// In words.
+    pub fn message(&self) -> String {
+        let Self { measure, threshold, .. } = self;
+        let side = if *measure == "ece" { "above" } else { "below" };
+        match (&self.file, self.value) {
+            (Some(file), Some(value)) => {
+                format!("{}: {measure} is {value:.4}, {side} {threshold}", clean_line(file))
+            }
+            _ => format!(
+                "{measure} cannot be told from these queries, and should be checked against {threshold}"
+            ),
+        }
+    }
+}
+
+impl Report {
+    /// Where it does not reach `thresholds`: every file that can tell has to reach each, and one must be able to.
+    pub fn missed(&self, thresholds: &Thresholds) -> Vec<Missed> {
+        let wanted = [
+            ("recall_1", thresholds.min_recall_1),
+            ("recall_3", thresholds.min_recall_3),
+            ("recall_5", thresholds.min_recall_5),
+            ("recall_10", thresholds.min_recall_10),
+            ("ndcg_10", thresholds.min_ndcg),
+            ("mrr", thresholds.min_mrr),
+            ("abstention", thresholds.min_abstention),
+            ("ece", thresholds.max_ece),
+        ];
+        let wanted = wanted.into_iter().filter_map(|(measure, wanted)| Some((measure, wanted?)));
+        wanted.flat_map(|(measure, threshold)| self.missed_one(measure, threshold)).collect()
+    }
+
+    fn missed_one(&self, measure: &'static str, threshold: f64) -> Vec<Missed> {
+        let told = self.files.iter().filter_map(|row| Some((row.file.clone(), row.measures.get(measure)?)));
+        let told: Vec<(String, f64)> = told.collect();
+        if told.is_empty() {
+            return vec![Missed { file: None, measure, threshold, value: None }];
+        }
+        let misses = |value: f64| match measure {
+            "ece" => value > threshold + SLACK,
+            _ => value < threshold - SLACK,
+        };
+        let missed = told.into_iter().filter(|(_, value)| misses(*value));
+        missed
+            .map(|(file, value)| Missed { file: Some(file), measure, threshold, value: Some(value) })
+            .collect()
+    }
+}

@@ -1,0 +1,91 @@
+//! The queries that went wrong, worst first: those to look at.
+
+use serde::Serialize;
+
+use super::Labels;
+use super::outcome::Outcome;
+use crate::catalog::Catalog;
+
+/// How many hits are told of each.
+const HITS: usize = 5;
+
+/// A query that went wrong.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Wrong {
+    /// The file it is in.
+    pub file: String,
+    /// The line of it.
+    pub line: usize,
+    /// What was asked.
+    pub query: String,
+    /// What its author says of it.
+    pub note: Option<String>,
+    /// How good the answer is, from 0 to 1: its NDCG, and nothing where `no_match` is wrong or missing.
+    pub score: f64,
+    /// `match` or `no_match`.
+    pub verdict: &'static str,
+    /// The tools that serve it; none when it is unanswerable.
+    pub gold: Vec<Gold>,
+    /// What came, best first.
+    pub hits: Vec<Came>,
+}
+
+/// A tool that should have come.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gold {
+    /// Its canonical name.
+    pub name: String,
+    /// Where it came, from 1; none when it is not among the hits that were looked at.
+    pub rank: Option<usize>,
+}
+
+/// A tool that came.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Came {
+    /// Its canonical name.
+    pub name: String,
+    /// How likely it was said to be what was wanted.
+    pub confidence: f64,
+}
+
+/// At most `limit` of what went wrong. Of two that are equally bad the more confident one is worse.
+pub(super) fn worst(
+    catalog: &Catalog,
+    labels: &[Labels],
+    outcomes: &[Vec<Outcome>],
+    limit: usize,
+) -> Vec<Wrong> {
+    let mut wrong: Vec<(f64, f64, usize, usize)> = Vec::new();
+    for (file, outcomes) in outcomes.iter().enumerate() {
+        for (place, outcome) in outcomes.iter().enumerate() {
+            let score = outcome.score();
+            if score < 1.0 - 1e-9 {
+                wrong.push((score, outcome.confidence().unwrap_or(0.0), file, place));
+            }
+        }
+    }
+    // The sort is stable: what is equal stays in the order of the files.
+    wrong.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
+    wrong.truncate(limit);
+    let told = |(_, _, file, place): (f64, f64, usize, usize)| {
+        let labels = labels.get(file)?;
+        tell(catalog, labels, place, outcomes.get(file)?.get(place)?)
+    };
+    wrong.into_iter().filter_map(told).collect()
+}
+
+fn tell(catalog: &Catalog, labels: &Labels, place: usize, outcome: &Outcome) -> Option<Wrong> {
+    let labelled = labels.queries.get(place)?;
+    let name = |tool: usize| catalog.tools.get(tool).map(|tool| tool.name.clone()).unwrap_or_default();
+    let came = |&(tool, confidence): &(usize, f64)| Came { name: name(tool), confidence };
+    Some(Wrong {
+        file: labels.file.clone(),
+        line: labelled.line,
+        query: labelled.query.clone(),
+        note: labelled.note.clone(),
+        score: outcome.score(),
+        verdict: if outcome.abstained { "no_match" } else { "match" },
+        gold: outcome.gold.iter().map(|&tool| Gold { name: name(tool), rank: outcome.rank(tool) }).collect(),
+        hits: outcome.hits.iter().take(HITS).map(came).collect(),
+    })
+}

@@ -1,0 +1,282 @@
+//! What somebody wants, as units: each word with its senses, the terms that an entry may have for it.
+
+use super::index::Index;
+use super::thesaurus::{self, ENGLISH, MAX_PHRASE, Meaning};
+use super::vocabulary::{Term, is_action, is_stop, is_weak};
+use super::words::{is_dense, plain, stem, words};
+
+/// One thing that was said.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    /// The word, or words, as they were said.
+    pub(super) said: String,
+    /// What it counts in the order of entries.
+    pub(super) weight: f32,
+    /// What it counts in how much of the query an entry covers: words that tools are described with do, values hardly.
+    pub(super) topic: f32,
+    /// The terms that stand for it, the most telling first.
+    pub(super) senses: Vec<Sense>,
+    /// Which of the words that were said; phrases have several.
+    pub(super) words: std::ops::Range<usize>,
+}
+
+/// A term that stands for what was said.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sense {
+    pub(super) term: Term,
+    pub(super) weight: f32,
+    pub(super) kind: Kind,
+}
+
+/// How a term stands for what was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It is the word.
+    Said,
+    /// It means the same, or goes with it.
+    Meant,
+    /// It is the word, spelled well.
+    Spelled,
+}
+
+/// What is read of a query.
+const MAX_WORDS: usize = 400;
+const MAX_UNITS: usize = 96;
+/// How much weak words count.
+const WEAK: f32 = 0.3;
+/// How much more the first word counts than the twelfth and all later ones.
+const EARLY: f32 = 0.5;
+const LATE: f32 = 12.0;
+/// What saying a word again adds, and what a word counts at most.
+const AGAIN: f32 = 0.2;
+const MOST: f32 = 1.5;
+/// How much the parts of a word count that is known as a whole.
+const PART: f32 = 0.4;
+/// How much a word counts that stands in a path or an address.
+const VALUE: f32 = 0.3;
+/// How much a mended word counts.
+const MENDED: f32 = 0.8;
+
+/// A word of the query.
+struct Said {
+    text: String,
+    stem: String,
+    /// Whether it stands in a path or an address.
+    is_value: bool,
+    /// Whether it is written like a name.
+    is_name: bool,
+}
+
+/// The query, read.
+#[derive(Debug, Default)]
+pub(super) struct Query {
+    pub(super) units: Vec<Unit>,
+    /// Terms that stand next to each other in it.
+    pub(super) pairs: Vec<(Term, Term)>,
+    /// Its words as stems, in order.
+    pub(super) stems: Vec<String>,
+}
+
+impl Query {
+    /// Reads a query in the words of an index.
+    pub(super) fn read(text: &str, index: &Index) -> Self {
+        let (said, wholes) = said(text);
+        let mut reading = Reading { index, query: Query::default(), rank: 0, foreign: false };
+        let telling = || said.iter().filter(|word| !is_stop(&word.text));
+        let known = telling().filter(|word| is_weak(&word.stem) || reading.knows(&word.stem)).count();
+        reading.foreign = 2 * known <= telling().count();
+        reading.phrases(&said);
+        for (place, word) in said.iter().enumerate() {
+            let whole = wholes.iter().find(|(words, _)| words.contains(&place));
+            let known = whole.filter(|(_, whole)| reading.knows(&stem(whole)));
+            match known {
+                Some((words, whole)) => {
+                    if words.start == place {
+                        reading.word(whole, &stem(whole), 1.0, words.clone(), false);
+                    }
+                    reading.word(&word.text, &word.stem, PART, place..place + 1, word.is_name);
+                }
+                None => {
+                    let counts = if word.is_value { VALUE } else { 1.0 };
+                    reading.word(&word.text, &word.stem, counts, place..place + 1, word.is_name);
+                }
+            }
+        }
+        reading.dense(text, said.len());
+        reading.pairs(&said);
+        let telling = said.into_iter().filter(|word| !word.is_value);
+        reading.query.stems = telling.map(|word| word.stem).collect();
+        reading.query
+    }
+}
+
+/// Words and where they are joined to one.
+type Wholes = Vec<(std::ops::Range<usize>, String)>;
+
+fn said(text: &str) -> (Vec<Said>, Wholes) {
+    let mut list: Vec<Said> = Vec::new();
+    let mut wholes = Vec::new();
+    let mut before = ".";
+    for written in text.split_whitespace() {
+        let is_value = is_value(written);
+        let is_name = is_name(written, std::mem::replace(&mut before, written));
+        words(written, |word| {
+            if list.len() >= MAX_WORDS {
+                return;
+            }
+            if word.joined {
+                // Its parts are the words that came last; their texts tell how many.
+                let mut start = list.len();
+                let mut left = word.text.as_str();
+                while let Some(rest) =
+                    start.checked_sub(1).and_then(|last| left.strip_suffix(list[last].text.as_str()))
+                {
+                    (start, left) = (start - 1, rest);
+                }
+                wholes.push((start..list.len(), word.text));
+                return;
+            }
+            list.push(Said { stem: stem(&word.text), text: word.text, is_value, is_name });
+        });
+        // What a file is tells more than where it is.
+        let has_ending = written.rsplit(['/', '\\']).next().is_some_and(|name| name.contains('.'));
+        if let Some(ending) = list.last_mut().filter(|_| is_value && has_ending) {
+            ending.is_value = false;
+        }
+    }
+    (list, wholes)
+}
+
+/// Whether a word begins with a capital though no sentence begins there, and is no abbreviation.
+fn is_name(written: &str, before: &str) -> bool {
+    let begins = before.ends_with(['.', '!', '?', ':', '"', '\n']);
+    let mut letters = written.chars().filter(|c| c.is_alphabetic());
+    !begins && letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
+}
+
+/// Whether something is a value rather than a word: a path, an address.
+fn is_value(written: &str) -> bool {
+    let bare = written.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '~' | '.' | '\\'));
+    bare.starts_with(['/', '~', '\\']) || bare.contains("://") || bare.contains('@') || bare.matches(['/', '\\']).count() > 1
+}
+
+struct Reading<'i> {
+    index: &'i Index,
+    query: Query,
+    rank: usize,
+    /// Whether few of its words are English, or of the catalog.
+    foreign: bool,
+}
+
+impl Reading<'_> {
+    /// Whether a stem says something here.
+    fn knows(&self, stem: &str) -> bool {
+        self.index.vocabulary.get(stem).is_some() || ENGLISH.knows(stem) || self.index.synonyms.knows(stem)
+    }
+
+    fn senses(&self, key: &str, scale: f32, kind: Kind, senses: &mut Vec<Sense>) {
+        let meanings = ENGLISH.of(key).iter().chain(self.index.synonyms.of(key));
+        meanings.for_each(|meaning| self.sense(meaning, scale, kind, senses));
+    }
+
+    fn sense(&self, meaning: &Meaning, scale: f32, kind: Kind, senses: &mut Vec<Sense>) {
+        let Some(term) = self.index.vocabulary.get(&meaning.stem) else { return };
+        let weight = meaning.weight * scale;
+        match senses.iter_mut().find(|known| known.term == term) {
+            Some(known) => known.weight = known.weight.max(weight),
+            None => senses.push(Sense { term, weight, kind }),
+        }
+    }
+
+    /// Words that mean something together.
+    fn phrases(&mut self, said: &[Said]) {
+        for length in (2..=MAX_PHRASE).rev() {
+            for (place, window) in said.windows(length).enumerate() {
+                let first = window.first().map_or("", |word| &word.stem);
+                if !ENGLISH.begins(first) && !self.index.synonyms.begins(first) {
+                    continue;
+                }
+                let key = window.iter().map(|word| word.stem.as_str()).collect::<Vec<_>>().join(" ");
+                let mut senses = Vec::new();
+                self.senses(&key, 1.0, Kind::Meant, &mut senses);
+                if !senses.is_empty() && self.query.units.len() < MAX_UNITS {
+                    let said = window.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+                    let words = place..place + length;
+                    self.query.units.push(Unit { said, weight: 1.0, topic: 0.0, senses, words });
+                }
+            }
+        }
+    }
+
+    fn word(&mut self, text: &str, stem: &str, counts: f32, words: std::ops::Range<usize>, is_name: bool) {
+        if is_stop(text) || text.chars().all(char::is_numeric) || is_dense(text) && self.index.vocabulary.get(stem).is_none() {
+            return;
+        }
+        let weak = is_weak(stem);
+        let weight = counts * if weak { WEAK } else { 1.0 };
+        if let Some(before) = self.query.units.iter_mut().find(|unit| unit.words.len() == 1 && unit.said == *text) {
+            before.weight = (before.weight.max(weight) + AGAIN).min(MOST);
+            return;
+        }
+        if self.query.units.len() >= MAX_UNITS {
+            return;
+        }
+        self.rank += 1;
+        let weight = weight * (1.0 + EARLY * (0.5 - (self.rank as f32 / LATE).min(1.0)));
+        let mut senses = Vec::new();
+        let own = self.index.vocabulary.get(stem);
+        senses.extend(own.map(|term| Sense { term, weight: 1.0, kind: Kind::Said }));
+        self.senses(stem, 1.0, Kind::Meant, &mut senses);
+        let is_common = ENGLISH.knows(stem) || self.index.synonyms.knows(stem);
+        let is_told = own.is_some_and(|term| self.index.is_told[term as usize]);
+        let mut topic = match (weak, is_common, own) {
+            (true, ..) => 0.1,
+            (_, true, _) if is_action(stem) => 0.5,
+            (_, true, _) => if is_name { 0.5 } else { 1.0 },
+            (_, _, Some(_)) if !is_told => 0.1,
+            (_, _, Some(_)) => if is_name { 0.4 } else { 0.6 },
+            _ => if is_name { 0.08 } else { 0.35 },
+        };
+        if own.is_none() && !is_common && !weak {
+            let meanings = if self.foreign { thesaurus::foreign(text) } else { Vec::new() };
+            for meaning in meanings {
+                self.sense(&meaning, 1.0, Kind::Meant, &mut senses);
+                topic = 1.0;
+            }
+            if senses.is_empty() && counts == 1.0 && !is_name {
+                if let Some(meant) = self.index.spelling.meant(text) {
+                    let meant = super::words::stem(meant);
+                    let term = self.index.vocabulary.get(&meant);
+                    senses.extend(term.map(|term| Sense { term, weight: MENDED, kind: Kind::Spelled }));
+                    self.senses(&meant, MENDED, Kind::Spelled, &mut senses);
+                    topic = if senses.is_empty() { topic } else { 0.8 };
+                }
+            }
+        }
+        self.query.units.push(Unit { said: text.to_string(), weight, topic: topic * counts, senses, words });
+    }
+
+    /// Words of scripts without spaces.
+    fn dense(&mut self, text: &str, place: usize) {
+        for (said, meanings) in thesaurus::dense(text) {
+            let mut senses = Vec::new();
+            meanings.iter().for_each(|meaning| self.sense(meaning, 1.0, Kind::Meant, &mut senses));
+            if self.query.units.len() < MAX_UNITS && !self.query.units.iter().any(|unit| unit.said == said) {
+                self.query.units.push(Unit { said, weight: 1.0, topic: 1.0, senses, words: place..place + 1 });
+            }
+        }
+    }
+
+    fn pairs(&mut self, said: &[Said]) {
+        let telling = said.iter().filter(|word| !is_stop(&word.text));
+        let terms: Vec<Option<Term>> = telling.map(|word| self.index.vocabulary.get(&word.stem)).collect();
+        for pair in terms.windows(2) {
+            if let [Some(one), Some(other)] = *pair
+                && self.index.neighbours.contains(&(one, other))
+                && !self.query.pairs.contains(&(one, other))
+            {
+                self.query.pairs.push((one, other));
+            }
+        }
+    }
+}

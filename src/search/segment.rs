@@ -1,0 +1,74 @@
+//! Names that are written as one word: `airqualityforecast` is about air, quality and forecast.
+
+use std::collections::HashSet;
+
+use super::thesaurus::ENGLISH;
+use super::vocabulary::is_stop;
+use super::words::{plain, stem};
+use super::{Entry, Field};
+
+/// The words that such a name may be made of.
+#[derive(Debug)]
+pub(super) struct Segments {
+    words: HashSet<String>,
+}
+
+/// Shorter names are words themselves, longer ones no words at all.
+const LENGTH: std::ops::RangeInclusive<usize> = 7..=40;
+/// The shortest part.
+const MIN_PART: usize = 3;
+
+impl Segments {
+    /// Names may be made of the words of these texts, and of all that are common.
+    pub(super) fn of(entries: &[Entry]) -> Self {
+        let texts = entries.iter().flat_map(|entry| &entry.texts).filter(|(field, _)| *field == Field::Long);
+        let words = texts.flat_map(|(_, text)| plain(text));
+        Self { words: words.filter(|word| word.len() >= MIN_PART && word.is_ascii() && !is_stop(word)).collect() }
+    }
+
+    /// The parts of a name, unless it is a word, or nothing that can be taken apart. The fewest parts win.
+    pub(super) fn split(&self, name: &str) -> Vec<String> {
+        if !LENGTH.contains(&name.len()) || !name.bytes().all(|byte| byte.is_ascii_lowercase()) || self.knows(name) {
+            return Vec::new();
+        }
+        // The fewest parts up to each place, and where the last of them begins.
+        let mut best: Vec<Option<(usize, usize)>> = vec![None; name.len() + 1];
+        best[0] = Some((0, 0));
+        for end in MIN_PART..=name.len() {
+            for start in 0..=end - MIN_PART {
+                let Some((parts, _)) = best[start] else { continue };
+                let is_better = best[end].is_none_or(|(least, _)| parts + 1 < least);
+                if is_better && self.knows(&name[start..end]) {
+                    best[end] = Some((parts + 1, start));
+                }
+            }
+        }
+        let mut parts = Vec::new();
+        let mut end = name.len();
+        while let Some((_, start)) = best[end].filter(|_| end > 0) {
+            parts.push(name[start..end].to_string());
+            end = start;
+        }
+        parts.reverse();
+        parts
+    }
+
+    fn knows(&self, word: &str) -> bool {
+        self.words.contains(word) || (ENGLISH.knows(&stem(word)) && !is_stop(word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_several_words_is_taken_apart_and_a_word_is_not() {
+        let text = "Get the two-day air quality forecast. Search funds.".to_string();
+        let entries = [Entry { exact: Vec::new(), texts: vec![(Field::Long, text)] }];
+        let segments = Segments::of(&entries);
+        assert_eq!(segments.split("airqualityforecast"), ["air", "quality", "forecast"]);
+        assert_eq!(segments.split("forecast"), Vec::<String>::new());
+        assert_eq!(segments.split("xyzzyplugh"), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,92 @@
+//! Words that nobody knows, read as those that were probably meant.
+
+use std::collections::HashMap;
+
+use strsim::damerau_levenshtein;
+
+/// Words by their first character and length.
+#[derive(Debug, Default)]
+pub(super) struct Spelling {
+    words: HashMap<(char, usize), Vec<(u32, Box<str>)>>,
+}
+
+/// Shorter words are as likely to be right as wrong.
+const MIN_LENGTH: usize = 5;
+/// From this length on two letters may be wrong.
+const LONG: usize = 9;
+/// Longer ones are no words.
+const MAX_LENGTH: usize = 24;
+
+/// Which letters a word has, as bits.
+fn letters(word: &str) -> u32 {
+    word.chars().fold(0, |bits, c| bits | 1 << (c as u32 % 32))
+}
+
+impl Spelling {
+    /// Those words are right.
+    pub(super) fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
+        let mut known: HashMap<(char, usize), Vec<(u32, Box<str>)>> = HashMap::new();
+        for word in words.filter(|word| word.chars().all(char::is_alphabetic)) {
+            let length = word.chars().count();
+            if let Some(first) = word.chars().next().filter(|_| (MIN_LENGTH - 1..=MAX_LENGTH + 2).contains(&length)) {
+                known.entry((first, length)).or_default().push((letters(word), word.into()));
+            }
+        }
+        for list in known.values_mut() {
+            list.sort_unstable();
+            list.dedup();
+        }
+        Self { words: known }
+    }
+
+    /// The word that was probably meant; none where several are as near.
+    pub(super) fn meant(&self, word: &str) -> Option<&str> {
+        let length = word.chars().count();
+        if !(MIN_LENGTH..=MAX_LENGTH).contains(&length) || !word.chars().all(char::is_alphabetic) {
+            return None;
+        }
+        let allowed = if length >= LONG { 2 } else { 1 };
+        let (first, own) = (word.chars().next()?, letters(word));
+        let mut best: Option<(usize, &str)> = None;
+        let mut is_unique = true;
+        for near in length.saturating_sub(allowed)..=length + allowed {
+            for (letters, known) in self.words.get(&(first, near)).into_iter().flatten() {
+                // Each slip changes at most two letters.
+                if (own ^ letters).count_ones() as usize > 2 * allowed {
+                    continue;
+                }
+                let distance = damerau_levenshtein(word, known);
+                match best {
+                    _ if distance > allowed => {}
+                    Some((least, _)) if distance > least => {}
+                    Some((least, _)) if distance == least => is_unique = false,
+                    _ => (best, is_unique) = (Some((distance, &**known)), true),
+                }
+            }
+        }
+        best.filter(|_| is_unique).map(|(_, word)| word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(word: &str, expected: Option<&str>) {
+        let spelling = Spelling::of(["weather", "directory", "document", "repository", "forecast", "house", "mouse"].into_iter());
+        assert_eq!(spelling.meant(word), expected, "{word}");
+    }
+
+    #[test]
+    fn a_slip_is_mended_and_another_word_is_left() {
+        check("wether", Some("weather"));
+        check("documnet", Some("document"));
+        check("repositroy", Some("repository"));
+        check("direktorie", Some("directory"));
+        check("Paris", None);
+        check("horse", Some("house"));
+        check("cat", None);
+        check("x1234567", None);
+    }
+}

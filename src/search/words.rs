@@ -1,0 +1,254 @@
+//! Texts as words: identifiers split, accents and inflection taken off, in any script.
+
+use std::sync::LazyLock;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
+
+/// A word of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    /// In lower case, without accents.
+    pub(super) text: String,
+    /// Whether it is the whole of words that stand before it: `github` after `git` and `hub`.
+    pub(super) joined: bool,
+}
+
+/// What kind of writing a character belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Upper,
+    Lower,
+    Digit,
+    /// Written without spaces between words.
+    Dense,
+    Between,
+}
+
+/// How many words an identifier may have to be a word as a whole too.
+const MAX_JOINED: usize = 3;
+/// How long it may be then.
+const MAX_WORD: usize = 40;
+
+/// Calls with each word of a text, in order.
+pub(super) fn words(text: &str, mut each: impl FnMut(Word)) {
+    let mut run = Run::default();
+    if text.is_ascii() {
+        for c in text.chars() {
+            run.take(c, &mut each);
+        }
+    } else {
+        for c in text.nfkc() {
+            match unaccented(c) {
+                Some(base) => run.take(base, &mut each),
+                None if c == 'ß' => "ss".chars().for_each(|c| run.take(c, &mut each)),
+                None => run.take(c, &mut each),
+            }
+        }
+    }
+    run.end(&mut each);
+}
+
+/// The words of a text that are not joined ones.
+pub(super) fn plain(text: &str) -> Vec<String> {
+    let mut list = Vec::new();
+    words(text, |word| {
+        if !word.joined {
+            list.push(word.text);
+        }
+    });
+    list
+}
+
+/// Latin letters without their accents.
+fn unaccented(c: char) -> Option<char> {
+    if !('\u{c0}'..'\u{250}').contains(&c) && !('\u{1e00}'..'\u{1f00}').contains(&c) {
+        return None;
+    }
+    std::iter::once(c).nfd().next().filter(char::is_ascii_alphabetic)
+}
+
+fn kind(c: char) -> Kind {
+    match c {
+        'a'..='z' => Kind::Lower,
+        'A'..='Z' => Kind::Upper,
+        '0'..='9' => Kind::Digit,
+        _ if c.is_ascii() => Kind::Between,
+        // Thai and Lao; Japanese syllables; Chinese characters; Korean syllables; Chinese characters of later planes.
+        '\u{e00}'..='\u{eff}' | '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' => Kind::Dense,
+        _ if c.is_uppercase() => Kind::Upper,
+        _ if c.is_alphabetic() => Kind::Lower,
+        _ if c.is_numeric() => Kind::Digit,
+        _ => Kind::Between,
+    }
+}
+
+/// Letters and digits that stand together.
+#[derive(Default)]
+struct Run {
+    /// The word that is being read.
+    word: String,
+    kinds: Option<(Kind, Kind)>,
+    /// Words that this one hangs together with, written as one.
+    whole: String,
+    parts: usize,
+    /// Characters of a dense script.
+    dense: String,
+    apostrophe: bool,
+}
+
+impl Run {
+    fn take(&mut self, c: char, each: &mut impl FnMut(Word)) {
+        let kind = kind(c);
+        if kind != Kind::Dense && !self.dense.is_empty() {
+            self.end_dense(each);
+        }
+        match kind {
+            Kind::Between => {
+                let apostrophe = matches!(c, '\'' | '\u{2019}') && !self.word.is_empty();
+                self.end(each);
+                self.apostrophe = apostrophe;
+            }
+            Kind::Dense => {
+                if !self.word.is_empty() {
+                    self.end(each);
+                }
+                self.dense.push(c);
+            }
+            _ => {
+                if let Some((before, last)) = self.kinds {
+                    let begins = match (last, kind) {
+                        (Kind::Lower, Kind::Upper) => true,
+                        (Kind::Digit, other) | (other, Kind::Digit) => other != Kind::Digit,
+                        _ => false,
+                    };
+                    if begins {
+                        self.part(each);
+                    } else if (before, last, kind) == (Kind::Upper, Kind::Upper, Kind::Lower) {
+                        // HTMLPage: the last capital begins the next word.
+                        if let Some(last) = self.word.pop() {
+                            self.part(each);
+                            self.word.push(last);
+                        }
+                    }
+                }
+                self.word.extend(c.to_lowercase());
+                let last = self.kinds.filter(|_| !self.word.is_empty()).map_or(kind, |(_, last)| last);
+                self.kinds = Some((last, kind));
+            }
+        }
+    }
+
+    /// One word ends; what follows may hang together with it.
+    fn part(&mut self, each: &mut impl FnMut(Word)) {
+        if self.word.is_empty() {
+            return;
+        }
+        self.whole.push_str(&self.word);
+        self.parts += 1;
+        self.give(each);
+        self.kinds = None;
+    }
+
+    fn give(&mut self, each: &mut impl FnMut(Word)) {
+        let text = std::mem::take(&mut self.word);
+        // The rest of "user's" and "don't".
+        let is_rest = std::mem::take(&mut self.apostrophe) && matches!(text.as_str(), "s" | "t" | "re" | "ve" | "ll" | "d" | "m");
+        if !is_rest && text.len() <= 4 * MAX_WORD {
+            each(Word { text, joined: false });
+        }
+    }
+
+    fn end(&mut self, each: &mut impl FnMut(Word)) {
+        self.end_dense(each);
+        self.part(each);
+        let whole = std::mem::take(&mut self.whole);
+        if (2..=MAX_JOINED).contains(&self.parts) && whole.len() <= MAX_WORD {
+            each(Word { text: whole, joined: true });
+        }
+        (self.parts, self.kinds) = (0, None);
+    }
+
+    /// Characters of a dense script are words in pairs, since nothing tells where words end.
+    fn end_dense(&mut self, each: &mut impl FnMut(Word)) {
+        let run = std::mem::take(&mut self.dense);
+        let places: Vec<usize> = run.char_indices().map(|(place, _)| place).collect();
+        match places.len() {
+            0 => {}
+            1 => each(Word { text: run, joined: false }),
+            count => {
+                for index in 0..count - 1 {
+                    let end = places.get(index + 2).copied().unwrap_or(run.len());
+                    each(Word { text: run[places[index]..end].to_string(), joined: false });
+                }
+            }
+        }
+    }
+}
+
+/// Whether a word is of a script without spaces.
+pub(super) fn is_dense(word: &str) -> bool {
+    word.chars().next().is_some_and(|c| kind(c) == Kind::Dense)
+}
+
+/// What all forms of a word have in common.
+pub(super) fn stem(word: &str) -> String {
+    static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
+    static RUSSIAN: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::Russian));
+    let is_ascii = word.bytes().all(|byte| byte.is_ascii_lowercase());
+    if is_ascii && word.len() > 2 {
+        ENGLISH.stem(word).into_owned()
+    } else if word.chars().all(|c| ('\u{430}'..='\u{451}').contains(&c)) {
+        RUSSIAN.stem(word).into_owned()
+    } else {
+        word.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let mut found = Vec::new();
+        words(text, |word| found.push(if word.joined { format!("={}", word.text) } else { word.text }));
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn identifiers_are_split_and_kept_whole() {
+        check("create_issue", &["create", "issue"]);
+        check("getUserToken", &["get", "user", "token", "=getusertoken"]);
+        check("parseHTMLPage", &["parse", "html", "page", "=parsehtmlpage"]);
+        check("GitHub", &["git", "hub", "=github"]);
+        check("s3 k8s mp3", &["s", "3", "=s3", "k", "8", "s", "=k8s", "mp", "3", "=mp3"]);
+        check("PDF&URLTool", &["pdf", "url", "tool", "=urltool"]);
+        check("math.factorial", &["math", "factorial"]);
+    }
+
+    #[test]
+    fn what_an_apostrophe_leaves_is_no_word() {
+        check("user's don't l'eau", &["user", "don", "l", "eau"]);
+    }
+
+    #[test]
+    fn accents_and_width_make_no_difference() {
+        check("Müller café ＡＢＣ Straße", &["muller", "cafe", "abc", "strasse"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_words_in_pairs() {
+        check("天气预报", &["天气", "气预", "预报"]);
+        check("IP地址", &["ip", "地址"]);
+        check("Найти файлы", &["найти", "файлы"]);
+    }
+
+    #[test]
+    fn stems_join_forms() {
+        assert_eq!(stem("booking"), stem("books"));
+        assert_eq!(stem("файлы"), stem("файлов"));
+        assert_eq!(stem("k8s"), "k8s");
+    }
+}
