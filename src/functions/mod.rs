@@ -40,7 +40,6 @@ enum Handler {
     /// From what is in memory.
     Now(fn(&Context, Value) -> Result<Answer, Refusal>),
     /// After waiting for somebody else.
-    #[expect(dead_code, reason = "the first that waits is on its way")]
     Later(fn(Context, Value) -> Later),
 }
 
@@ -50,10 +49,10 @@ type Later = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
 /// Every function, in the order in which lists show them.
 const ALL: [Function; 7] = [
     Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) },
-    Function { name: "tool_search", run: Handler::Now(tool_search::run) },
-    Function { name: "list", run: Handler::Now(discovery::list) },
+    Function { name: "tool_search", run: Handler::Later(tool_search::run) },
+    Function { name: "list", run: Handler::Later(discovery::list) },
     Function { name: "search_nodes", run: Handler::Now(discovery::search_nodes) },
-    Function { name: "search_tool_by_category", run: Handler::Now(discovery::search_tool_by_category) },
+    Function { name: "search_tool_by_category", run: Handler::Later(discovery::search_tool_by_category) },
     Function { name: "expand_tool", run: Handler::Now(discovery::expand_tool) },
     Function { name: "call_tool", run: Handler::Now(discovery::call_tool) },
 ];

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked, read, shown};
-use super::{Answer, Context, Edition, ErrorCode, Refusal};
+use super::{Answer, Context, Edition, ErrorCode, Later, Refusal};
 use crate::search::{Found, Hit, Verdict};
 
 /// How many tools are told when none fits.
@@ -42,7 +42,11 @@ fn five() -> usize {
 }
 
 /// Answers a call.
-pub(super) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
+pub(super) fn run(context: Context, arguments: Value) -> Later {
+    Box::pin(async move { searched(&context, arguments).await })
+}
+
+async fn searched(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
     let arguments: Arguments = read(arguments)?;
     let edition = &*context.edition;
     let asked = arguments.query.iter().chain(&arguments.queries).map(|query| query.trim());
@@ -53,10 +57,9 @@ pub(super) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal
     }
     let path: Vec<&str> = arguments.category.as_deref().into_iter().collect();
     let scope = Scope { node: category(edition, &path)?, tags: &[] };
-    let results: Vec<Searched> = queries
-        .iter()
-        .map(|query| Searched::new(edition, query, ranked(edition, query, scope, arguments.limit)))
-        .collect();
+    let searched = ranked(context, &queries, scope, arguments.limit).await;
+    let found = queries.iter().zip(searched.found);
+    let results: Vec<Outcome> = found.map(|(query, found)| Outcome::new(edition, query, found)).collect();
     let text = (arguments.format == Format::Text).then(|| {
         results.iter().map(|result| result.text(edition, is_alone)).collect::<Vec<_>>().join("\n\n")
     });
@@ -74,7 +77,7 @@ pub(super) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal
             Map::from_iter([("results".to_string(), results.into())])
         }
     };
-    Ok(Answer::new(fields, text))
+    Ok(Answer::new(fields, text).searched(&searched.semantic))
 }
 
 fn nothing_asked() -> Refusal {
@@ -88,7 +91,7 @@ fn nothing_asked() -> Refusal {
 }
 
 /// What came of one query.
-struct Searched<'q> {
+struct Outcome<'q> {
     query: &'q str,
     fits: bool,
     hits: Vec<Hit>,
@@ -96,7 +99,7 @@ struct Searched<'q> {
     categories: Vec<usize>,
 }
 
-impl<'q> Searched<'q> {
+impl<'q> Outcome<'q> {
     fn new(edition: &Edition, query: &'q str, found: Found) -> Self {
         let mut hits = found.hits;
         let fits = found.verdict == Verdict::Match && !hits.is_empty();

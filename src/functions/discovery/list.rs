@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 use super::cursor::Origin;
 use super::pointer::{self, segments, shown};
 use super::{Scope, nodes, path, query, ranked, read, scoped};
-use crate::functions::{Answer, Context, Edition, ErrorCode, Refusal};
+use crate::functions::{Answer, Context, Edition, ErrorCode, Later, Refusal};
 use crate::search::Verdict;
+use crate::search::semantic::State;
 
 /// How many categories come before the tools that fit a query.
 const FITTING_NODES: usize = 3;
@@ -39,16 +40,22 @@ enum Line {
 struct Page {
     lines: Vec<Line>,
     next: Option<String>,
+    /// Whether meaning had a part, where there was a search.
+    semantic: Option<State>,
 }
 
 /// Answers a call.
-pub(in crate::functions) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
+pub(in crate::functions) fn run(context: Context, arguments: Value) -> Later {
+    Box::pin(async move { listed(&context, arguments).await })
+}
+
+async fn listed(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
     let arguments: Arguments = read(arguments)?;
     let edition = &*context.edition;
     let node = path::node(edition, &arguments.path)?;
     let scope = Scope { node, tags: &arguments.tags };
     let page = match query(arguments.query.as_deref()) {
-        Some(query) => fitting(edition, &arguments, scope, query)?,
+        Some(query) => fitting(context, &arguments, scope, query).await?,
         None if arguments.tags.is_empty() => {
             let node = edition.tree().node(node);
             let tools = node.tools.iter().map(|&tool| Line::Tool(tool, None));
@@ -61,7 +68,12 @@ pub(in crate::functions) fn run(context: &Context, arguments: Value) -> Result<A
         }
         None => tagged(edition, &arguments, scope)?,
     };
-    Ok(answer(edition, scope, &arguments, page))
+    let semantic = page.semantic.clone();
+    let answer = answer(edition, scope, &arguments, page);
+    Ok(match semantic {
+        Some(semantic) => answer.searched(&semantic),
+        None => answer,
+    })
 }
 
 /// What a list is ordered by: categories by name, then tools by op.
@@ -89,7 +101,7 @@ fn browsed(
     let from = after.map_or(0, |last| keyed.partition_point(|(key, _)| *key <= last));
     let to = keyed.len().min(from + arguments.limit);
     let next = keyed[from..to].last().filter(|_| to < keyed.len()).map(|(last, _)| origin.after(last));
-    Ok(Page { lines: keyed[from..to].iter().map(|&(_, line)| line).collect(), next })
+    Ok(Page { lines: keyed[from..to].iter().map(|&(_, line)| line).collect(), next, semantic: None })
 }
 
 /// What has all of the tags, anywhere below.
@@ -111,12 +123,18 @@ fn tagged(edition: &Edition, arguments: &Arguments, scope: Scope<'_>) -> Result<
 }
 
 /// What fits a query, anywhere below: the best categories, then tools.
-fn fitting(edition: &Edition, arguments: &Arguments, scope: Scope<'_>, query: &str) -> Result<Page, Refusal> {
+async fn fitting(
+    context: &Context,
+    arguments: &Arguments,
+    scope: Scope<'_>,
+    query: &str,
+) -> Result<Page, Refusal> {
+    let edition = &*context.edition;
     let (tree, version) = (edition.tree(), &edition.catalog().version);
     let origin = origin(edition, scope, query);
     let from = origin.offset(arguments.cursor.as_deref(), version)?;
     let to = from.saturating_add(arguments.limit);
-    let found = ranked::ranked(edition, query, scope, to.saturating_add(1));
+    let (found, semantic) = ranked::best(context, query, scope, to.saturating_add(1)).await;
     let is_inside = |node: usize| node != scope.node && tree.holds(scope.node, node);
     let near = nodes::ranked(edition, query, tree.nodes().len());
     let categories = near.hits.iter().map(|hit| hit.node).filter(|&node| is_inside(node));
@@ -126,10 +144,11 @@ fn fitting(edition: &Edition, arguments: &Arguments, scope: Scope<'_>, query: &s
         lines.extend(found.hits.iter().map(|hit| Line::Tool(hit.entry, Some(hit.confidence))));
     }
     if lines.is_empty() {
-        return Err(scoped::nothing(edition, scope, query));
+        return Err(scoped::nothing(context, scope, query).await);
     }
     let next = (lines.len() > to).then(|| origin.beyond(to, version));
-    Ok(Page { lines: lines.into_iter().skip(from).take(arguments.limit).collect(), next })
+    let lines = lines.into_iter().skip(from).take(arguments.limit).collect();
+    Ok(Page { lines, next, semantic: Some(semantic) })
 }
 
 fn origin(edition: &Edition, scope: Scope<'_>, query: &str) -> Origin {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::pointer::{category_hints, hundredths, segments, shown};
-use super::{Scope, query, ranked as tools, read};
+use super::{query, ranked::read_part, read};
 use crate::catalog::{Catalog, Tree};
 use crate::functions::{Answer, Context, Edition, ErrorCode, Refusal};
 use crate::search::{Entry, Field, Request, Verdict};
@@ -71,7 +71,7 @@ pub(super) struct Hit {
 
 /// The categories that fit a query: by their own words, and by the tools in them that fit it.
 pub(super) fn ranked(edition: &Edition, query: &str, limit: usize) -> Ranked {
-    let (tree, query) = (edition.tree(), tools::read_part(query));
+    let (tree, query) = (edition.tree(), read_part(query));
     let mut own = vec![0f32; tree.nodes().len()];
     let mut told = own.clone();
     let is_node = |entry: usize| entry != 0;
@@ -79,7 +79,7 @@ pub(super) fn ranked(edition: &Edition, query: &str, limit: usize) -> Ranked {
     for hit in &by_words.hits {
         own[hit.entry] = hit.confidence;
     }
-    let by_tools = tools::ranked(edition, query, Scope::default(), EVIDENCE);
+    let by_tools = edition.search().find(Request { query, within: None, limit: EVIDENCE });
     for hit in &by_tools.hits {
         for &place in tree.places(hit.entry) {
             let mut weight = hit.confidence;

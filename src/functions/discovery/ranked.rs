@@ -1,7 +1,8 @@
 //! The tools that fit a query, in a part of the catalog. Every function that searches for tools asks here.
 
-use crate::functions::Edition;
-use crate::search::{Found, Request};
+use crate::functions::{Context, Edition, Searched, Wanted};
+use crate::search::semantic::State;
+use crate::search::{Found, Verdict};
 
 /// The part of the catalog that is searched.
 #[derive(Clone, Copy, Default)]
@@ -44,15 +45,29 @@ pub(super) fn read_part(query: &str) -> &str {
     &query[..end.unwrap_or(0)]
 }
 
-/// The tools in a scope that fit a query, best first.
-pub(in crate::functions) fn ranked(edition: &Edition, query: &str, scope: Scope<'_>, limit: usize) -> Found {
-    let query = read_part(query);
-    let index = edition.search();
-    if scope.is_everything() {
-        return index.find(Request { query, within: None, limit });
+/// The tools in a scope that fit each of these queries, best first.
+pub(in crate::functions) async fn ranked(
+    context: &Context,
+    queries: &[&str],
+    scope: Scope<'_>,
+    limit: usize,
+) -> Searched {
+    let edition = &*context.edition;
+    let mut inside = Vec::new();
+    if !scope.is_everything() {
+        inside.resize(edition.catalog().tools.len(), false);
+        scope.tools(edition).for_each(|tool| inside[tool] = true);
     }
-    let mut inside = vec![false; edition.catalog().tools.len()];
-    scope.tools(edition).for_each(|tool| inside[tool] = true);
     let within = |entry: usize| inside.get(entry).copied().unwrap_or(false);
-    index.find(Request { query, within: Some(&within), limit })
+    let within: Option<&(dyn Fn(usize) -> bool + Sync)> =
+        if scope.is_everything() { None } else { Some(&within) };
+    let queries = queries.iter().map(|query| read_part(query));
+    let wanted: Vec<Wanted<'_>> = queries.map(|query| Wanted { query, within, limit }).collect();
+    context.search(&wanted).await
+}
+
+/// The same for one query.
+pub(super) async fn best(context: &Context, query: &str, scope: Scope<'_>, limit: usize) -> (Found, State) {
+    let Searched { mut found, semantic } = ranked(context, &[query], scope, limit).await;
+    (found.pop().unwrap_or(Found { verdict: Verdict::NoMatch, hits: Vec::new() }), semantic)
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::cursor::Origin;
 use super::pointer::{self, category_hints, segments, shown};
 use super::{Scope, nodes, path, query, ranked, read};
-use crate::functions::{Answer, Context, Edition, ErrorCode, Refusal};
+use crate::functions::{Answer, Context, ErrorCode, Later, Refusal};
 use crate::search::Verdict;
 
 /// How many categories, and tools of others, a refusal suggests.
@@ -27,21 +27,25 @@ fn five() -> usize {
 }
 
 /// Answers a call.
-pub(in crate::functions) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
+pub(in crate::functions) fn run(context: Context, arguments: Value) -> Later {
+    Box::pin(async move { searched(&context, arguments).await })
+}
+
+async fn searched(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
     let arguments: Arguments = read(arguments)?;
     let edition = &*context.edition;
     let scope = Scope { node: path::node(edition, &arguments.category_path)?, tags: &[] };
     let category = edition.tree().node(scope.node);
     let Some(query) = query(Some(&arguments.query)) else {
-        return Err(nothing(edition, scope, &arguments.query));
+        return Err(nothing(context, scope, &arguments.query).await);
     };
     let version = &edition.catalog().version;
     let origin = Origin::of("search_tool_by_category", &[&category.path, query]);
     let from = origin.offset(arguments.cursor.as_deref(), version)?;
     let to = from.saturating_add(arguments.limit);
-    let found = ranked::ranked(edition, query, scope, to.saturating_add(1));
+    let (found, semantic) = ranked::best(context, query, scope, to.saturating_add(1)).await;
     if found.verdict == Verdict::NoMatch || found.hits.is_empty() {
-        return Err(nothing(edition, scope, query));
+        return Err(nothing(context, scope, query).await);
     }
     let hits = found.hits.iter().skip(from).take(arguments.limit);
     let result = |hit: &crate::search::Hit| {
@@ -54,16 +58,17 @@ pub(in crate::functions) fn run(context: &Context, arguments: Value) -> Result<A
         [("category_path", segments(category)), ("results", results.into()), ("next_cursor", next.into())];
     let fields: Map<String, Value> =
         fields.map(|(name, value)| (name.to_string(), value)).into_iter().collect();
-    Ok(Answer::new(fields, None))
+    Ok(Answer::new(fields, None).searched(&semantic))
 }
 
 /// That nothing in a scope fits a query, and where something might.
-pub(super) fn nothing(edition: &Edition, scope: Scope<'_>, query: &str) -> Refusal {
+pub(super) async fn nothing(context: &Context, scope: Scope<'_>, query: &str) -> Refusal {
+    let edition = &*context.edition;
     let tree = edition.tree();
     let elsewhere = match (scope.node, scope.tags.is_empty(), query.trim().is_empty()) {
         (0, true, _) | (.., true) => Vec::new(),
         _ => {
-            let found = ranked::ranked(edition, query, Scope::default(), SUGGESTED);
+            let (found, _) = ranked::best(context, query, Scope::default(), SUGGESTED).await;
             if found.verdict == Verdict::Match { found.hits } else { Vec::new() }
         }
     };
