@@ -18,7 +18,7 @@ Try it:
   toolcrib search move a document under a folder --catalog examples/buildos
   toolcrib search \"merge a pull request\" --catalog examples/github --limit 3
   toolcrib search list --category Ontology/Tasks --catalog examples/buildos
-  toolcrib search \"order a pizza\" --catalog examples/github          no match, exit code 1")]
+  toolcrib search \"water the plants\" --catalog examples/github       no match, exit code 1")]
 pub(super) struct Search {
     /// What the tool should do, in a few words.
     #[arg(required = true, value_name = "QUERY")]
