@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::short::Cap;
-use super::{Catalog, Tool, docstring, lint, names, op, policy, profile, registry, sample, schema, short};
+use super::{
+    Catalog, Tool, docstring, lint, names, op, policy, profile, registry, sample, schema, short, tree,
+};
 use crate::config::{Facts, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};
 use crate::sources::RawTool;
@@ -34,6 +36,7 @@ pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut 
     let config = Arc::new(workspace.config);
     let mut catalog = Catalog { tools, config, version: String::new(), complete: true, by_name };
     profile::check(&catalog, findings);
+    tree::check(&catalog, findings);
     lint::replacements(&catalog, findings);
     catalog.version = registry::version(&catalog);
     catalog

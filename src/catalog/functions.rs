@@ -9,13 +9,18 @@ use crate::sources::RawTool;
 use crate::tool::Definition;
 
 /// Each function, in the order in which lists show them.
-const WRITTEN: [(&str, &str); 7] = [
+const WRITTEN: [(&str, &str); 12] = [
     ("read_tool_doc.json", include_str!("functions/read_tool_doc.json")),
     ("tool_search.json", include_str!("functions/tool_search.json")),
     ("tool_help.json", include_str!("functions/tool_help.json")),
     ("tool_exec.json", include_str!("functions/tool_exec.json")),
     ("tool_batch.json", include_str!("functions/tool_batch.json")),
     ("load_toolset.json", include_str!("functions/load_toolset.json")),
+    ("list.json", include_str!("functions/list.json")),
+    ("search_nodes.json", include_str!("functions/search_nodes.json")),
+    ("search_tool_by_category.json", include_str!("functions/search_tool_by_category.json")),
+    ("expand_tool.json", include_str!("functions/expand_tool.json")),
+    ("call_tool.json", include_str!("functions/call_tool.json")),
     ("pick.json", include_str!("functions/pick.json")),
 ];
 

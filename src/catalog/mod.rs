@@ -7,7 +7,8 @@
 //! 3. [`names`] maps safe names, and settles ops and aliases between tools.
 //! 4. [`lint`] looks at tools and at pairs of them.
 //! 5. [`registry`] writes the content down and hashes it: the registry version.
-//! 6. [`profile`] picks what one kind of agent gets.
+//! 6. [`profile`] picks what one kind of agent gets; [`tree`] is the tree of their categories, and [`pointer`] what is
+//!    left of a tool for those who may know of it but not use it.
 
 mod build;
 mod cost;
@@ -16,6 +17,7 @@ mod functions;
 mod lint;
 mod names;
 mod op;
+mod pointer;
 mod policy;
 mod profile;
 mod registry;
@@ -23,6 +25,7 @@ mod repair;
 mod sample;
 mod schema;
 mod short;
+mod tree;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,6 +40,7 @@ pub use functions::functions;
 pub use profile::{Profile, ProfileTool};
 pub use registry::{Record, registry, registry_head, registry_line};
 pub use schema::{Callable, Parameters};
+pub use tree::{Node, Tree};
 
 /// One checked tool: its definition, and everything that follows from it.
 #[derive(Debug)]
@@ -209,14 +213,15 @@ impl Catalog {
         self.by_name.get(name)?.iter().copied().find(|&index| self.tools[index].name == name)
     }
 
-    /// The same catalog for somebody who knows only some of its tools: to them the others do not exist. The version
-    /// stays that of the whole.
-    pub fn restricted_to(&self, keep: impl Fn(&Tool) -> bool) -> Self {
+    /// The same catalog for somebody who sees of each tool what `view` returns, and to whom those of which they see
+    /// nothing do not exist. The version stays that of the whole.
+    pub fn restricted_to(&self, view: impl Fn(&Arc<Tool>) -> Option<Arc<Tool>>) -> Self {
         let mut place = vec![None; self.tools.len()];
         let mut tools = Vec::new();
-        for (index, tool) in self.tools.iter().enumerate().filter(|(_, tool)| keep(tool)) {
+        for (index, tool) in self.tools.iter().enumerate() {
+            let Some(seen) = view(tool) else { continue };
             place[index] = Some(tools.len());
-            tools.push(Arc::clone(tool));
+            tools.push(seen);
         }
         let known = |all: &Vec<usize>| all.iter().filter_map(|&index| place[index]).collect::<Vec<_>>();
         let names = self.by_name.iter().map(|(name, all)| (name.clone(), known(all)));

@@ -95,13 +95,17 @@ pub fn registry_line(entry: &ProfileTool<'_>) -> String {
     serde_json::to_string(&record).unwrap_or_default().replace('\n', " ")
 }
 
-/// The hash of everything a caller could notice: each tool's record and what runs it, in order.
+/// The hash of everything a caller could notice: each tool's record and what runs it, in order, and what is said of
+/// categories.
 pub(super) fn version(catalog: &Catalog) -> String {
     let digests: Vec<blake3::Hash> = catalog.tools.par_iter().map(|tool| digest(tool)).collect();
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"toolcrib registry 1\n");
     for digest in digests {
         hasher.update(digest.as_bytes());
+    }
+    if !catalog.config.categories.is_empty() {
+        hasher.update(serde_json::to_string(&catalog.config.categories).unwrap_or_default().as_bytes());
     }
     hasher.finalize().to_hex()[..16].to_string()
 }

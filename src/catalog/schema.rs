@@ -36,6 +36,13 @@ pub enum Callable {
 }
 
 impl Parameters {
+    /// Nothing at all, and the reason why.
+    pub(super) fn withheld(reason: &str) -> Self {
+        let schema = Arc::new(json!({}));
+        let (callable, cost) = (Callable::No(reason.into()), Cost::of(&schema));
+        Self { schema, callable, cost, validator: OnceLock::new() }
+    }
+
     /// The schema as it is read: the author's, with what was wrong repaired. `{}` when there is none.
     pub fn schema(&self) -> &Value {
         &self.schema

@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::catalog::{CatalogArgs, report_lost};
 use super::progress::Spinner;
 use super::{Failure, Outcome, print};
-use crate::functions::{Context, Edition, Function};
+use crate::catalog::Catalog;
+use crate::functions::{Answer, Context, Edition, Function};
 
 /// Call one of our functions, as an agent would through a server.
 ///
@@ -20,6 +21,8 @@ use crate::functions::{Context, Edition, Function};
 Try it:
   toolcrib call read_tool_doc '{\"name\": \"create_issue\"}' --catalog examples/github
   toolcrib call read_tool_doc '{\"names\": [\"get_me\"], \"section\": \"arguments\"}' --text --catalog examples/github
+  toolcrib call list '{\"path\": [\"Ontology\"]}' --catalog examples/buildos
+  toolcrib call expand_tool '{\"tool_id\": \"onto.task.update\"}' --catalog examples/buildos
   echo '{\"name\": \"get_me\"}' | toolcrib call read_tool_doc - --catalog examples/github")]
 pub(super) struct Call {
     /// The function.
@@ -33,6 +36,10 @@ pub(super) struct Call {
     /// See the tools of this profile only.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
+    /// See what a caller with this role sees, and not everything. Can be given several times; a role that no tool names
+    /// shows what callers without one see.
+    #[arg(long, value_name = "ROLE")]
+    role: Vec<String>,
     /// Print what a model reads rather than JSON: markdown, where the function answers in it.
     #[arg(long)]
     text: bool,
@@ -44,14 +51,10 @@ impl Call {
         let checked = self.catalog.open()?;
         report_lost(&checked);
         let templates = super::render::templates(&self.catalog, &checked, None)?;
-        let edition = Edition::new(&checked.catalog, self.profile.as_deref(), None, Arc::new(templates))
+        let roles = (!self.role.is_empty()).then_some(self.role.as_slice());
+        let edition = Edition::new(&checked.catalog, self.profile.as_deref(), roles, Arc::new(templates))
             .map_err(Failure::Usage)?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
-        let (services, waiting) = super::services::of_command(&self.catalog, &checked.catalog);
-        let context = Context { edition: Arc::new(edition), services: Arc::new(services) };
-        let answer = runtime.block_on(self.function.call(&context, arguments));
-        waiting.iter().for_each(Spinner::finish);
+        let answer = answer(&self.catalog, self.function, &checked.catalog, edition, arguments)?;
         let text = match self.text {
             true => answer.text(),
             false => serde_json::to_string_pretty(answer.body()).unwrap_or_default(),
@@ -83,6 +86,23 @@ impl Call {
             ))
         })
     }
+}
+
+/// Calls a function on an edition of a catalog.
+pub(super) fn answer(
+    args: &CatalogArgs,
+    function: &Function,
+    catalog: &Catalog,
+    edition: Edition,
+    arguments: Value,
+) -> Result<Answer, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
+    let (services, waiting) = super::services::of_command(args, catalog);
+    let context = Context { edition: Arc::new(edition), services: Arc::new(services) };
+    let answer = runtime.block_on(function.call(&context, arguments));
+    waiting.iter().for_each(Spinner::finish);
+    Ok(answer)
 }
 
 /// Reads the name of a function.

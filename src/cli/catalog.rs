@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::{Failure, note};
 use crate::catalog::{self, Checked};
-use crate::config::{self, Deferred, Surface};
+use crate::config::{self, Deferred, Listed, Surface};
 use crate::finding::{Finding, Severity, text_report};
 use crate::provider::Provider;
 use crate::sources::mcp::{Environment, contact};
@@ -114,6 +114,11 @@ pub(super) fn providers() -> impl TypedValueParser<Value = Provider> {
 /// Reads the name of a surface.
 pub(super) fn surfaces() -> impl TypedValueParser<Value = Surface> {
     named(Surface::ALL.map(Surface::as_str), Surface::parse)
+}
+
+/// Reads which functions are listed.
+pub(super) fn function_lists() -> impl TypedValueParser<Value = Listed> {
+    named(Listed::ALL.map(Listed::as_str), Listed::parse)
 }
 
 /// Reads what is bound of deferred tools.

@@ -18,6 +18,7 @@ mod prompt;
 mod render;
 mod reply;
 mod schema;
+mod search;
 mod seed;
 mod serve;
 mod services;
@@ -48,6 +49,7 @@ Try it:
   toolcrib seed   workspace --catalog my-catalog --profile writer
   toolcrib payload --catalog tools.json --provider anthropic   what is sent to a model
   toolcrib tokens  --catalog tools.json                        what that costs
+  toolcrib search  \"create an issue\" --catalog tools.json      which tools do that, or that none does
   toolcrib eval    --catalog tools.json --queries queries.jsonl  whether search finds the right ones
   toolcrib serve   --catalog tools.json                        pages, docs and MCP at http://127.0.0.1:7878
 
@@ -64,6 +66,7 @@ enum Command {
     Reply(reply::Reply),
     Prompt(prompt::Prompt),
     Tokens(tokens::Tokens),
+    Search(search::Search),
     Eval(eval::Eval),
     Call(call::Call),
     Serve(serve::Serve),
@@ -102,6 +105,7 @@ pub fn run() -> ExitCode {
         Command::Reply(command) => command.run(),
         Command::Prompt(command) => command.run(),
         Command::Tokens(command) => command.run(),
+        Command::Search(command) => command.run(),
         Command::Eval(command) => command.run(),
         Command::Call(command) => command.run(),
         Command::Serve(command) => command.run(),

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
 
-use super::catalog::{CatalogArgs, counted, report_briefly};
+use super::catalog::{CatalogArgs, counted, function_lists, report_briefly};
 use super::signals::Signals;
 use super::{Failure, Outcome, note};
 use crate::catalog::Checked;
-use crate::config;
+use crate::config::{self, Listed};
 use crate::finding::{Code, Finding, Severity, text_report};
 use crate::serve::http::{Door, Hosts, Listener};
 use crate::serve::live::Setting;
@@ -50,6 +50,10 @@ pub(super) struct Serve {
     /// Listen on an address that others reach, although no token is configured.
     #[arg(long)]
     allow_unauthenticated: bool,
+    /// Which functions MCP clients see: gateway (tool_search and read_tool_doc), discovery (list, search_nodes,
+    /// search_tool_by_category, expand_tool, call_tool and read_tool_doc), or all. Each can be called, whichever are seen.
+    #[arg(long, value_parser = function_lists(), value_name = "LIST", hide_possible_values = true)]
+    functions: Option<Listed>,
     /// How the log on stderr is written.
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     log: LogFormat,
@@ -83,7 +87,8 @@ impl Serve {
         let configured = checked.catalog.config.serve.clone();
         let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
         let address = if self.stdio { None } else { Some(self.address(&configured, &tokens)?) };
-        let setting = Setting { profile: self.profile.clone(), roles: tokens.roles() };
+        let functions = self.functions.unwrap_or(configured.functions);
+        let setting = Setting { profile: self.profile.clone(), roles: tokens.roles(), functions };
         let services = super::services::of_server(&self.catalog, &checked.catalog);
         let live = Live::new(checked, setting, templates).map_err(Failure::Usage)?;
         let live = Arc::new(live.with_services(services));

@@ -29,7 +29,7 @@ pub use preset::preset_names;
 pub use read::{Workspace, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
-pub use serve::{Serve, ServeLimits, ServeToken};
+pub use serve::{Listed, Serve, ServeLimits, ServeToken};
 pub use server::Server;
 
 /// The configuration of a catalog. Everything is optional.
@@ -51,6 +51,9 @@ pub struct Config {
     /// What tools get that their source does not say; later ones win.
     #[serde(rename = "overlay")]
     pub overlays: Vec<Overlay>,
+    /// What is said of categories beyond what follows from their tools.
+    #[serde(rename = "category")]
+    pub categories: Vec<Category>,
     /// The sets of tools that kinds of agents get.
     #[serde(rename = "profile")]
     pub profiles: IndexMap<String, Profile>,
@@ -100,6 +103,19 @@ pub struct Source {
     pub server: Option<String>,
     /// The category of tools that have none.
     pub category: Option<String>,
+}
+
+/// What is said of a category.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields, extend("required" = ["path"]))]
+pub struct Category {
+    /// Its path, such as `Storage/Buckets`.
+    pub path: String,
+    /// What its tools are for, in one line. Derived when absent.
+    pub summary: Option<String>,
+    /// Labels to filter by. Those that its tools have most often when absent.
+    pub tags: Vec<String>,
 }
 
 /// The set of tools that one kind of agent gets (DOC-4).

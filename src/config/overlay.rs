@@ -38,6 +38,7 @@ impl Overlay {
             effect,
             safe,
             approval,
+            when_forbidden,
             cost,
             strict,
             provider_schema,

@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 pub struct Search {
     /// What words mean here: whoever writes the key means, or may need, the values.
     pub synonyms: IndexMap<String, Vec<String>>,
+    /// Below this likelihood that anything fits, the answer is `no_match`: from 0, which never says so, to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub no_match_below: Option<f64>,
     /// A model that tells how near two texts are in meaning; none unless it is named.
     pub semantic: Option<SearchSemantic>,
     /// A chat model for the scorer `llm` of `pick`; none unless it is named.

@@ -17,8 +17,42 @@ pub struct Serve {
     /// Who may come in; everybody when there is none.
     #[serde(rename = "token")]
     pub tokens: Vec<ServeToken>,
+    /// Which functions the list of an MCP client shows.
+    pub functions: Listed,
     /// How much is too much.
     pub limits: ServeLimits,
+}
+
+/// Which functions a list shows. Every function can be called, whichever are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Listed {
+    /// Search and docs.
+    #[default]
+    Gateway,
+    /// The discovery protocol, and docs.
+    Discovery,
+    /// Every function.
+    All,
+}
+
+impl Listed {
+    /// Every choice.
+    pub const ALL: [Listed; 3] = [Listed::Gateway, Listed::Discovery, Listed::All];
+
+    /// The word used in files and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Listed::Gateway => "gateway",
+            Listed::Discovery => "discovery",
+            Listed::All => "all",
+        }
+    }
+
+    /// The choice with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|listed| listed.as_str() == name)
+    }
 }
 
 /// A bearer token. The token itself is in the environment.

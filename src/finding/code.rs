@@ -66,6 +66,7 @@ codes! {
     SelectorInvalid "selector-invalid" Error true "a selector or pattern cannot be read";
     OverlayUnused "overlay-unused" Warning false "an overlay matches no tool";
     ProfileUnused "profile-selector-unused" Warning false "a profile's selector matches no tool";
+    CategoryUnused "category-unused" Warning false "a `[[category]]` names a category that no tool is in, or one that is described above";
     // sources
     FileUnreadable "file-unreadable" Error true "a source cannot be opened, or is not text";
     FileTooLarge "file-too-large" Error true "a source is larger than the limit";

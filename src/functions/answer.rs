@@ -1,5 +1,8 @@
 //! What a function answers.
 
+use std::sync::OnceLock;
+
+use bytes::Bytes;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -9,10 +12,18 @@ use crate::search::semantic::State;
 /// The answer to a call: `{"ok": true, ..., "meta": {...}}`, or `{"ok": false, "error": {...}, "meta": {...}}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    body: Map<String, Value>,
+    body: Body,
     text: Option<String>,
     error: Option<ErrorCode>,
     semantic: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Body {
+    /// Made for this call.
+    Own(Map<String, Value>),
+    /// JSON that was made before, whole; read only by who wants its fields.
+    Kept(Bytes, OnceLock<Map<String, Value>>),
 }
 
 /// What kind of thing went wrong; stable, and documented in `docs/errors.md`.
@@ -25,14 +36,36 @@ pub enum ErrorCode {
     NotFound,
     /// Several tools go by this name.
     Ambiguous,
+    /// No tool has what was asked for, in this category.
+    NoMatchInCategory,
+    /// There is no such category.
+    UnknownPath,
+    /// The discovery protocol's word for [`ErrorCode::NotFound`].
+    ToolNotFound,
+    /// The tool is there, and not for this caller.
+    NotAuthorized,
+    /// The catalog has changed since the cursor was given.
+    CursorExpired,
+    /// The call is right, and nothing here can run it.
+    NoBackend,
     /// A mistake of ours, or of a template.
     Internal,
 }
 
 impl ErrorCode {
     /// Every code.
-    pub const ALL: [ErrorCode; 4] =
-        [ErrorCode::ValidationError, ErrorCode::NotFound, ErrorCode::Ambiguous, ErrorCode::Internal];
+    pub const ALL: [ErrorCode; 10] = [
+        ErrorCode::ValidationError,
+        ErrorCode::NotFound,
+        ErrorCode::Ambiguous,
+        ErrorCode::NoMatchInCategory,
+        ErrorCode::UnknownPath,
+        ErrorCode::ToolNotFound,
+        ErrorCode::NotAuthorized,
+        ErrorCode::CursorExpired,
+        ErrorCode::NoBackend,
+        ErrorCode::Internal,
+    ];
 
     /// As it is written.
     pub fn as_str(self) -> &'static str {
@@ -40,6 +73,12 @@ impl ErrorCode {
             ErrorCode::ValidationError => "VALIDATION_ERROR",
             ErrorCode::NotFound => "NOT_FOUND",
             ErrorCode::Ambiguous => "AMBIGUOUS",
+            ErrorCode::NoMatchInCategory => "NO_MATCH_IN_CATEGORY",
+            ErrorCode::UnknownPath => "UNKNOWN_PATH",
+            ErrorCode::ToolNotFound => "TOOL_NOT_FOUND",
+            ErrorCode::NotAuthorized => "NOT_AUTHORIZED",
+            ErrorCode::CursorExpired => "CURSOR_EXPIRED",
+            ErrorCode::NoBackend => "NO_BACKEND",
             ErrorCode::Internal => "INTERNAL",
         }
     }
@@ -48,9 +87,15 @@ impl ErrorCode {
     pub fn http_status(self) -> u16 {
         match self {
             ErrorCode::ValidationError => 400,
-            ErrorCode::NotFound => 404,
+            ErrorCode::NotAuthorized => 403,
+            ErrorCode::NotFound
+            | ErrorCode::NoMatchInCategory
+            | ErrorCode::UnknownPath
+            | ErrorCode::ToolNotFound => 404,
             ErrorCode::Ambiguous => 409,
+            ErrorCode::CursorExpired => 410,
             ErrorCode::Internal => 500,
+            ErrorCode::NoBackend => 501,
         }
     }
 }
@@ -68,11 +113,17 @@ pub struct Refusal {
     /// Names that may have been meant, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
+    /// Where to look instead: categories, tools.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub hints: Map<String, Value>,
     /// What to do next.
     pub next_action: String,
     /// Arguments that would have been right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Value>,
+    /// The call as it was checked, for somebody who can run it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<Value>,
 }
 
 impl Refusal {
@@ -83,9 +134,19 @@ impl Refusal {
             message: message.into(),
             field_errors: Vec::new(),
             nearest: Vec::new(),
+            hints: Map::new(),
             next_action: next_action.into(),
             example: None,
+            call: None,
         }
+    }
+
+    /// With something to look at instead, unless there is nothing.
+    pub(super) fn hint(mut self, what: &str, list: Vec<Value>) -> Self {
+        if !list.is_empty() {
+            self.hints.insert(what.into(), list.into());
+        }
+        self
     }
 }
 
@@ -95,7 +156,12 @@ impl Answer {
         let mut body = Map::with_capacity(fields.len() + 2);
         body.insert("ok".into(), true.into());
         body.extend(fields);
-        Self { body, text, error: None, semantic: None }
+        Self { body: Body::Own(body), text, error: None, semantic: None }
+    }
+
+    /// An answer that was made before: one JSON object with `ok` and `meta`.
+    pub(super) fn kept(json: Bytes) -> Self {
+        Self { body: Body::Kept(json, OnceLock::new()), text: None, error: None, semantic: None }
     }
 
     /// Whether there is a result.
@@ -110,12 +176,23 @@ impl Answer {
 
     /// The answer as a JSON object.
     pub fn body(&self) -> &Map<String, Value> {
-        &self.body
+        match &self.body {
+            Body::Own(fields) => fields,
+            Body::Kept(json, read) => read.get_or_init(|| serde_json::from_slice(json).unwrap_or_default()),
+        }
+    }
+
+    /// The answer as JSON on one line.
+    pub fn json(&self) -> Bytes {
+        match &self.body {
+            Body::Own(fields) => serde_json::to_vec(fields).unwrap_or_default().into(),
+            Body::Kept(json, _) => json.clone(),
+        }
     }
 
     /// What a model reads: the text where there is one, else the JSON on one line.
     pub fn text(&self) -> String {
-        self.text.clone().unwrap_or_else(|| serde_json::to_string(&self.body).unwrap_or_default())
+        self.text.clone().unwrap_or_else(|| String::from_utf8_lossy(&self.json()).into_owned())
     }
 
     /// Whether [`Answer::text`] is markdown rather than JSON.
@@ -134,7 +211,9 @@ impl Answer {
         if let Some(semantic) = self.semantic.take() {
             meta["semantic"] = semantic.into();
         }
-        self.body.insert("meta".into(), meta);
+        if let Body::Own(fields) = &mut self.body {
+            fields.insert("meta".into(), meta);
+        }
         self
     }
 }
@@ -144,6 +223,6 @@ impl From<Refusal> for Answer {
         let error = serde_json::to_value(&refusal).unwrap_or_default();
         let body =
             [("ok".to_string(), Value::Bool(false)), ("error".to_string(), error)].into_iter().collect();
-        Self { body, text: None, error: Some(refusal.code), semantic: None }
+        Self { body: Body::Own(body), text: None, error: Some(refusal.code), semantic: None }
     }
 }

@@ -4,11 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
-use crate::catalog::{Catalog, Profile, ProfileTool, Resolved, Tool};
+use super::discovery;
+use crate::catalog::{Catalog, Profile, ProfileTool, Resolved, Tool, Tree};
 use crate::render::{Doc, Docs, TemplateError, Templates};
 use crate::search::semantic::{self, Slot};
 use crate::search::{Entry, Index};
-use crate::tool::DescriptionMode;
+use crate::tool::{DescriptionMode, WhenForbidden};
 
 /// A catalog restricted to a profile and to the roles of a caller, with its docs. Docs are made when they are first
 /// read, and kept; reading takes no lock.
@@ -17,11 +18,16 @@ pub struct Edition {
     catalog: Catalog,
     profile: Option<String>,
     modes: Vec<DescriptionMode>,
+    /// The tools of which this caller may know no more than that they are there.
+    forbidden: Vec<bool>,
     templates: Arc<Templates>,
     pages: Vec<OnceLock<Result<Page, TemplateError>>>,
     index: OnceLock<Result<Vec<IndexPage>, TemplateError>>,
     search: OnceLock<Index>,
     meaning: OnceLock<Arc<Slot>>,
+    tree: OnceLock<Tree>,
+    categories: OnceLock<Index>,
+    expanded: Vec<OnceLock<Bytes>>,
 }
 
 /// The doc of one tool.
@@ -56,18 +62,49 @@ impl Edition {
         templates: Arc<Templates>,
     ) -> Result<Self, String> {
         let chosen = catalog.profile(profile)?;
-        let may_see = |tool: &Tool| {
+        let may_use = |tool: &Tool| {
             let allowed = &tool.definition.allowed_roles;
             allowed.is_empty() || roles.is_none_or(|roles| roles.iter().any(|role| allowed.contains(role)))
         };
-        let entries = || chosen.tools.iter().filter(|entry| may_see(entry.tool));
+        let is_visible = |tool: &Tool| tool.definition.when_forbidden == Some(WhenForbidden::Visible);
+        let entries = || chosen.tools.iter().filter(|entry| may_use(entry.tool) || is_visible(entry.tool));
         let modes: Vec<DescriptionMode> = entries().map(|entry| entry.mode).collect();
+        let forbidden: Vec<bool> = entries().map(|entry| !may_use(entry.tool)).collect();
         let kept: std::collections::HashSet<&str> = entries().map(|entry| entry.tool.name.as_str()).collect();
-        let catalog = catalog.restricted_to(|tool| kept.contains(tool.name.as_str()));
+        let catalog = catalog.restricted_to(|tool| match kept.contains(tool.name.as_str()) {
+            true if may_use(tool) => Some(Arc::clone(tool)),
+            true => Some(Arc::new(tool.pointer())),
+            false => None,
+        });
         let pages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
+        let expanded = catalog.tools.iter().map(|_| OnceLock::new()).collect();
         let profile = profile.map(ToString::to_string);
         let (index, search, meaning) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Ok(Self { profile, modes, templates, pages, catalog, index, search, meaning })
+        let (tree, categories) = (OnceLock::new(), OnceLock::new());
+        Ok(Self {
+            profile,
+            modes,
+            forbidden,
+            templates,
+            pages,
+            expanded,
+            catalog,
+            index,
+            search,
+            meaning,
+            tree,
+            categories,
+        })
+    }
+
+    /// Whether the caller may know of the tool at this place that it is there, and no more.
+    pub fn is_forbidden(&self, index: usize) -> bool {
+        self.forbidden.get(index).copied().unwrap_or(false)
+    }
+
+    /// Whether there is any such tool.
+    pub fn withholds(&self) -> bool {
+        self.forbidden.contains(&true)
     }
 
     /// The tools that exist for this caller.
@@ -110,8 +147,12 @@ impl Edition {
         }))
     }
 
-    /// The text of the doc at this place, for who reads all of them once: it is not kept.
+    /// The text of the doc at this place, for who reads all of them once: it is not kept. None for a tool that the
+    /// caller may not use.
     pub fn markdown(&self, index: usize) -> Option<String> {
+        if self.is_forbidden(index) {
+            return None;
+        }
         if let Some(kept) = self.pages.get(index)?.get() {
             return kept.as_ref().ok().map(|page| String::from_utf8_lossy(&page.markdown).into_owned());
         }
@@ -141,7 +182,12 @@ impl Edition {
     pub fn search(&self) -> &Index {
         self.search.get_or_init(|| {
             let entries: Vec<Entry> = self.catalog.tools.iter().map(|tool| Entry::from(&**tool)).collect();
-            Index::with(&entries, &self.catalog.config.search.synonyms)
+            let configured = &self.catalog.config.search;
+            let index = Index::with(&entries, &configured.synonyms);
+            match configured.no_match_below {
+                Some(likelihood) => index.no_match_below(likelihood as f32),
+                None => index,
+            }
         })
     }
 
@@ -150,6 +196,21 @@ impl Edition {
         self.meaning.get_or_init(|| {
             Arc::new(Slot::new(self.catalog.tools.iter().map(|tool| semantic::text(tool)).collect()))
         })
+    }
+
+    /// The tree of its categories. Made when it is first asked for.
+    pub fn tree(&self) -> &Tree {
+        self.tree.get_or_init(|| Tree::of(&self.catalog))
+    }
+
+    /// The words of its categories, entries in the order of [`Tree::nodes`]. Made when it is first asked for.
+    pub(super) fn categories(&self) -> &Index {
+        self.categories.get_or_init(|| Index::new(&discovery::entries(&self.catalog, self.tree())))
+    }
+
+    /// What is kept of the answers of `expand_tool`, by the place of the tool.
+    pub(super) fn expanded(&self, index: usize) -> Option<&OnceLock<Bytes>> {
+        self.expanded.get(index)
     }
 
     /// The place of the tool that a name means: its canonical name, op, safe name or alias.

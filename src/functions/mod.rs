@@ -9,10 +9,12 @@
 mod answer;
 mod arguments;
 mod context;
+mod discovery;
 mod edition;
 mod find;
 pub mod pick;
 mod read_tool_doc;
+mod tool_search;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -46,8 +48,14 @@ enum Handler {
 type Later = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
 
 /// Every function, in the order in which lists show them.
-const ALL: [Function; 2] = [
+const ALL: [Function; 8] = [
     Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) },
+    Function { name: "tool_search", run: Handler::Later(tool_search::run) },
+    Function { name: "list", run: Handler::Later(discovery::list) },
+    Function { name: "search_nodes", run: Handler::Now(discovery::search_nodes) },
+    Function { name: "search_tool_by_category", run: Handler::Later(discovery::search_tool_by_category) },
+    Function { name: "expand_tool", run: Handler::Now(discovery::expand_tool) },
+    Function { name: "call_tool", run: Handler::Now(discovery::call_tool) },
     Function { name: "pick", run: Handler::Later(pick::run) },
 ];
 

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Answer, Context, Edition, ErrorCode, Page, Refusal};
+use super::{Answer, Context, Edition, ErrorCode, Page, Refusal, discovery};
 use crate::catalog::{Resolved, Tool};
 use crate::render::{Doc, Section};
 use crate::tokens::exact;
@@ -78,6 +78,9 @@ pub(super) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal
     let mut seen = HashSet::new();
     for name in arguments.name.iter().chain(&arguments.names) {
         match edition.resolve(name) {
+            Ok(index) if edition.is_forbidden(index) => {
+                refusals.push((name.clone(), discovery::not_authorized(name)));
+            }
             Ok(index) if seen.insert(index) => answers.read(index)?,
             Ok(_) => {}
             Err(unresolved) => match index_page(edition, name) {
@@ -139,7 +142,7 @@ fn refusal(edition: &Edition, name: &str, unresolved: Resolved<'_>) -> Refusal {
             refusal
         }
         Resolved::Unknown(nearest) if !nearest.is_empty() => {
-            let next = "ask for one of `nearest`, or find the tool by what it does in the index, {\"name\": \"README.md\"}";
+            let next = "ask for one of `nearest`, or find the tool by what it does with tool_search or in the index, {\"name\": \"README.md\"}";
             let mut refusal = Refusal::new(ErrorCode::NotFound, format!("there is no tool `{shown}`"), next);
             // A tool's name and its op are often both near.
             let tools = nearest.into_iter().filter_map(|name| edition.resolve(name).ok());
@@ -150,7 +153,7 @@ fn refusal(edition: &Edition, name: &str, unresolved: Resolved<'_>) -> Refusal {
         _ => Refusal::new(
             ErrorCode::NotFound,
             format!("there is no tool `{shown}`, and none with a name like it"),
-            "find the tool by what it does in the index, {\"name\": \"README.md\"}",
+            "find the tool by what it does with tool_search, or in the index, {\"name\": \"README.md\"}",
         ),
     }
 }

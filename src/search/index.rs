@@ -2,6 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use super::confidence::LEAST_FIT;
 use super::segment::Segments;
 use super::spelling::Spelling;
 use super::thesaurus::{self, Thesaurus};
@@ -43,6 +44,8 @@ pub struct Index {
     pub(super) about: Vec<Vector>,
     pub(super) spelling: Spelling,
     pub(super) synonyms: Thesaurus,
+    /// Below this likelihood that anything fits, nothing does.
+    pub(super) least_fit: f32,
 }
 
 /// A term in an entry.
@@ -121,13 +124,19 @@ impl Index {
         let mut reading = topics::Reading::new(&vocabulary, &synonyms, tells);
         let about = read.iter().map(|terms| reading.entry(&terms.text)).collect();
         let topics = reading.into_topics();
-        let pairs: Vec<Box<[(Term, Term)]>> = read.into_iter().map(|terms| {
-            let mut pairs = terms.pairs;
-            pairs.sort_unstable();
-            pairs.dedup();
-            pairs.into_boxed_slice()
-        }).collect();
-        let known = stems.keys().map(String::as_str).chain(thesaurus::ENGLISH.keys().filter(|key| !key.contains(' ')));
+        let pairs: Vec<Box<[(Term, Term)]>> = read
+            .into_iter()
+            .map(|terms| {
+                let mut pairs = terms.pairs;
+                pairs.sort_unstable();
+                pairs.dedup();
+                pairs.into_boxed_slice()
+            })
+            .collect();
+        let known = stems
+            .keys()
+            .map(String::as_str)
+            .chain(thesaurus::ENGLISH.keys().filter(|key| !key.contains(' ')));
         Self {
             entries: entries.len(),
             neighbours: pairs.iter().flatten().copied().collect(),
@@ -143,11 +152,18 @@ impl Index {
             spoken: by_name(entries, spoken),
             spelling: Spelling::of(known),
             synonyms,
+            least_fit: LEAST_FIT,
             topics,
             about,
             vocabulary,
             postings,
         }
+    }
+
+    /// The same, but nothing fits below another likelihood that anything does, from 0 (something always fits) to 1.
+    pub fn no_match_below(mut self, likelihood: f32) -> Self {
+        self.least_fit = likelihood;
+        self
     }
 
     /// How many entries there are.

@@ -153,13 +153,18 @@ fn said(text: &str) -> (Vec<Said>, Wholes) {
 fn is_name(written: &str, before: &str) -> bool {
     let begins = before.ends_with(['.', '!', '?', ':', '"', '\n']);
     let mut letters = written.chars().filter(|c| c.is_alphabetic());
-    !begins && letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
+    !begins
+        && letters.next().is_some_and(char::is_uppercase)
+        && letters.next().is_some_and(char::is_lowercase)
 }
 
 /// Whether something is a value rather than a word: a path, an address.
 fn is_value(written: &str) -> bool {
     let bare = written.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '~' | '.' | '\\'));
-    bare.starts_with(['/', '~', '\\']) || bare.contains("://") || bare.contains('@') || bare.matches(['/', '\\']).count() > 1
+    bare.starts_with(['/', '~', '\\'])
+        || bare.contains("://")
+        || bare.contains('@')
+        || bare.matches(['/', '\\']).count() > 1
 }
 
 struct Reading<'i> {
@@ -211,12 +216,17 @@ impl Reading<'_> {
     }
 
     fn word(&mut self, text: &str, stem: &str, counts: f32, words: std::ops::Range<usize>, is_name: bool) {
-        if is_stop(text) || text.chars().all(char::is_numeric) || is_dense(text) && self.index.vocabulary.get(stem).is_none() {
+        if is_stop(text)
+            || text.chars().all(char::is_numeric)
+            || is_dense(text) && self.index.vocabulary.get(stem).is_none()
+        {
             return;
         }
         let weak = is_weak(stem);
         let weight = counts * if weak { WEAK } else { 1.0 };
-        if let Some(before) = self.query.units.iter_mut().find(|unit| unit.words.len() == 1 && unit.said == *text) {
+        if let Some(before) =
+            self.query.units.iter_mut().find(|unit| unit.words.len() == 1 && unit.said == *text)
+        {
             before.weight = (before.weight.max(weight) + AGAIN).min(MOST);
             return;
         }
@@ -234,10 +244,28 @@ impl Reading<'_> {
         let mut topic = match (weak, is_common, own) {
             (true, ..) => 0.1,
             (_, true, _) if is_action(stem) => 0.5,
-            (_, true, _) => if is_name { 0.5 } else { 1.0 },
+            (_, true, _) => {
+                if is_name {
+                    0.5
+                } else {
+                    1.0
+                }
+            }
             (_, _, Some(_)) if !is_told => 0.1,
-            (_, _, Some(_)) => if is_name { 0.4 } else { 0.6 },
-            _ => if is_name { 0.08 } else { 0.35 },
+            (_, _, Some(_)) => {
+                if is_name {
+                    0.4
+                } else {
+                    0.6
+                }
+            }
+            _ => {
+                if is_name {
+                    0.08
+                } else {
+                    0.35
+                }
+            }
         };
         if own.is_none() && !is_common && !weak {
             let meanings = if self.foreign { thesaurus::foreign(text) } else { Vec::new() };
@@ -264,7 +292,13 @@ impl Reading<'_> {
             let mut senses = Vec::new();
             meanings.iter().for_each(|meaning| self.sense(meaning, 1.0, Kind::Meant, &mut senses));
             if self.query.units.len() < MAX_UNITS && !self.query.units.iter().any(|unit| unit.said == said) {
-                self.query.units.push(Unit { said, weight: 1.0, topic: 1.0, senses, words: place..place + 1 });
+                self.query.units.push(Unit {
+                    said,
+                    weight: 1.0,
+                    topic: 1.0,
+                    senses,
+                    words: place..place + 1,
+                });
             }
         }
     }

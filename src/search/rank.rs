@@ -99,15 +99,20 @@ impl Index {
     pub fn find(&self, request: Request<'_>) -> Found {
         let query = Query::read(request.query, self);
         let within = |entry: u32| request.within.is_none_or(|within| within(entry as usize));
-        let named: Vec<u32> = self.mentioned(request.query).into_iter().filter(|&entry| within(entry)).collect();
+        let named: Vec<u32> =
+            self.mentioned(request.query).into_iter().filter(|&entry| within(entry)).collect();
         let mut ranked = self.ranked(&query, &within, request.limit.max(CANDIDATES));
         ranked.retain(|candidate| !named.contains(&candidate.entry));
         let best = ranked.first().map_or(0.0, |first| first.score);
         let scores: Vec<f32> = ranked.iter().take(TELLING).map(|candidate| candidate.score).collect();
         let features = |place: usize, candidate: &Candidate| self.features(&query, place, candidate, &scores);
-        let telling: Vec<Features> =
-            ranked.iter().take(TELLING).enumerate().map(|(place, candidate)| features(place, candidate)).collect();
-        let fits = !named.is_empty() || confidence::any_fits(&telling);
+        let telling: Vec<Features> = ranked
+            .iter()
+            .take(TELLING)
+            .enumerate()
+            .map(|(place, candidate)| features(place, candidate))
+            .collect();
+        let fits = !named.is_empty() || self.fit(&query, &telling) >= self.least_fit;
         let mut hits: Vec<Hit> = named
             .iter()
             .take(request.limit)
@@ -124,7 +129,11 @@ impl Index {
             Hit {
                 entry: candidate.entry as usize,
                 score: candidate.score,
-                confidence: if named.is_empty() { confidence::of(&features) } else { confidence::of(&features).min(0.5) },
+                confidence: if named.is_empty() {
+                    confidence::of(&features)
+                } else {
+                    confidence::of(&features).min(0.5)
+                },
                 reason: reason::of(self, &query, candidate.entry),
             }
         }));
@@ -134,7 +143,9 @@ impl Index {
     /// The entries that a query names: it is the name, it says just the words of the name, or the name stands in it
     /// and can be nothing else.
     pub(super) fn mentioned(&self, query: &str) -> Vec<u32> {
-        let trim = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '!' && c != '_').to_string();
+        let trim = |word: &str| {
+            word.trim_matches(|c: char| !c.is_alphanumeric() && c != '!' && c != '_').to_string()
+        };
         let mut all = Vec::new();
         if query.len() <= MAX_NAME {
             all.extend(self.named(query.trim()));
@@ -143,7 +154,10 @@ impl Index {
         let is_identifier = |word: &str| {
             let inner = word.char_indices().skip(1);
             inner.clone().any(|(_, c)| matches!(c, '_' | '.' | '-' | ':') || c.is_numeric())
-                || word.chars().zip(word.chars().skip(1)).any(|(one, next)| one.is_lowercase() && next.is_uppercase())
+                || word
+                    .chars()
+                    .zip(word.chars().skip(1))
+                    .any(|(one, next)| one.is_lowercase() && next.is_uppercase())
         };
         for word in query.split_whitespace().take(MAX_NAME) {
             let is_quoted = word.starts_with(['`', '"', '\'']);
@@ -181,7 +195,8 @@ impl Index {
     }
 
     fn about(&self, query: &Query) -> Vec<f32> {
-        let tells = |stem: &str| self.vocabulary.get(stem).map_or(1.0, |term| self.rarity[term as usize] / self.most);
+        let tells =
+            |stem: &str| self.vocabulary.get(stem).map_or(1.0, |term| self.rarity[term as usize] / self.most);
         self.topics.query(&query.stems, &self.synonyms, tells)
     }
 

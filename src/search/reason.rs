@@ -9,8 +9,13 @@ const MAX_SHOWN: usize = 5;
 
 /// Where the words of the query were found: `name: move, document; text: folder; meant: directory (folder)`.
 pub(super) fn of(index: &Index, query: &Query, entry: u32) -> String {
-    let mut groups: [(&str, Vec<String>); 5] =
-        [("name", vec![]), ("text", vec![]), ("parameters", vec![]), ("similar words for", vec![]), ("spelled", vec![])];
+    let mut groups: [(&str, Vec<String>); 5] = [
+        ("name", vec![]),
+        ("text", vec![]),
+        ("parameters", vec![]),
+        ("similar words for", vec![]),
+        ("spelled", vec![]),
+    ];
     for unit in &query.units {
         let best = unit
             .senses
@@ -31,6 +36,7 @@ pub(super) fn of(index: &Index, query: &Query, entry: u32) -> String {
         }
     }
     let told = groups.iter().filter(|(_, words)| !words.is_empty());
-    let told = told.map(|(group, words)| format!("{group}: {}", words[..words.len().min(MAX_SHOWN)].join(", ")));
+    let told =
+        told.map(|(group, words)| format!("{group}: {}", words[..words.len().min(MAX_SHOWN)].join(", ")));
     told.collect::<Vec<_>>().join("; ")
 }

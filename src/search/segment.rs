@@ -23,12 +23,17 @@ impl Segments {
     pub(super) fn of(entries: &[Entry]) -> Self {
         let texts = entries.iter().flat_map(|entry| &entry.texts).filter(|(field, _)| *field == Field::Long);
         let words = texts.flat_map(|(_, text)| plain(text));
-        Self { words: words.filter(|word| word.len() >= MIN_PART && word.is_ascii() && !is_stop(word)).collect() }
+        Self {
+            words: words.filter(|word| word.len() >= MIN_PART && word.is_ascii() && !is_stop(word)).collect(),
+        }
     }
 
     /// The parts of a name, unless it is a word, or nothing that can be taken apart. The fewest parts win.
     pub(super) fn split(&self, name: &str) -> Vec<String> {
-        if !LENGTH.contains(&name.len()) || !name.bytes().all(|byte| byte.is_ascii_lowercase()) || self.knows(name) {
+        if !LENGTH.contains(&name.len())
+            || !name.bytes().all(|byte| byte.is_ascii_lowercase())
+            || self.knows(name)
+        {
             return Vec::new();
         }
         // The fewest parts up to each place, and where the last of them begins.

@@ -28,7 +28,9 @@ impl Spelling {
         let mut known: HashMap<(char, usize), Vec<(u32, Box<str>)>> = HashMap::new();
         for word in words.filter(|word| word.chars().all(char::is_alphabetic)) {
             let length = word.chars().count();
-            if let Some(first) = word.chars().next().filter(|_| (MIN_LENGTH - 1..=MAX_LENGTH + 2).contains(&length)) {
+            if let Some(first) =
+                word.chars().next().filter(|_| (MIN_LENGTH - 1..=MAX_LENGTH + 2).contains(&length))
+            {
                 known.entry((first, length)).or_default().push((letters(word), word.into()));
             }
         }
@@ -74,7 +76,9 @@ mod tests {
 
     #[track_caller]
     fn check(word: &str, expected: Option<&str>) {
-        let spelling = Spelling::of(["weather", "directory", "document", "repository", "forecast", "house", "mouse"].into_iter());
+        let spelling = Spelling::of(
+            ["weather", "directory", "document", "repository", "forecast", "house", "mouse"].into_iter(),
+        );
         assert_eq!(spelling.meant(word), expected, "{word}");
     }
 

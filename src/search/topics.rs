@@ -129,7 +129,12 @@ impl Topics {
 
     /// What a query of these stems is about: a weight for each topic that stands in any entry. Its length is 1, what no
     /// entry is about included. `rarity` is how much a stem tells, from 0 to 1.
-    pub(super) fn query(&self, stems: &[String], synonyms: &Thesaurus, rarity: impl Fn(&str) -> f32) -> Vec<f32> {
+    pub(super) fn query(
+        &self,
+        stems: &[String],
+        synonyms: &Thesaurus,
+        rarity: impl Fn(&str) -> f32,
+    ) -> Vec<f32> {
         let mut weights = vec![0.0; self.tells.len()];
         let mut elsewhere: HashMap<String, f32> = HashMap::new();
         let mut add = |stem: &str, weight: f32| match self.numbers.get(stem) {

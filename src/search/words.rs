@@ -75,8 +75,12 @@ fn kind(c: char) -> Kind {
         '0'..='9' => Kind::Digit,
         _ if c.is_ascii() => Kind::Between,
         // Thai and Lao; Japanese syllables; Chinese characters; Korean syllables; Chinese characters of later planes.
-        '\u{e00}'..='\u{eff}' | '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}'
-        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' => Kind::Dense,
+        '\u{e00}'..='\u{eff}'
+        | '\u{3041}'..='\u{30ff}'
+        | '\u{3400}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}' => Kind::Dense,
         _ if c.is_uppercase() => Kind::Upper,
         _ if c.is_alphabetic() => Kind::Lower,
         _ if c.is_numeric() => Kind::Digit,
@@ -154,7 +158,8 @@ impl Run {
     fn give(&mut self, each: &mut impl FnMut(Word)) {
         let text = std::mem::take(&mut self.word);
         // The rest of "user's" and "don't".
-        let is_rest = std::mem::take(&mut self.apostrophe) && matches!(text.as_str(), "s" | "t" | "re" | "ve" | "ll" | "d" | "m");
+        let is_rest = std::mem::take(&mut self.apostrophe)
+            && matches!(text.as_str(), "s" | "t" | "re" | "ve" | "ll" | "d" | "m");
         if !is_rest && text.len() <= 4 * MAX_WORD {
             each(Word { text, joined: false });
         }

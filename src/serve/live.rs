@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use super::Caller;
 use super::http::Shelf;
 use crate::catalog::Checked;
+use crate::config::Listed;
 use crate::finding::{Finding, Severity};
 use crate::functions::{Context, Edition, Services};
 use crate::render::Templates;
@@ -43,6 +44,8 @@ pub struct Setting {
     pub profile: Option<String>,
     /// The sets of roles that tokens have, each sorted.
     pub roles: Vec<Vec<String>>,
+    /// Which functions the list of an MCP client shows.
+    pub functions: Listed,
 }
 
 /// The running catalog.
@@ -76,7 +79,7 @@ impl Generation {
         let tools = |edition: &Edition| edition.catalog().tools.len();
         let shelf = |roles: &[String]| {
             let restricted = edition(Some(roles))?;
-            if tools(&restricted) == tools(whole.edition()) {
+            if tools(&restricted) == tools(whole.edition()) && !restricted.withholds() {
                 return Ok::<_, String>(Arc::clone(&whole));
             }
             // Findings name tools, also those that these callers may not see.
@@ -146,6 +149,11 @@ impl Live {
     /// What all calls share.
     pub fn services(&self) -> &Services {
         &self.services
+    }
+
+    /// Which functions the list of an MCP client shows.
+    pub fn listed(&self) -> Listed {
+        self.setting.functions
     }
 
     /// The current generation.

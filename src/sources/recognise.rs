@@ -53,7 +53,7 @@ const COMMON_KEYS: [&str; 8] =
     ["type", "name", "description", "title", "tags", "notes", "cost", "deprecated"];
 
 /// The fields of a native definition that tell it from other things.
-const TELLING_KEYS: [&str; 20] = [
+const TELLING_KEYS: [&str; 21] = [
     "category",
     "short_description",
     "description_mode",
@@ -67,6 +67,7 @@ const TELLING_KEYS: [&str; 20] = [
     "safe",
     "approval",
     "allowed_roles",
+    "when_forbidden",
     "capabilities",
     "strict",
     "provider_schema",

@@ -72,6 +72,9 @@ pub struct Definition {
     /// Roles that may see and call the tool; empty means everyone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_roles: Vec<String>,
+    /// What those learn who have none of these roles; `hidden` when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when_forbidden: Option<WhenForbidden>,
     /// Relative cost of one call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
@@ -141,6 +144,17 @@ impl Effect {
             Effect::Destructive => "destructive",
         }
     }
+}
+
+/// What callers learn of a tool that they may not use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WhenForbidden {
+    /// Nothing: it answers like a tool that does not exist.
+    #[default]
+    Hidden,
+    /// That it is there, and its short description; nothing else.
+    Visible,
 }
 
 /// How far a tool without a schema may go (DEF-3).

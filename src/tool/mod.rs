@@ -11,7 +11,9 @@ mod text;
 
 pub use backend::{ArgumentPlace, Backend, HttpBackend, Location};
 pub use category::CategoryPath;
-pub use definition::{Definition, DefinitionKind, DescriptionMode, Effect, Example, NoSchemaMode, Policy};
+pub use definition::{
+    Definition, DefinitionKind, DescriptionMode, Effect, Example, NoSchemaMode, Policy, WhenForbidden,
+};
 pub use name::{SafeNames, slug, words};
 pub use schema::{Schema, compact};
 pub use text::{clean_line, clean_text, hidden_characters};

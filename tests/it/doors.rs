@@ -41,6 +41,27 @@ fn table() -> Vec<Row> {
         table.push((doc, json!({"name": "create_issue", "section": section}), None));
         table.push((doc, json!({"name": "create_issue", "section": section, "format": "json"}), None));
     }
+    table.extend([
+        ("tool_search", json!({"query": "create an issue"}), None),
+        (
+            "tool_search",
+            json!({"queries": ["create an issue", "list branches"], "limit": 2, "format": "json"}),
+            None,
+        ),
+        ("tool_search", json!({"query": "qzxv jjkw"}), None),
+        ("tool_search", json!({"query": "create", "category": "Nowhere"}), Some("UNKNOWN_PATH")),
+        ("tool_search", json!({"queries": []}), Some("VALIDATION_ERROR")),
+        ("list", json!({}), None),
+        ("list", json!({"path": ["github"], "limit": 3}), None),
+        ("list", json!({"path": ["Isues"]}), Some("UNKNOWN_PATH")),
+        ("search_nodes", json!({"query": "pull requests"}), None),
+        ("search_tool_by_category", json!({"query": "merge a pull request"}), None),
+        ("search_tool_by_category", json!({"query": "qzxv jjkw"}), Some("NO_MATCH_IN_CATEGORY")),
+        ("expand_tool", json!({"tool_id": "create_issue"}), None),
+        ("expand_tool", json!({"tool_id": "creat_issue"}), Some("TOOL_NOT_FOUND")),
+        ("call_tool", json!({"tool_id": "get_me"}), Some("NO_BACKEND")),
+        ("call_tool", json!({"tool_id": "create_issue", "arguments": {}}), Some("VALIDATION_ERROR")),
+    ]);
     table
 }
 
@@ -71,6 +92,8 @@ fn table_of_two_servers() -> Vec<Row> {
         (doc, json!({"name": "search"}), Some("AMBIGUOUS")),
         (doc, json!({"name": "alpha__search"}), None),
         (doc, json!({"names": ["beta__search", "search"]}), None),
+        ("expand_tool", json!({"tool_id": "search"}), Some("AMBIGUOUS")),
+        ("call_tool", json!({"tool_id": "search"}), Some("AMBIGUOUS")),
     ]
 }
 
@@ -90,7 +113,7 @@ fn version(name: &str) -> String {
 }
 
 /// The answer as JSON, and the exit code.
-fn on_command_line(catalog: &str, function: &str, arguments: &Value) -> (Value, i32) {
+pub fn on_command_line(catalog: &str, function: &str, arguments: &Value) -> (Value, i32) {
     let run = program(&["call", function, &arguments.to_string(), "--catalog", catalog]).output().unwrap();
     (serde_json::from_slice(&run.stdout).unwrap(), run.status.code().unwrap())
 }
@@ -103,16 +126,16 @@ fn as_text(catalog: &str, function: &str, arguments: &Value) -> String {
 }
 
 /// A catalog with every door to it open.
-struct Doors {
-    catalog: String,
-    server: Server,
-    runtime: Runtime,
+pub struct Doors {
+    pub catalog: String,
+    pub server: Server,
+    pub runtime: Runtime,
     /// Each way to speak MCP.
-    clients: Vec<(String, RunningService<RoleClient, ()>)>,
+    pub clients: Vec<(String, RunningService<RoleClient, ()>)>,
 }
 
 impl Doors {
-    fn open(catalog: String) -> Self {
+    pub fn open(catalog: String) -> Self {
         // This also makes the TLS that MCP clients over HTTP want to have.
         client();
         let server = Server::start(&catalog, &[], &[]);
@@ -136,7 +159,7 @@ impl Doors {
         Self { catalog, server, runtime, clients }
     }
 
-    fn compare(&self, (function, arguments, error): Row) {
+    pub fn compare(&self, (function, arguments, error): Row) {
         let (answer, code) = on_command_line(&self.catalog, function, &arguments);
         assert_eq!(answer["error"]["code"].as_str(), error, "{arguments}: {answer}");
         let is_ok = error.is_none();
@@ -146,8 +169,9 @@ impl Doors {
         let http = self.server.post(function, arguments.to_string());
         let status = match error {
             None => 200,
-            Some("NOT_FOUND") => 404,
+            Some("NOT_FOUND" | "TOOL_NOT_FOUND" | "UNKNOWN_PATH" | "NO_MATCH_IN_CATEGORY") => 404,
             Some("AMBIGUOUS") => 409,
+            Some("NO_BACKEND") => 501,
             Some(_) => 400,
         };
         assert_eq!(http.status(), status, "{arguments}");
@@ -175,7 +199,7 @@ impl Doors {
         asking.body(arguments.to_string()).send().unwrap().text().unwrap().trim_end().to_string()
     }
 
-    fn close(self) {
+    pub fn close(self) {
         for (_, client) in self.clients {
             let _ = self.runtime.block_on(client.cancel());
         }

@@ -3,6 +3,7 @@
 mod calls;
 mod catalogs;
 mod check;
+mod discovery;
 mod docs;
 mod doors;
 mod eval;

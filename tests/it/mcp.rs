@@ -35,7 +35,7 @@ pub fn live(catalog: &Path) -> Arc<Live> {
 }
 
 fn live_of(checked: Checked) -> Arc<Live> {
-    let setting = Setting { profile: None, roles: Vec::new() };
+    let setting = Setting { profile: None, roles: Vec::new(), functions: Default::default() };
     Arc::new(Live::new(checked, setting, templates()).unwrap())
 }
 

@@ -83,6 +83,10 @@ pub(super) fn answer(view: View<'_>, asked: &Parts, path: &str) -> Result<Respon
     if tool.safe_name != name {
         return Ok(elsewhere(&format!("/tools/{}{}", tool.safe_name, form.ending())));
     }
+    if shelf.edition().is_forbidden(index) {
+        let message = format!("you may not use `{}`: it needs a role that you do not have", tool.safe_name);
+        return Err(Problem::new(ProblemCode::NotAuthorized, message));
+    }
     match form {
         Form::Markdown => doc(shelf, index)?.answer(asked, Varies::Encoding),
         Form::Page => page(view, tool)?.answer(asked, Varies::Encoding),

@@ -19,7 +19,7 @@ use tower::ServiceExt;
 
 use super::pages::View;
 use super::problem::{Problem, ProblemCode};
-use super::{Heavy, Hosts, Response, Shared, docs, routes};
+use super::{Heavy, Hosts, Response, Shared, docs, functions, routes};
 use crate::config::ServeLimits;
 use crate::serve::auth::Unknown;
 use crate::serve::{Caller, Gate, Live, Metrics, Route, Tokens};
@@ -131,6 +131,10 @@ impl Door {
         let is_doc = route == Route::Doc && routes::is_read(&asked.method);
         if let Some(response) = is_doc.then(|| self.at_once(&caller, &asked)).flatten() {
             return response;
+        }
+        if let Some(function) = functions::called(&asked) {
+            let answer = functions::answer(&self.shared, &caller, function, &asked, body).await;
+            return answer.unwrap_or_else(|problem| problem.answer(&asked.headers));
         }
         Box::pin(self.elsewhere(caller, asked, body)).await
     }

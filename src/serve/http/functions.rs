@@ -1,17 +1,21 @@
 //! `/v1`: our functions. JSON in, JSON out, or markdown where the client would rather have it.
 
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
 use axum::Extension;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{Path, State};
 use axum::response::IntoResponse;
 use bytes::{Bytes, BytesMut};
-use futures_util::StreamExt;
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, VARY};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use super::kept::{Kept, Varies, with};
@@ -42,7 +46,7 @@ fn described(function: &Function) -> Value {
     })
 }
 
-/// `POST /v1/FUNCTION`.
+/// `POST /v1/FUNCTION` as the router has it: names that are percent-encoded, and those that there are not.
 pub(super) async fn call(
     State(shared): State<Arc<Shared>>,
     Extension(caller): Extension<Caller>,
@@ -51,9 +55,30 @@ pub(super) async fn call(
 ) -> Result<Response, Problem> {
     let Some(function) = Function::named(&name) else { return Err(unknown(&name)) };
     let (asked, body) = request.into_parts();
+    answer(&shared, &caller, function, &asked, body).await
+}
+
+/// The function that a request calls by its plain name. Calls do not take the way through the router: many of them take
+/// less time than that.
+pub(super) fn called(asked: &Parts) -> Option<&'static Function> {
+    let name = asked.uri.path().strip_prefix("/v1/")?;
+    Function::named(name).filter(|_| asked.method == Method::POST)
+}
+
+/// Answers a call.
+pub(super) async fn answer<B>(
+    shared: &Shared,
+    caller: &Caller,
+    function: &'static Function,
+    asked: &Parts,
+    body: B,
+) -> Result<Response, Problem>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
     let passing = shared.gate.enter(function)?;
-    let arguments = arguments(&shared, &asked, body).await?;
-    let answer = passing.call(&shared.live.context(&caller), arguments).await?;
+    let arguments = arguments(shared, asked, body).await?;
+    let answer = passing.call(&shared.live.context(caller), arguments).await?;
     Ok(written(&answer, &asked.headers))
 }
 
@@ -75,7 +100,10 @@ fn unknown(name: &str) -> Problem {
     Problem::new(ProblemCode::NotFound, message).nearest(near).next(next)
 }
 
-async fn arguments(shared: &Shared, asked: &Parts, body: Body) -> Result<Value, Problem> {
+async fn arguments<B>(shared: &Shared, asked: &Parts, body: B) -> Result<Value, Problem>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
     if let Some(kind) = asked.headers.get(CONTENT_TYPE) {
         let kind = kind.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
         let is_json =
@@ -90,7 +118,7 @@ async fn arguments(shared: &Shared, asked: &Parts, body: Body) -> Result<Value, 
         return Err(Problem::new(ProblemCode::UnsupportedMediaType, message));
     }
     let read = read(asked, body, shared.limits.body_bytes);
-    let bytes = timeout(shared.limits.body_time(), read).await.map_err(|_| {
+    let bytes = within(shared.limits.body_time(), read).await.map_err(|_| {
         let seconds = shared.limits.body_seconds;
         Problem::new(ProblemCode::RequestTimeout, format!("the body did not arrive within {seconds} seconds"))
     })??;
@@ -101,32 +129,63 @@ async fn arguments(shared: &Shared, asked: &Parts, body: Body) -> Result<Value, 
         .map_err(|error| Problem::new(ProblemCode::MalformedJson, format!("the body is not JSON: {error}")))
 }
 
-async fn read(asked: &Parts, body: Body, limit: usize) -> Result<Bytes, Problem> {
+/// What comes of a read, unless it takes too long. Nearly every body has arrived with its head, and is there once it has
+/// been asked for; only for others a clock is started.
+async fn within<T>(limit: Duration, read: impl Future<Output = T>) -> Result<T, Elapsed> {
+    let mut read = pin!(read);
+    let mut is_asked_for = false;
+    let at_once = poll_fn(|context| match read.as_mut().poll(context) {
+        Poll::Ready(done) => Poll::Ready(Some(done)),
+        Poll::Pending if is_asked_for => Poll::Ready(None),
+        Poll::Pending => {
+            is_asked_for = true;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+    });
+    match at_once.await {
+        Some(done) => Ok(done),
+        None => timeout(limit, read).await,
+    }
+}
+
+/// The whole body. One that comes in one piece, as small ones do, is not copied.
+async fn read<B>(asked: &Parts, mut body: B, limit: usize) -> Result<Bytes, Problem>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
     let too_large = || Problem::new(ProblemCode::ContentTooLarge, format!("a body may have {limit} bytes"));
     let told =
         asked.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if told.is_some_and(|length| length > limit) {
         return Err(too_large());
     }
-    let mut whole = BytesMut::new();
-    let mut chunks = body.into_data_stream();
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| Problem::new(ProblemCode::BadRequest, "the body is cut short"))?;
-        if whole.len() + chunk.len() > limit {
+    let (mut only, mut whole) = (Bytes::new(), BytesMut::new());
+    while !body.is_end_stream() {
+        let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await else { break };
+        let frame = frame.map_err(|_| Problem::new(ProblemCode::BadRequest, "the body is cut short"))?;
+        let Ok(piece) = frame.into_data() else { continue };
+        if only.len() + whole.len() + piece.len() > limit {
             return Err(too_large());
         }
-        whole.extend_from_slice(&chunk);
+        if only.is_empty() && whole.is_empty() {
+            only = piece;
+        } else {
+            whole.extend_from_slice(&std::mem::take(&mut only));
+            whole.extend_from_slice(&piece);
+        }
     }
-    Ok(whole.freeze())
+    Ok(if whole.is_empty() { only } else { whole.freeze() })
 }
 
 fn written(answer: &Answer, asked: &HeaderMap) -> Response {
     let status = answer.error().map_or(200, |code| code.http_status());
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let liked = preferred(asked, &[Media::Json, Media::Markdown, Media::Text]).unwrap_or(Media::Json);
+    let written_as = [Media::Json, Media::Markdown, Media::Text];
+    let liked = answer.is_markdown().then(|| preferred(asked, &written_as)).flatten();
     let (media, text) = match liked {
-        Media::Markdown | Media::Text if answer.is_markdown() => (liked, answer.text()),
-        _ => (Media::Json, serde_json::to_string(answer.body()).unwrap_or_default()),
+        Some(media @ (Media::Markdown | Media::Text)) => (media, answer.text().into()),
+        _ => (Media::Json, answer.json()),
     };
     let mut headers = HeaderMap::with_capacity(10);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));

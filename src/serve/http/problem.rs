@@ -50,10 +50,12 @@ pub enum ProblemCode {
     NotReady,
     /// The answer took too long.
     Timeout,
+    /// The tool is there, and not for this caller.
+    NotAuthorized,
 }
 
 /// Code, status, and what to do next.
-const TABLE: [(ProblemCode, &str, u16, &str); 19] = [
+const TABLE: [(ProblemCode, &str, u16, &str); 20] = [
     (ProblemCode::BadRequest, "BAD_REQUEST", 400, "correct the request"),
     (ProblemCode::MalformedJson, "MALFORMED_JSON", 400, "send one JSON object, at most 100 levels deep"),
     (ProblemCode::Unauthorized, "UNAUTHORIZED", 401, "send `Authorization: Bearer TOKEN`"),
@@ -93,6 +95,12 @@ const TABLE: [(ProblemCode, &str, u16, &str); 19] = [
     (ProblemCode::Overloaded, "OVERLOADED", 503, "try again in a second"),
     (ProblemCode::NotReady, "NOT_READY", 503, "try again when the catalog has been put right"),
     (ProblemCode::Timeout, "TIMEOUT", 504, "ask for less, or try again"),
+    (
+        ProblemCode::NotAuthorized,
+        "NOT_AUTHORIZED",
+        403,
+        "do without this tool, or show a token that may use it",
+    ),
 ];
 
 impl ProblemCode {

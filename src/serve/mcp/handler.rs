@@ -116,7 +116,7 @@ impl ServerHandler for Door {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let mut result = self.negotiate_initialize(&request)?;
-        result.instructions = Some(instructions::instructions(&self.edition(&context).0));
+        result.instructions = Some(instructions::instructions(&self.edition(&context).0, self.live.listed()));
         if self.ended.is_none() {
             // Over HTTP this wire has no stream that news could come on.
             result.capabilities.resources = Some(Default::default());
@@ -126,7 +126,8 @@ impl ServerHandler for Door {
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let (edition, scope) = self.edition(&context);
-        let info = self.get_info().with_instructions(instructions::instructions(&edition));
+        let info =
+            self.get_info().with_instructions(instructions::instructions(&edition, self.live.listed()));
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, info).with_ttl_ms(FRESH_FOR).with_cache_scope(scope))
     }
@@ -137,7 +138,7 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         cursor::none(request)?;
-        Ok(tools::list(self.edition(&context).1))
+        Ok(tools::list(self.live.listed(), self.edition(&context).1))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

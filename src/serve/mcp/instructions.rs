@@ -1,7 +1,6 @@
 //! What a model is told of this server when it connects.
 
-use std::collections::HashMap;
-
+use crate::config::Listed;
 use crate::functions::Edition;
 use crate::tool::clean_line;
 
@@ -12,16 +11,24 @@ const MAX: usize = 2_000;
 const MAX_NAME: usize = 60;
 
 /// What the server is for, and which groups of tools it knows: as many as there is room for, most populous first.
-pub(super) fn instructions(edition: &Edition) -> String {
+pub(super) fn instructions(edition: &Edition, listed: Listed) -> String {
     let catalog = edition.catalog();
     let total = catalog.tools.len();
     let mut text = format!(
         "Documentation of {total} tool{}, read when it is needed.\n\
          - Before the first call of a tool, read its documentation with `read_tool_doc`: its arguments, its rules, and a \
          call that is ready to be used. It takes several names at once.\n\
-         - Names come from the index, the resource toolcrib://tools/README.md, or from your list of tools. Do not make \
-         them up: a name that is wrong is answered with the nearest ones.\n",
+         - {}\n\
+         - Names come from there, from the index, the resource toolcrib://tools/README.md, or from your list of tools. Do \
+         not make them up: a name that is wrong is answered with the nearest ones.\n",
         if total == 1 { "" } else { "s" },
+        match listed {
+            Listed::Gateway => "Find tools by what they do with `tool_search`: say an action and an object.",
+            Listed::Discovery | Listed::All => {
+                "Find tools with `list`, category by category, or with `search_nodes` and `search_tool_by_category`; \
+                 `expand_tool` gives the schemas of one."
+            }
+        },
     );
     let groups = groups(edition);
     if groups.is_empty() {
@@ -50,12 +57,8 @@ pub(super) fn instructions(edition: &Edition) -> String {
 
 /// The categories with the number of tools in each, most populous first.
 fn groups(edition: &Edition) -> Vec<(String, usize)> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for category in edition.catalog().tools.iter().flat_map(|tool| &tool.categories) {
-        *counts.entry(category.as_str()).or_default() += 1;
-    }
-    let mut groups: Vec<(String, usize)> =
-        counts.into_iter().map(|(name, count)| (shown(name), count)).collect();
+    let nodes = edition.tree().nodes().iter().filter(|node| !node.tools.is_empty());
+    let mut groups: Vec<(String, usize)> = nodes.map(|node| (shown(&node.path), node.tools.len())).collect();
     groups.sort_by(|(left, more), (right, fewer)| fewer.cmp(more).then_with(|| left.cmp(right)));
     groups
 }

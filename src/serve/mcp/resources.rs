@@ -77,10 +77,13 @@ fn resource(edition: &Edition, address: &str, place: Place) -> Result<Resource, 
         Place::Doc(index) => {
             let tool = &edition.catalog().tools[index];
             let title = tool.definition.title.as_deref().unwrap_or(&tool.name);
-            Resource::new(address, clean_line(&tool.name))
+            let listed = Resource::new(address, clean_line(&tool.name))
                 .with_title(clean_line(title))
-                .with_description(clean_line(&tool.short))
-                .with_size(page(edition, index)?.markdown.len() as u64)
+                .with_description(clean_line(&tool.short));
+            match edition.is_forbidden(index) {
+                true => listed,
+                false => listed.with_size(page(edition, index)?.markdown.len() as u64),
+            }
         }
     };
     Ok(listed.with_mime_type(MARKDOWN))
@@ -109,6 +112,11 @@ pub(super) fn read(
 ) -> Result<ReadResourceResult, ErrorData> {
     let (markdown, about) = match uri::find(edition, address)? {
         Place::Index(index) => (&index_pages(edition)?[index].markdown, None),
+        Place::Doc(index) if edition.is_forbidden(index) => {
+            let message = "you may not use this tool: it needs a role that you do not have";
+            let data = serde_json::json!({ "uri": address, "code": "NOT_AUTHORIZED" });
+            return Err(ErrorData::invalid_params(message, Some(data)));
+        }
         Place::Doc(index) => {
             let page = page(edition, index)?;
             (&page.markdown, Some(doc_version(page)))

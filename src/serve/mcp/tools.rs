@@ -1,4 +1,5 @@
-//! Our functions as MCP tools. The list is the same for every caller and every catalog: only answers differ.
+//! Our functions as MCP tools. Which of them are listed depends on the configuration alone, and all of them can be called:
+//! the list is the same for every caller and every catalog, and only answers differ.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{FRESH_FOR, meta};
 use crate::catalog::{Profile, ProfileTool, functions};
-use crate::config::Surface;
+use crate::config::{Listed, Surface};
 use crate::functions::{Answer, Context, Function};
 use crate::provider::{self, Provider};
 use crate::serve::Gate;
@@ -42,9 +43,18 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     tools
 });
 
-/// All tools, on one page.
-pub(super) fn list(scope: CacheScope) -> ListToolsResult {
-    ListToolsResult::with_all_items(TOOLS.clone()).with_ttl_ms(FRESH_FOR).with_cache_scope(scope)
+/// The tools that are listed, on one page.
+pub(super) fn list(listed: Listed, scope: CacheScope) -> ListToolsResult {
+    let tools = TOOLS.iter().filter(|tool| is_listed(listed, &tool.name)).cloned().collect();
+    ListToolsResult::with_all_items(tools).with_ttl_ms(FRESH_FOR).with_cache_scope(scope)
+}
+
+fn is_listed(listed: Listed, name: &str) -> bool {
+    match listed {
+        Listed::Gateway => ["read_tool_doc", "tool_search"].contains(&name),
+        Listed::Discovery => name != "tool_search",
+        Listed::All => true,
+    }
 }
 
 /// The tool of this name.

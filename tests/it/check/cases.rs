@@ -60,6 +60,11 @@ pub const CASES: &[Case] = &[
         ("toolcrib.toml", Some(5), "/overlay/1/match"),
     ),
     (
+        "category-unused",
+        &[("toolcrib.toml", "[[category]]\npath = \"Fils\"\nsummary = \"Files\"\n"), ("a.yaml", GOOD)],
+        ("toolcrib.toml", Some(2), "/category/0/path"),
+    ),
+    (
         "profile-selector-unused",
         &[("toolcrib.toml", "[profile.a]\nfull = [\"read_fil\"]\n"), ("a.yaml", GOOD)],
         ("toolcrib.toml", Some(2), "/profile/a/full"),

@@ -1,0 +1,256 @@
+//! The tree of categories. A tool may hang in several places of it, once in each.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
+
+use super::{Catalog, Tool};
+use crate::config::Category;
+use crate::finding::{Code, Finding, Place, nearest};
+use crate::tool::{CategoryPath, clean_line};
+
+/// How deep the tree is. What is filed deeper hangs at the end of that.
+const MAX_DEPTH: usize = 16;
+/// How much of what is in a category its derived summary names.
+const NAMED: usize = 4;
+/// The most characters of a name in a summary, and of a tag.
+const MAX_NAME: usize = 60;
+/// The most characters of a summary.
+const MAX_SUMMARY: usize = 300;
+/// How many tags a category gets from its tools.
+const MAX_TAGS: usize = 5;
+
+/// The categories of a catalog's tools. Nodes and tools are known by their places.
+#[derive(Debug, Default)]
+pub struct Tree {
+    nodes: Vec<Node>,
+    by_path: HashMap<String, usize>,
+    by_folded_path: HashMap<String, Vec<usize>>,
+    places: Vec<Vec<usize>>,
+}
+
+/// One category; the first is the root, which holds all others.
+#[derive(Debug, Default)]
+pub struct Node {
+    /// The segments joined by `/`; empty at the root.
+    pub path: String,
+    /// The last segment.
+    pub name: String,
+    /// What is in it, in one line.
+    pub summary: String,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// The category that holds it; none at the root.
+    pub parent: Option<usize>,
+    /// Categories directly in it, by name.
+    pub children: Vec<usize>,
+    /// Tools directly in it, by op.
+    pub tools: Vec<usize>,
+    /// All tools in it and below it, each once, in the order of the catalog.
+    pub below: Vec<usize>,
+}
+
+impl Node {
+    /// The path, segment by segment.
+    pub fn segments(&self) -> Vec<&str> {
+        self.path.split('/').filter(|segment| !segment.is_empty()).collect()
+    }
+}
+
+impl Tree {
+    /// The tree of a catalog.
+    pub fn of(catalog: &Catalog) -> Self {
+        let mut tree = Self { nodes: vec![Node::default()], ..Self::default() };
+        tree.by_path.insert(String::new(), 0);
+        for (index, tool) in catalog.tools.iter().enumerate() {
+            let mut hangs: Vec<usize> = tool.categories.iter().map(|path| tree.grow(path)).collect();
+            hangs.sort_unstable();
+            hangs.dedup();
+            for &node in &hangs {
+                tree.hang(index, node);
+            }
+            tree.places.push(hangs);
+        }
+        for (index, node) in tree.nodes.iter().enumerate() {
+            tree.by_folded_path.entry(node.path.to_lowercase()).or_default().push(index);
+        }
+        tree.sort(catalog);
+        tree.describe(catalog);
+        tree
+    }
+
+    /// All nodes, the root first.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The node at this place.
+    pub fn node(&self, index: usize) -> &Node {
+        &self.nodes[index]
+    }
+
+    /// Where a tool hangs.
+    pub fn places(&self, tool: usize) -> &[usize] {
+        self.places.get(tool).map_or(&[], Vec::as_slice)
+    }
+
+    /// The node with this path, in any letter case if that leaves one.
+    pub fn find(&self, path: &str) -> Option<usize> {
+        self.by_path.get(path).copied().or_else(|| match self.by_folded_path.get(&path.to_lowercase())?[..] {
+            [only] => Some(only),
+            _ => None,
+        })
+    }
+
+    /// Whether one node is another, or holds it.
+    pub fn holds(&self, above: usize, below: usize) -> bool {
+        above == below || self.lineage(below).any(|node| node == above)
+    }
+
+    /// The nodes that hold a node, nearest first, with the root last.
+    pub fn lineage(&self, node: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.nodes[node].parent, |&above| self.nodes[above].parent)
+    }
+
+    fn grow(&mut self, path: &CategoryPath) -> usize {
+        let mut above = 0;
+        for segment in path.segments().take(MAX_DEPTH) {
+            let parent = &self.nodes[above].path;
+            let path = if parent.is_empty() { segment.to_string() } else { format!("{parent}/{segment}") };
+            above = match self.by_path.get(&path) {
+                Some(&known) => known,
+                None => {
+                    let index = self.nodes.len();
+                    let (name, parent) = (segment.to_string(), Some(above));
+                    self.nodes[above].children.push(index);
+                    self.nodes.push(Node { path: path.clone(), name, parent, ..Node::default() });
+                    self.by_path.insert(path, index);
+                    index
+                }
+            };
+        }
+        above
+    }
+
+    fn hang(&mut self, tool: usize, node: usize) {
+        self.nodes[node].tools.push(tool);
+        let mut at = Some(node);
+        while let Some(node) = at.map(|at| &mut self.nodes[at]) {
+            if node.below.last() != Some(&tool) {
+                node.below.push(tool);
+            }
+            at = node.parent;
+        }
+    }
+
+    fn sort(&mut self, catalog: &Catalog) {
+        let keys: Vec<(String, String)> =
+            self.nodes.iter().map(|node| (node.name.to_lowercase(), node.name.clone())).collect();
+        for node in &mut self.nodes {
+            node.children.sort_by(|&one, &other| keys[one].cmp(&keys[other]));
+            node.tools.sort_by(|&one, &other| catalog.tools[one].op.cmp(&catalog.tools[other].op));
+        }
+    }
+
+    fn describe(&mut self, catalog: &Catalog) {
+        for index in 0..self.nodes.len() {
+            let node = &self.nodes[index];
+            let said = catalog.config.categories.iter().find(|category| is_about(category, node));
+            let summary = said.and_then(|category| category.summary.as_deref()).map(clean_line);
+            let summary = summary.filter(|summary| !summary.is_empty());
+            let summary = summary.unwrap_or_else(|| self.summary(index, catalog));
+            let tags: Vec<String> = said
+                .map(|category| category.tags.iter().filter_map(|tag| tag_of(tag)).collect())
+                .unwrap_or_default();
+            let tags = if tags.is_empty() { usual_tags(node, catalog) } else { tags };
+            let node = &mut self.nodes[index];
+            (node.summary, node.tags) = (clipped(&summary, MAX_SUMMARY), tags);
+        }
+    }
+
+    /// How many tools there are, and what some of it is called: the largest categories, then tools.
+    fn summary(&self, index: usize, catalog: &Catalog) -> String {
+        let node = &self.nodes[index];
+        let mut children = node.children.clone();
+        children.sort_by_key(|&child| Reverse(self.nodes[child].below.len()));
+        let mut tools = node.tools.clone();
+        tools.sort_unstable();
+        let children = children.into_iter().map(|child| self.nodes[child].name.as_str());
+        let all: Vec<&str> =
+            children.chain(tools.into_iter().map(|tool| catalog.tools[tool].name.as_str())).collect();
+        let named: Vec<String> = all.iter().take(NAMED).map(|name| clipped(name, MAX_NAME)).collect();
+        let rest = all.len() - named.len();
+        let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+        let count = node.below.len();
+        format!("{count} tool{}: {}{rest}", if count == 1 { "" } else { "s" }, named.join(", "))
+    }
+}
+
+/// The tags that the tools of a category have most often, the more frequent first.
+fn usual_tags(node: &Node, catalog: &Catalog) -> Vec<String> {
+    let mut counts: IndexMap<&str, usize> = IndexMap::new();
+    for tag in node.below.iter().flat_map(|&tool| &catalog.tools[tool].definition.tags) {
+        *counts.entry(tag).or_default() += 1;
+    }
+    counts.sort_by(|_, one, _, other| other.cmp(one));
+    counts.keys().filter_map(|tag| tag_of(tag)).take(MAX_TAGS).collect()
+}
+
+/// A tag as it is shown.
+fn tag_of(tag: &str) -> Option<String> {
+    Some(clipped(&clean_line(tag), MAX_NAME)).filter(|tag| !tag.is_empty())
+}
+
+fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
+fn is_about(category: &Category, node: &Node) -> bool {
+    CategoryPath::parse(&category.path).is_some_and(|path| path.as_str() == node.path)
+}
+
+impl Tool {
+    /// Its tags as they are shown.
+    pub fn tags(&self) -> Vec<String> {
+        self.definition.tags.iter().filter_map(|tag| tag_of(tag)).collect()
+    }
+}
+
+/// Reports what is said of categories that there are not.
+pub(super) fn check(catalog: &Catalog, findings: &mut Vec<Finding>) {
+    let described = &catalog.config.categories;
+    if described.is_empty() {
+        return;
+    }
+    let tree = Tree::of(catalog);
+    let known = |category: &Category| {
+        let path = CategoryPath::parse(&category.path)?;
+        tree.by_path.get(path.as_str()).copied()
+    };
+    for (index, category) in described.iter().enumerate() {
+        let node = known(category);
+        let (message, help) = match node {
+            Some(_) if described[..index].iter().any(|above| known(above) == node) => {
+                let message = format!("the category \"{}\" is described above already", category.path);
+                (message, "keep one of the two; this one is not used".to_string())
+            }
+            Some(_) => continue,
+            None => {
+                let near = nearest(&category.path, tree.nodes.iter().map(|node| node.path.as_str()));
+                let help = near.first().map(|near| format!("did you mean \"{near}\"?"));
+                let message = format!("no tool is in the category \"{}\"", category.path);
+                (message, help.unwrap_or_else(|| "correct its `path`, or remove it".into()))
+            }
+        };
+        let place = Place::new("toolcrib.toml", format!("/category/{index}/path"));
+        findings.push(Finding::new(Code::CategoryUnused, message).at(place).help(help));
+    }
+}
+
+#[cfg(test)]
+#[path = "tree_tests.rs"]
+mod tests;

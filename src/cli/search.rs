@@ -1,0 +1,126 @@
+//! `toolcrib search`: which tools do something, for people.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::catalog::{CatalogArgs, report_lost};
+use super::{Failure, Outcome, print};
+use crate::functions::{Edition, Function};
+
+/// Find the tools that do something, or learn that none does.
+///
+/// Say the action and the object. Each line has a tool's op, how likely it is the one (0 to 1), and when one would use it;
+/// the line below says why it was found. Agents get the same from `tool_search`. Exit code 1 when nothing fits.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Try it:
+  toolcrib search move a document under a folder --catalog examples/buildos
+  toolcrib search \"merge a pull request\" --catalog examples/github --limit 3
+  toolcrib search list --category Ontology/Tasks --catalog examples/buildos
+  toolcrib search \"water the plants\" --catalog examples/github       no match, exit code 1")]
+pub(super) struct Search {
+    /// What the tool should do, in a few words.
+    #[arg(required = true, value_name = "QUERY")]
+    query: Vec<String>,
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    /// Search below this category only, such as Storage/Buckets.
+    #[arg(long, value_name = "PATH")]
+    category: Option<String>,
+    /// The most tools.
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=50))]
+    limit: u32,
+    /// Search the tools of this profile only.
+    #[arg(long, short, value_name = "NAME")]
+    profile: Option<String>,
+    /// Print the answer of `tool_search` as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Search {
+    pub(super) fn run(self) -> Outcome {
+        let query = self.query.join(" ");
+        if query.trim().is_empty() {
+            return Err(Failure::Usage(
+                "say what the tool should do, such as: toolcrib search create an issue".into(),
+            ));
+        }
+        let checked = self.catalog.open()?;
+        report_lost(&checked);
+        let templates = super::render::templates(&self.catalog, &checked, None)?;
+        let edition = Edition::new(&checked.catalog, self.profile.as_deref(), None, Arc::new(templates))
+            .map_err(Failure::Usage)?;
+        let mut arguments = json!({ "query": query, "limit": self.limit });
+        if let Some(category) = self.category {
+            arguments["category"] = category.into();
+        }
+        let Some(function) = Function::named("tool_search") else {
+            return Err(Failure::Findings(Some("there is no search".into())));
+        };
+        let answer = super::call::answer(&self.catalog, function, &checked.catalog, edition, arguments)?;
+        let body = answer.body();
+        let text = match (self.json, answer.is_ok()) {
+            (true, _) => format!("{}\n", serde_json::to_string_pretty(body).unwrap_or_default()),
+            (false, true) => shown(body),
+            (false, false) => {
+                return Err(Failure::Usage(refused(&body["error"])));
+            }
+        };
+        print(&text)?;
+        if body.get("verdict").is_some_and(|verdict| verdict == "match") {
+            Ok(())
+        } else {
+            Err(Failure::Findings(None))
+        }
+    }
+}
+
+/// What is wrong, and the categories that there are.
+fn refused(error: &Value) -> String {
+    let [categories, roots] = ["categories", "roots"].map(|hint| {
+        let hints = error["hints"][hint].as_array().map(Vec::as_slice).unwrap_or_default();
+        hints.iter().map(path).collect::<Vec<_>>().join(", ")
+    });
+    let near = if categories.is_empty() { roots } else { categories };
+    let message = error["message"].as_str().unwrap_or_default();
+    if near.is_empty() { message.to_string() } else { format!("{message}\n  help: there are: {near}") }
+}
+
+/// The path of a category.
+fn path(category: &Value) -> String {
+    let segments = category["path"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// The answer as lines.
+fn shown(body: &Map<String, Value>) -> String {
+    let list = |field: &str| body.get(field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    if body.get("verdict").is_some_and(|verdict| verdict == "match") {
+        return tools(list("tools"));
+    }
+    let mut out = "no match: no tool here does that. Try other words, an action and an object.\n".to_string();
+    if !list("nearest").is_empty() {
+        out += &format!("\nThe nearest, none of them good:\n{}", tools(list("nearest")));
+    }
+    if !list("categories").is_empty() {
+        out += "\nCategories to look into:\n";
+    }
+    for category in list("categories") {
+        out += &format!("  {}: {}\n", path(category), category["summary"].as_str().unwrap_or_default());
+    }
+    out
+}
+
+/// Two lines a tool.
+fn tools(tools: &[Value]) -> String {
+    let text = |tool: &Value, field: &str| tool[field].as_str().unwrap_or_default().to_string();
+    let width = tools.iter().map(|tool| text(tool, "op").chars().count()).max().unwrap_or(0).min(48);
+    let line = |tool: &Value| {
+        let (op, summary, reason) = (text(tool, "op"), text(tool, "summary"), text(tool, "reason"));
+        let confidence = tool["confidence"].as_f64().unwrap_or_default();
+        format!("{op:width$}  {confidence:.2}  {summary}\n{:width$}        {reason}\n", "")
+    };
+    tools.iter().map(line).collect()
+}

@@ -1,0 +1,182 @@
+//! `list`: what is in a category. Without a query and tags what is directly in it, with them what is anywhere below it.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::cursor::Origin;
+use super::pointer::{self, segments, shown};
+use super::{Scope, nodes, path, query, ranked, read, scoped};
+use crate::functions::{Answer, Context, Edition, ErrorCode, Later, Refusal};
+use crate::search::Verdict;
+use crate::search::semantic::State;
+
+/// How many categories come before the tools that fit a query.
+const FITTING_NODES: usize = 3;
+
+#[derive(Deserialize)]
+struct Arguments {
+    #[serde(default)]
+    path: Vec<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+    query: Option<String>,
+    #[serde(default = "ten")]
+    limit: usize,
+    cursor: Option<String>,
+}
+
+fn ten() -> usize {
+    10
+}
+
+/// One line of a list.
+#[derive(Clone, Copy)]
+enum Line {
+    Node(usize),
+    Tool(usize, Option<f32>),
+}
+
+/// Some lines of a list, and where it goes on.
+struct Page {
+    lines: Vec<Line>,
+    next: Option<String>,
+    /// Whether meaning had a part, where there was a search.
+    semantic: Option<State>,
+}
+
+/// Answers a call.
+pub(in crate::functions) fn run(context: Context, arguments: Value) -> Later {
+    Box::pin(async move { listed(&context, arguments).await })
+}
+
+async fn listed(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
+    let arguments: Arguments = read(arguments)?;
+    let edition = &*context.edition;
+    let node = path::node(edition, &arguments.path)?;
+    let scope = Scope { node, tags: &arguments.tags };
+    let page = match query(arguments.query.as_deref()) {
+        Some(query) => fitting(context, &arguments, scope, query).await?,
+        None if arguments.tags.is_empty() => {
+            let node = edition.tree().node(node);
+            let tools = node.tools.iter().map(|&tool| Line::Tool(tool, None));
+            browsed(
+                edition,
+                &arguments,
+                scope,
+                node.children.iter().map(|&node| Line::Node(node)).chain(tools),
+            )?
+        }
+        None => tagged(edition, &arguments, scope)?,
+    };
+    let semantic = page.semantic.clone();
+    let answer = answer(edition, scope, &arguments, page);
+    Ok(match semantic {
+        Some(semantic) => answer.searched(&semantic),
+        None => answer,
+    })
+}
+
+/// What a list is ordered by: categories by name, then tools by op.
+fn key(edition: &Edition, line: Line) -> String {
+    match line {
+        Line::Node(node) => {
+            let node = edition.tree().node(node);
+            format!("0{} {}", node.name.to_lowercase(), node.path)
+        }
+        Line::Tool(tool, _) => format!("1{}", edition.catalog().tools[tool].op),
+    }
+}
+
+/// The page after the last key that was shown.
+fn browsed(
+    edition: &Edition,
+    arguments: &Arguments,
+    scope: Scope<'_>,
+    lines: impl Iterator<Item = Line>,
+) -> Result<Page, Refusal> {
+    let origin = origin(edition, scope, "");
+    let after = origin.key(arguments.cursor.as_deref())?;
+    let mut keyed: Vec<(String, Line)> = lines.map(|line| (key(edition, line), line)).collect();
+    keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let from = after.map_or(0, |last| keyed.partition_point(|(key, _)| *key <= last));
+    let to = keyed.len().min(from + arguments.limit);
+    let next = keyed[from..to].last().filter(|_| to < keyed.len()).map(|(last, _)| origin.after(last));
+    Ok(Page { lines: keyed[from..to].iter().map(|&(_, line)| line).collect(), next, semantic: None })
+}
+
+/// What has all of the tags, anywhere below.
+fn tagged(edition: &Edition, arguments: &Arguments, scope: Scope<'_>) -> Result<Page, Refusal> {
+    let tree = edition.tree();
+    let is_inside = |&node: &usize| node != scope.node && tree.holds(scope.node, node);
+    let nodes =
+        (1..tree.nodes().len()).filter(is_inside).filter(|&node| scope.has_tags(&tree.node(node).tags));
+    let tools = scope.tools(edition).map(|tool| Line::Tool(tool, None));
+    let lines: Vec<Line> = nodes.map(Line::Node).chain(tools).collect();
+    if lines.is_empty() {
+        let node = tree.node(scope.node);
+        let message = format!("nothing here has the tags {}", shown(&arguments.tags.join(", ")));
+        let next = "take one of `hints.tags`, or leave `tags` out; a tool must have all of them";
+        let refusal = Refusal::new(ErrorCode::NoMatchInCategory, message, next);
+        return Err(refusal.hint("tags", node.tags.iter().map(|tag| tag.as_str().into()).collect()));
+    }
+    browsed(edition, arguments, scope, lines.into_iter())
+}
+
+/// What fits a query, anywhere below: the best categories, then tools.
+async fn fitting(
+    context: &Context,
+    arguments: &Arguments,
+    scope: Scope<'_>,
+    query: &str,
+) -> Result<Page, Refusal> {
+    let edition = &*context.edition;
+    let (tree, version) = (edition.tree(), &edition.catalog().version);
+    let origin = origin(edition, scope, query);
+    let from = origin.offset(arguments.cursor.as_deref(), version)?;
+    let to = from.saturating_add(arguments.limit);
+    let (found, semantic) = ranked::best(context, query, scope, to.saturating_add(1)).await;
+    let is_inside = |node: usize| node != scope.node && tree.holds(scope.node, node);
+    let near = nodes::ranked(edition, query, tree.nodes().len());
+    let categories = near.hits.iter().map(|hit| hit.node).filter(|&node| is_inside(node));
+    let categories = categories.filter(|&node| scope.has_tags(&tree.node(node).tags)).take(FITTING_NODES);
+    let mut lines: Vec<Line> = if near.fits { categories.map(Line::Node).collect() } else { Vec::new() };
+    if found.verdict == Verdict::Match {
+        lines.extend(found.hits.iter().map(|hit| Line::Tool(hit.entry, Some(hit.confidence))));
+    }
+    if lines.is_empty() {
+        return Err(scoped::nothing(context, scope, query).await);
+    }
+    let next = (lines.len() > to).then(|| origin.beyond(to, version));
+    let lines = lines.into_iter().skip(from).take(arguments.limit).collect();
+    Ok(Page { lines, next, semantic: Some(semantic) })
+}
+
+fn origin(edition: &Edition, scope: Scope<'_>, query: &str) -> Origin {
+    let path = edition.tree().node(scope.node).path.as_str();
+    Origin::of("list", &[path, &scope.tags.join("\n"), query])
+}
+
+fn answer(edition: &Edition, scope: Scope<'_>, arguments: &Arguments, page: Page) -> Answer {
+    let tree = edition.tree();
+    let is_direct = arguments.tags.is_empty() && query(arguments.query.as_deref()).is_none();
+    let (mut nodes, mut tools) = (Vec::new(), Vec::new());
+    for line in page.lines {
+        match line {
+            Line::Node(node) => nodes.push(pointer::node(tree.node(node))),
+            Line::Tool(tool, confidence) => {
+                let place = if is_direct { scope.node } else { pointer::place(edition, tool, scope.node) };
+                tools.push(pointer::tool(edition, tool, place, confidence));
+            }
+        }
+    }
+    let fields = [
+        ("path", segments(tree.node(scope.node))),
+        ("nodes", nodes.into()),
+        ("tools", tools.into()),
+        ("next_cursor", page.next.into()),
+    ];
+    Answer::new(
+        fields.map(|(name, value)| (name.to_string(), value)).into_iter().collect::<Map<_, _>>(),
+        None,
+    )
+}

@@ -1,0 +1,46 @@
+//! The discovery protocol: `list`, `search_nodes`, `search_tool_by_category`, `expand_tool`, `call_tool`, to the letter of
+//! its specification, with our `ok` and `meta` beside its fields.
+//!
+//! 1. [`path`] finds the category that a path means, [`tool`] the tool that a name means; what they cannot find they refuse
+//!    with hints.
+//! 2. [`pointer`] writes categories and tools the way lists show them.
+//! 3. [`ranked`] asks the index, [`nodes`] ranks categories.
+//! 4. [`cursor`] says where a list goes on.
+//! 5. One file an operation: [`list`], [`nodes`], [`scoped`], [`expand`], [`call`].
+
+mod call;
+mod cursor;
+mod expand;
+mod list;
+mod nodes;
+mod path;
+mod pointer;
+mod ranked;
+mod scoped;
+mod tool;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{ErrorCode, Refusal};
+
+pub(super) use call::run as call_tool;
+pub(super) use expand::run as expand_tool;
+pub(super) use list::run as list;
+pub(super) use nodes::{entries, near as near_categories, run as search_nodes};
+pub(super) use path::node as category;
+pub(super) use pointer::{category_hints, hundredths, shown};
+pub(super) use ranked::{Scope, ranked};
+pub(super) use scoped::run as search_tool_by_category;
+pub(super) use tool::not_authorized;
+
+/// Arguments that were checked, as a function's own type.
+pub(super) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Refusal> {
+    serde_json::from_value(arguments)
+        .map_err(|error| Refusal::new(ErrorCode::ValidationError, error.to_string(), "correct the arguments"))
+}
+
+/// A query without the blanks around it, unless nothing is left.
+fn query(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|query| !query.is_empty())
+}

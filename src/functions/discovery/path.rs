@@ -1,0 +1,96 @@
+//! The category that a path means.
+
+use super::nodes;
+use super::pointer::{category_hints, segments, shown};
+use crate::finding::nearest;
+use crate::functions::{Edition, ErrorCode, Refusal};
+use crate::tool::clean_line;
+
+/// No category is deeper, or has a longer path; more is not looked at.
+const MAX_SEGMENTS: usize = 32;
+const MAX_PATH: usize = 8_192;
+/// How many categories a refusal suggests.
+const SUGGESTED: usize = 3;
+/// How many roots a refusal lists when none of them is close.
+const MAX_ROOTS: usize = 12;
+
+/// The place of the category that a path means: the root when it is empty. Letter case does not matter where it leaves
+/// one category. A group of ops, such as `onto.task`, stands for the smallest category with all of its tools.
+pub(in crate::functions) fn node<S: AsRef<str>>(edition: &Edition, path: &[S]) -> Result<usize, Refusal> {
+    let segments = path.iter().flat_map(|segment| segment.as_ref().split('/')).map(clean_line);
+    let segments: Vec<String> = segments.filter(|segment| !segment.is_empty()).take(MAX_SEGMENTS).collect();
+    let path = segments.join("/");
+    if path.len() > MAX_PATH {
+        return Err(unknown(edition, &shown(&path)));
+    }
+    let found = edition.tree().find(&path).or_else(|| group(edition, &segments));
+    found.ok_or_else(|| unknown(edition, &path))
+}
+
+/// The smallest category with all tools whose ops begin with these segments.
+fn group(edition: &Edition, segments: &[String]) -> Option<usize> {
+    let (tree, tools) = (edition.tree(), &edition.catalog().tools);
+    let group = format!("{}.", segments.join(".").to_lowercase());
+    let ops = tools.iter().enumerate().filter(|(_, tool)| tool.op.starts_with(&group));
+    let members: Vec<usize> = ops.map(|(index, _)| index).collect();
+    if members.is_empty() {
+        return None;
+    }
+    let has_all = |node: usize| {
+        let below = &tree.node(node).below;
+        members.iter().all(|member| below.binary_search(member).is_ok())
+    };
+    let mut smallest = 0;
+    while let Some(&child) = tree.node(smallest).children.iter().find(|&&child| has_all(child)) {
+        smallest = child;
+    }
+    (smallest != 0 || members.len() == tools.len()).then_some(smallest)
+}
+
+fn unknown(edition: &Edition, path: &str) -> Refusal {
+    let tree = edition.tree();
+    let last = path.rsplit('/').next().unwrap_or(path);
+    let by_path = nearest(path, tree.nodes().iter().map(|node| node.path.as_str()));
+    let by_name = nearest(last, tree.nodes().iter().map(|node| node.name.as_str()));
+    let named = |name: &&str| {
+        (0..tree.nodes().len()).filter(|&node| tree.node(node).name == *name).collect::<Vec<_>>()
+    };
+    let mut close: Vec<usize> = by_path.into_iter().filter_map(|path| tree.find(path)).collect();
+    close.extend(by_name.iter().flat_map(named));
+    // What is there of the path, from its beginning.
+    let mut above = path;
+    while let Some((shorter, _)) = above.rsplit_once('/') {
+        above = shorter;
+        close.extend(tree.find(above));
+    }
+    if close.is_empty() {
+        close.extend(
+            nodes::ranked(edition, &path.replace('/', " "), SUGGESTED).hits.iter().map(|hit| hit.node),
+        );
+    }
+    let mut seen = std::collections::HashSet::new();
+    close.retain(|&node| node != 0 && seen.insert(node));
+    close.truncate(SUGGESTED);
+    let first = path.split('/').next().unwrap_or_default();
+    let root_names = || tree.node(0).children.iter().map(|&root| tree.node(root).name.as_str());
+    let closest_root = nearest(first, root_names()).first().and_then(|name| tree.find(name));
+    let closest_root = closest_root.or_else(|| {
+        let root = |&node: &usize| tree.lineage(node).filter(|&above| above != 0).last().unwrap_or(node);
+        close.first().map(root)
+    });
+    let roots: Vec<usize> = match closest_root {
+        Some(root) => vec![root],
+        None => tree.node(0).children.iter().copied().take(MAX_ROOTS).collect(),
+    };
+    let next = match close.first().or(roots.first()) {
+        Some(&node) => format!(
+            "list one of `hints`, such as {}, or find a category by what it is for with search_nodes",
+            segments(tree.node(node))
+        ),
+        None => "call list without a path: there is no category".into(),
+    };
+    let message = format!("there is no category `{}`", shown(path));
+    let mut refusal = Refusal::new(ErrorCode::UnknownPath, message, next);
+    refusal.nearest = close.iter().map(|&node| tree.node(node).path.clone()).collect();
+    refusal.hint("categories", category_hints(edition, &close)).hint("roots", category_hints(edition, &roots))
+}

@@ -1,0 +1,73 @@
+//! The tools that fit a query, in a part of the catalog. Every function that searches for tools asks here.
+
+use crate::functions::{Context, Edition, Searched, Wanted};
+use crate::search::semantic::State;
+use crate::search::{Found, Verdict};
+
+/// The part of the catalog that is searched.
+#[derive(Clone, Copy, Default)]
+pub(in crate::functions) struct Scope<'s> {
+    /// The category; the root stands for everything.
+    pub(in crate::functions) node: usize,
+    /// Tags that a tool must have, all of them.
+    pub(in crate::functions) tags: &'s [String],
+}
+
+impl Scope<'_> {
+    fn is_everything(self) -> bool {
+        self.node == 0 && self.tags.is_empty()
+    }
+
+    /// The tools in it, by place.
+    pub(super) fn tools(self, edition: &Edition) -> impl Iterator<Item = usize> {
+        let below = &edition.tree().node(self.node).below;
+        below
+            .iter()
+            .copied()
+            .filter(move |&tool| self.has_tags(&edition.catalog().tools[tool].definition.tags))
+    }
+
+    /// Whether these tags have all that are wanted.
+    pub(super) fn has_tags(self, tags: &[String]) -> bool {
+        let is_there = |wanted: &String| {
+            tags.iter().any(|tag| tag.trim().to_lowercase() == wanted.trim().to_lowercase())
+        };
+        self.tags.iter().all(is_there)
+    }
+}
+
+/// How much of a query is read, in bytes.
+const MAX_QUERY: usize = 2_000;
+
+/// The part of a query that is read.
+pub(super) fn read_part(query: &str) -> &str {
+    let end = (0..=MAX_QUERY.min(query.len())).rev().find(|&end| query.is_char_boundary(end));
+    &query[..end.unwrap_or(0)]
+}
+
+/// The tools in a scope that fit each of these queries, best first.
+pub(in crate::functions) async fn ranked(
+    context: &Context,
+    queries: &[&str],
+    scope: Scope<'_>,
+    limit: usize,
+) -> Searched {
+    let edition = &*context.edition;
+    let mut inside = Vec::new();
+    if !scope.is_everything() {
+        inside.resize(edition.catalog().tools.len(), false);
+        scope.tools(edition).for_each(|tool| inside[tool] = true);
+    }
+    let within = |entry: usize| inside.get(entry).copied().unwrap_or(false);
+    let within: Option<&(dyn Fn(usize) -> bool + Sync)> =
+        if scope.is_everything() { None } else { Some(&within) };
+    let queries = queries.iter().map(|query| read_part(query));
+    let wanted: Vec<Wanted<'_>> = queries.map(|query| Wanted { query, within, limit }).collect();
+    context.search(&wanted).await
+}
+
+/// The same for one query.
+pub(super) async fn best(context: &Context, query: &str, scope: Scope<'_>, limit: usize) -> (Found, State) {
+    let Searched { mut found, semantic } = ranked(context, &[query], scope, limit).await;
+    (found.pop().unwrap_or(Found { verdict: Verdict::NoMatch, hits: Vec::new() }), semantic)
+}

@@ -1,0 +1,169 @@
+//! `tool_search`: the tools that fit one or several queries, or that none does.
+
+use std::fmt::Write;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked, read, shown};
+use super::{Answer, Context, Edition, ErrorCode, Later, Refusal};
+use crate::search::{Found, Hit, Verdict};
+
+/// How many tools are told when none fits.
+const NEAREST: usize = 3;
+/// How many categories are.
+const CATEGORIES: usize = 3;
+
+const NEXT: &str = "ask again in other words, an action and an object; if `nearest` and `categories` are nothing like it, \
+                    there is no such tool: say so";
+
+#[derive(Deserialize)]
+struct Arguments {
+    query: Option<String>,
+    #[serde(default)]
+    queries: Vec<String>,
+    category: Option<String>,
+    #[serde(default = "five")]
+    limit: usize,
+    #[serde(default)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    #[default]
+    Text,
+    Json,
+}
+
+fn five() -> usize {
+    5
+}
+
+/// Answers a call.
+pub(super) fn run(context: Context, arguments: Value) -> Later {
+    Box::pin(async move { searched(&context, arguments).await })
+}
+
+async fn searched(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
+    let arguments: Arguments = read(arguments)?;
+    let edition = &*context.edition;
+    let asked = arguments.query.iter().chain(&arguments.queries).map(|query| query.trim());
+    let queries: Vec<&str> = asked.filter(|query| !query.is_empty()).collect();
+    let is_alone = arguments.queries.is_empty();
+    if queries.is_empty() {
+        return Err(nothing_asked());
+    }
+    let path: Vec<&str> = arguments.category.as_deref().into_iter().collect();
+    let scope = Scope { node: category(edition, &path)?, tags: &[] };
+    let searched = ranked(context, &queries, scope, arguments.limit).await;
+    let found = queries.iter().zip(searched.found);
+    let results: Vec<Outcome> = found.map(|(query, found)| Outcome::new(edition, query, found)).collect();
+    let text = (arguments.format == Format::Text).then(|| {
+        results.iter().map(|result| result.text(edition, is_alone)).collect::<Vec<_>>().join("\n\n")
+    });
+    let mut told: Vec<Map<String, Value>> = results.iter().map(|result| result.fields(edition)).collect();
+    let fields = match told.pop() {
+        Some(only) if is_alone => only,
+        last => {
+            let named = |(query, fields): (&&str, Map<String, Value>)| {
+                let mut named = Map::with_capacity(fields.len() + 1);
+                named.insert("query".into(), (*query).into());
+                named.extend(fields);
+                Value::Object(named)
+            };
+            let results: Vec<Value> = queries.iter().zip(told.into_iter().chain(last)).map(named).collect();
+            Map::from_iter([("results".to_string(), results.into())])
+        }
+    };
+    Ok(Answer::new(fields, text).searched(&searched.semantic))
+}
+
+fn nothing_asked() -> Refusal {
+    let mut refusal = Refusal::new(
+        ErrorCode::ValidationError,
+        "neither `query` nor `queries` says what to look for",
+        "say in `query` what you want to do, in a few words; or several things in `queries`",
+    );
+    refusal.example = Some(json!({ "query": "move a document under a folder" }));
+    refusal
+}
+
+/// What came of one query.
+struct Outcome<'q> {
+    query: &'q str,
+    fits: bool,
+    hits: Vec<Hit>,
+    /// Where to look when nothing fits.
+    categories: Vec<usize>,
+}
+
+impl<'q> Outcome<'q> {
+    fn new(edition: &Edition, query: &'q str, found: Found) -> Self {
+        let mut hits = found.hits;
+        let fits = found.verdict == Verdict::Match && !hits.is_empty();
+        let categories = if fits { Vec::new() } else { near_categories(edition, query, CATEGORIES) };
+        if !fits {
+            hits.truncate(NEAREST);
+        }
+        Self { query, fits, hits, categories }
+    }
+
+    fn fields(&self, edition: &Edition) -> Map<String, Value> {
+        let tools: Vec<Value> = self.hits.iter().map(|hit| tool(edition, hit)).collect();
+        let fields = match self.fits {
+            true => json!({ "verdict": "match", "tools": tools }),
+            false => json!({
+                "verdict": "no_match",
+                "nearest": tools,
+                "categories": category_hints(edition, &self.categories),
+                "next_action": NEXT,
+            }),
+        };
+        if let Value::Object(fields) = fields { fields } else { Map::new() }
+    }
+
+    /// The same in lines. JSON takes a model two fifths more tokens, since there the names of fields are said for each tool
+    /// again.
+    fn text(&self, edition: &Edition, is_alone: bool) -> String {
+        let of = if is_alone { String::new() } else { format!(" for \"{}\"", shown(self.query)) };
+        let mut text = match self.fits {
+            true => format!("match{of}: op (effect, confidence): what it does [why]"),
+            false => format!("no_match{of}: {NEXT}"),
+        };
+        if !self.fits && !self.hits.is_empty() {
+            text.push_str("\nnearest:");
+        }
+        for hit in &self.hits {
+            let Some(tool) = edition.catalog().tools.get(hit.entry) else { continue };
+            let (op, effect, summary) = (&tool.op, tool.effect.as_str(), &tool.short);
+            let may_not = if edition.is_forbidden(hit.entry) { ", forbidden" } else { "" };
+            let (confidence, reason) = (hit.confidence, &hit.reason);
+            let _ = write!(text, "\n- {op} ({effect}, {confidence:.2}{may_not}): {summary} [{reason}]");
+        }
+        if !self.categories.is_empty() {
+            text.push_str("\ncategories:");
+        }
+        for node in self.categories.iter().map(|&node| edition.tree().node(node)) {
+            let _ = write!(text, "\n- {}: {}", node.path, node.summary);
+        }
+        text
+    }
+}
+
+fn tool(edition: &Edition, hit: &Hit) -> Value {
+    let Some(tool) = edition.catalog().tools.get(hit.entry) else { return Value::Null };
+    let mut told = json!({
+        "op": tool.op,
+        "name": tool.name,
+        "summary": tool.short,
+        "effect": tool.effect,
+        "confidence": hundredths(hit.confidence),
+        "reason": hit.reason,
+    });
+    if edition.is_forbidden(hit.entry) {
+        told["forbidden"] = true.into();
+    }
+    told
+}
