@@ -185,13 +185,18 @@ impl Edition {
     pub fn search(&self) -> &Index {
         self.search.get_or_init(|| {
             let entries: Vec<Entry> = self.catalog.tools.iter().map(|tool| Entry::from(&**tool)).collect();
-            let configured = &self.catalog.config.search;
-            let index = Index::with(&entries, &configured.synonyms);
-            match configured.no_match_below {
-                Some(likelihood) => index.no_match_below(likelihood as f32),
-                None => index,
-            }
+            self.index_of(&entries)
         })
+    }
+
+    /// An index as the configuration wants it.
+    fn index_of(&self, entries: &[Entry]) -> Index {
+        let configured = &self.catalog.config.search;
+        let index = Index::with(entries, &configured.synonyms);
+        match configured.no_match_below {
+            Some(likelihood) => index.no_match_below(likelihood as f32),
+            None => index,
+        }
     }
 
     /// The place for the vectors of its tools, in the order of [`Catalog::tools`].
@@ -208,7 +213,7 @@ impl Edition {
 
     /// The words of its categories, entries in the order of [`Tree::nodes`]. Made when it is first asked for.
     pub(super) fn categories(&self) -> &Index {
-        self.categories.get_or_init(|| Index::new(&discovery::entries(&self.catalog, self.tree())))
+        self.categories.get_or_init(|| self.index_of(&discovery::entries(&self.catalog, self.tree())))
     }
 
     /// Makes what searches need, which takes time that grows with the catalog; at once where that is done.
