@@ -46,6 +46,8 @@ pub struct Index {
     pub(super) synonyms: Thesaurus,
     /// Below this likelihood that anything fits, nothing does.
     pub(super) least_fit: f32,
+    /// What each entry does, by its name.
+    pub(super) does: Vec<Option<super::intent::Intent>>,
 }
 
 /// A term in an entry.
@@ -153,6 +155,10 @@ impl Index {
             spelling: Spelling::of(known),
             synonyms,
             least_fit: LEAST_FIT,
+            does: entries
+                .iter()
+                .map(|entry| super::intent::of_name(entry.exact.first().map_or("", String::as_str)))
+                .collect(),
             topics,
             about,
             vocabulary,

@@ -9,6 +9,7 @@
 mod confidence;
 mod entry;
 mod index;
+mod intent;
 pub mod pick;
 mod query;
 mod rank;
