@@ -18,6 +18,8 @@ mod segment;
 pub mod semantic;
 mod spelling;
 mod thesaurus;
+#[cfg(test)]
+mod tests;
 mod tool;
 mod topics;
 mod vocabulary;
