@@ -70,7 +70,8 @@ async function checkTools(client) {
   const { tools } = await client.listTools();
   // The suite's fixtures may be there as well.
   const ours = tools.filter(tool => !/^(test|json_schema)_/.test(tool.name));
-  expect(ours.length === 1 && ours[0].name === 'read_tool_doc' && ours[0].annotations.readOnlyHint, { ours });
+  const names = ours.map(tool => tool.name).join();
+  expect(names === 'read_tool_doc,tool_search' && ours.every(tool => tool.annotations.readOnlyHint), { ours });
   const call = names => client.callTool({ name: 'read_tool_doc', arguments: names ? { names } : {} });
   const good = await call(['tool_0003']);
   expect(!good.isError && good.content[0].text.startsWith('# tool_0003') && good.structuredContent === undefined, { good });
@@ -78,6 +79,14 @@ async function checkTools(client) {
   expect(wrong.isError && wrong.content[0].text.includes('tool_0003'), { wrong });
   const empty = await call();
   expect(empty.isError && empty.structuredContent.error.code === 'VALIDATION_ERROR', { empty });
+  const search = arguments_ => client.callTool({ name: 'tool_search', arguments: arguments_ });
+  const found = await search({ query: 'tool_0003' });
+  expect(!found.isError && found.content[0].text.includes('tool_0003'), { found });
+  const nothing = await search({ query: 'qzxv jjkw', format: 'json' });
+  expect(nothing.structuredContent.verdict === 'no_match', { nothing });
+  // Functions that are not listed can be called too.
+  const roots = await client.callTool({ name: 'list', arguments: { limit: 50 } });
+  expect(roots.structuredContent.nodes.length === 7, { roots });
   await refused(client.callTool({ name: 'no_such_tool', arguments: {} }), -32602);
 }
 

@@ -28,8 +28,9 @@ async def check_tools(client):
     tools = (await client.list_tools()).tools
     # The suite's fixtures may be there as well.
     ours = [tool.name for tool in tools if not tool.name.startswith(("test_", "json_schema_"))]
-    expect(ours == ["read_tool_doc"], f"tools: {ours}")
-    expect(tools[0].annotations.read_only_hint is True, "read_tool_doc is not marked as reading only")
+    expect(ours == ["read_tool_doc", "tool_search"], f"tools: {ours}")
+    marked = all(tool.annotations.read_only_hint is True for tool in tools if tool.name in ours)
+    expect(marked, f"not all of {ours} are marked as reading only")
 
     good = await client.call_tool("read_tool_doc", {"names": ["tool_0003"]})
     expect(not good.is_error and good.content[0].text.startswith("# tool_0003"), f"a doc: {good}")
@@ -38,6 +39,13 @@ async def check_tools(client):
     expect(wrong.is_error and "tool_0003" in wrong.content[0].text, f"a wrong name: {wrong}")
     empty = await client.call_tool("read_tool_doc", {})
     expect(empty.is_error and empty.structured_content["error"]["code"] == "VALIDATION_ERROR", f"no name: {empty}")
+    found = await client.call_tool("tool_search", {"query": "tool_0003"})
+    expect(not found.is_error and "tool_0003" in found.content[0].text, f"a search: {found}")
+    nothing = await client.call_tool("tool_search", {"query": "qzxv jjkw", "format": "json"})
+    expect(nothing.structured_content["verdict"] == "no_match", f"a search for nothing: {nothing}")
+    # Functions that are not listed can be called too.
+    roots = await client.call_tool("list", {"limit": 50})
+    expect(len(roots.structured_content["nodes"]) == 7, f"the roots: {roots}")
     await refused(client.call_tool("no_such_tool", {}), -32602)
 
 

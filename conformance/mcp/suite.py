@@ -47,6 +47,9 @@ def inspect(url, node, folder, era):
         (["--method", "resources/read", "--uri", "toolcrib://tools/README.md"], 0),
         (call + ["--tool-arg", 'names=["tool_0003"]'], 0),
         (call + ["--tool-arg", 'names=["tool_003"]'], 5),
+        (["--method", "tools/call", "--tool-name", "tool_search", "--tool-arg", "query=tool_0003"], 0),
+        (["--method", "tools/call", "--tool-name", "expand_tool", "--tool-arg", "tool_id=tool_0003"], 0),
+        (["--method", "tools/call", "--tool-name", "expand_tool", "--tool-arg", "tool_id=tool_003"], 5),
     ]
     right = True
     for arguments, code in cases:
@@ -70,7 +73,8 @@ def has_fixtures(url):
 
 def main(program, node, folder):
     right = True
-    with serving.catalog() as catalog, serving.served(program, catalog.path) as url:
+    # The longest list, so that every schema is checked.
+    with serving.catalog() as catalog, serving.served(program, catalog.path, "--functions", "all") as url:
         for era in ["legacy", "modern"]:
             right &= inspect(url, node, folder, era)
         if has_fixtures(url):

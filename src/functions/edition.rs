@@ -27,6 +27,8 @@ pub struct Edition {
     meaning: OnceLock<Arc<Slot>>,
     tree: OnceLock<Tree>,
     categories: OnceLock<Index>,
+    /// Who waits for those waits here, not on a thread.
+    making: tokio::sync::Mutex<()>,
     expanded: Vec<OnceLock<Bytes>>,
 }
 
@@ -94,6 +96,7 @@ impl Edition {
             meaning,
             tree,
             categories,
+            making: tokio::sync::Mutex::default(),
         })
     }
 
@@ -182,13 +185,18 @@ impl Edition {
     pub fn search(&self) -> &Index {
         self.search.get_or_init(|| {
             let entries: Vec<Entry> = self.catalog.tools.iter().map(|tool| Entry::from(&**tool)).collect();
-            let configured = &self.catalog.config.search;
-            let index = Index::with(&entries, &configured.synonyms);
-            match configured.no_match_below {
-                Some(likelihood) => index.no_match_below(likelihood as f32),
-                None => index,
-            }
+            self.index_of(&entries)
         })
+    }
+
+    /// An index as the configuration wants it.
+    fn index_of(&self, entries: &[Entry]) -> Index {
+        let configured = &self.catalog.config.search;
+        let index = Index::with(entries, &configured.synonyms);
+        match configured.no_match_below {
+            Some(likelihood) => index.no_match_below(likelihood as f32),
+            None => index,
+        }
     }
 
     /// The place for the vectors of its tools, in the order of [`Catalog::tools`].
@@ -205,7 +213,34 @@ impl Edition {
 
     /// The words of its categories, entries in the order of [`Tree::nodes`]. Made when it is first asked for.
     pub(super) fn categories(&self) -> &Index {
-        self.categories.get_or_init(|| Index::new(&discovery::entries(&self.catalog, self.tree())))
+        self.categories.get_or_init(|| self.index_of(&discovery::entries(&self.catalog, self.tree())))
+    }
+
+    /// Makes what searches need, which takes time that grows with the catalog; at once where that is done.
+    pub fn make_searchable(&self) {
+        self.tree();
+        self.search();
+        self.categories();
+    }
+
+    /// Whether what searches need is there.
+    pub fn is_searchable(&self) -> bool {
+        self.tree.get().is_some() && self.search.get().is_some() && self.categories.get().is_some()
+    }
+
+    /// Waits until what searches need is there. It is made on a thread of its own, so that those that wait beside this
+    /// one go on.
+    pub async fn searchable(self: &Arc<Self>) {
+        if self.is_searchable() {
+            return;
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let _turn = self.making.lock().await;
+        if !self.is_searchable() {
+            let edition = Arc::clone(self);
+            // What breaks there breaks again where it is used, and is told there.
+            let _ = runtime.spawn_blocking(move || edition.make_searchable()).await;
+        }
     }
 
     /// What is kept of the answers of `expand_tool`, by the place of the tool.

@@ -30,6 +30,7 @@ pub struct Searched {
 impl Context {
     /// Searches for each of these. Waits for nobody longer than the configuration allows.
     pub async fn search(&self, wanted: &[Wanted<'_>]) -> Searched {
+        self.edition.searchable().await;
         let queries: Vec<&str> = wanted.iter().map(|wanted| wanted.query).collect();
         let (near, semantic) = self.near(&queries).await;
         let weight = match &self.services.semantic {

@@ -52,7 +52,7 @@ const ALL: [Function; 8] = [
     Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) },
     Function { name: "tool_search", run: Handler::Later(tool_search::run) },
     Function { name: "list", run: Handler::Later(discovery::list) },
-    Function { name: "search_nodes", run: Handler::Now(discovery::search_nodes) },
+    Function { name: "search_nodes", run: Handler::Later(discovery::search_nodes) },
     Function { name: "search_tool_by_category", run: Handler::Later(discovery::search_tool_by_category) },
     Function { name: "expand_tool", run: Handler::Now(discovery::expand_tool) },
     Function { name: "call_tool", run: Handler::Now(discovery::call_tool) },

@@ -151,6 +151,7 @@ impl Context {
     /// Picks from the tools that the caller may see.
     pub async fn pick(&self, input: Value, scorer: ScoredBy, options: &Options) -> Result<Chosen, Refusal> {
         self.configured(scorer)?;
+        self.edition.searchable().await;
         let input = Input::new(input);
         let all = &self.edition.catalog().tools;
         let places: Vec<usize> = (0..all.len()).filter(|&place| options.counts(&all[place])).collect();

@@ -48,13 +48,14 @@ pub(super) fn run(context: Context, arguments: Value) -> Later {
 
 async fn searched(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
     let arguments: Arguments = read(arguments)?;
-    let edition = &*context.edition;
+    let edition = &context.edition;
     let asked = arguments.query.iter().chain(&arguments.queries).map(|query| query.trim());
     let queries: Vec<&str> = asked.filter(|query| !query.is_empty()).collect();
     let is_alone = arguments.queries.is_empty();
     if queries.is_empty() {
         return Err(nothing_asked());
     }
+    edition.searchable().await;
     let path: Vec<&str> = arguments.category.as_deref().into_iter().collect();
     let scope = Scope { node: category(edition, &path)?, tags: &[] };
     let searched = ranked(context, &queries, scope, arguments.limit).await;

@@ -28,6 +28,13 @@ mod words;
 pub use entry::{Entry, Field};
 pub use index::Index;
 
+/// Reads the lists of words that searches need, in all languages; the first time that takes a while.
+pub fn load() {
+    thesaurus::ENGLISH.knows("");
+    thesaurus::foreign("");
+    thesaurus::dense("一");
+}
+
 /// What is asked for.
 #[derive(Clone, Copy)]
 pub struct Request<'q> {

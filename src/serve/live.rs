@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use super::Caller;
 use super::http::Shelf;
+use super::indexing::Indexing;
 use crate::catalog::Checked;
 use crate::config::Listed;
 use crate::finding::{Finding, Severity};
@@ -53,6 +54,7 @@ pub struct Setting {
 pub struct Live {
     setting: Setting,
     services: Arc<Services>,
+    indexing: Indexing,
     current: ArcSwap<Generation>,
     trouble: ArcSwapOption<Trouble>,
     changed: watch::Sender<String>,
@@ -129,9 +131,12 @@ impl Live {
         let trouble = Trouble::of(&checked);
         let generation = Generation::new(checked, &setting, &templates)?;
         let (changed, _) = watch::channel(generation.content(&templates));
+        let indexing = Indexing::start();
+        indexing.add(generation.editions());
         Ok(Self {
             setting,
             services: Arc::default(),
+            indexing,
             current: ArcSwap::from_pointee(generation),
             trouble: ArcSwapOption::new(trouble.map(Arc::new)),
             changed,
@@ -206,8 +211,10 @@ impl Live {
         match Generation::new(checked, &self.setting, templates) {
             Ok(generation) => {
                 let content = generation.content(templates);
+                let generation = Arc::new(generation);
                 generation.editions().for_each(|edition| self.services.prepare(edition));
-                self.current.store(Arc::new(generation));
+                self.current.store(Arc::clone(&generation));
+                self.indexing.add(generation.editions());
                 self.changed.send_if_modified(|known| std::mem::replace(known, content.clone()) != content);
                 self.reloads.taken.fetch_add(1, Ordering::Relaxed);
                 self.trouble.store(trouble.map(Arc::new));

@@ -1,7 +1,8 @@
 //! The server: the running catalog, and the doors to it. No logic of its own: what is answered comes from `functions`,
 //! `render` and `site`.
 //!
-//! 1. [`live`] holds the current [`Generation`], swaps it when the catalog changes, and tells who listens.
+//! 1. [`live`] holds the current [`Generation`], swaps it when the catalog changes, and tells who listens;
+//!    [`indexing`] makes it ready to be searched.
 //! 2. [`auth`] knows the tokens; a [`caller`] is who asks, and what that lets them see.
 //! 3. [`http`] is the door for HTTP, [`mcp`] that for MCP clients. Calls of functions pass a [`gate`], the
 //!    same for both; [`metrics`] count what passes through.
@@ -10,6 +11,7 @@ pub mod auth;
 pub mod caller;
 pub mod gate;
 pub mod http;
+mod indexing;
 pub mod live;
 pub mod mcp;
 pub mod metrics;

@@ -51,7 +51,11 @@ pub(in crate::functions) fn run(context: Context, arguments: Value) -> Later {
 
 async fn listed(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
     let arguments: Arguments = read(arguments)?;
-    let edition = &*context.edition;
+    let edition = &context.edition;
+    // A path that there is not is answered by a search.
+    if arguments.query.is_some() || !arguments.path.is_empty() {
+        edition.searchable().await;
+    }
     let node = path::node(edition, &arguments.path)?;
     let scope = Scope { node, tags: &arguments.tags };
     let page = match query(arguments.query.as_deref()) {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::pointer::{category_hints, hundredths, segments, shown};
 use super::{query, ranked::read_part, read};
 use crate::catalog::{Catalog, Tree};
-use crate::functions::{Answer, Context, Edition, ErrorCode, Refusal};
+use crate::functions::{Answer, Context, Edition, ErrorCode, Later, Refusal};
 use crate::search::{Entry, Field, Request, Verdict};
 
 /// How many tools of a category speak for it in the index.
@@ -30,9 +30,16 @@ fn five() -> usize {
 }
 
 /// Answers a call.
-pub(in crate::functions) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
-    let Arguments { query: text, limit } = read(arguments)?;
-    let edition = &*context.edition;
+pub(in crate::functions) fn run(context: Context, arguments: Value) -> Later {
+    Box::pin(async move {
+        let arguments = read(arguments)?;
+        context.edition.searchable().await;
+        searched(&context.edition, arguments)
+    })
+}
+
+fn searched(edition: &Edition, arguments: Arguments) -> Result<Answer, Refusal> {
+    let Arguments { query: text, limit } = arguments;
     let found = match query(Some(&text)) {
         Some(query) => ranked(edition, query, limit),
         None => Ranked { fits: false, hits: Vec::new() },

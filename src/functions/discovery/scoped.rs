@@ -33,7 +33,8 @@ pub(in crate::functions) fn run(context: Context, arguments: Value) -> Later {
 
 async fn searched(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
     let arguments: Arguments = read(arguments)?;
-    let edition = &*context.edition;
+    let edition = &context.edition;
+    edition.searchable().await;
     let scope = Scope { node: path::node(edition, &arguments.category_path)?, tags: &[] };
     let category = edition.tree().node(scope.node);
     let Some(query) = query(Some(&arguments.query)) else {

@@ -48,13 +48,14 @@ pub(super) async fn ready(
 
 fn detail(view: View<'_>, is_ready: bool) -> Value {
     let View { live, generation, caller } = view;
-    let trouble = live.trouble();
+    let (trouble, edition) = (live.trouble(), generation.edition(caller));
     let mut detail = json!({
         "ready": is_ready,
         "registry_version": generation.version,
-        "tools": generation.edition(caller).catalog().tools.len(),
+        "tools": edition.catalog().tools.len(),
         "complete": generation.complete,
         "current": trouble.is_none(),
+        "search": if edition.is_searchable() { "ready" } else { "being made" },
         "semantic": live.services().semantic.brief().to_string(),
     });
     // Findings name tools, also those that this caller may not see.

@@ -52,7 +52,7 @@ pub(super) fn list(listed: Listed, scope: CacheScope) -> ListToolsResult {
 fn is_listed(listed: Listed, name: &str) -> bool {
     match listed {
         Listed::Gateway => ["read_tool_doc", "tool_search"].contains(&name),
-        Listed::Discovery => name != "tool_search",
+        Listed::Discovery => !["tool_search", "pick"].contains(&name),
         Listed::All => true,
     }
 }

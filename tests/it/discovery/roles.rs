@@ -165,7 +165,7 @@ fn the_configuration_says_which_functions_are_listed_and_all_can_be_called() {
     let gateway = vec!["read_tool_doc", "tool_search"];
     let protocol = ["list", "search_nodes", "search_tool_by_category", "expand_tool", "call_tool"];
     let discovery = [vec!["read_tool_doc"], protocol.to_vec()].concat();
-    let all = [gateway.clone(), protocol.to_vec()].concat();
+    let all = [gateway.clone(), protocol.to_vec(), vec!["pick"]].concat();
     let plain = catalog();
     let configured = folder(&[("tools.json", TOOLS), ("toolcrib.toml", "serve.functions = \"discovery\"")]);
     let (plain, configured) = (text(plain.path()), text(configured.path()));

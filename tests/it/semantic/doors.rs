@@ -132,6 +132,9 @@ fn a_configuration_that_cannot_work_is_found_with_its_line() {
         ("[search.llm]\nurl = \"x\"\nmodel = \"m\"", 2, "must start with http:// or https://"),
         ("[search.semantics]\nfolder = \"f\"", 1, "semantics"),
         ("[search]\nsynonyms = { pr = \"pull request\" }", 2, "synonyms/pr"),
+        ("[search]\nno_match_below = 1.5", 2, "no_match_below"),
+        ("[search]\nno_match_below = -0.1", 2, "no_match_below"),
+        ("[search]\nno_match_below = nan", 2, "no_match_below"),
     ] {
         let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", config)]);
         let checked = fixture::open(folder.path());
