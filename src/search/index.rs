@@ -46,6 +46,8 @@ pub struct Index {
     pub(super) synonyms: Thesaurus,
     /// Below this likelihood that anything fits, nothing does.
     pub(super) least_fit: f32,
+    /// What each entry does, by its name.
+    pub(super) does: Vec<Option<super::intent::Intent>>,
 }
 
 /// A term in an entry.
@@ -60,7 +62,7 @@ pub(super) struct Posting {
 const FIELDS: [(Field, f32, f32); 8] = [
     (Field::Name, 3.0, 0.3),
     (Field::Alias, 1.5, 0.3),
-    (Field::Short, 1.5, 0.5),
+    (Field::Short, 0.8, 0.5),
     (Field::Long, 1.5, 0.5),
     (Field::Parameter, 0.8, 0.5),
     (Field::ParameterText, 0.7, 0.5),
@@ -101,7 +103,9 @@ impl Index {
         entries: &[Entry],
         synonyms: impl IntoIterator<Item = (&'s String, &'s Vec<String>)>,
     ) -> Self {
-        let mut building = Building::default();
+        let names = entries.iter().flat_map(|entry| &entry.exact).filter(|name| name.contains(['_', '.']));
+        let mut building =
+            Building { names: names.map(|name| name.to_lowercase()).collect(), ..Building::default() };
         let segments = Segments::of(entries);
         let read: Vec<Terms> = entries.iter().map(|entry| building.read(entry, &segments)).collect();
         let Building { vocabulary, stems, .. } = building;
@@ -153,6 +157,10 @@ impl Index {
             spelling: Spelling::of(known),
             synonyms,
             least_fit: LEAST_FIT,
+            does: entries
+                .iter()
+                .map(|entry| super::intent::of_name(entry.exact.first().map_or("", String::as_str)))
+                .collect(),
             topics,
             about,
             vocabulary,
@@ -274,6 +282,8 @@ struct Building {
     vocabulary: Vocabulary,
     /// The term of each word as it is written.
     stems: HashMap<String, Term>,
+    /// Names of entries that can be nothing else.
+    names: HashSet<String>,
 }
 
 impl Building {
@@ -289,38 +299,52 @@ impl Building {
             let place = *field as usize;
             let mut last: Option<Term> = None;
             let mut parts: Vec<String> = Vec::new();
-            words(text, |word| {
-                if left == 0 {
-                    return;
+            let is_said = matches!(field, Field::Name | Field::Alias | Field::Parameter | Field::Label);
+            for written in text.split_whitespace() {
+                if !is_said && self.is_name(written) {
+                    continue;
                 }
-                let term = self.term(&word.text);
-                if !word.joined && matches!(field, Field::Name | Field::Alias | Field::Short | Field::Long) {
-                    let times = if *field == Field::Name { 2 } else { 1 };
-                    terms.text.extend(std::iter::repeat_n(term, times));
-                }
-                if is_stop(&word.text) && !word.joined {
-                    return;
-                }
-                left -= 1;
-                terms.count.entry(term).or_default()[place] += 1.0;
-                if word.joined {
-                    return;
-                }
-                terms.length[place] += 1.0;
-                if let Some(last) = last {
-                    terms.pairs.push((last, term));
-                }
-                last = Some(term);
-                if *field == Field::Name {
-                    parts.extend(segments.split(&word.text));
-                }
-            });
+                words(written, |word| {
+                    if left == 0 {
+                        return;
+                    }
+                    let term = self.term(&word.text);
+                    if !word.joined
+                        && matches!(field, Field::Name | Field::Alias | Field::Short | Field::Long)
+                    {
+                        let times = if *field == Field::Name { 2 } else { 1 };
+                        terms.text.extend(std::iter::repeat_n(term, times));
+                    }
+                    if is_stop(&word.text) && !word.joined {
+                        return;
+                    }
+                    left -= 1;
+                    terms.count.entry(term).or_default()[place] += 1.0;
+                    if word.joined {
+                        return;
+                    }
+                    terms.length[place] += 1.0;
+                    if let Some(last) = last {
+                        terms.pairs.push((last, term));
+                    }
+                    last = Some(term);
+                    if *field == Field::Name {
+                        parts.extend(segments.split(&word.text));
+                    }
+                });
+            }
             for part in parts {
                 let term = self.term(&part);
                 terms.count.entry(term).or_default()[place] += 1.0;
             }
         }
         terms
+    }
+
+    /// Whether something is the name of an entry: what a text says of other tools is not what its tool does.
+    fn is_name(&self, written: &str) -> bool {
+        written.contains(['_', '.'])
+            && self.names.contains(&written.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
     }
 
     fn term(&mut self, word: &str) -> Term {

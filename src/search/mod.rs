@@ -9,6 +9,7 @@
 mod confidence;
 mod entry;
 mod index;
+mod intent;
 pub mod pick;
 mod query;
 mod rank;
@@ -17,6 +18,8 @@ mod segment;
 pub mod semantic;
 mod spelling;
 mod thesaurus;
+#[cfg(test)]
+mod tests;
 mod tool;
 mod topics;
 mod vocabulary;

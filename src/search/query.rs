@@ -77,6 +77,8 @@ pub(super) struct Query {
     pub(super) pairs: Vec<(Term, Term)>,
     /// Its words as stems, in order.
     pub(super) stems: Vec<String>,
+    /// What is to be done.
+    pub(super) intent: Option<super::intent::Intent>,
 }
 
 impl Query {
@@ -106,6 +108,8 @@ impl Query {
         }
         reading.dense(text, said.len());
         reading.pairs(&said);
+        let words: Vec<&str> = said.iter().map(|word| word.text.as_str()).collect();
+        reading.query.intent = super::intent::of_query(&words);
         let telling = said.into_iter().filter(|word| !word.is_value);
         reading.query.stems = telling.map(|word| word.stem).collect();
         reading.query
@@ -240,50 +244,37 @@ impl Reading<'_> {
         senses.extend(own.map(|term| Sense { term, weight: 1.0, kind: Kind::Said }));
         self.senses(stem, 1.0, Kind::Meant, &mut senses);
         let is_common = ENGLISH.knows(stem) || self.index.synonyms.knows(stem);
-        let is_told = own.is_some_and(|term| self.index.is_told[term as usize]);
-        let mut topic = match (weak, is_common, own) {
-            (true, ..) => 0.1,
-            (_, true, _) if is_action(stem) => 0.5,
-            (_, true, _) => {
-                if is_name {
-                    0.5
-                } else {
-                    1.0
-                }
-            }
-            (_, _, Some(_)) if !is_told => 0.1,
-            (_, _, Some(_)) => {
-                if is_name {
-                    0.4
-                } else {
-                    0.6
-                }
-            }
-            _ => {
-                if is_name {
-                    0.08
-                } else {
-                    0.35
-                }
-            }
-        };
+        let mut topic = self.topic(stem, own, is_common, is_name);
         if own.is_none() && !is_common && !weak {
             let meanings = if self.foreign { thesaurus::foreign(text) } else { Vec::new() };
             for meaning in meanings {
                 self.sense(&meaning, 1.0, Kind::Meant, &mut senses);
                 topic = 1.0;
             }
-            if senses.is_empty() && counts == 1.0 && !is_name {
-                if let Some(meant) = self.index.spelling.meant(text) {
-                    let meant = super::words::stem(meant);
-                    let term = self.index.vocabulary.get(&meant);
-                    senses.extend(term.map(|term| Sense { term, weight: MENDED, kind: Kind::Spelled }));
-                    self.senses(&meant, MENDED, Kind::Spelled, &mut senses);
-                    topic = if senses.is_empty() { topic } else { 0.8 };
-                }
+            let is_slip = senses.is_empty() && counts == 1.0 && !is_name;
+            if let Some(meant) = self.index.spelling.meant(text).filter(|_| is_slip) {
+                let meant = super::words::stem(meant);
+                let term = self.index.vocabulary.get(&meant);
+                senses.extend(term.map(|term| Sense { term, weight: MENDED, kind: Kind::Spelled }));
+                self.senses(&meant, MENDED, Kind::Spelled, &mut senses);
+                topic = if senses.is_empty() { topic } else { 0.8 };
             }
         }
         self.query.units.push(Unit { said: text.to_string(), weight, topic: topic * counts, senses, words });
+    }
+
+    /// How much a word says of what tool is meant: that of things do, those of actions half as much, names and values hardly.
+    fn topic(&self, stem: &str, own: Option<Term>, is_common: bool, is_name: bool) -> f32 {
+        let is_told = own.is_some_and(|term| self.index.is_told[term as usize]);
+        let (word, name) = match own {
+            _ if is_weak(stem) => (0.1, 0.1),
+            _ if is_common && is_action(stem) => (0.5, 0.5),
+            _ if is_common => (1.0, 0.5),
+            Some(_) if is_told => (0.6, 0.4),
+            Some(_) => (0.1, 0.1),
+            None => (0.35, 0.08),
+        };
+        if is_name { name } else { word }
     }
 
     /// Words of scripts without spaces.

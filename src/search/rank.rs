@@ -190,6 +190,9 @@ impl Index {
                 candidate.score += ABOUT * best * candidate.about / most;
             }
         }
+        for candidate in &mut candidates {
+            candidate.score *= super::intent::agreement(query.intent, self.does[candidate.entry as usize]);
+        }
         candidates.sort_unstable_by(order);
         candidates
     }

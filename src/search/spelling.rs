@@ -4,11 +4,14 @@ use std::collections::HashMap;
 
 use strsim::damerau_levenshtein;
 
-/// Words by their first character and length.
+/// Words that are spelled well.
 #[derive(Debug, Default)]
 pub(super) struct Spelling {
-    words: HashMap<(char, usize), Vec<(u32, Box<str>)>>,
+    words: Words,
 }
+
+/// By first character and length: which letters a word has, and the word.
+type Words = HashMap<(char, usize), Vec<(u32, Box<str>)>>;
 
 /// Shorter words are as likely to be right as wrong.
 const MIN_LENGTH: usize = 5;
@@ -25,7 +28,7 @@ fn letters(word: &str) -> u32 {
 impl Spelling {
     /// Those words are right.
     pub(super) fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
-        let mut known: HashMap<(char, usize), Vec<(u32, Box<str>)>> = HashMap::new();
+        let mut known = Words::new();
         for word in words.filter(|word| word.chars().all(char::is_alphabetic)) {
             let length = word.chars().count();
             if let Some(first) =

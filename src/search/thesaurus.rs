@@ -41,7 +41,7 @@ pub(super) struct Meaning {
 
 /// The list that we ship.
 pub(super) static ENGLISH: LazyLock<Thesaurus> =
-    LazyLock::new(|| Thesaurus::read(include_str!("words/english.txt"), |text| phrase(text)));
+    LazyLock::new(|| Thesaurus::read(include_str!("words/english.txt"), phrase));
 
 /// Other languages, with the stemmer of each.
 static FOREIGN: LazyLock<Vec<(Option<Stemmer>, Thesaurus)>> = LazyLock::new(|| {

@@ -18,7 +18,7 @@ impl From<&Tool> for Entry {
         let mut texts = vec![(Field::Name, definition.name.clone()), (Field::Alias, tool.op.clone())];
         texts.extend(tool.aliases.iter().map(|alias| (Field::Alias, alias.clone())));
         texts.extend(definition.title.iter().map(|title| (Field::Alias, title.clone())));
-        texts.extend(definition.short_description.iter().map(|short| (Field::Short, short.clone())));
+        texts.push((Field::Short, tool.short.clone()));
         texts.push((Field::Long, tool.description.clone()));
         texts.extend(tool.returns.iter().map(|returns| (Field::Long, returns.clone())));
         texts.extend(definition.tags.iter().map(|tag| (Field::Label, tag.clone())));

@@ -197,8 +197,44 @@ pub(super) fn is_dense(word: &str) -> bool {
     word.chars().next().is_some_and(|c| kind(c) == Kind::Dense)
 }
 
+/// Words that the stemmer takes for forms of another: those that begin so keep their own stem.
+const APART: [(&str, &str); 22] = [
+    ("animal", "animal"),
+    ("author", "author"),
+    ("authorit", "authority"),
+    ("authoris", "authorize"),
+    ("authoriz", "authorize"),
+    ("customer", "customer"),
+    ("executive", "executive"),
+    ("experience", "experience"),
+    ("experiment", "experiment"),
+    ("general", "general"),
+    ("important", "important"),
+    ("importance", "important"),
+    ("operator", "operator"),
+    ("organ", "organ"),
+    ("organis", "organize"),
+    ("organisation", "organization"),
+    ("organiz", "organize"),
+    ("organization", "organization"),
+    ("paste", "paste"),
+    ("station", "station"),
+    ("univers", "universe"),
+    ("universit", "university"),
+];
+
+/// The stem of a word that is kept apart: the longest beginning counts, and at most an ending may follow it.
+fn apart(word: &str) -> Option<&'static str> {
+    let begins = APART.iter().filter(|(beginning, _)| word.starts_with(beginning));
+    let (beginning, stem) = begins.max_by_key(|(beginning, _)| beginning.len())?;
+    (word.len() <= beginning.len() + 3).then_some(stem)
+}
+
 /// What all forms of a word have in common.
 pub(super) fn stem(word: &str) -> String {
+    if let Some(stem) = apart(word) {
+        return stem.to_string();
+    }
     static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
     static RUSSIAN: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::Russian));
     let is_ascii = word.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -255,5 +291,10 @@ mod tests {
         assert_eq!(stem("booking"), stem("books"));
         assert_eq!(stem("файлы"), stem("файлов"));
         assert_eq!(stem("k8s"), "k8s");
+        assert_eq!(stem("organisations"), stem("organization"));
+        assert_eq!(stem("authorizing"), stem("authorise"));
+        for (one, other) in [("customer", "custom"), ("author", "authorize"), ("organ", "organize"), ("paste", "past")] {
+            assert_ne!(stem(one), stem(other));
+        }
     }
 }

@@ -1,0 +1,78 @@
+//! What is to be done with a thing: looked up, made, changed, or taken away. Tools that do another thing to the right thing
+//! are near and wrong.
+
+use super::vocabulary::is_stop;
+use super::words::{plain, stem};
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Intent {
+    /// Seen, listed, searched, checked.
+    Read,
+    /// Made, added, sent, booked.
+    Create,
+    /// Changed, moved, set.
+    Update,
+    /// Removed, cancelled.
+    Delete,
+}
+
+const READ: &str = "get list show read view fetch find search query look lookup check retrieve tell display browse see count \
+    download watch inspect examine describe explain summarize open what which who whom whose where when why how is are was \
+    were does did has have any anybody anyone track monitor compare analyze recommend suggest calculate compute";
+const CREATE: &str = "create add make new insert write compose generate build post send book reserve schedule order buy open \
+    register start upload submit publish invite report record log draw draft share commit push fork copy duplicate remind";
+const UPDATE: &str = "update edit modify change set move rename assign reschedule postpone replace adjust mark close reopen \
+    merge approve convert switch fix correct extend shift enable disable turn reset rerun retry";
+const DELETE: &str =
+    "delete remove cancel clear erase drop unsubscribe unlink unassign discard revoke uninstall wipe dismiss";
+
+fn of_word(word: &str) -> Option<Intent> {
+    // Few words; a set would not be faster than the calls around it.
+    static WORDS: std::sync::LazyLock<hashbrown::HashMap<String, Intent>> = std::sync::LazyLock::new(|| {
+        let lists = [
+            (DELETE, Intent::Delete),
+            (UPDATE, Intent::Update),
+            (CREATE, Intent::Create),
+            (READ, Intent::Read),
+        ];
+        let all = lists
+            .into_iter()
+            .flat_map(|(list, intent)| list.split_whitespace().map(move |word| (stem(word), intent)));
+        let mut known = hashbrown::HashMap::new();
+        all.for_each(|(word, intent)| _ = known.entry(word).or_insert(intent));
+        known
+    });
+    WORDS.get(&stem(word)).copied()
+}
+
+/// Words that come before what is asked for.
+const POLITE: &str = "please can could would you i we want need like to help me us let hi hello hey just now then so and the a my \
+    am im d ll ve looking trying";
+
+/// What a request wants done: its first telling word says so.
+pub(super) fn of_query(words: &[&str]) -> Option<Intent> {
+    let polite = |word: &&&str| !POLITE.split_whitespace().any(|known| known == **word);
+    words.iter().filter(polite).take(2).find_map(|word| of_word(word))
+}
+
+/// What a tool does, by its name.
+pub(super) fn of_name(name: &str) -> Option<Intent> {
+    let words = plain(name);
+    let found: Vec<Intent> =
+        words.iter().filter(|word| !is_stop(word)).filter_map(|word| of_word(word)).collect();
+    found.first().copied()
+}
+
+/// How much the score changes where what a tool does is what is wanted, or something else.
+const SAME: f32 = 0.08;
+const OTHER: f32 = 0.12;
+
+/// By what the score is to be multiplied.
+pub(super) fn agreement(wanted: Option<Intent>, does: Option<Intent>) -> f32 {
+    match (wanted, does) {
+        (Some(wanted), Some(does)) if wanted == does => 1.0 + SAME,
+        (Some(_), Some(_)) => 1.0 - OTHER,
+        _ => 1.0,
+    }
+}

@@ -1,0 +1,143 @@
+//! What searches find: one table a feature.
+
+use super::{Entry, Field, Found, Index, Request, Verdict};
+
+fn entry(name: &str, text: &str, parameters: &[&str]) -> Entry {
+    let mut texts = vec![(Field::Name, name.to_string()), (Field::Long, text.to_string())];
+    texts.extend(parameters.iter().map(|name| (Field::Parameter, name.to_string())));
+    Entry { exact: vec![name.to_string()], texts }
+}
+
+/// A small catalog of unlike tools.
+fn office() -> Vec<Entry> {
+    vec![
+        entry("get_weather", "Forecast for a place and a day.", &["city", "date"]),
+        entry("create_issue", "Open an issue in a repository.", &["owner", "repo", "title", "body"]),
+        entry("close_issue", "Close an issue of a repository.", &["owner", "repo", "number"]),
+        entry("list_issues", "List the issues of a repository.", &["owner", "repo", "labels"]),
+        entry("move_document", "Move a document into another folder.", &["document_id", "parent_id"]),
+        entry("sendEmail", "Send a message to one or several people.", &["to", "subject", "body"]),
+        entry("convertCurrency", "Convert an amount of money at today's exchange rate.", &["amount", "from", "to"]),
+        entry("search", "Search the web.", &["query"]),
+        entry("airqualityforecast", "How clean the air will be, for any zip code.", &["zip"]),
+        entry("翻译文本", "将文本翻译成另一种语言", &["text"]),
+    ]
+}
+
+fn find(query: &str) -> (Found, Vec<String>) {
+    let entries = office();
+    let found = Index::new(&entries).find(Request { query, within: None, limit: 5 });
+    let names = found.hits.iter().map(|hit| entries[hit.entry].exact[0].clone()).collect();
+    (found, names)
+}
+
+#[track_caller]
+fn first(query: &str, expected: &str) {
+    let (found, names) = find(query);
+    assert_eq!(names.first().map(String::as_str), Some(expected), "{query}: {names:?}");
+    assert_eq!(found.verdict, Verdict::Match, "{query}");
+    assert!(found.hits.iter().all(|hit| !hit.reason.is_empty()), "{found:?}");
+}
+
+#[test]
+fn the_name_comes_first_whatever_else_is_said() {
+    first("search", "search");
+    first("SEARCH", "search");
+    first("close issue", "close_issue");
+    first("list all documents and folders, then move them, with create_issue", "create_issue");
+    first("use `sendEmail` for the weather forecast of a city", "sendEmail");
+    first("翻译文本", "翻译文本");
+}
+
+#[test]
+fn other_words_for_the_same_are_understood() {
+    first("will it rain tomorrow", "get_weather");
+    first("file a bug report on GitHub", "create_issue");
+    first("how many dollars are 50 euros", "convertCurrency");
+    first("put this doc under a different directory", "move_document");
+    first("write to my boss", "sendEmail");
+}
+
+#[test]
+fn what_is_to_be_done_counts_beside_what_it_is_done_to() {
+    first("show me the open issues", "list_issues");
+    first("close the issue", "close_issue");
+}
+
+#[test]
+fn slips_are_mended() {
+    first("wether forcast", "get_weather");
+    first("move a documnet to another fodler", "move_document");
+}
+
+#[test]
+fn names_written_as_one_word_are_taken_apart() {
+    first("quality of the air", "airqualityforecast");
+}
+
+#[test]
+fn other_languages_and_scripts_find_english_tools() {
+    first("天气预报", "get_weather");
+    first("明日の天気", "get_weather");
+    first("прогноз погоды", "get_weather");
+    first("Wettervorhersage für morgen", "get_weather");
+    first("enviar un correo", "sendEmail");
+    first("翻译", "翻译文本");
+}
+
+#[test]
+fn what_nothing_fits_is_told_with_the_nearest() {
+    for query in ["order a pizza", "water the plants in the living room", "knit a sweater", "xyzzy", "", "the of and", "!!! ???"] {
+        let (found, _) = find(query);
+        assert_eq!(found.verdict, Verdict::NoMatch, "{query}: {found:?}");
+    }
+}
+
+#[test]
+fn an_operator_may_set_when_nothing_fits() {
+    let entries = office();
+    let request = Request { query: "play chess about the weather", within: None, limit: 5 };
+    assert_eq!(Index::new(&entries).no_match_below(0.0).find(request).verdict, Verdict::Match);
+    assert_eq!(Index::new(&entries).no_match_below(1.0).find(request).verdict, Verdict::NoMatch);
+}
+
+#[test]
+fn configured_synonyms_lead_to_their_words() {
+    let entries = office();
+    let synonyms = [("frobnicate".to_string(), vec!["move document".to_string()])];
+    let index = Index::with(&entries, synonyms.iter().map(|(key, values)| (key, values)));
+    let found = index.find(Request { query: "frobnicate this", within: None, limit: 1 });
+    assert_eq!(entries[found.hits[0].entry].exact[0], "move_document");
+}
+
+#[test]
+fn only_what_is_asked_for_is_found() {
+    let entries = office();
+    let within = |entry: usize| entry != 0;
+    let request = Request { query: "get_weather forecast", within: Some(&within), limit: 10 };
+    let found = Index::new(&entries).find(request);
+    assert!(found.hits.iter().all(|hit| hit.entry != 0), "{found:?}");
+}
+
+#[test]
+fn equal_tools_come_in_the_order_of_the_catalog() {
+    let entries: Vec<Entry> = (0..20).map(|_| entry("twin", "Turn the lamp on.", &[])).collect();
+    let index = Index::new(&entries);
+    let found = index.find(Request { query: "switch on the lamp", within: None, limit: 20 });
+    let order: Vec<usize> = found.hits.iter().map(|hit| hit.entry).collect();
+    assert_eq!(order, (0..20).collect::<Vec<_>>());
+    assert_eq!(found, index.find(Request { query: "switch on the lamp", within: None, limit: 20 }));
+}
+
+#[test]
+fn any_text_is_a_query() {
+    let index = Index::new(&office());
+    let long = "weather ".repeat(20_000);
+    let data = "QUJD".repeat(50_000);
+    for query in ["\0", "\u{202e}\u{200b}", "🙂🙂", "((((", "a\nb\tc", "ﬀ ǅ ß", "가나다 ไทย", long.as_str(), data.as_str()] {
+        let found = index.find(Request { query, within: None, limit: 3 });
+        assert!(found.hits.iter().all(|hit| hit.score.is_finite() && (0.0..=1.0).contains(&hit.confidence)));
+    }
+    let nothing = Index::new(&[]);
+    assert!(nothing.find(Request { query: "anything", within: None, limit: 3 }).hits.is_empty());
+}
