@@ -44,6 +44,7 @@ pub(super) struct Features {
     of_mean: f32,
     /// How well each word of the query is met, and how well literally.
     words: Vec<(f32, f32)>,
+    entry: u32,
 }
 
 /// How much of a query's topics is met.
@@ -60,8 +61,8 @@ fn share(part: f32, whole: f32) -> f32 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-fn logistic(terms: &[(f32, f32)], bias: f32) -> f32 {
-    let sum: f32 = bias + terms.iter().map(|(value, weight)| value * weight).sum::<f32>();
+fn logistic(values: &[f32], weights: &[f32], bias: f32) -> f32 {
+    let sum: f32 = bias + values.iter().zip(weights).map(|(value, weight)| value * weight).sum::<f32>();
     1.0 / (1.0 + (-sum).exp())
 }
 
@@ -115,6 +116,7 @@ impl Index {
             whole: (1.0 + whole).ln(),
             of_mean: candidate.score / self.mean_whole.max(0.1),
             words,
+            entry,
         }
     }
 
@@ -135,7 +137,12 @@ impl Index {
 
     /// How likely it is that any of the first hits fits.
     pub(super) fn fit(&self, query: &Query, hits: &[Features]) -> f32 {
-        let Some(first) = hits.first() else { return 0.0 };
+        if hits.is_empty() { 0.0 } else { logistic(&self.fitness(query, hits), &FIT, FIT_BIAS) }
+    }
+
+    /// What is known of a query by its first hits.
+    pub(super) fn fitness(&self, query: &Query, hits: &[Features]) -> [f32; FIT.len()] {
+        let Some(first) = hits.first() else { return [0.0; FIT.len()] };
         let mut words = first.words.clone();
         for hit in &hits[1..] {
             for (all, one) in words.iter_mut().zip(&hit.words) {
@@ -146,30 +153,40 @@ impl Index {
         let most = |value: fn(&Features) -> f32| hits.iter().map(value).fold(0.0, f32::max);
         let known = query.units.iter().filter(|unit| !unit.senses.is_empty()).map(|unit| unit.topic).sum();
         let about = hits.iter().map(|hit| hit.about).sum::<f32>() / hits.len() as f32;
-        let terms = [
-            (first.literally, 2.054),
-            (first.told, 2.13),
-            (first.strongest, -0.513),
-            (first.score, 0.072),
-            (first.topics, 2.025),
-            (first.last, -1.145),
-            (first.entries, -1.091),
-            (first.missed, 0.029),
-            (share(together.met, together.topics), 2.465),
-            (share(together.literally, together.topics), 1.718),
-            (share(together.told, together.telling), -5.403),
-            (most(|hit| hit.name), 1.064),
-            (most(|hit| hit.about), 2.992),
-            (share(known, together.topics), 3.559),
-            (about, 1.682),
-            (together.topics - together.met, -0.395),
-            (first.met * first.name, 2.019),
-            (first.met * first.about, -1.115),
-            (first.of_whole, 2.207),
-            (first.whole, 0.886),
-            ((1.0 + self.mean_whole).ln(), -0.534),
-        ];
-        logistic(&terms, -3.084)
+        let about_hits = hits.iter().map(|hit| &self.about[hit.entry as usize]);
+        let near = super::world::nearness(&query.stems, &self.synonyms, &self.topics, about_hits);
+        let world = near.best;
+        [
+            first.met,
+            first.literally,
+            first.told,
+            first.name,
+            first.strongest,
+            first.score,
+            first.topics,
+            first.last,
+            first.entries,
+            first.about,
+            share(together.met, together.topics),
+            share(together.literally, together.topics),
+            share(together.told, together.telling),
+            most(|hit| hit.name),
+            most(|hit| hit.about),
+            share(known, together.topics),
+            about,
+            together.topics - together.met,
+            first.met * first.name,
+            first.of_whole,
+            first.whole,
+            (1.0 + self.mean_whole).ln(),
+            world,
+            most(|hit| hit.about) / world.max(0.05),
+            most(|hit| hit.about) - world,
+            near.bridge,
+            near.bridge_first,
+            near.bridge * world,
+            most(|hit| hit.about) * near.bridge,
+        ]
     }
 }
 
@@ -178,25 +195,44 @@ const LITERAL: f32 = 0.8;
 
 /// How likely the hit is what was wanted.
 pub(super) fn of(hit: &Features) -> f32 {
-    let terms = [
-        (hit.met, 0.521),
-        (hit.literally, 0.646),
-        (hit.told, 0.903),
-        (hit.name, 0.447),
-        (hit.strongest, -0.845),
-        (hit.score, -0.082),
-        (hit.units, -0.429),
-        (hit.topics, 1.461),
-        (hit.of_first, -0.687),
-        (hit.next, -2.982),
-        (hit.last, -2.3),
-        (hit.place, -0.343),
-        (hit.entries, -0.14),
-        (hit.about, 1.09),
-        (hit.missed, -0.087),
-        (hit.of_whole, 1.139),
-        (hit.whole, 0.655),
-        (hit.of_mean, 0.118),
-    ];
-    logistic(&terms, -0.041)
+    logistic(&hit.values(), &HIT, HIT_BIAS)
 }
+
+impl Features {
+    pub(super) fn values(&self) -> [f32; HIT.len()] {
+        [
+            self.met,
+            self.literally,
+            self.told,
+            self.name,
+            self.strongest,
+            self.score,
+            self.units,
+            self.topics,
+            self.of_first,
+            self.next,
+            self.last,
+            self.place,
+            self.entries,
+            self.about,
+            self.missed,
+            self.of_whole,
+            self.whole,
+            self.of_mean,
+        ]
+    }
+}
+
+/// The weights of [`Features::values`].
+const HIT: [f32; 18] = [
+    1.018, 0.402, 0.619, 0.443, -0.896, -0.058, -0.703, 1.373, 0.562, -2.507, -2.476, -0.237, -0.173, 0.904,
+    -0.074, 0.969, 0.637, 0.702,
+];
+const HIT_BIAS: f32 = -1.028;
+/// The weights of [`Index::fitness`].
+const FIT: [f32; 29] = [
+    2.667, 0.361, 0.698, 0.301, -0.271, 0.046, 1.514, -0.844, -1.328, 1.840, 2.293, 1.760, -4.787, 0.584,
+    -0.575, 4.313, 2.195, -0.274, 1.801, 2.263, 1.259, -0.935, -3.303, 0.395, 0.930, 1.387, 1.795, -1.525,
+    1.044,
+];
+const FIT_BIAS: f32 = -1.759;

@@ -17,13 +17,14 @@ mod reason;
 mod segment;
 pub mod semantic;
 mod spelling;
-mod thesaurus;
 #[cfg(test)]
 mod tests;
+mod thesaurus;
 mod tool;
 mod topics;
 mod vocabulary;
 mod words;
+mod world;
 
 pub use entry::{Entry, Field};
 pub use index::Index;

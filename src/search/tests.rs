@@ -17,7 +17,11 @@ fn office() -> Vec<Entry> {
         entry("list_issues", "List the issues of a repository.", &["owner", "repo", "labels"]),
         entry("move_document", "Move a document into another folder.", &["document_id", "parent_id"]),
         entry("sendEmail", "Send a message to one or several people.", &["to", "subject", "body"]),
-        entry("convertCurrency", "Convert an amount of money at today's exchange rate.", &["amount", "from", "to"]),
+        entry(
+            "convertCurrency",
+            "Convert an amount of money at today's exchange rate.",
+            &["amount", "from", "to"],
+        ),
         entry("search", "Search the web.", &["query"]),
         entry("airqualityforecast", "How clean the air will be, for any zip code.", &["zip"]),
         entry("翻译文本", "将文本翻译成另一种语言", &["text"]),
@@ -87,7 +91,15 @@ fn other_languages_and_scripts_find_english_tools() {
 
 #[test]
 fn what_nothing_fits_is_told_with_the_nearest() {
-    for query in ["order a pizza", "water the plants in the living room", "knit a sweater", "xyzzy", "", "the of and", "!!! ???"] {
+    for query in [
+        "order a pizza",
+        "water the plants in the living room",
+        "knit a sweater",
+        "xyzzy",
+        "",
+        "the of and",
+        "!!! ???",
+    ] {
         let (found, _) = find(query);
         assert_eq!(found.verdict, Verdict::NoMatch, "{query}: {found:?}");
     }
@@ -134,7 +146,17 @@ fn any_text_is_a_query() {
     let index = Index::new(&office());
     let long = "weather ".repeat(20_000);
     let data = "QUJD".repeat(50_000);
-    for query in ["\0", "\u{202e}\u{200b}", "🙂🙂", "((((", "a\nb\tc", "ﬀ ǅ ß", "가나다 ไทย", long.as_str(), data.as_str()] {
+    for query in [
+        "\0",
+        "\u{202e}\u{200b}",
+        "🙂🙂",
+        "((((",
+        "a\nb\tc",
+        "ﬀ ǅ ß",
+        "가나다 ไทย",
+        long.as_str(),
+        data.as_str(),
+    ] {
         let found = index.find(Request { query, within: None, limit: 3 });
         assert!(found.hits.iter().all(|hit| hit.score.is_finite() && (0.0..=1.0).contains(&hit.confidence)));
     }

@@ -17,6 +17,7 @@ const MAX_TOPICS: usize = 160;
 #[derive(Debug, Default)]
 pub(super) struct Topics {
     numbers: HashMap<Box<str>, u32>,
+    stems: Vec<Box<str>>,
     tells: Vec<f32>,
 }
 
@@ -123,8 +124,25 @@ impl Topics {
         }
         let number = self.tells.len() as u32;
         self.numbers.insert(stem.into(), number);
+        self.stems.push(stem.into());
         self.tells.push(ENGLISH.tells(stem));
         number
+    }
+
+    /// What is said in other topics, as far as these have them: a weight for each of these.
+    pub(super) fn translated(&self, vector: &Vector, other: &Topics) -> Vec<f32> {
+        let mut weights = vec![0.0; self.tells.len()];
+        for &(topic, weight) in vector {
+            if let Some(&own) = self.numbers.get(&other.stems[topic as usize]) {
+                weights[own as usize] = weight;
+            }
+        }
+        weights
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.tells.len()
     }
 
     /// What a query of these stems is about: a weight for each topic that stands in any entry. Its length is 1, what no

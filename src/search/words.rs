@@ -293,7 +293,9 @@ mod tests {
         assert_eq!(stem("k8s"), "k8s");
         assert_eq!(stem("organisations"), stem("organization"));
         assert_eq!(stem("authorizing"), stem("authorise"));
-        for (one, other) in [("customer", "custom"), ("author", "authorize"), ("organ", "organize"), ("paste", "past")] {
+        for (one, other) in
+            [("customer", "custom"), ("author", "authorize"), ("organ", "organize"), ("paste", "past")]
+        {
             assert_ne!(stem(one), stem(other));
         }
     }
