@@ -307,19 +307,35 @@ fn a_known_ranking_by_hand() {
     assert_eq!((second.verdict, second.hits[0].name.as_str()), ("match", "tool_0"));
 }
 
-const BEGIN: &str = "<!-- eval:begin -->\n";
-const END: &str = "<!-- eval:end -->\n";
-
 #[test]
 fn the_page_on_search_shows_what_is_printed() {
-    let path = fixture::package().join("docs/search.md");
-    let page = fs::read_to_string(&path).unwrap();
-    let (before, rest) = page.split_once(BEGIN).expect("the marker before the transcript");
-    let (shown, after) = rest.split_once(END).expect("the marker after the transcript");
-    let command = ["eval", "--catalog", "examples/buildos", "--worst", "4"];
-    let printed = format!("```text\n$ toolcrib {}\n{}```\n", command.join(" "), run(&command).stdout);
+    let command: &[&str] = &["eval", "--catalog", "examples/buildos", "--worst", "4"];
+    shows("docs/search.md", "eval", &[command]);
+}
+
+#[test]
+fn the_page_that_one_reads_first_shows_a_search() {
+    let fits = ["search", "move a document under a folder", "--catalog", "examples/buildos", "--limit", "2"];
+    let nothing = ["search", "water the plants", "--catalog", "examples/github"];
+    shows("README.md", "search", &[&fits, &nothing]);
+}
+
+/// Whether a page has, between its markers, what these commands print.
+#[track_caller]
+fn shows(page: &str, marker: &str, commands: &[&[&str]]) {
+    let path = fixture::package().join(page);
+    let text = fs::read_to_string(&path).unwrap();
+    let [begin, end] = ["begin", "end"].map(|edge| format!("<!-- {marker}:{edge} -->\n"));
+    let (before, rest) = text.split_once(&begin).expect("the marker before the transcript");
+    let (shown, after) = rest.split_once(&end).expect("the marker after the transcript");
+    let quoted = |word: &&str| if word.contains(' ') { format!("\"{word}\"") } else { word.to_string() };
+    let printed = commands.iter().map(|command| {
+        let typed: Vec<String> = command.iter().map(quoted).collect();
+        format!("$ toolcrib {}\n{}", typed.join(" "), run(command).stdout)
+    });
+    let printed = format!("```text\n{}```\n", printed.collect::<Vec<_>>().join("\n"));
     if matches!(Action::with_env_var(DEFAULT_ACTION_ENV), Some(Action::Overwrite)) {
-        fs::write(&path, [before, BEGIN, &printed, END, after].concat()).unwrap();
+        fs::write(&path, [before, &begin, &printed, &end, after].concat()).unwrap();
         return;
     }
     assert_eq!(shown, printed, "renew it: SNAPSHOTS=overwrite cargo test --test it eval::the_page");
