@@ -193,9 +193,12 @@ impl Index {
 /// From this weight on a sense is the word itself.
 const LITERAL: f32 = 0.8;
 
-/// How likely the hit is what was wanted.
-pub(super) fn of(hit: &Features) -> f32 {
-    logistic(&hit.values(), &HIT, HIT_BIAS)
+/// From this likelihood on that anything fits, it takes nothing from the confidence of a hit.
+const SURE_FIT: f32 = 0.4;
+
+/// How likely the hit is what was wanted, where it is this likely that anything fits.
+pub(super) fn of(hit: &Features, fit: f32) -> f32 {
+    logistic(&hit.values(), &HIT, HIT_BIAS) * (fit / SURE_FIT).min(1.0)
 }
 
 impl Features {
@@ -225,14 +228,14 @@ impl Features {
 
 /// The weights of [`Features::values`].
 const HIT: [f32; 18] = [
-    1.018, 0.402, 0.619, 0.443, -0.896, -0.058, -0.703, 1.373, 0.562, -2.507, -2.476, -0.237, -0.173, 0.904,
-    -0.074, 0.969, 0.637, 0.702,
+    2.456, -0.404, -0.187, 0.654, -0.641, -0.113, -0.632, 1.215, 0.731, -2.575, -2.598, -0.045, -0.145,
+    0.680, -0.070, 0.886, 0.520, 1.623,
 ];
-const HIT_BIAS: f32 = -1.028;
+const HIT_BIAS: f32 = -0.888;
 /// The weights of [`Index::fitness`].
 const FIT: [f32; 29] = [
-    2.667, 0.361, 0.698, 0.301, -0.271, 0.046, 1.514, -0.844, -1.328, 1.840, 2.293, 1.760, -4.787, 0.584,
-    -0.575, 4.313, 2.195, -0.274, 1.801, 2.263, 1.259, -0.935, -3.303, 0.395, 0.930, 1.387, 1.795, -1.525,
-    1.044,
+    2.429, 0.059, 1.052, 0.344, 0.073, 0.120, 1.638, -0.869, -1.293, 1.927, 4.227, 1.244, -5.319, 0.721,
+    -1.052, 3.310, 2.352, -0.282, 1.218, 2.596, 1.059, -0.745, -3.113, 0.402, 0.336, 1.704, 1.307, -1.337,
+    1.296,
 ];
-const FIT_BIAS: f32 = -1.759;
+const FIT_BIAS: f32 = -2.258;

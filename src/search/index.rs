@@ -73,6 +73,8 @@ const FIELDS: [(Field, f32, f32); 8] = [
 const SATURATION: f32 = 1.2;
 /// Below 1, rare words lead less (a power of BM25's idf).
 const RARITY: f32 = 0.85;
+/// What a word tells at least, as a share of the most.
+const LEAST_RARITY: f32 = 0.1;
 /// More of an entry is not read.
 const MAX_WORDS: usize = 4_000;
 
@@ -222,7 +224,9 @@ fn by_name(entries: &[Entry], key: impl Fn(&str) -> String) -> HashMap<String, V
 
 fn rarity_of(having: usize, all: usize) -> f32 {
     let (having, all) = (having as f32, all as f32);
-    (1.0 + (all - having + 0.5) / (having + 0.5)).ln().powf(RARITY)
+    let tells = |having: f32| (1.0 + (all - having + 0.5) / (having + 0.5)).ln().powf(RARITY);
+    // Where all entries have a word, it tells which catalog this is at least.
+    tells(having).max(LEAST_RARITY * tells(0.0))
 }
 
 fn postings(read: &[Terms], terms: usize) -> (Vec<Vec<Posting>>, Vec<f32>) {

@@ -10,6 +10,7 @@ mod confidence;
 mod entry;
 mod index;
 mod intent;
+mod mention;
 pub mod pick;
 mod query;
 mod rank;

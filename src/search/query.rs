@@ -107,6 +107,7 @@ impl Query {
             }
         }
         reading.dense(text, said.len());
+        reading.forget_what_is_said_anyway();
         reading.pairs(&said);
         let words: Vec<&str> = said.iter().map(|word| word.text.as_str()).collect();
         reading.query.intent = super::intent::of_query(&words);
@@ -291,6 +292,16 @@ impl Reading<'_> {
                     words: place..place + 1,
                 });
             }
+        }
+    }
+
+    /// A word that is said counts once: not again as what another word means.
+    fn forget_what_is_said_anyway(&mut self) {
+        let units = self.query.units.iter();
+        let all = units.flat_map(|unit| &unit.senses).filter(|sense| sense.kind == Kind::Said);
+        let said: Vec<Term> = all.map(|sense| sense.term).collect();
+        for unit in &mut self.query.units {
+            unit.senses.retain(|sense| sense.kind == Kind::Said || !said.contains(&sense.term));
         }
     }
 

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::confidence::{self, Features};
 use super::index::Index;
-use super::query::Query;
+use super::query::{Kind, Query};
 use super::topics::likeness;
 use super::{Found, Hit, Request, Verdict, reason};
 
@@ -20,8 +20,6 @@ const PAIR: f32 = 0.4;
 const ABOUT: f32 = 0.4;
 /// What counts less than this share of the most that a word can tell is not added up: it stands in many entries.
 const FAINT: f32 = 0.05;
-/// Longer queries are no names.
-const MAX_NAME: usize = 200;
 /// The fewest hits whose features tell whether anything fits.
 pub(super) const TELLING: usize = 5;
 
@@ -112,7 +110,7 @@ impl Index {
             .enumerate()
             .map(|(place, candidate)| features(place, candidate))
             .collect();
-        let fits = !named.is_empty() || self.fit(&query, &telling) >= self.least_fit;
+        let fit = if named.is_empty() { self.fit(&query, &telling) } else { 1.0 };
         let mut hits: Vec<Hit> = named
             .iter()
             .take(request.limit)
@@ -130,45 +128,14 @@ impl Index {
                 entry: candidate.entry as usize,
                 score: candidate.score,
                 confidence: if named.is_empty() {
-                    confidence::of(&features)
+                    confidence::of(&features, fit)
                 } else {
-                    confidence::of(&features).min(0.5)
+                    confidence::of(&features, fit).min(0.5)
                 },
                 reason: reason::of(self, &query, candidate.entry),
             }
         }));
-        Found { verdict: if fits { Verdict::Match } else { Verdict::NoMatch }, hits }
-    }
-
-    /// The entries that a query names: it is the name, it says just the words of the name, or the name stands in it
-    /// and can be nothing else.
-    pub(super) fn mentioned(&self, query: &str) -> Vec<u32> {
-        let trim = |word: &str| {
-            word.trim_matches(|c: char| !c.is_alphanumeric() && c != '!' && c != '_').to_string()
-        };
-        let mut all = Vec::new();
-        if query.len() <= MAX_NAME {
-            all.extend(self.named(query.trim()));
-            all.extend(self.spoken(query));
-        }
-        let is_identifier = |word: &str| {
-            let inner = word.char_indices().skip(1);
-            inner.clone().any(|(_, c)| matches!(c, '_' | '.' | '-' | ':') || c.is_numeric())
-                || word
-                    .chars()
-                    .zip(word.chars().skip(1))
-                    .any(|(one, next)| one.is_lowercase() && next.is_uppercase())
-        };
-        for word in query.split_whitespace().take(MAX_NAME) {
-            let is_quoted = word.starts_with(['`', '"', '\'']);
-            let word = trim(word);
-            if is_quoted || is_identifier(&word) {
-                all.extend(self.named(&word));
-            }
-        }
-        let mut seen = std::collections::HashSet::new();
-        all.retain(|entry| seen.insert(*entry));
-        all
+        Found { verdict: if fit >= self.least_fit { Verdict::Match } else { Verdict::NoMatch }, hits }
     }
 
     pub(super) fn ranked(&self, query: &Query, within: &dyn Fn(u32) -> bool, limit: usize) -> Vec<Candidate> {
@@ -216,7 +183,7 @@ impl Index {
             let number = number as u32;
             for sense in &unit.senses {
                 let scale = unit.weight * sense.weight * self.rarity[sense.term as usize];
-                if scale < FAINT * self.most {
+                if scale < FAINT * self.most && sense.kind != Kind::Said {
                     continue;
                 }
                 for posting in &self.postings[sense.term as usize] {

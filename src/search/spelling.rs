@@ -90,7 +90,7 @@ mod tests {
         check("wether", Some("weather"));
         check("documnet", Some("document"));
         check("repositroy", Some("repository"));
-        check("direktorie", Some("directory"));
+        check("direktory", Some("directory"));
         check("Paris", None);
         check("horse", Some("house"));
         check("cat", None);

@@ -51,6 +51,31 @@ fn the_name_comes_first_whatever_else_is_said() {
     first("list all documents and folders, then move them, with create_issue", "create_issue");
     first("use `sendEmail` for the weather forecast of a city", "sendEmail");
     first("翻译文本", "翻译文本");
+    for query in [
+        "close_issue's arguments",
+        "tools/close_issue.md",
+        "functions.close_issue",
+        "mcp__github__close_issue",
+        "close_issue=1",
+        "请使用close_issue工具",
+        "CLOSE_ISSUE()",
+        "what does `close_issue` return for documents and folders",
+    ] {
+        first(query, "close_issue");
+    }
+}
+
+#[test]
+fn a_word_that_all_tools_share_still_finds_them() {
+    let kinds = ["now", "hourly", "daily", "weekly", "history", "alerts", "radar", "marine", "pollen", "uv"];
+    let tool =
+        |kind: &&str| entry(&format!("weather_{kind}"), &format!("Weather {kind} of a city."), &["city"]);
+    let entries: Vec<Entry> = kinds.iter().map(tool).collect();
+    let index = Index::new(&entries);
+    for query in ["weather", "what is the weather in Paris", "get the weather of a city"] {
+        let found = index.find(Request { query, within: None, limit: 3 });
+        assert_eq!((found.verdict, found.hits.len()), (Verdict::Match, 3), "{query}: {found:?}");
+    }
 }
 
 #[test]
@@ -59,7 +84,7 @@ fn other_words_for_the_same_are_understood() {
     first("file a bug report on GitHub", "create_issue");
     first("how many dollars are 50 euros", "convertCurrency");
     first("put this doc under a different directory", "move_document");
-    first("write to my boss", "sendEmail");
+    first("mail my boss", "sendEmail");
 }
 
 #[test]

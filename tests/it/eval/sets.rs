@@ -20,15 +20,16 @@ struct Aim {
 }
 
 const AIMS: [Aim; 6] = [
-    Aim { catalog: "metatool", queries: "queries.jsonl", step: 20, ndcg: 0.0, lost: 1.0 },
-    Aim { catalog: "bfcl", queries: "queries.jsonl", step: 5, ndcg: 0.0, lost: 1.0 },
-    Aim { catalog: "livemcpbench", queries: "queries.jsonl", step: 1, ndcg: 0.0, lost: 1.0 },
-    Aim { catalog: "toolret-apibank", queries: "queries.jsonl", step: 1, ndcg: 0.0, lost: 1.0 },
-    Aim { catalog: "metatool", queries: "queries-multi.jsonl", step: 1, ndcg: 0.0, lost: 1.0 },
-    Aim { catalog: "toolret-apibank", queries: "queries-inst.jsonl", step: 1, ndcg: 0.0, lost: 1.0 },
+    Aim { catalog: "metatool", queries: "queries.jsonl", step: 20, ndcg: 0.497, lost: 0.10 },
+    Aim { catalog: "bfcl", queries: "queries.jsonl", step: 5, ndcg: 0.736, lost: 0.05 },
+    Aim { catalog: "livemcpbench", queries: "queries.jsonl", step: 1, ndcg: 0.347, lost: 0.06 },
+    Aim { catalog: "toolret-apibank", queries: "queries.jsonl", step: 1, ndcg: 0.563, lost: 0.03 },
+    Aim { catalog: "metatool", queries: "queries-multi.jsonl", step: 1, ndcg: 0.487, lost: 0.05 },
+    Aim { catalog: "toolret-apibank", queries: "queries-inst.jsonl", step: 1, ndcg: 0.673, lost: 0.03 },
 ];
-/// The least mean NDCG@10 of the first four.
-const MEAN_NDCG: f64 = 0.0;
+/// The least mean NDCG@10 of the first four: that of vectors by a small model, as the data's README has it. The least of
+/// each set is the better of its two BM25 rows there.
+const MEAN_NDCG: f64 = 0.603;
 
 #[test]
 fn search_does_as_well_on_labelled_sets_as_it_should() {
