@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use hashbrown::HashMap;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
@@ -230,8 +231,21 @@ fn apart(word: &str) -> Option<&'static str> {
     (word.len() <= beginning.len() + 3).then_some(stem)
 }
 
+/// The stems of words that are known, as they are written; stemming takes longer than looking up.
+static KNOWN: LazyLock<HashMap<String, Box<str>>> = LazyLock::new(|| {
+    let mut known = HashMap::new();
+    words(super::thesaurus::ENGLISH_WORDS, |word| {
+        known.entry(word.text).or_insert_with_key(|word| stemmed(word).into());
+    });
+    known
+});
+
 /// What all forms of a word have in common.
 pub(super) fn stem(word: &str) -> String {
+    KNOWN.get(word).map_or_else(|| stemmed(word), |stem| stem.to_string())
+}
+
+fn stemmed(word: &str) -> String {
     if let Some(stem) = apart(word) {
         return stem.to_string();
     }
