@@ -17,7 +17,7 @@ use crate::functions::Edition;
 use crate::report::retrieval::{self, DEPTH, LabelFile, Labels, Missed};
 use crate::search::Request;
 
-/// Ask labelled queries, and measure what search finds.
+/// Ask labelled queries, and measure what search by words finds. No model is asked.
 ///
 /// Labels are lines of JSON: {"query": "open an issue", "gold": ["create_issue"]}. `gold` are the tools that serve the
 /// query, by any of their names; where none does it is [], and the right answer is no_match. A `note` may say more.
@@ -120,9 +120,16 @@ impl Eval {
 
     /// The files of labels, and the thresholds that go with them.
     fn labels(&self, checked: &Checked) -> Result<(Vec<LabelFile>, Thresholds), Failure> {
+        let folder = self.catalog.folder().canonicalize().ok();
+        // As the configuration would name it, where it could.
+        let shown = |path: &PathBuf| {
+            let below = path.canonicalize().ok().zip(folder.as_ref());
+            let below = below.and_then(|(path, folder)| path.strip_prefix(folder).ok().map(PathBuf::from));
+            below.as_ref().unwrap_or(path).to_string_lossy().into_owned()
+        };
         let named = |path: &PathBuf, is_unanswerable: bool| LabelFile {
             path: path.clone(),
-            shown: path.to_string_lossy().into_owned(),
+            shown: shown(path),
             is_unanswerable,
             named_at: None,
         };
@@ -195,12 +202,12 @@ fn report_labels(checked: &Checked, labels: &[Labels]) -> usize {
 
 /// A share from 0 to 1.
 fn share(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "a number from 0 to 1 is due here".to_string())?;
+    const DUE: &str = "thresholds are shares from 0 to 1";
+    let value: f64 = text.parse().map_err(|_| DUE.to_string())?;
     match value {
         0.0..=1.0 => Ok(value),
-        _ if (1.0..=100.0).contains(&value) => {
-            Err(format!("a number from 0 to 1; for {value} % write {}", value / 100.0))
-        }
-        _ => Err("a number from 0 to 1 is due here".into()),
+        // Percent, most likely.
+        2.0..=100.0 => Err(format!("{DUE}; for {value} % write {}", value / 100.0)),
+        _ => Err(DUE.into()),
     }
 }

@@ -15,7 +15,7 @@ use crate::functions::pick::{ScoredBy, hint};
 use crate::functions::{Context, Edition};
 use crate::render::Templates;
 use crate::search::Verdict;
-use crate::search::pick::Options;
+use crate::search::pick::{Options, Picked};
 use crate::tool::clean_line;
 
 /// What is picked, and how.
@@ -90,22 +90,38 @@ impl PickArgs {
             Failure::Usage(format!("{}\n  help: {}", refusal.message, refusal.next_action))
         })?;
         chosen.picks.fallback.iter().for_each(|fallback| note(clean_line(fallback)));
-        for picked in &chosen.picks.candidates {
+        let candidates = match chosen.verdict {
+            Verdict::Match => chosen.picks.candidates,
+            Verdict::NoMatch => {
+                self.tell_nearest(&chosen.picks.candidates, chosen.unsafe_tools);
+                Vec::new()
+            }
+        };
+        for picked in &candidates {
             let reason = picked.reason.as_deref().map(clean_line).unwrap_or_default();
             note(format!("picked {} ({:.2}): {reason}", picked.tool.name, picked.score));
-        }
-        match chosen.picks.candidates.len() {
-            0 => note(format!("no tool is picked: {}", hint(chosen.unsafe_tools))),
-            _ if chosen.verdict == Verdict::NoMatch => {
-                note("nothing fits well; these are the nearest by words")
-            }
-            _ => {}
         }
         if chosen.unsafe_tools > 0 {
             let unsafe_tools = counted(chosen.unsafe_tools, "unsafe tool");
             note(format!("{unsafe_tools} left out; --allow-unsafe lets them be picked"));
         }
-        Ok(chosen.picks.candidates.into_iter().map(|picked| picked.tool.name.clone()).collect())
+        Ok(candidates.into_iter().map(|picked| picked.tool.name.clone()).collect())
+    }
+
+    /// Says that nothing is picked, and what would have been had it fit.
+    fn tell_nearest(&self, nearest: &[Picked], unsafe_tools: usize) {
+        if nearest.is_empty() {
+            return note(format!("no tool is picked: {}", hint(unsafe_tools)));
+        }
+        let tools: Vec<String> =
+            nearest.iter().map(|near| format!("{} ({:.2})", near.tool.name, near.score)).collect();
+        note(format!("no tool is picked: none fits; the nearest are {}", tools.join(", ")));
+        note(match self.scorer {
+            ScoredBy::Llm => "say the task as an action and its object, or score by `keyword`",
+            _ => {
+                "say the task as an action and its object; `no_match_below = 0` under [search] in toolcrib.toml binds the nearest"
+            }
+        });
     }
 }
 

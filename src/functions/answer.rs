@@ -141,6 +141,16 @@ impl Refusal {
         }
     }
 
+    /// With what is wrong with an argument.
+    pub(super) fn field(mut self, pointer: &str, message: &str) -> Self {
+        self.field_errors.push(FieldError {
+            pointer: pointer.into(),
+            message: message.into(),
+            nearest: None,
+        });
+        self
+    }
+
     /// With something to look at instead, unless there is nothing.
     pub(super) fn hint(mut self, what: &str, list: Vec<Value>) -> Self {
         if !list.is_empty() {

@@ -1,10 +1,11 @@
 //! The arguments of a function: checked against its definition, and what is plainly meant otherwise read as that.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{ErrorCode, Refusal};
 use crate::catalog::Tool;
-use crate::finding::Violation;
+use crate::finding::{Violation, pointer_join};
 use crate::provider::call::{FieldError, fitted};
 
 /// The arguments as they fit; else each field that does not, and a call that would.
@@ -12,12 +13,62 @@ pub(super) fn check(definition: &Tool, arguments: Value) -> Result<Value, Refusa
     let mut arguments = if arguments.is_null() { Value::Object(Default::default()) } else { arguments };
     read_paths(definition, &mut arguments);
     // Our schemas are closed: what fits as it is needs no other reading.
-    if arguments.is_object() && definition.parameters.accepts(&arguments) {
-        return Ok(arguments);
+    let mut arguments = match arguments.is_object() && definition.parameters.accepts(&arguments) {
+        true => arguments,
+        false => fitted(definition, arguments).map(|(arguments, _)| arguments).map_err(|violations| {
+            unfit(definition, &definition.name, violations, "correct the arguments; `example` fits")
+        })?,
+    };
+    read_integers(definition, &mut arguments);
+    Ok(arguments)
+}
+
+/// Arguments that were checked, as a function's own type.
+pub(super) fn read<T: DeserializeOwned>(function: &str, arguments: Value) -> Result<T, Refusal> {
+    let problem = |arguments: &Value| T::deserialize(arguments).err().map(|error| error.to_string());
+    let Some(told) = problem(&arguments) else {
+        return serde_json::from_value(arguments).map_err(|_| unread(function, ""));
+    };
+    // The problem is with the first argument without which it is another one.
+    let names = arguments.as_object().into_iter().flat_map(|arguments| arguments.keys());
+    let without = |name: &&String| {
+        let mut rest = arguments.clone();
+        rest.as_object_mut().map(|rest| rest.shift_remove(*name));
+        problem(&rest).as_ref() != Some(&told)
+    };
+    let pointer = names.into_iter().find(without).map(|name| pointer_join("", name)).unwrap_or_default();
+    Err(unread(function, &pointer))
+}
+
+fn unread(function: &str, pointer: &str) -> Refusal {
+    let at = if pointer.is_empty() { String::new() } else { format!("{pointer}: ") };
+    let message = format!("the arguments of {function} do not fit: {at}this value cannot be used");
+    let refusal = Refusal::new(ErrorCode::ValidationError, message, "correct the arguments; `example` fits");
+    refusal.field(pointer, "this value cannot be used")
+}
+
+/// A refusal of arguments with some that are right, where it has none of its own.
+pub(super) fn with_example(mut refusal: Refusal, definition: Option<&Tool>) -> Refusal {
+    // What is wrong in the arguments for another tool is nothing that ours can show.
+    let is_ours = !refusal.field_errors.iter().any(|error| error.pointer.starts_with("/arguments/"));
+    if refusal.code == ErrorCode::ValidationError && refusal.example.is_none() && is_ours {
+        refusal.example = definition.and_then(|tool| tool.call.clone()).map(Value::Object);
     }
-    fitted(definition, arguments).map(|(arguments, _)| arguments).map_err(|violations| {
-        unfit(definition, &definition.name, violations, "correct the arguments; `example` fits")
-    })
+    refusal
+}
+
+/// `5.0` is an integer as JSON Schema has it, and none to who reads one.
+fn read_integers(definition: &Tool, arguments: &mut Value) {
+    let properties = definition.parameters.schema().get("properties");
+    for (name, given) in arguments.as_object_mut().into_iter().flatten() {
+        let wanted = properties.and_then(|properties| properties.get(name)?.get("type")?.as_str());
+        if wanted == Some("integer")
+            && !given.is_u64()
+            && let Some(number) = given.as_f64()
+        {
+            *given = (number as i64).into();
+        }
+    }
 }
 
 /// What is wrong with the arguments of a tool that is called so.
@@ -58,5 +109,41 @@ fn read_paths(definition: &Tool, arguments: &mut Value) {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::catalog::functions;
+
+    #[test]
+    fn integers_may_be_written_as_floats() {
+        let list = functions().named("list").unwrap();
+        for (given, read) in [(json!(7.0), json!(7)), (json!("7.0"), json!(7)), (json!(7), json!(7))] {
+            assert_eq!(check(list, json!({"limit": given})).unwrap()["limit"], read);
+        }
+        let refusal = check(list, json!({"limit": 1.5})).unwrap_err();
+        assert_eq!(refusal.field_errors[0].pointer, "/limit");
+        assert!(refusal.example.is_some() && refusal.message.contains("integer"), "{}", refusal.message);
+        let doc = functions().named("read_tool_doc").unwrap();
+        let most = check(doc, json!({"name": "x", "max_tokens": 1e300})).unwrap();
+        assert!(most["max_tokens"].is_u64(), "{most}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_and_not_told_in_the_words_of_a_parser() {
+        #[derive(Debug, serde::Deserialize)]
+        struct Two {
+            #[expect(dead_code, reason = "only read")]
+            one: String,
+            #[expect(dead_code, reason = "only read")]
+            two: u8,
+        }
+        let refusal = read::<Two>("list", json!({"one": "x", "two": "many"})).unwrap_err();
+        assert_eq!(refusal.field_errors[0].pointer, "/two");
+        assert!(!refusal.message.contains("invalid type"), "{}", refusal.message);
     }
 }

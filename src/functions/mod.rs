@@ -91,6 +91,7 @@ impl Function {
             (Ok(arguments), Handler::Now(run)) => run(context, arguments),
             (Ok(arguments), Handler::Later(run)) => run(context.clone(), arguments).await,
         };
+        let answer = answer.map_err(|refusal| arguments::with_example(refusal, self.definition()));
         answer.unwrap_or_else(Answer::from).versioned(&context.edition.catalog().version)
     }
 }

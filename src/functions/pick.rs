@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::arguments::read;
 use super::find::find;
 use super::{Answer, Context, ErrorCode, Later, Meaning, Refusal, Wanted};
 use crate::catalog::Tool;
@@ -51,7 +52,7 @@ impl ScoredBy {
 pub struct Chosen {
     /// The tools.
     pub picks: Picks,
-    /// Whether anything fits, as far as the index can tell.
+    /// Whether any of them fits, as far as the index can tell.
     pub verdict: Verdict,
     /// Whether meaning had a part, where it was asked for.
     pub semantic: Option<State>,
@@ -82,9 +83,7 @@ struct Arguments {
 /// Answers a call.
 pub(super) fn run(context: Context, arguments: Value) -> Later {
     Box::pin(async move {
-        let arguments: Arguments = serde_json::from_value(arguments).map_err(|error| {
-            Refusal::new(ErrorCode::ValidationError, error.to_string(), "correct the arguments")
-        })?;
+        let arguments: Arguments = read("pick", arguments)?;
         let Arguments { role, capabilities, max_cost, max_effect, .. } = arguments;
         let standard = Options::default();
         let options = Options {
@@ -154,9 +153,14 @@ impl Context {
         self.edition.searchable().await;
         let input = Input::new(input);
         let all = &self.edition.catalog().tools;
-        let places: Vec<usize> = (0..all.len()).filter(|&place| options.counts(&all[place])).collect();
+        // What the caller may see and not call is no candidate.
+        let may_call = |options: &Options, place: usize| {
+            !self.edition.is_forbidden(place) && options.counts(&all[place])
+        };
+        let places: Vec<usize> = (0..all.len()).filter(|&place| may_call(options, place)).collect();
         let with_unsafe = Options { allow_unsafe: true, ..options.clone() };
-        let unsafe_tools = all.iter().filter(|tool| with_unsafe.counts(tool)).count() - places.len();
+        let unsafe_tools =
+            (0..all.len()).filter(|&place| may_call(&with_unsafe, place)).count() - places.len();
         let tools: Vec<Arc<Tool>> = places.iter().map(|&place| Arc::clone(&all[place])).collect();
         let scoring = Scoring { context: self, input: &input, places: &places, tools: &tools };
         let words = scoring.by_words(options.max_candidates);
@@ -169,7 +173,8 @@ impl Context {
             },
         };
         let (picks, verdict, semantic) = match scored {
-            Err(timeout) => (first(&tools, timeout, options), words.verdict, None),
+            // Nothing was scored, so that nothing is known to fit.
+            Err(timeout) => (first(&tools, timeout, options), Verdict::NoMatch, None),
             Ok(Scored { scores: Ok(scores), verdict, semantic }) => {
                 let candidates = rank(&tools, scores, scorer.as_str(), options);
                 (Picks { candidates, fallback: None }, verdict, semantic)
@@ -181,6 +186,7 @@ impl Context {
                 (Picks { candidates, fallback }, verdict, semantic)
             }
         };
+        let verdict = if picks.candidates.is_empty() { Verdict::NoMatch } else { verdict };
         Ok(Chosen { picks, verdict, semantic, unsafe_tools })
     }
 
@@ -196,11 +202,12 @@ impl Context {
             ScoredBy::Llm => return Ok(()),
         };
         let scorer = scorer.as_str();
-        Err(Refusal::new(
+        let refusal = Refusal::new(
             ErrorCode::ValidationError,
             format!("the scorer `{scorer}` needs a model, and `{missing}` names none"),
             format!("use the scorer `keyword`, or add `[{missing}]` to toolcrib.toml"),
-        ))
+        );
+        Err(refusal.field("/scorer", "there is no model for this scorer"))
     }
 }
 

@@ -68,9 +68,7 @@ fn earns_receipt(section: &Section) -> bool {
 
 /// Answers a call.
 pub(super) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = serde_json::from_value(arguments).map_err(|error| {
-        Refusal::new(ErrorCode::ValidationError, error.to_string(), "correct the arguments")
-    })?;
+    let arguments: Arguments = super::arguments::read("read_tool_doc", arguments)?;
     let edition = &*context.edition;
     let (left, found, unread) = (arguments.max_tokens, Vec::new(), Vec::new());
     let mut answers = Reading { edition, arguments: &arguments, left, found, unread };
@@ -125,7 +123,7 @@ fn nothing_asked() -> Refusal {
         "give the name of one tool in `name`, or of several in `names`",
     );
     refusal.example = Some(serde_json::json!({ "name": "create_issue" }));
-    refusal
+    refusal.field("/name", "this is missing, and so is `names`")
 }
 
 fn refusal(edition: &Edition, name: &str, unresolved: Resolved<'_>) -> Refusal {

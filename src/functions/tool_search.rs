@@ -5,7 +5,8 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked, read, shown};
+use super::arguments::read;
+use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked, shown};
 use super::{Answer, Context, Edition, ErrorCode, Later, Refusal};
 use crate::search::{Found, Hit, Verdict};
 
@@ -47,13 +48,17 @@ pub(super) fn run(context: Context, arguments: Value) -> Later {
 }
 
 async fn searched(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = read(arguments)?;
+    let arguments: Arguments = read("tool_search", arguments)?;
     let edition = &context.edition;
     let asked = arguments.query.iter().chain(&arguments.queries).map(|query| query.trim());
     let queries: Vec<&str> = asked.filter(|query| !query.is_empty()).collect();
     let is_alone = arguments.queries.is_empty();
     if queries.is_empty() {
-        return Err(nothing_asked());
+        return Err(match &arguments.query {
+            Some(_) => super::discovery::blank("query"),
+            None if !is_alone => super::discovery::blank("queries"),
+            None => nothing_asked(),
+        });
     }
     edition.searchable().await;
     let path: Vec<&str> = arguments.category.as_deref().into_iter().collect();
@@ -88,7 +93,7 @@ fn nothing_asked() -> Refusal {
         "say in `query` what you want to do, in a few words; or several things in `queries`",
     );
     refusal.example = Some(json!({ "query": "move a document under a folder" }));
-    refusal
+    refusal.field("/query", "this is missing, and so is `queries`")
 }
 
 /// What came of one query.

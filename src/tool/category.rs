@@ -58,16 +58,19 @@ impl<'de> Deserialize<'de> for CategoryPath {
     }
 }
 
+// As editors are told.
 /// One path or a list of them.
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum OneOrMany {
     One(CategoryPath),
     Many(Vec<CategoryPath>),
 }
 
 pub(crate) mod one_or_many {
-    use super::{CategoryPath, OneOrMany};
+    use super::CategoryPath;
+    use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(paths: &[CategoryPath], serializer: S) -> Result<S::Ok, S::Error> {
@@ -80,9 +83,21 @@ pub(crate) mod one_or_many {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<CategoryPath>, D::Error> {
-        Ok(match OneOrMany::deserialize(deserializer)? {
-            OneOrMany::One(path) => vec![path],
-            OneOrMany::Many(paths) => paths,
-        })
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            One(String),
+            Many(Vec<String>),
+        }
+        let written = match Written::deserialize(deserializer) {
+            Ok(Written::One(path)) => vec![path],
+            Ok(Written::Many(paths)) => paths,
+            Err(_) => return Err(D::Error::custom("`category` is a path, or a list of paths")),
+        };
+        let path = |path: &String| {
+            let empty = "`category`: a path has at least one segment, such as `Storage/Buckets`; leave it out otherwise";
+            CategoryPath::parse(path).ok_or_else(|| D::Error::custom(empty))
+        };
+        written.iter().map(path).collect()
     }
 }

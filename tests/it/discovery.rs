@@ -1,5 +1,6 @@
 //! The discovery protocol, as its specification shows it, through every door; and what it must not give away.
 
+mod answers;
 mod pages;
 mod roles;
 

@@ -204,7 +204,7 @@ fn a_command_line_that_means_nothing() {
         (&[][..], "there are no labelled queries"),
         (&["--queries", "nowhere.jsonl"], "there are no labelled queries at nowhere.jsonl"),
         (&["--queries", "README.md", "--min-recall-5", "90"], "for 90 % write 0.9"),
-        (&["--queries", "README.md", "--max-ece", "NaN"], "a number from 0 to 1"),
+        (&["--queries", "README.md", "--max-ece", "NaN"], "thresholds are shares from 0 to 1"),
     ] {
         let run = eval(&folder, arguments);
         assert_eq!(run.code, 2, "{arguments:?}: {}", run.stderr);

@@ -26,7 +26,7 @@ struct Checked<'t> {
 
 /// Answers a call.
 pub(in crate::functions) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
-    let asked: Arguments = read(arguments)?;
+    let asked: Arguments = read("call_tool", arguments)?;
     let (_, tool) = tool::named(&context.edition, &asked.tool_id)?;
     let call = checked(tool, asked.arguments)?;
     let result = execute(&call)?;

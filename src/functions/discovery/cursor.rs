@@ -64,6 +64,7 @@ fn foreign() -> Refusal {
         message,
         "send `next_cursor` as it was given, with the same arguments; or ask again without a cursor",
     )
+    .field("/cursor", message)
 }
 
 fn expired() -> Refusal {

@@ -51,7 +51,7 @@ struct Expanded<'e> {
 
 /// Answers a call.
 pub(in crate::functions) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = read(arguments)?;
+    let arguments: Arguments = read("expand_tool", arguments)?;
     let edition = &*context.edition;
     let (index, tool) = tool::named(edition, &arguments.tool_id)?;
     let kept = kept(edition, index, tool)?;

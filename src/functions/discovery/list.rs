@@ -7,8 +7,8 @@ use super::cursor::Origin;
 use super::pointer::{self, segments, shown};
 use super::{Scope, nodes, path, query, ranked, read, scoped};
 use crate::functions::{Answer, Context, Edition, ErrorCode, Later, Refusal};
-use crate::search::Verdict;
 use crate::search::semantic::State;
+use crate::search::{Hit, Verdict};
 
 /// How many categories come before the tools that fit a query.
 const FITTING_NODES: usize = 3;
@@ -29,11 +29,11 @@ fn ten() -> usize {
     10
 }
 
-/// One line of a list.
-#[derive(Clone, Copy)]
+/// One line of a list, with how it fits where there was a query.
+#[derive(Clone)]
 enum Line {
-    Node(usize),
-    Tool(usize, Option<f32>),
+    Node(usize, Option<nodes::Hit>),
+    Tool(usize, Option<Hit>),
 }
 
 /// Some lines of a list, and where it goes on.
@@ -50,7 +50,7 @@ pub(in crate::functions) fn run(context: Context, arguments: Value) -> Later {
 }
 
 async fn listed(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = read(arguments)?;
+    let arguments: Arguments = read("list", arguments)?;
     let edition = &context.edition;
     // A path that there is not is answered by a search.
     if arguments.query.is_some() || !arguments.path.is_empty() {
@@ -67,7 +67,7 @@ async fn listed(context: &Context, arguments: Value) -> Result<Answer, Refusal> 
                 edition,
                 &arguments,
                 scope,
-                node.children.iter().map(|&node| Line::Node(node)).chain(tools),
+                node.children.iter().map(|&node| Line::Node(node, None)).chain(tools),
             )?
         }
         None => tagged(edition, &arguments, scope)?,
@@ -81,13 +81,13 @@ async fn listed(context: &Context, arguments: Value) -> Result<Answer, Refusal> 
 }
 
 /// What a list is ordered by: categories by name, then tools by op.
-fn key(edition: &Edition, line: Line) -> String {
+fn key(edition: &Edition, line: &Line) -> String {
     match line {
-        Line::Node(node) => {
-            let node = edition.tree().node(node);
+        Line::Node(node, _) => {
+            let node = edition.tree().node(*node);
             format!("0{} {}", node.name.to_lowercase(), node.path)
         }
-        Line::Tool(tool, _) => format!("1{}", edition.catalog().tools[tool].op),
+        Line::Tool(tool, _) => format!("1{}", edition.catalog().tools[*tool].op),
     }
 }
 
@@ -100,30 +100,44 @@ fn browsed(
 ) -> Result<Page, Refusal> {
     let origin = origin(edition, scope, "");
     let after = origin.key(arguments.cursor.as_deref())?;
-    let mut keyed: Vec<(String, Line)> = lines.map(|line| (key(edition, line), line)).collect();
+    let mut keyed: Vec<(String, Line)> = lines.map(|line| (key(edition, &line), line)).collect();
     keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
     let from = after.map_or(0, |last| keyed.partition_point(|(key, _)| *key <= last));
     let to = keyed.len().min(from + arguments.limit);
     let next = keyed[from..to].last().filter(|_| to < keyed.len()).map(|(last, _)| origin.after(last));
-    Ok(Page { lines: keyed[from..to].iter().map(|&(_, line)| line).collect(), next, semantic: None })
+    Ok(Page { lines: keyed[from..to].iter().map(|(_, line)| line.clone()).collect(), next, semantic: None })
 }
 
 /// What has all of the tags, anywhere below.
 fn tagged(edition: &Edition, arguments: &Arguments, scope: Scope<'_>) -> Result<Page, Refusal> {
-    let tree = edition.tree();
-    let is_inside = |&node: &usize| node != scope.node && tree.holds(scope.node, node);
-    let nodes =
-        (1..tree.nodes().len()).filter(is_inside).filter(|&node| scope.has_tags(&tree.node(node).tags));
+    let nodes = tagged_nodes(edition, scope).map(|node| Line::Node(node, None));
     let tools = scope.tools(edition).map(|tool| Line::Tool(tool, None));
-    let lines: Vec<Line> = nodes.map(Line::Node).chain(tools).collect();
+    let lines: Vec<Line> = nodes.chain(tools).collect();
     if lines.is_empty() {
-        let node = tree.node(scope.node);
-        let message = format!("nothing here has the tags {}", shown(&arguments.tags.join(", ")));
-        let next = "take one of `hints.tags`, or leave `tags` out; a tool must have all of them";
-        let refusal = Refusal::new(ErrorCode::NoMatchInCategory, message, next);
-        return Err(refusal.hint("tags", node.tags.iter().map(|tag| tag.as_str().into()).collect()));
+        return Err(untagged(edition, scope));
     }
     browsed(edition, arguments, scope, lines.into_iter())
+}
+
+/// The categories below that have all of the tags.
+fn tagged_nodes<'e>(edition: &'e Edition, scope: Scope<'e>) -> impl Iterator<Item = usize> {
+    let tree = edition.tree();
+    let is_inside = move |&node: &usize| node != scope.node && tree.holds(scope.node, node);
+    (1..tree.nodes().len()).filter(is_inside).filter(move |&node| scope.has_tags(&tree.node(node).tags))
+}
+
+/// That it is the tags that leave nothing, and which there are.
+fn untagged(edition: &Edition, scope: Scope<'_>) -> Refusal {
+    let node = edition.tree().node(scope.node);
+    let place = if node.path.is_empty() { "here" } else { node.path.as_str() };
+    let message = match scope.tags {
+        [tag] => format!("nothing in {place} has the tag {}", shown(tag)),
+        tags => format!("nothing in {place} has all of the tags {}", shown(&tags.join(", "))),
+    };
+    let message = message.replacen("nothing in here", "nothing here", 1);
+    let next = "take one of `hints.tags`, or leave `tags` out; a tool must have all of them";
+    let refusal = Refusal::new(ErrorCode::NoMatchInCategory, message, next);
+    refusal.hint("tags", node.tags.iter().map(|tag| tag.as_str().into()).collect())
 }
 
 /// What fits a query, anywhere below: the best categories, then tools.
@@ -138,14 +152,22 @@ async fn fitting(
     let origin = origin(edition, scope, query);
     let from = origin.offset(arguments.cursor.as_deref(), version)?;
     let to = from.saturating_add(arguments.limit);
-    let (found, semantic) = ranked::best(context, query, scope, to.saturating_add(1)).await;
-    let is_inside = |node: usize| node != scope.node && tree.holds(scope.node, node);
-    let near = nodes::ranked(edition, query, tree.nodes().len());
-    let categories = near.hits.iter().map(|hit| hit.node).filter(|&node| is_inside(node));
-    let categories = categories.filter(|&node| scope.has_tags(&tree.node(node).tags)).take(FITTING_NODES);
-    let mut lines: Vec<Line> = if near.fits { categories.map(Line::Node).collect() } else { Vec::new() };
-    if found.verdict == Verdict::Match {
-        lines.extend(found.hits.iter().map(|hit| Line::Tool(hit.entry, Some(hit.confidence))));
+    let is_excluded = scope.tools(edition).next().is_none() && tagged_nodes(edition, scope).next().is_none();
+    if !scope.tags.is_empty() && is_excluded {
+        return Err(untagged(edition, scope));
+    }
+    let (found, semantic) = ranked::here(context, query, scope, to.saturating_add(1)).await;
+    let fits = found.verdict == Verdict::Match;
+    let (near, _) = nodes::fitting(context, query, tree.nodes().len()).await;
+    // Without a tool that fits, a category does when it is named.
+    let counts = |hit: &nodes::Hit| {
+        let (node, is_inside) = (tree.node(hit.node), tree.holds(scope.node, hit.node));
+        hit.node != scope.node && is_inside && scope.has_tags(&node.tags) && (fits || hit.is_named)
+    };
+    let categories = near.hits.into_iter().filter(|hit| near.fits && counts(hit)).take(FITTING_NODES);
+    let mut lines: Vec<Line> = categories.map(|hit| Line::Node(hit.node, Some(hit))).collect();
+    if fits {
+        lines.extend(found.hits.into_iter().map(|hit| Line::Tool(hit.entry, Some(hit))));
     }
     if lines.is_empty() {
         return Err(scoped::nothing(context, scope, query).await);
@@ -166,10 +188,10 @@ fn answer(edition: &Edition, scope: Scope<'_>, arguments: &Arguments, page: Page
     let (mut nodes, mut tools) = (Vec::new(), Vec::new());
     for line in page.lines {
         match line {
-            Line::Node(node) => nodes.push(pointer::node(tree.node(node))),
-            Line::Tool(tool, confidence) => {
+            Line::Node(node, hit) => nodes.push(pointer::node(tree.node(node), hit.as_ref())),
+            Line::Tool(tool, hit) => {
                 let place = if is_direct { scope.node } else { pointer::place(edition, tool, scope.node) };
-                tools.push(pointer::tool(edition, tool, place, confidence));
+                tools.push(pointer::tool(edition, tool, place, hit.as_ref()));
             }
         }
     }

@@ -19,9 +19,7 @@ mod ranked;
 mod scoped;
 mod tool;
 
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
+use super::arguments::read;
 use super::{ErrorCode, Refusal};
 
 pub(super) use call::run as call_tool;
@@ -34,13 +32,20 @@ pub(super) use ranked::{Scope, ranked};
 pub(super) use scoped::run as search_tool_by_category;
 pub(super) use tool::not_authorized;
 
-/// Arguments that were checked, as a function's own type.
-pub(super) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Refusal> {
-    serde_json::from_value(arguments)
-        .map_err(|error| Refusal::new(ErrorCode::ValidationError, error.to_string(), "correct the arguments"))
-}
-
 /// A query without the blanks around it, unless nothing is left.
 fn query(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|query| !query.is_empty())
+}
+
+/// The same where there must be one.
+fn asked(text: &str) -> Result<&str, Refusal> {
+    query(Some(text)).ok_or_else(|| blank("query"))
+}
+
+/// That an argument is only white space.
+pub(super) fn blank(argument: &str) -> Refusal {
+    let message = format!("`{argument}` says nothing: it is only white space");
+    let next = format!("say in `{argument}` what you want to do: an action and an object, in a few words");
+    let refusal = Refusal::new(ErrorCode::ValidationError, message, next);
+    refusal.field(&format!("/{argument}"), "this is only white space")
 }

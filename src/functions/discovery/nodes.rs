@@ -4,15 +4,19 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::pointer::{category_hints, hundredths, segments, shown};
-use super::{query, ranked::read_part, read};
+use super::ranked::{self, Scope, read_part};
+use super::{asked, read};
 use crate::catalog::{Catalog, Tree};
 use crate::functions::{Answer, Context, Edition, ErrorCode, Later, Refusal};
-use crate::search::{Entry, Field, Request, Verdict};
+use crate::search::semantic::State;
+use crate::search::{Entry, Field, Found, Request, Verdict};
 
 /// How many tools of a category speak for it in the index.
 const MAX_TOOLS: usize = 300;
 /// How many tools that fit are looked at, for the categories that they are in.
 const EVIDENCE: usize = 20;
+/// How many of them are told.
+const TOLD: usize = 3;
 /// What a tool says for a category counts this much for the one above: the nearer one is the better answer.
 const UPWARDS: f32 = 0.8;
 /// What is this much less likely than the best is no answer.
@@ -31,97 +35,173 @@ fn five() -> usize {
 
 /// Answers a call.
 pub(in crate::functions) fn run(context: Context, arguments: Value) -> Later {
-    Box::pin(async move {
-        let arguments = read(arguments)?;
-        context.edition.searchable().await;
-        searched(&context.edition, arguments)
-    })
+    Box::pin(async move { searched(&context, read("search_nodes", arguments)?).await })
 }
 
-fn searched(edition: &Edition, arguments: Arguments) -> Result<Answer, Refusal> {
-    let Arguments { query: text, limit } = arguments;
-    let found = match query(Some(&text)) {
-        Some(query) => ranked(edition, query, limit),
-        None => Ranked { fits: false, hits: Vec::new() },
-    };
+async fn searched(context: &Context, arguments: Arguments) -> Result<Answer, Refusal> {
+    let query = asked(&arguments.query)?;
+    let edition = &*context.edition;
+    let (found, semantic) = fitting(context, query, arguments.limit).await;
     if !found.fits {
         let near: Vec<usize> = found.hits.iter().map(|hit| hit.node).take(3).collect();
         let near = if near.is_empty() { edition.tree().node(0).children.clone() } else { near };
         let refusal = Refusal::new(
             ErrorCode::NoMatchInCategory,
-            format!("no category is about `{}`", shown(&text)),
+            format!("no category is about `{}`", shown(query)),
             "ask again in other words, or go down from the root with list; if `hints` are nothing like it, there is no such tool",
         );
         return Err(refusal.hint("categories", category_hints(edition, &near[..near.len().min(12)])));
     }
     let result = |hit: &Hit| {
         let node = edition.tree().node(hit.node);
-        json!({ "path": segments(node), "summary": node.summary, "confidence": hundredths(hit.confidence) })
+        let (confidence, reason) = (hundredths(hit.confidence), &hit.reason);
+        json!({ "path": segments(node), "summary": node.summary, "confidence": confidence, "reason": reason })
     };
     let results: Vec<Value> = found.hits.iter().map(result).collect();
-    Ok(Answer::new(Map::from_iter([("results".to_string(), results.into())]), None))
+    let fields = Map::from_iter([("results".to_string(), results.into())]);
+    Ok(Answer::new(fields, None).searched(&semantic))
 }
 
-/// Categories that fit a query.
+/// Categories that fit a query, or come near.
 pub(super) struct Ranked {
-    /// Whether any does.
+    /// Whether they fit.
     pub(super) fits: bool,
     /// Best first.
     pub(super) hits: Vec<Hit>,
 }
 
 /// A category that may fit.
+#[derive(Clone)]
 pub(super) struct Hit {
     pub(super) node: usize,
-    confidence: f32,
+    pub(super) confidence: f32,
+    /// Tells between those of which the same tool is the best.
+    evidence: f32,
+    /// Whether the query says its name.
+    pub(super) is_named: bool,
+    /// What of it fits.
+    pub(super) reason: String,
 }
 
-/// The categories that fit a query: by their own words, and by the tools in them that fit it.
-pub(super) fn ranked(edition: &Edition, query: &str, limit: usize) -> Ranked {
-    let (tree, query) = (edition.tree(), read_part(query));
-    let mut own = vec![0f32; tree.nodes().len()];
-    let mut told = own.clone();
+/// The categories that fit a query: by the tools below that fit it, or by their names.
+pub(super) async fn fitting(context: &Context, query: &str, limit: usize) -> (Ranked, State) {
+    context.edition.searchable().await;
+    let (tools, semantic) = ranked::best(context, query, Scope::default(), EVIDENCE).await;
+    (weighed(&context.edition, read_part(query), limit, &tools), semantic)
+}
+
+/// The same by words alone.
+pub(super) fn by_words(edition: &Edition, query: &str, limit: usize) -> Ranked {
+    let query = read_part(query);
+    let tools = edition.search().find(Request { query, within: None, limit: EVIDENCE });
+    weighed(edition, query, limit, &tools)
+}
+
+/// What is known of one category.
+#[derive(Clone, Default)]
+struct Evidence {
+    /// By its own words.
+    own: f32,
+    /// By tools below it, those further down counting less.
+    told: f32,
+    /// The confidence of the best tool below it.
+    best: f32,
+    /// Where its own words are, for people.
+    words: String,
+    /// The best tools below it.
+    tools: Vec<usize>,
+}
+
+fn weighed(edition: &Edition, query: &str, limit: usize, tools: &Found) -> Ranked {
+    let tree = edition.tree();
+    let mut known = vec![Evidence::default(); tree.nodes().len()];
     let is_node = |entry: usize| entry != 0;
     let by_words = edition.categories().find(Request { query, within: Some(&is_node), limit: EVIDENCE });
     for hit in &by_words.hits {
-        own[hit.entry] = hit.confidence;
+        known[hit.entry].own = hit.confidence;
+        known[hit.entry].words.clone_from(&hit.reason);
     }
-    let by_tools = edition.search().find(Request { query, within: None, limit: EVIDENCE });
-    for hit in &by_tools.hits {
+    for hit in &tools.hits {
         for &place in tree.places(hit.entry) {
             let mut weight = hit.confidence;
             for node in std::iter::once(place).chain(tree.lineage(place)).filter(|&node| node != 0) {
-                told[node] = told[node].max(weight);
+                let known = &mut known[node];
+                known.told = known.told.max(weight);
+                known.best = known.best.max(hit.confidence);
+                if known.tools.len() < TOLD && !known.tools.contains(&hit.entry) {
+                    known.tools.push(hit.entry);
+                }
                 weight *= UPWARDS;
             }
         }
     }
-    let both = |node: usize| {
-        let (more, less) = (own[node].max(told[node]), own[node].min(told[node]));
-        more + (1.0 - more) * less * 0.5
+    let hit = |(node, known): (usize, &Evidence)| {
+        let name = &tree.node(node).name;
+        let is_named = by_words.verdict == Verdict::Match && known.own > 0.0 && says(query, name);
+        let (more, less) = (known.own.max(known.told), known.own.min(known.told));
+        let both = more + (1.0 - more) * less * 0.5;
+        // Words in common are no tool: without one a category is no better than its best.
+        let confidence = if is_named { both } else { both.min(known.best) };
+        Hit { node, confidence, evidence: both, is_named, reason: reason(edition, name, is_named, known) }
     };
-    let mut hits: Vec<Hit> = (1..tree.nodes().len())
-        .map(|node| Hit { node, confidence: both(node) })
-        .filter(|hit| hit.confidence > 0.0)
-        .collect();
+    let mut hits: Vec<Hit> = known.iter().enumerate().skip(1).map(hit).collect();
+    let fits = |hit: &Hit| hit.is_named || (tools.verdict == Verdict::Match && hit.confidence > 0.0);
+    let any_fits = hits.iter().any(fits);
+    // What comes near by words alone is something to look into.
+    match any_fits {
+        true => hits.retain(fits),
+        false => hits.iter_mut().for_each(|hit| hit.confidence = hit.confidence.max(known[hit.node].own)),
+    }
+    hits.retain(|hit| hit.confidence > 0.0);
     let depth = |hit: &Hit| tree.lineage(hit.node).count();
     hits.sort_by(|one, other| {
         let by_confidence = other.confidence.total_cmp(&one.confidence);
+        let by_evidence = || other.evidence.total_cmp(&one.evidence);
         let by_depth = || depth(other).cmp(&depth(one));
         by_confidence
+            .then_with(by_evidence)
             .then_with(by_depth)
             .then_with(|| tree.node(one.node).path.cmp(&tree.node(other.node).path))
     });
     let least = hits.first().map_or(0.0, |best| best.confidence * LEAST);
     hits.retain(|hit| hit.confidence >= least);
     hits.truncate(limit);
-    let fits = by_words.verdict == Verdict::Match || by_tools.verdict == Verdict::Match;
-    Ranked { fits: fits && !hits.is_empty(), hits }
+    Ranked { fits: any_fits && !hits.is_empty(), hits }
+}
+
+/// What of a category fits: its name, the tools below it, or what else is said of it.
+fn reason(edition: &Edition, name: &str, is_named: bool, known: &Evidence) -> String {
+    let tools = known.tools.iter().filter_map(|&tool| edition.catalog().tools.get(tool));
+    let tools: Vec<&str> = tools.map(|tool| tool.op.as_str()).collect();
+    let named = is_named.then(|| format!("name: {name}"));
+    let told = (!tools.is_empty()).then(|| format!("tools: {}", tools.join(", ")));
+    let parts: Vec<String> = named.into_iter().chain(told).collect();
+    if parts.is_empty() { known.words.clone() } else { parts.join("; ") }
+}
+
+/// Whether a query has all words of a name, but for their endings.
+fn says(query: &str, name: &str) -> bool {
+    let (query, name) = (query.to_lowercase(), name.to_lowercase());
+    let words = |text: &str| -> Vec<Vec<char>> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(|word| word.chars().collect()).collect()
+    };
+    let (said, wanted) = (words(&query), words(&name));
+    let is_same = |one: &[char], other: &[char]| {
+        let common = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+        let (shorter, longer) = (one.len().min(other.len()), one.len().max(other.len()));
+        common == longer
+            || (common == shorter && common > 2 && longer - common < 3)
+            || (common > 4 && longer - common < 4)
+    };
+    // Some languages have no blanks between words.
+    (!name.is_ascii() && query.contains(&name))
+        || (!wanted.is_empty() && wanted.iter().all(|word| said.iter().any(|other| is_same(word, other))))
 }
 
 /// The categories that come nearest to a query; the roots where none does.
 pub(in crate::functions) fn near(edition: &Edition, query: &str, limit: usize) -> Vec<usize> {
-    let hits = ranked(edition, query, limit).hits;
+    let hits = by_words(edition, query, limit).hits;
     let near: Vec<usize> = hits.iter().map(|hit| hit.node).collect();
     if near.is_empty() { edition.tree().node(0).children.iter().copied().take(limit).collect() } else { near }
 }

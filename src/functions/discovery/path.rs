@@ -65,7 +65,7 @@ fn unknown(edition: &Edition, path: &str) -> Refusal {
     }
     if close.is_empty() {
         close.extend(
-            nodes::ranked(edition, &path.replace('/', " "), SUGGESTED).hits.iter().map(|hit| hit.node),
+            nodes::by_words(edition, &path.replace('/', " "), SUGGESTED).hits.iter().map(|hit| hit.node),
         );
     }
     let mut seen = std::collections::HashSet::new();

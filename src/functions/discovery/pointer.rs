@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+use super::nodes;
 use crate::catalog::Node;
 use crate::functions::Edition;
+use crate::search::Hit;
 use crate::tool::clean_line;
 
 /// The path of a category.
@@ -11,20 +13,29 @@ pub(super) fn segments(node: &Node) -> Value {
     node.segments().into()
 }
 
-/// A category.
-pub(super) fn node(node: &Node) -> Value {
-    json!({ "name": node.name, "path": segments(node), "summary": node.summary, "tags": node.tags })
+/// A category, with what of it fits where there was a query.
+pub(super) fn node(node: &Node, hit: Option<&nodes::Hit>) -> Value {
+    let mut fields =
+        json!({ "name": node.name, "path": segments(node), "summary": node.summary, "tags": node.tags });
+    if let Some(hit) = hit {
+        fields["confidence"] = hundredths(hit.confidence).into();
+        fields["reason"] = hit.reason.as_str().into();
+    }
+    fields
 }
 
-/// A tool as it hangs in the category at `place`.
-pub(super) fn tool(edition: &Edition, index: usize, place: usize, confidence: Option<f32>) -> Value {
+/// A tool as it hangs in the category at `place`, with how and why it fits where there was a query.
+pub(super) fn tool(edition: &Edition, index: usize, place: usize, hit: Option<&Hit>) -> Value {
     let Some(tool) = edition.catalog().tools.get(index) else { return Value::Null };
-    let mut fields = Map::with_capacity(6);
+    let mut fields = Map::with_capacity(7);
     fields.insert("tool_id".into(), tool.op.as_str().into());
     fields.insert("path".into(), segments(edition.tree().node(place)));
     fields.insert("summary".into(), tool.short.as_str().into());
     fields.insert("tags".into(), tool.tags().into());
-    fields.insert("confidence".into(), confidence.map(hundredths).into());
+    fields.insert("confidence".into(), hit.map(|hit| hundredths(hit.confidence)).into());
+    if let Some(hit) = hit {
+        fields.insert("reason".into(), hit.reason.as_str().into());
+    }
     if edition.is_forbidden(index) {
         fields.insert("forbidden".into(), true.into());
     }

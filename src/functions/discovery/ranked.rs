@@ -66,7 +66,29 @@ pub(in crate::functions) async fn ranked(
     context.search(&wanted).await
 }
 
-/// The same for one query.
+/// Below this, a hit in a category may be a poor one.
+const WEAK: f32 = 0.3;
+/// It is, when the best elsewhere is this many times as likely.
+const TIMES: f32 = 3.0;
+/// The most likely hit is among so many, as a rule.
+const FIRST: usize = 5;
+
+/// The same for one query; none fits where what is in the category is much less likely than what is elsewhere.
+pub(super) async fn here(context: &Context, query: &str, scope: Scope<'_>, limit: usize) -> (Found, State) {
+    let (mut found, semantic) = best(context, query, scope, limit.max(FIRST)).await;
+    let likely = found.hits.iter().map(|hit| hit.confidence).fold(0.0, f32::max);
+    if scope.node != 0 && found.verdict == Verdict::Match && likely < WEAK {
+        let (all, _) = best(context, query, Scope::default(), FIRST).await;
+        let elsewhere = all.hits.iter().map(|hit| hit.confidence).fold(0.0, f32::max);
+        if all.verdict == Verdict::Match && likely * TIMES < elsewhere {
+            found.verdict = Verdict::NoMatch;
+        }
+    }
+    found.hits.truncate(limit);
+    (found, semantic)
+}
+
+/// The same for one query, whatever is elsewhere.
 pub(super) async fn best(context: &Context, query: &str, scope: Scope<'_>, limit: usize) -> (Found, State) {
     let Searched { mut found, semantic } = ranked(context, &[query], scope, limit).await;
     (found.pop().unwrap_or(Found { verdict: Verdict::NoMatch, hits: Vec::new() }), semantic)

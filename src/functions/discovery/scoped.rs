@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::cursor::Origin;
 use super::pointer::{self, category_hints, segments, shown};
-use super::{Scope, nodes, path, query, ranked, read};
+use super::{Scope, asked, nodes, path, ranked, read};
 use crate::functions::{Answer, Context, ErrorCode, Later, Refusal};
 use crate::search::Verdict;
 
@@ -32,26 +32,24 @@ pub(in crate::functions) fn run(context: Context, arguments: Value) -> Later {
 }
 
 async fn searched(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = read(arguments)?;
+    let arguments: Arguments = read("search_tool_by_category", arguments)?;
+    let query = asked(&arguments.query)?;
     let edition = &context.edition;
     edition.searchable().await;
     let scope = Scope { node: path::node(edition, &arguments.category_path)?, tags: &[] };
     let category = edition.tree().node(scope.node);
-    let Some(query) = query(Some(&arguments.query)) else {
-        return Err(nothing(context, scope, &arguments.query).await);
-    };
     let version = &edition.catalog().version;
     let origin = Origin::of("search_tool_by_category", &[&category.path, query]);
     let from = origin.offset(arguments.cursor.as_deref(), version)?;
     let to = from.saturating_add(arguments.limit);
-    let (found, semantic) = ranked::best(context, query, scope, to.saturating_add(1)).await;
+    let (found, semantic) = ranked::here(context, query, scope, to.saturating_add(1)).await;
     if found.verdict == Verdict::NoMatch || found.hits.is_empty() {
         return Err(nothing(context, scope, query).await);
     }
     let hits = found.hits.iter().skip(from).take(arguments.limit);
     let result = |hit: &crate::search::Hit| {
         let place = pointer::place(edition, hit.entry, scope.node);
-        pointer::tool(edition, hit.entry, place, Some(hit.confidence))
+        pointer::tool(edition, hit.entry, place, Some(hit))
     };
     let results: Vec<Value> = hits.map(result).collect();
     let next = (found.hits.len() > to).then(|| origin.beyond(to, version));
@@ -75,7 +73,7 @@ pub(super) async fn nothing(context: &Context, scope: Scope<'_>, query: &str) ->
     };
     let mut categories: Vec<usize> =
         elsewhere.iter().filter_map(|hit| tree.places(hit.entry).first().copied()).collect();
-    categories.extend(nodes::ranked(edition, query, SUGGESTED).hits.iter().map(|hit| hit.node));
+    categories.extend(nodes::by_words(edition, query, SUGGESTED).hits.iter().map(|hit| hit.node));
     if categories.is_empty() {
         categories.clone_from(&tree.node(0).children);
     }
@@ -86,15 +84,19 @@ pub(super) async fn nothing(context: &Context, scope: Scope<'_>, query: &str) ->
         "" => "no tool here".to_string(),
         path => format!("no tool in {path}"),
     };
+    let place = match scope.tags {
+        [] => place,
+        tags => format!("{place} with the tags {}", shown(&tags.join(", "))),
+    };
     let next = match elsewhere.is_empty() {
         false => "search again with the path of one of `hints.categories`, or expand one of `hints.tools`",
         true => {
             "ask again in other words, an action and an object; if `hints` are nothing like it, there is no such tool: say so"
         }
     };
-    let tools = elsewhere.iter().map(|hit| {
-        pointer::tool(edition, hit.entry, pointer::place(edition, hit.entry, 0), Some(hit.confidence))
-    });
+    let tools = elsewhere
+        .iter()
+        .map(|hit| pointer::tool(edition, hit.entry, pointer::place(edition, hit.entry, 0), Some(hit)));
     let message = format!("{place} fits `{}`", shown(query));
     Refusal::new(ErrorCode::NoMatchInCategory, message, next)
         .hint("categories", category_hints(edition, &categories))
