@@ -137,7 +137,10 @@ impl Index {
 
     /// How likely it is that any of the first hits fits.
     pub(super) fn fit(&self, query: &Query, hits: &[Features]) -> f32 {
-        if hits.is_empty() { 0.0 } else { logistic(&self.fitness(query, hits), &FIT, FIT_BIAS) }
+        let Some(first) = hits.first() else { return 0.0 };
+        let fit = logistic(&self.fitness(query, hits), &FIT, FIT_BIAS);
+        // One who types a word that a tool has wants to see it.
+        if first.literally > 0.99 { fit.max(SURE_FIT) } else { fit }
     }
 
     /// What is known of a query by its first hits.

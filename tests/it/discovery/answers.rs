@@ -175,7 +175,7 @@ fn a_pick_of_what_does_not_fit_is_no_match() {
         asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         github("pick", asked)
     };
-    let near = pick(json!({}));
+    let near = pick(json!({"min_score": 0}));
     assert_eq!(near["verdict"], "no_match");
     assert!(!near["candidates"].as_array().unwrap().is_empty(), "the nearest are told: {near}");
     let none = github("pick", json!({"input": "look at a diff", "min_score": 1}));
@@ -186,7 +186,9 @@ fn a_pick_of_what_does_not_fit_is_no_match() {
             ["payload", "--catalog", "examples/github", "--provider", "openai", "--pick", "play music"];
         run(&[&asked, more].concat())
     };
-    let bound = payload(&[]);
+    let unfit = payload(&[]);
+    assert_eq!((unfit.code, unfit.stdout.trim()), (0, "{}"), "{}", unfit.stderr);
+    let bound = payload(&["--min-score", "0"]);
     assert_eq!((bound.code, bound.stdout.trim()), (0, "{}"), "{}", bound.stderr);
     assert!(bound.stderr.contains("none fits; the nearest are "), "{}", bound.stderr);
     assert!(bound.stderr.contains("no_match_below = 0"), "{}", bound.stderr);
