@@ -1,5 +1,7 @@
 //! The tools that fit a query, in a part of the catalog. Every function that searches for tools asks here.
 
+use std::collections::HashSet;
+
 use crate::functions::{Context, Edition, Searched, Wanted};
 use crate::search::semantic::State;
 use crate::search::{Found, Verdict};
@@ -79,8 +81,12 @@ pub(super) async fn here(context: &Context, query: &str, scope: Scope<'_>, limit
     let likely = found.hits.iter().map(|hit| hit.confidence).fold(0.0, f32::max);
     if scope.node != 0 && found.verdict == Verdict::Match && likely < WEAK {
         let (all, _) = best(context, query, Scope::default(), FIRST).await;
-        let elsewhere = all.hits.iter().map(|hit| hit.confidence).fold(0.0, f32::max);
-        if all.verdict == Verdict::Match && likely * TIMES < elsewhere {
+        let inside: HashSet<usize> = scope.tools(&context.edition).collect();
+        let best = |is_inside: bool| {
+            let hits = all.hits.iter().filter(|hit| inside.contains(&hit.entry) == is_inside);
+            hits.map(|hit| hit.confidence).fold(0.0, f32::max)
+        };
+        if all.verdict == Verdict::Match && likely.max(best(true)) * TIMES < best(false) {
             found.verdict = Verdict::NoMatch;
         }
     }
