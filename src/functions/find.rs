@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use super::{Context, Edition, Meaning};
-use crate::catalog::Resolved;
 use crate::search::semantic::{Nearness, POOL, State, fuse};
 use crate::search::{Found, Request};
 
@@ -61,32 +60,7 @@ pub(super) fn find(edition: &Edition, wanted: Wanted<'_>, near: Option<&Nearness
     let within_words = within.map(|within| within as &dyn Fn(usize) -> bool);
     let words = |limit| edition.search().find(Request { query, within: within_words, limit });
     let Some(near) = near else { return words(limit) };
-    let named = named(edition, query);
+    let named: HashSet<usize> = edition.search().named_in(query).collect();
     let counts = |place: usize| within.is_none_or(|within| within(place));
     fuse(words(limit.max(POOL)), near, weight, limit, &counts, &|place| named.contains(&place))
-}
-
-/// The places of tools that a query names: as a whole, or by a word that is no word of a language, such as `get_me`.
-fn named(edition: &Edition, query: &str) -> HashSet<usize> {
-    let is_name = |word: &&str| {
-        let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
-        inner.contains(['_', '.', '-', ':', '/'])
-            || inner
-                .chars()
-                .zip(inner.chars().skip(1))
-                .any(|(one, next)| one.is_lowercase() && next.is_uppercase())
-    };
-    let ends = |c: char| !c.is_alphanumeric() && c != '_';
-    let words = query.split_whitespace().filter(is_name).take(20).map(|word| word.trim_matches(ends));
-    let mut places = HashSet::new();
-    for name in std::iter::once(query.trim()).chain(words).filter(|name| !name.is_empty()) {
-        match edition.resolve(name) {
-            Ok(place) => _ = places.insert(place),
-            Err(Resolved::Ambiguous(tools)) => {
-                places.extend(tools.iter().filter_map(|tool| edition.catalog().position(&tool.name)));
-            }
-            Err(_) => {}
-        }
-    }
-    places
 }

@@ -8,6 +8,11 @@ const MAX_NAME: usize = 200;
 const MAX_IDENTIFIERS: usize = 200;
 
 impl Index {
+    /// The places of the entries that a query names.
+    pub fn named_in(&self, query: &str) -> impl Iterator<Item = usize> {
+        self.mentioned(query).into_iter().map(|entry| entry as usize)
+    }
+
     /// The entries that a query names, in the order in which it does: it is the name, it says just the words of the name,
     /// or the name stands in it and can be nothing else.
     pub(super) fn mentioned(&self, query: &str) -> Vec<u32> {
