@@ -16,16 +16,20 @@
 pub mod catalog; // raw tools in, one checked catalog out
 pub mod cli; // the command line
 pub mod config; // toolcrib.toml
+pub mod exec; // a call is checked, gated, run, and wrapped
 pub mod finding; // what is wrong with the input, and where
 pub mod functions; // what agents call, and what they get
+pub mod help; // short and full answers on ops and groups
 pub mod model; // a model behind an OpenAI-compatible API
 pub mod provider; // every provider's wire: payloads out, calls in, results out
+pub mod refusal; // why a call has no result
 pub mod render; // a catalog becomes documentation
 pub mod report; // what a catalog costs, in tokens
 pub mod search; // which tools fit what somebody wants
 pub mod serve; // the server: the running catalog, and the doors to it
 pub mod site; // web pages for people
 pub mod sources; // bytes in, raw tools out
+pub mod state; // what outlives a call: keys, approvals, sessions, traces
 pub mod tokens; // token counts, offline
 pub mod tool; // the nouns of one tool
 pub mod watch; // when what a catalog is made of changes

@@ -7,23 +7,27 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 /// The layers of ARCHITECTURE.md. A module imports from lower numbers only, never sideways.
-const LAYERS: [(&str, u8); 16] = [
+const LAYERS: [(&str, u8); 20] = [
     ("tool", 0),
     ("finding", 0),
     ("tokens", 0),
     ("config", 1),
     ("sources", 2),
-    ("catalog", 3),
     ("model", 2),
+    ("catalog", 3),
     ("provider", 4),
     ("render", 4),
     ("search", 4),
+    ("help", 4),
+    ("state", 4),
     ("report", 5),
     ("watch", 5),
-    ("site", 6),
-    ("functions", 6),
-    ("serve", 7),
-    ("cli", 8),
+    ("refusal", 5),
+    ("exec", 6),
+    ("site", 7),
+    ("functions", 7),
+    ("serve", 8),
+    ("cli", 9),
 ];
 const MAX_LINES: usize = 400;
 

@@ -99,7 +99,7 @@ pub(super) fn answer(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
     let (services, waiting) = super::services::of_command(args, catalog);
-    let context = Context { edition: Arc::new(edition), services: Arc::new(services) };
+    let context = Context { edition: Arc::new(edition), services: Arc::new(services), caller: Arc::default() };
     let answer = runtime.block_on(function.call(&context, arguments));
     waiting.iter().for_each(Spinner::finish);
     Ok(answer)

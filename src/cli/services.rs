@@ -48,7 +48,7 @@ fn services(args: &CatalogArgs, catalog: &Catalog, patience: Duration) -> Servic
             Err(reason) => Meaning::Broken(reason),
         },
     };
-    Services { semantic, llm: search.llm.as_ref().map(|configured| chat(args, configured)) }
+    Services { semantic, llm: search.llm.as_ref().map(|configured| chat(args, configured)), ..Services::default() }
 }
 
 fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn Embed>, String> {

@@ -5,6 +5,7 @@
 //! 3. [`Overlay`]s give tools what their source does not say; presets are overlays that we ship.
 
 mod eval;
+mod exec;
 mod overlay;
 mod payload;
 mod preset;
@@ -13,6 +14,7 @@ mod search;
 mod selector;
 mod serve;
 mod server;
+mod state;
 
 use std::path::PathBuf;
 
@@ -20,17 +22,19 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::tool::DescriptionMode;
+use crate::tool::{DescriptionMode, Effect};
 
 pub use eval::{Eval, Thresholds};
+pub use exec::{Exec, RequireDoc};
 pub use overlay::Overlay;
 pub use payload::{Deferred, Payload, Repair, SearchBy, Surface};
 pub use preset::preset_names;
 pub use read::{Workspace, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
-pub use serve::{Listed, Serve, ServeLimits, ServeToken};
+pub use serve::{Listed, Serve, ServeLimits, ServeSurface, ServeToken};
 pub use server::Server;
+pub use state::{State, WhenUnwritable};
 
 /// The configuration of a catalog. Everything is optional.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -69,6 +73,13 @@ pub struct Config {
     pub search: Search,
     /// How the catalog is served.
     pub serve: Serve,
+    /// The servers that run tools, by the names that backends have for them.
+    #[serde(rename = "server")]
+    pub servers: IndexMap<String, Server>,
+    /// How calls are run.
+    pub exec: Exec,
+    /// Where what outlives a call is kept.
+    pub state: State,
     /// How well search has to do on it.
     pub eval: Eval,
 }
@@ -135,6 +146,8 @@ pub struct Profile {
     pub deferred: Selectors,
     /// The mode of the profile's tools for which nothing else says one.
     pub description_mode: Option<DescriptionMode>,
+    /// The most that its calls may change, where that is less than `[exec] allow`.
+    pub allow: Option<Effect>,
 }
 
 /// Which findings matter.

@@ -38,6 +38,8 @@ impl Overlay {
             effect,
             safe,
             approval,
+            dry_run,
+            context_shift,
             when_forbidden,
             cost,
             strict,

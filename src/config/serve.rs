@@ -5,6 +5,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::tool::Effect;
+
 /// How a catalog is served.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -19,8 +21,44 @@ pub struct Serve {
     pub tokens: Vec<ServeToken>,
     /// Which functions the list of an MCP client shows.
     pub functions: Listed,
+    /// What the list of an MCP client shows: our functions, or the catalog's own tools.
+    pub surface: ServeSurface,
+    /// Whether `tool_exec` is two tools, one that reads and one that changes, so that a client can ask about the second.
+    pub split_exec: bool,
     /// How much is too much.
     pub limits: ServeLimits,
+}
+
+/// What the list of an MCP client shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ServeSurface {
+    /// Our functions.
+    #[default]
+    Gateway,
+    /// The catalog's tools, those that are deferred in short form, and the functions that tell of them.
+    Hybrid,
+    /// The catalog's tools.
+    Full,
+}
+
+impl ServeSurface {
+    /// Every choice.
+    pub const ALL: [ServeSurface; 3] = [ServeSurface::Gateway, ServeSurface::Hybrid, ServeSurface::Full];
+
+    /// The word used in files and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ServeSurface::Gateway => "gateway",
+            ServeSurface::Hybrid => "hybrid",
+            ServeSurface::Full => "full",
+        }
+    }
+
+    /// The choice with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|surface| surface.as_str() == name)
+    }
 }
 
 /// Which functions a list shows. Every function can be called, whichever are listed.
@@ -62,6 +100,10 @@ impl Listed {
 pub struct ServeToken {
     /// The environment variable that holds it.
     pub env: String,
+    /// What whoever shows it is called in traces; the variable's name when absent.
+    pub name: Option<String>,
+    /// The most that its calls may change, where that is less than `[exec] allow`.
+    pub allow: Option<Effect>,
     /// The roles of who shows it: tools with `allowed_roles` are there for those roles only.
     pub roles: Vec<String>,
 }

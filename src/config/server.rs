@@ -1,4 +1,4 @@
-//! A live MCP server as a source: the command that starts it, or where it answers.
+//! A server, as a source of tools or to run them: the command that starts it, or where it answers.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,9 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A live MCP server: a `command` that is run, or a `url`. In values of `env` and `headers`, `${NAME}` stands for the
-/// environment variable `NAME`.
+/// A server: a `command` that is run and speaks MCP, or a `url`, at which MCP is spoken or to which the paths of HTTP
+/// backends are added. In values of `env` and `headers`, `${NAME}` stands for the environment variable `NAME`; in
+/// `headers` for calls, `${caller:NAME}` stands for that header of the request of whoever calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
@@ -22,9 +23,18 @@ pub struct Server {
     pub url: Option<String>,
     /// The HTTP headers that it is sent.
     pub headers: IndexMap<String, String>,
-    /// How long connecting and listing may take.
+    /// How long connecting and listing, or one call, may take.
     #[schemars(range(min = 1))]
     pub timeout_seconds: u64,
+    /// How many redirects an HTTP backend follows, all of them to the same origin.
+    pub redirects: usize,
+    /// How often a request of an HTTP backend is tried again, where that cannot do harm.
+    pub retries: u32,
+    /// The most that a call may return.
+    #[schemars(range(min = 1))]
+    pub max_bytes: usize,
+    /// The header in which an HTTP backend wants the idempotency key of a call. With it, writes may be tried again too.
+    pub idempotency_header: Option<String>,
 }
 
 impl Default for Server {
@@ -36,6 +46,10 @@ impl Default for Server {
             url: None,
             headers: IndexMap::new(),
             timeout_seconds: 30,
+            redirects: 0,
+            retries: 2,
+            max_bytes: 16 << 20,
+            idempotency_header: None,
         }
     }
 }

@@ -3,10 +3,9 @@
 use std::sync::OnceLock;
 
 use bytes::Bytes;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::provider::call::FieldError;
+use crate::refusal::{ErrorCode, Refusal};
 use crate::search::semantic::State;
 
 /// The answer to a call: `{"ok": true, ..., "meta": {...}}`, or `{"ok": false, "error": {...}, "meta": {...}}`.
@@ -24,140 +23,6 @@ enum Body {
     Own(Map<String, Value>),
     /// JSON that was made before, whole; read only by who wants its fields.
     Kept(Bytes, OnceLock<Map<String, Value>>),
-}
-
-/// What kind of thing went wrong; stable, and documented in `docs/errors.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum ErrorCode {
-    /// The arguments do not fit the schema of the function.
-    ValidationError,
-    /// There is no such tool, for this caller.
-    NotFound,
-    /// Several tools go by this name.
-    Ambiguous,
-    /// No tool has what was asked for, in this category.
-    NoMatchInCategory,
-    /// There is no such category.
-    UnknownPath,
-    /// The discovery protocol's word for [`ErrorCode::NotFound`].
-    ToolNotFound,
-    /// The tool is there, and not for this caller.
-    NotAuthorized,
-    /// The catalog has changed since the cursor was given.
-    CursorExpired,
-    /// The call is right, and nothing here can run it.
-    NoBackend,
-    /// A mistake of ours, or of a template.
-    Internal,
-}
-
-impl ErrorCode {
-    /// Every code.
-    pub const ALL: [ErrorCode; 10] = [
-        ErrorCode::ValidationError,
-        ErrorCode::NotFound,
-        ErrorCode::Ambiguous,
-        ErrorCode::NoMatchInCategory,
-        ErrorCode::UnknownPath,
-        ErrorCode::ToolNotFound,
-        ErrorCode::NotAuthorized,
-        ErrorCode::CursorExpired,
-        ErrorCode::NoBackend,
-        ErrorCode::Internal,
-    ];
-
-    /// As it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ErrorCode::ValidationError => "VALIDATION_ERROR",
-            ErrorCode::NotFound => "NOT_FOUND",
-            ErrorCode::Ambiguous => "AMBIGUOUS",
-            ErrorCode::NoMatchInCategory => "NO_MATCH_IN_CATEGORY",
-            ErrorCode::UnknownPath => "UNKNOWN_PATH",
-            ErrorCode::ToolNotFound => "TOOL_NOT_FOUND",
-            ErrorCode::NotAuthorized => "NOT_AUTHORIZED",
-            ErrorCode::CursorExpired => "CURSOR_EXPIRED",
-            ErrorCode::NoBackend => "NO_BACKEND",
-            ErrorCode::Internal => "INTERNAL",
-        }
-    }
-
-    /// The HTTP status that goes with it.
-    pub fn http_status(self) -> u16 {
-        match self {
-            ErrorCode::ValidationError => 400,
-            ErrorCode::NotAuthorized => 403,
-            ErrorCode::NotFound
-            | ErrorCode::NoMatchInCategory
-            | ErrorCode::UnknownPath
-            | ErrorCode::ToolNotFound => 404,
-            ErrorCode::Ambiguous => 409,
-            ErrorCode::CursorExpired => 410,
-            ErrorCode::Internal => 500,
-            ErrorCode::NoBackend => 501,
-        }
-    }
-}
-
-/// Why a call has no result, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Refusal {
-    /// What kind of thing.
-    pub code: ErrorCode,
-    /// In one line.
-    pub message: String,
-    /// Each argument that does not fit.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub field_errors: Vec<FieldError>,
-    /// Names that may have been meant, best first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub nearest: Vec<String>,
-    /// Where to look instead: categories, tools.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub hints: Map<String, Value>,
-    /// What to do next.
-    pub next_action: String,
-    /// Arguments that would have been right.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub example: Option<Value>,
-    /// The call as it was checked, for somebody who can run it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub call: Option<Value>,
-}
-
-impl Refusal {
-    /// Says what is wrong and what to do next.
-    pub fn new(code: ErrorCode, message: impl Into<String>, next_action: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            field_errors: Vec::new(),
-            nearest: Vec::new(),
-            hints: Map::new(),
-            next_action: next_action.into(),
-            example: None,
-            call: None,
-        }
-    }
-
-    /// With what is wrong with an argument.
-    pub(super) fn field(mut self, pointer: &str, message: &str) -> Self {
-        self.field_errors.push(FieldError {
-            pointer: pointer.into(),
-            message: message.into(),
-            nearest: None,
-        });
-        self
-    }
-
-    /// With something to look at instead, unless there is nothing.
-    pub(super) fn hint(mut self, what: &str, list: Vec<Value>) -> Self {
-        if !list.is_empty() {
-            self.hints.insert(what.into(), list.into());
-        }
-        self
-    }
 }
 
 impl Answer {

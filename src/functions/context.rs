@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::Edition;
+use crate::exec::Caller;
 use crate::model::Model;
-use crate::search::semantic::{Semantic, State};
+use crate::search::semantic::{self, Semantic};
+use crate::state::{Forgetful, State};
 
 /// What a call has at hand.
 #[derive(Clone, Debug)]
@@ -13,15 +15,18 @@ pub struct Context {
     pub edition: Arc<Edition>,
     /// What all calls share.
     pub services: Arc<Services>,
+    /// Who calls.
+    pub caller: Arc<Caller>,
 }
 
 /// What outlives catalogs and is shared by all calls.
-#[derive(Default)]
 pub struct Services {
     /// Search by meaning.
     pub semantic: Meaning,
     /// The model behind the scorer `llm` of `pick`, or why it cannot be asked.
     pub llm: Option<Result<Arc<dyn Model + Send + Sync>, String>>,
+    /// What outlives a call.
+    pub state: Arc<dyn State>,
 }
 
 /// Search by meaning, where it is configured.
@@ -39,7 +44,13 @@ pub enum Meaning {
 impl Context {
     /// A call that sees this edition, with no services.
     pub fn of(edition: Arc<Edition>) -> Self {
-        Self { edition, services: Arc::default() }
+        Self { edition, services: Arc::default(), caller: Arc::default() }
+    }
+}
+
+impl Default for Services {
+    fn default() -> Self {
+        Self { semantic: Meaning::Off, llm: None, state: Arc::new(Forgetful) }
     }
 }
 
@@ -54,19 +65,19 @@ impl Services {
 
 impl Meaning {
     /// Whether searches find it at work, and why not, for the operator.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> semantic::State {
         match self {
-            Meaning::Off => State::Off,
-            Meaning::Broken(reason) => State::Unavailable(reason.clone()),
+            Meaning::Off => semantic::State::Off,
+            Meaning::Broken(reason) => semantic::State::Unavailable(reason.clone()),
             Meaning::On(semantic) => semantic.state(),
         }
     }
 
     /// The same for callers, who should not learn where the model is.
-    pub fn brief(&self) -> State {
+    pub fn brief(&self) -> semantic::State {
         match self {
-            Meaning::Off => State::Off,
-            Meaning::Broken(_) => State::Unavailable("the model cannot be used as it is configured".into()),
+            Meaning::Off => semantic::State::Off,
+            Meaning::Broken(_) => semantic::State::Unavailable("the model cannot be used as it is configured".into()),
             Meaning::On(semantic) => semantic.brief(),
         }
     }
@@ -75,6 +86,6 @@ impl Meaning {
 impl std::fmt::Debug for Services {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let has_llm = self.llm.is_some();
-        to.debug_struct("Services").field("semantic", &self.semantic).field("llm", &has_llm).finish()
+        to.debug_struct("Services").field("semantic", &self.semantic).field("llm", &has_llm).field("state", &self.state).finish()
     }
 }

@@ -23,7 +23,8 @@ use serde_json::Value;
 
 use crate::catalog::{self, Tool};
 
-pub use answer::{Answer, ErrorCode, Refusal};
+pub use crate::refusal::{ErrorCode, Refusal};
+pub use answer::Answer;
 pub use context::{Context, Meaning, Services};
 pub use edition::{Edition, IndexPage, Page};
 pub use find::{Searched, Wanted};

@@ -5,7 +5,7 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use subtle::ConstantTimeEq;
 
-use super::Caller;
+use crate::exec::Caller;
 
 /// Shorter tokens could be guessed.
 const SHORTEST: usize = 16;
@@ -70,7 +70,7 @@ impl Tokens {
                 found = Some(roles);
             }
         }
-        found.map(|roles| Caller { roles: Some(roles.clone()) }).ok_or(Unknown::Wrong)
+        found.map(|roles| Caller { roles: Some(roles.clone()), ..Caller::default() }).ok_or(Unknown::Wrong)
     }
 }
 
@@ -92,8 +92,8 @@ mod tests {
             tokens.caller(&[(AUTHORIZATION, value.parse().unwrap())].into_iter().collect::<HeaderMap>())
         };
         let roles = Some(vec!["a".to_string(), "b".to_string()]);
-        assert_eq!(caller("Bearer 0123456789abcdef"), Ok(Caller { roles: roles.clone() }));
-        assert_eq!(caller("bearer  0123456789abcdef "), Ok(Caller { roles }));
+        assert_eq!(caller("Bearer 0123456789abcdef"), Ok(Caller { roles: roles.clone(), ..Caller::default() }));
+        assert_eq!(caller("bearer  0123456789abcdef "), Ok(Caller { roles, ..Caller::default() }));
         for wrong in
             ["Bearer 0123456789abcdeX", "Bearer ", "Basic 0123456789abcdef", "Bearer", "0123456789abcdef"]
         {
@@ -108,6 +108,6 @@ mod tests {
         let error = Tokens::default().add("hunter2", &[]).unwrap_err();
         assert!(!error.contains("hunter2"), "{error}");
         assert!(Tokens::default().add("with a space in the middle", &[]).is_err());
-        assert_eq!(Tokens::default().caller(&HeaderMap::new()), Ok(Caller { roles: None }));
+        assert_eq!(Tokens::default().caller(&HeaderMap::new()), Ok(Caller::default()));
     }
 }

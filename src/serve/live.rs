@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::watch;
 
-use super::Caller;
+use crate::exec::Caller;
 use super::http::Shelf;
 use super::indexing::Indexing;
 use crate::catalog::Checked;
@@ -169,7 +169,7 @@ impl Live {
     /// What a call by this caller has at hand.
     pub fn context(&self, caller: &Caller) -> Context {
         let edition = Arc::clone(self.current.load().edition(caller));
-        Context { edition, services: Arc::clone(&self.services) }
+        Context { edition, services: Arc::clone(&self.services), caller: Arc::new(caller.clone()) }
     }
 
     /// What is wrong with the catalog on disk, if it is not the one that is served.

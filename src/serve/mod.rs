@@ -3,12 +3,11 @@
 //!
 //! 1. [`live`] holds the current [`Generation`], swaps it when the catalog changes, and tells who listens;
 //!    [`indexing`] makes it ready to be searched.
-//! 2. [`auth`] knows the tokens; a [`caller`] is who asks, and what that lets them see.
+//! 2. [`auth`] knows the tokens, and finds out who calls.
 //! 3. [`http`] is the door for HTTP, [`mcp`] that for MCP clients. Calls of functions pass a [`gate`], the
 //!    same for both; [`metrics`] count what passes through.
 
 pub mod auth;
-pub mod caller;
 pub mod gate;
 pub mod http;
 mod indexing;
@@ -17,7 +16,6 @@ pub mod mcp;
 pub mod metrics;
 
 pub use auth::Tokens;
-pub use caller::Caller;
 pub use gate::Gate;
 pub use live::{Generation, Live, Setting, Trouble};
 pub use metrics::{Metrics, Route};

@@ -53,7 +53,7 @@ const COMMON_KEYS: [&str; 8] =
     ["type", "name", "description", "title", "tags", "notes", "cost", "deprecated"];
 
 /// The fields of a native definition that tell it from other things.
-const TELLING_KEYS: [&str; 21] = [
+const TELLING_KEYS: [&str; 23] = [
     "category",
     "short_description",
     "description_mode",
@@ -66,6 +66,8 @@ const TELLING_KEYS: [&str; 21] = [
     "effect",
     "safe",
     "approval",
+    "dry_run",
+    "context_shift",
     "allowed_roles",
     "when_forbidden",
     "capabilities",

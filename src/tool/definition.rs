@@ -69,6 +69,12 @@ pub struct Definition {
     /// Whether a person must approve each call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<bool>,
+    /// Whether a call only says what it would do, unless it asks for more; for what has a large effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry_run: Option<bool>,
+    /// Where a result says what the session is about from now on: a JSON pointer into it (API-5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_shift: Option<String>,
     /// Roles that may see and call the tool; empty means everyone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_roles: Vec<String>,

@@ -157,11 +157,11 @@ pub fn model(url: &str) -> Arc<dyn Embed> {
 pub fn services(url: &str, cache: Option<&Path>) -> Arc<Services> {
     let patience = Duration::from_secs(20);
     let options = Options { patience, cache: cache.map(Path::to_path_buf), ..Options::default() };
-    Arc::new(Services { semantic: Meaning::On(Arc::new(Semantic::start(model(url), options))), llm: None })
+    Arc::new(Services { semantic: Meaning::On(Arc::new(Semantic::start(model(url), options))), llm: None, ..Services::default() })
 }
 
 pub fn search(edition: &Arc<Edition>, services: &Arc<Services>, query: &str) -> Searched {
-    let context = Context { edition: Arc::clone(edition), services: Arc::clone(services) };
+    let context = Context { edition: Arc::clone(edition), services: Arc::clone(services), caller: Arc::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(context.search(&[Wanted { query, within: None, limit: 5 }]))
 }
@@ -218,7 +218,7 @@ fn several_queries_are_one_question_and_none_is_asked_twice() {
     search(&edition, &services, "quaxolotl");
     server.asked();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let context = Context { edition, services };
+    let context = Context { edition, services, caller: Arc::default() };
     let within = |place: usize| place != 1;
     let wanted = |query| Wanted { query, within: Some(&within), limit: 2 };
     let heads = server.heads().matches("POST").count();

@@ -22,7 +22,8 @@ use super::problem::{Problem, ProblemCode};
 use super::{Heavy, Hosts, Response, Shared, docs, functions, routes};
 use crate::config::ServeLimits;
 use crate::serve::auth::Unknown;
-use crate::serve::{Caller, Gate, Live, Metrics, Route, Tokens};
+use crate::exec::Caller;
+use crate::serve::{Gate, Live, Metrics, Route, Tokens};
 use crate::site;
 
 /// The policy of every page, with what a page cannot say of itself.
@@ -121,7 +122,7 @@ impl Door {
         match self.shared.tokens.caller(&asked.headers) {
             // Whoever watches over the process has no token; more than that it is well they do not learn.
             Err(_) if matches!(asked.uri.path(), "/healthz" | "/readyz") => {
-                Ok(Caller { roles: Some(Vec::new()) })
+                Ok(Caller { roles: Some(Vec::new()), ..Caller::default() })
             }
             known => Ok(known?),
         }

@@ -24,7 +24,7 @@ use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::finding::nearest;
 use crate::functions::{Answer, Function};
-use crate::serve::Caller;
+use crate::exec::Caller;
 use crate::serve::gate::Stopped;
 
 /// `GET /v1`: every function with its definition.

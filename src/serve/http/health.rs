@@ -15,7 +15,7 @@ use super::pages::View;
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::finding::Severity;
-use crate::serve::Caller;
+use crate::exec::Caller;
 
 /// `GET /healthz`: the process lives.
 pub(super) async fn alive() -> Response {

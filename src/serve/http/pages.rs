@@ -14,7 +14,8 @@ use super::problem::{Problem, ProblemCode};
 use super::{Response, Shelf};
 use crate::finding::Finding;
 use crate::render::TemplateError;
-use crate::serve::{Caller, Generation, Live};
+use crate::exec::Caller;
+use crate::serve::{Generation, Live};
 use crate::site::Page;
 
 /// What stands at the top for those who may not know how much is wrong.

@@ -14,7 +14,7 @@ use super::kept::Varies;
 use super::pages::View;
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared, docs, functions, health, openapi, whole};
-use crate::serve::Caller;
+use crate::exec::Caller;
 
 /// All routes but that of MCP.
 pub(super) fn routes(shared: Arc<Shared>) -> Router {

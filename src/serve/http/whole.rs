@@ -11,7 +11,7 @@ use super::problem::{Problem, ProblemCode};
 use super::shelf::{Index, Shelf};
 use super::{Response, Shared, stream};
 use crate::catalog::{ProfileTool, registry_head, registry_line};
-use crate::serve::Caller;
+use crate::exec::Caller;
 use crate::tool::DescriptionMode;
 
 /// `GET /registry.json`: kept, and to be had in ranges, unless there are very many tools.

@@ -12,7 +12,8 @@ use tokio::sync::watch;
 
 use super::resources;
 use crate::functions::Edition;
-use crate::serve::{Caller, Live};
+use crate::exec::Caller;
+use crate::serve::Live;
 
 /// The docs that a client watches, with the version it knows; none of a doc that is not there.
 type Watched = HashMap<String, Option<String>>;

@@ -17,7 +17,8 @@ use tokio::sync::{Semaphore, watch};
 
 use super::{FRESH_FOR, changes, complete, cursor, instructions, resources, tools, uri};
 use crate::functions::Edition;
-use crate::serve::{Caller, Gate, Live};
+use crate::exec::Caller;
+use crate::serve::{Gate, Live};
 
 /// The methods that take parameters which may be wrong; not those that the newer wire has removed, which are unknown there.
 const KNOWN: [&str; 8] = [

@@ -81,7 +81,7 @@ fn nobody_waits_for_vectors_of_tools_in_a_server() {
     server.set(answers(503, "{\"error\": \"loading\"}"));
     let edition = edition(TOOLS);
     let semantic = Arc::new(Semantic::start(model(&server.url), Options::default()));
-    let services = Arc::new(Services { semantic: Meaning::On(semantic), llm: None });
+    let services = Arc::new(Services { semantic: Meaning::On(semantic), llm: None, ..Services::default() });
     services.prepare(&edition);
     let started = Instant::now();
     let searched = search(&edition, &services, "refund a customer");
@@ -104,7 +104,7 @@ fn nobody_waits_for_vectors_of_tools_in_a_server() {
 fn a_model_that_is_gone_is_said_to_be() {
     let edition = edition(TOOLS);
     let semantic = Arc::new(Semantic::start(model("http://127.0.0.1:1"), Options::default()));
-    let services = Arc::new(Services { semantic: Meaning::On(semantic), llm: None });
+    let services = Arc::new(Services { semantic: Meaning::On(semantic), llm: None, ..Services::default() });
     search(&edition, &services, "quaxolotl");
     soon("the trouble shows", || {
         let state = services.semantic.state().to_string();

@@ -1,0 +1,43 @@
+//! Who calls. The doors find out; everything else is told.
+
+use std::sync::Arc;
+
+use http::HeaderMap;
+
+use crate::state::Session;
+use crate::tool::Effect;
+
+/// Somebody who calls, after authentication.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// What traces call them; empty where everybody may come in.
+    pub name: Arc<str>,
+    /// The roles of the token that was shown, sorted; `None` where no tokens are configured, which stands for all.
+    pub roles: Option<Vec<String>>,
+    /// The most that their calls may change, whatever the configuration allows.
+    pub allow: Effect,
+    /// What they call the session that this belongs to.
+    pub session: Option<Arc<str>>,
+    /// The headers of their request that backends are to be sent.
+    pub headers: HeaderMap,
+}
+
+impl Default for Caller {
+    fn default() -> Self {
+        Self {
+            name: Arc::from(""),
+            roles: None,
+            allow: Effect::Destructive,
+            session: None,
+            headers: HeaderMap::new(),
+        }
+    }
+}
+
+impl Caller {
+    /// The session, which is theirs alone.
+    pub fn session(&self) -> Option<Session> {
+        let id = Arc::clone(self.session.as_ref()?);
+        Some(Session { caller: Arc::clone(&self.name), id })
+    }
+}

@@ -1,0 +1,181 @@
+//! Why a call has no result: a stable code, what is wrong with which argument, and what to do next.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::provider::call::FieldError;
+
+/// What kind of thing went wrong; stable, and documented in `docs/errors.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ErrorCode {
+    /// The arguments do not fit the schema of the function.
+    ValidationError,
+    /// There is no such tool, for this caller.
+    NotFound,
+    /// Several tools go by this name.
+    Ambiguous,
+    /// No tool has what was asked for, in this category.
+    NoMatchInCategory,
+    /// There is no such category.
+    UnknownPath,
+    /// The discovery protocol's word for [`ErrorCode::NotFound`].
+    ToolNotFound,
+    /// The tool is there, and not for this caller.
+    NotAuthorized,
+    /// The catalog has changed since the cursor was given.
+    CursorExpired,
+    /// The call is right, and nothing here can run it.
+    NoBackend,
+    /// The call would change more than is allowed, or a person has refused it.
+    PermissionDenied,
+    /// A person has to approve the call first; it waits in the queue.
+    ApprovalRequired,
+    /// The tool's doc has to be read before it is called.
+    DocRequired,
+    /// The idempotency key was used for another call.
+    Conflict,
+    /// Whether an earlier call with this key did its work cannot be known.
+    OutcomeUnknown,
+    /// The same call has failed again and again.
+    LoopStopped,
+    /// What runs the tool answered with an error, or cannot be reached.
+    BackendError,
+    /// What runs the tool did not answer in time.
+    BackendTimeout,
+    /// What has to be kept cannot be written.
+    StateUnavailable,
+    /// A mistake of ours, or of a template.
+    Internal,
+}
+
+impl ErrorCode {
+    /// Every code.
+    pub const ALL: [ErrorCode; 19] = [
+        ErrorCode::ValidationError,
+        ErrorCode::NotFound,
+        ErrorCode::Ambiguous,
+        ErrorCode::NoMatchInCategory,
+        ErrorCode::UnknownPath,
+        ErrorCode::ToolNotFound,
+        ErrorCode::NotAuthorized,
+        ErrorCode::CursorExpired,
+        ErrorCode::NoBackend,
+        ErrorCode::PermissionDenied,
+        ErrorCode::ApprovalRequired,
+        ErrorCode::DocRequired,
+        ErrorCode::Conflict,
+        ErrorCode::OutcomeUnknown,
+        ErrorCode::LoopStopped,
+        ErrorCode::BackendError,
+        ErrorCode::BackendTimeout,
+        ErrorCode::StateUnavailable,
+        ErrorCode::Internal,
+    ];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ErrorCode::ValidationError => "VALIDATION_ERROR",
+            ErrorCode::NotFound => "NOT_FOUND",
+            ErrorCode::Ambiguous => "AMBIGUOUS",
+            ErrorCode::NoMatchInCategory => "NO_MATCH_IN_CATEGORY",
+            ErrorCode::UnknownPath => "UNKNOWN_PATH",
+            ErrorCode::ToolNotFound => "TOOL_NOT_FOUND",
+            ErrorCode::NotAuthorized => "NOT_AUTHORIZED",
+            ErrorCode::CursorExpired => "CURSOR_EXPIRED",
+            ErrorCode::NoBackend => "NO_BACKEND",
+            ErrorCode::PermissionDenied => "PERMISSION_DENIED",
+            ErrorCode::ApprovalRequired => "APPROVAL_REQUIRED",
+            ErrorCode::DocRequired => "DOC_REQUIRED",
+            ErrorCode::Conflict => "CONFLICT",
+            ErrorCode::OutcomeUnknown => "OUTCOME_UNKNOWN",
+            ErrorCode::LoopStopped => "LOOP_STOPPED",
+            ErrorCode::BackendError => "BACKEND_ERROR",
+            ErrorCode::BackendTimeout => "BACKEND_TIMEOUT",
+            ErrorCode::StateUnavailable => "STATE_UNAVAILABLE",
+            ErrorCode::Internal => "INTERNAL",
+        }
+    }
+
+    /// The HTTP status that goes with it.
+    pub fn http_status(self) -> u16 {
+        match self {
+            ErrorCode::ValidationError => 400,
+            ErrorCode::NotAuthorized | ErrorCode::PermissionDenied | ErrorCode::ApprovalRequired => 403,
+            ErrorCode::NotFound
+            | ErrorCode::NoMatchInCategory
+            | ErrorCode::UnknownPath
+            | ErrorCode::ToolNotFound => 404,
+            ErrorCode::Ambiguous | ErrorCode::Conflict | ErrorCode::OutcomeUnknown => 409,
+            ErrorCode::CursorExpired => 410,
+            ErrorCode::DocRequired => 428,
+            ErrorCode::LoopStopped => 429,
+            ErrorCode::Internal => 500,
+            ErrorCode::NoBackend => 501,
+            ErrorCode::BackendError => 502,
+            ErrorCode::StateUnavailable => 503,
+            ErrorCode::BackendTimeout => 504,
+        }
+    }
+}
+
+/// Why a call has no result, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Refusal {
+    /// What kind of thing.
+    pub code: ErrorCode,
+    /// In one line.
+    pub message: String,
+    /// Each argument that does not fit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub field_errors: Vec<FieldError>,
+    /// Names that may have been meant, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<String>,
+    /// Where to look instead: categories, tools.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub hints: Map<String, Value>,
+    /// What to do next.
+    pub next_action: String,
+    /// Arguments that would have been right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub example: Option<Value>,
+    /// The call as it was checked, for somebody who can run it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<Value>,
+}
+
+impl Refusal {
+    /// Says what is wrong and what to do next.
+    pub fn new(code: ErrorCode, message: impl Into<String>, next_action: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            field_errors: Vec::new(),
+            nearest: Vec::new(),
+            hints: Map::new(),
+            next_action: next_action.into(),
+            example: None,
+            call: None,
+        }
+    }
+
+    /// With what is wrong with an argument.
+    pub fn field(mut self, pointer: &str, message: &str) -> Self {
+        self.field_errors.push(FieldError {
+            pointer: pointer.into(),
+            message: message.into(),
+            nearest: None,
+        });
+        self
+    }
+
+    /// With something to look at instead, unless there is nothing.
+    pub fn hint(mut self, what: &str, list: Vec<Value>) -> Self {
+        if !list.is_empty() {
+            self.hints.insert(what.into(), list.into());
+        }
+        self
+    }
+}

@@ -1,0 +1,205 @@
+//! What outlives a call: idempotency keys, approvals, sessions, results that are read on, and the trace of it all. A server
+//! keeps nothing else, so that another one beside it, or after it, goes on where it was.
+//!
+//! 1. [`State`] is what there is to keep and to ask; it knows nothing of tools.
+//! 2. [`Event`] is one line of a trace.
+
+mod event;
+mod forgetful;
+mod key;
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use event::{Event, EventKind, Events};
+pub use forgetful::Forgetful;
+pub use key::random_id;
+
+/// An answer that is waited for.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Send + 'a>>;
+
+/// What outlives a call.
+pub trait State: Send + Sync + fmt::Debug {
+    /// Writes down what happened, soon. Nobody waits for it; what could not be written is counted in [`Health`].
+    fn record(&self, event: Event);
+
+    /// Whether it can be written to, as far as is known.
+    fn health(&self) -> Health;
+
+    /// Takes an idempotency key for one call, durably, before anything is run. The claim holds for `lease`, and is renewed
+    /// by claiming again with the same `owner`.
+    fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Claimed>;
+
+    /// Writes down, durably, what became of a claim; only for the owner that has it.
+    fn settle<'a>(&'a self, claim: &'a Claim, outcome: Settled) -> Pending<'a, ()>;
+
+    /// Puts a call in the queue of those that wait for a person; the one that waits there already, or has been decided
+    /// and not used, if it is the same caller's and the same call (`fingerprint`).
+    fn ask<'a>(&'a self, request: &'a Approval) -> Pending<'a, Approval>;
+
+    /// Uses an approval up, so that it serves for one run; false where it was not there to be used.
+    fn take<'a>(&'a self, id: &'a str) -> Pending<'a, bool>;
+
+    /// The calls that wait, or all that are still kept, oldest first.
+    fn approvals(&self, waiting_only: bool) -> Pending<'_, Vec<Approval>>;
+
+    /// Says yes or no to a call that waits. None where there is no such call; else what it is now.
+    fn decide<'a>(&'a self, id: &'a str, yes: bool, reason: Option<&'a str>)
+    -> Pending<'a, Option<Approval>>;
+
+    /// Notes that a session was given the doc of an op.
+    fn give<'a>(&'a self, session: &'a Session, op: &'a str, doc_version: &'a str) -> Pending<'a, ()>;
+
+    /// The version of the doc that a session was given last.
+    fn given<'a>(&'a self, session: &'a Session, op: &'a str) -> Pending<'a, Option<String>>;
+
+    /// Counts a failure of a call (`fingerprint`) in a session, and says how many there are now.
+    fn fail<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32>;
+
+    /// What a session is about, once some result has said so.
+    fn context<'a>(&'a self, session: &'a Session) -> Pending<'a, Option<Value>>;
+
+    /// Changes what a session is about.
+    fn shift<'a>(&'a self, session: &'a Session, context: &'a Value) -> Pending<'a, ()>;
+
+    /// Keeps a result to be read on, for its caller.
+    fn keep<'a>(&'a self, result: &'a Kept) -> Pending<'a, ()>;
+
+    /// A result that was kept for this caller.
+    fn kept<'a>(&'a self, caller: &'a str, id: &'a str) -> Pending<'a, Option<Kept>>;
+
+    /// What happened, oldest first.
+    fn events<'a>(&'a self, wanted: &'a Events) -> Pending<'a, Vec<Event>>;
+
+    /// Forgets what is older than this, and waits until all that was recorded before is written.
+    fn forget(&self, older_than: Duration) -> Pending<'_, ()>;
+
+    /// Waits until all that was recorded before is written.
+    fn flush(&self) -> Pending<'_, ()>;
+}
+
+/// A session of one caller. Sessions of two callers are two, whatever they call them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Session {
+    /// Whose; empty where everybody may come in.
+    pub caller: Arc<str>,
+    /// As the caller calls it.
+    pub id: Arc<str>,
+}
+
+/// Whether state can be written to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    /// What is wrong, if the last write failed.
+    pub problem: Option<String>,
+    /// How many events were lost.
+    pub lost: u64,
+    /// Whether it is gone when the process ends.
+    pub is_volatile: bool,
+}
+
+/// Why state did not answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct StateError(pub String);
+
+/// An idempotency key, and the call that it is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Whose; keys of two callers are two.
+    pub caller: Arc<str>,
+    /// The key.
+    pub key: String,
+    /// The op.
+    pub op: String,
+    /// A hash of op and arguments.
+    pub fingerprint: String,
+    /// Who runs it; random, one for each call.
+    pub owner: String,
+}
+
+/// What came of a claim.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Claimed {
+    /// The key is ours: run the call.
+    Ours,
+    /// The call was run before; this was its answer.
+    Answered(Value),
+    /// Somebody runs it now.
+    Running,
+    /// Somebody began to run it, and will not tell what became of it.
+    Unknown,
+    /// The key was used for another call, of this op.
+    Conflict {
+        /// The op.
+        op: String,
+    },
+}
+
+/// What became of a call with a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Settled {
+    /// It was run, and this is the answer.
+    Answered(Value),
+    /// It was not run; the key is free.
+    Released,
+    /// It may have been run; nobody knows.
+    Unknown,
+}
+
+/// A call that waits for a person, or has been decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Approval {
+    /// What it is known by.
+    pub id: String,
+    /// Whose call.
+    pub caller: String,
+    /// In which session.
+    pub session: Option<String>,
+    /// The op.
+    pub op: String,
+    /// The arguments, for the person to see; redacted.
+    pub arguments: Value,
+    /// A hash of op and arguments.
+    pub fingerprint: String,
+    /// Since when, in milliseconds of Unix time.
+    pub asked_at: i64,
+    /// Until when it counts.
+    pub until: i64,
+    /// How it stands.
+    pub status: ApprovalStatus,
+    /// What the person said.
+    pub reason: Option<String>,
+}
+
+/// How an approval stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ApprovalStatus {
+    /// Nobody has decided.
+    Waiting,
+    /// Yes, once.
+    Approved,
+    /// No.
+    Denied,
+    /// Yes, and it was run.
+    Used,
+}
+
+/// A result that was too long to be returned whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// What it is known by.
+    pub id: String,
+    /// Who may read it.
+    pub caller: String,
+    /// All of it.
+    pub text: String,
+    /// Until when it is kept, in milliseconds of Unix time.
+    pub until: i64,
+}
