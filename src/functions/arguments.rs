@@ -25,10 +25,11 @@ pub(super) fn check(definition: &Tool, arguments: Value) -> Result<Value, Refusa
 
 /// Arguments that were checked, as a function's own type.
 pub(super) fn read<T: DeserializeOwned>(function: &str, arguments: Value) -> Result<T, Refusal> {
-    let problem = |arguments: &Value| T::deserialize(arguments).err().map(|error| error.to_string());
-    let Some(told) = problem(&arguments) else {
-        return serde_json::from_value(arguments).map_err(|_| unread(function, ""));
+    let told = match T::deserialize(&arguments) {
+        Ok(read) => return Ok(read),
+        Err(error) => error.to_string(),
     };
+    let problem = |arguments: &Value| T::deserialize(arguments).err().map(|error| error.to_string());
     // The problem is with the first argument without which it is another one.
     let names = arguments.as_object().into_iter().flat_map(|arguments| arguments.keys());
     let without = |name: &&String| {

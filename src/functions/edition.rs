@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
-use super::discovery;
+use super::{discovery, tool_help};
 use crate::catalog::{Catalog, Profile, ProfileTool, Resolved, Tool, Tree};
 use crate::render::{Doc, Docs, TemplateError, Templates};
 use crate::search::semantic::{self, Slot};
@@ -30,6 +30,7 @@ pub struct Edition {
     /// Who waits for those waits here, not on a thread.
     making: tokio::sync::Mutex<()>,
     expanded: Vec<OnceLock<Bytes>>,
+    help: tool_help::Kept,
 }
 
 /// The doc of one tool.
@@ -80,6 +81,7 @@ impl Edition {
         });
         let pages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
         let expanded = catalog.tools.iter().map(|_| OnceLock::new()).collect();
+        let help = tool_help::Kept::of(catalog.tools.len());
         let profile = profile.map(ToString::to_string);
         let (index, search, meaning) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (tree, categories) = (OnceLock::new(), OnceLock::new());
@@ -90,6 +92,7 @@ impl Edition {
             templates,
             pages,
             expanded,
+            help,
             catalog,
             index,
             search,
@@ -246,6 +249,11 @@ impl Edition {
     /// What is kept of the answers of `expand_tool`, by the place of the tool.
     pub(super) fn expanded(&self, index: usize) -> Option<&OnceLock<Bytes>> {
         self.expanded.get(index)
+    }
+
+    /// What is kept of the answers of `tool_help`, and the groups that it tells of.
+    pub(super) fn help(&self) -> &tool_help::Kept {
+        &self.help
     }
 
     /// The place of the tool that a name means: its canonical name, op, safe name or alias.

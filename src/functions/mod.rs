@@ -14,6 +14,7 @@ mod edition;
 mod find;
 pub mod pick;
 mod read_tool_doc;
+mod tool_help;
 mod tool_search;
 
 use std::future::Future;
@@ -43,15 +44,24 @@ enum Handler {
     Now(fn(&Context, Value) -> Result<Answer, Refusal>),
     /// After waiting for somebody else.
     Later(fn(Context, Value) -> Later),
+    /// From what is in memory, but for some calls.
+    Perhaps(fn(&Context, Value) -> Perhaps),
+}
+
+/// An answer, or one that is waited for.
+enum Perhaps {
+    Now(Result<Answer, Refusal>),
+    Later(Later),
 }
 
 /// An answer that is waited for.
 type Later = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
 
 /// Every function, in the order in which lists show them.
-const ALL: [Function; 8] = [
+const ALL: [Function; 9] = [
     Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) },
     Function { name: "tool_search", run: Handler::Later(tool_search::run) },
+    Function { name: "tool_help", run: Handler::Perhaps(tool_help::run) },
     Function { name: "list", run: Handler::Later(discovery::list) },
     Function { name: "search_nodes", run: Handler::Later(discovery::search_nodes) },
     Function { name: "search_tool_by_category", run: Handler::Later(discovery::search_tool_by_category) },
@@ -91,6 +101,10 @@ impl Function {
             (Err(refusal), _) => Err(refusal),
             (Ok(arguments), Handler::Now(run)) => run(context, arguments),
             (Ok(arguments), Handler::Later(run)) => run(context.clone(), arguments).await,
+            (Ok(arguments), Handler::Perhaps(run)) => match run(context, arguments) {
+                Perhaps::Now(answer) => answer,
+                Perhaps::Later(answer) => answer.await,
+            },
         };
         let answer = answer.map_err(|refusal| arguments::with_example(refusal, self.definition()));
         answer.unwrap_or_else(Answer::from).versioned(&context.edition.catalog().version)

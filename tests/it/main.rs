@@ -9,6 +9,7 @@ mod doors;
 mod eval;
 mod fixture;
 mod formats;
+mod help;
 mod hostile;
 mod import;
 mod kill;
