@@ -1,9 +1,9 @@
 //! What a call of one op needs, in few tokens. What it cannot do without is always there: summary, usage, the arguments
 //! that must be given, what it may change, and a ready-made call. The rest is added as long as there is room, in this order:
-//! the policy, what those arguments hold and are for, the types of the others, a row for each of them, notes, what they are
-//! for, limits.
+//! the policy, what those arguments hold and are for, the types of the others, notes, a row for each of the others with what it
+//! is for, limits. A long call is told with what must be given alone, where that is a call too.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::arguments::{Argument, arguments};
 use super::usage::{Optional, line};
@@ -12,7 +12,9 @@ use crate::catalog::Tool;
 use crate::tokens::estimate;
 
 /// What is kept free for what is told beside it (versions, receipt) and for the error of the estimate.
-const RESERVED: usize = 48;
+const RESERVED: usize = 56;
+/// A longer call than this is told with what must be given alone.
+const LONG_CALL: usize = 60;
 /// The most characters of what an argument is for, of a note, and of a rule.
 const MAX_ABOUT: usize = 90;
 const MAX_NOTE: usize = 140;
@@ -42,6 +44,7 @@ const RULES: [&str; 3] = ["do", "dont", "edge_cases"];
 struct Draft<'a> {
     tool: &'a Tool,
     arguments: &'a [Argument<'a>],
+    call: Option<Value>,
     usage: String,
     optional: Optional,
     /// The row of each argument; none is told where there is none.
@@ -78,9 +81,8 @@ fn steps(tool: &Tool, arguments: &[Argument<'_>]) -> Vec<Step> {
     }
     steps.extend((0..required).flat_map(|at| [Step::Fields(at), Step::About(at)]));
     steps.push(Step::Usage);
-    steps.extend(optional.clone().map(Step::Row));
     steps.extend((0..tool.notes.len()).map(Step::Note));
-    steps.extend(optional.clone().flat_map(|at| [Step::About(at), Step::Fields(at)]));
+    steps.extend(optional.clone().flat_map(|at| [Step::Row(at), Step::About(at), Step::Fields(at)]));
     steps.extend((0..optional.end).map(Step::Limits));
     steps
 }
@@ -90,7 +92,11 @@ impl<'a> Draft<'a> {
         let rows = arguments.iter().map(|argument| argument.required.then(|| argument.row())).collect();
         let (rules, notes) = (Default::default(), Vec::new());
         let (usage, optional) = (String::new(), Optional::Named);
-        Self { tool, arguments, usage, optional, rows, rules, notes, is_cut: false }
+        let whole = call(tool);
+        let short = whole.as_ref().filter(|call| estimate(&call.to_string()) > LONG_CALL);
+        let short = short.and_then(|_| required(tool, arguments));
+        let is_cut = short.is_some();
+        Self { tool, arguments, call: short.or(whole), usage, optional, rows, rules, notes, is_cut }
     }
 
     /// What is always there, in the most telling form that fits; values of arguments go last.
@@ -204,10 +210,20 @@ impl<'a> Draft<'a> {
             fields.insert("notes".into(), self.notes.as_slice().into());
         }
         fields.extend(conditions(self.tool));
-        fields.extend(call(self.tool).map(|call| ("call".to_string(), call)));
+        fields.extend(self.call.clone().map(|call| ("call".to_string(), call)));
         if self.is_cut {
             fields.insert(MORE.into(), HOW.into());
         }
         fields
     }
+}
+
+/// The ready-made call with what must be given alone, if there is such a thing and it fits.
+fn required(tool: &Tool, arguments: &[Argument<'_>]) -> Option<Value> {
+    let required =
+        |name: &String| arguments.iter().any(|argument| argument.required && argument.name == name);
+    let given = tool.call.as_ref()?.iter().filter(|(name, _)| required(name));
+    let args = Value::Object(given.map(|(name, value)| (name.clone(), value.clone())).collect());
+    let is_call = args.as_object().is_some_and(|args| !args.is_empty()) && tool.parameters.accepts(&args);
+    is_call.then(|| json!({ "op": tool.op, "args": args }))
 }

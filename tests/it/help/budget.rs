@@ -33,11 +33,6 @@ fn a_short_answer_on_an_op_takes_less_than_250_tokens() {
                 assert!(told.get(field).is_some(), "{field} is missing: {told}");
             }
             let size = exact(&told.to_string());
-            println!(
-                "STAT op {size} {} {}",
-                toolcrib::tokens::estimate(&told.to_string()),
-                told.to_string().len()
-            );
             sizes.push(size);
             over.extend((size >= 250).then(|| format!("{size} {told}")));
         }
@@ -77,11 +72,6 @@ fn large_directories(catalog: &Catalog) -> Vec<String> {
         let told = help(&edition, path.as_str());
         assert_eq!(told["ok"], true, "{told}");
         let size = exact(&told.to_string());
-        println!(
-            "STAT dir {size} {} {}",
-            toolcrib::tokens::estimate(&told.to_string()),
-            told.to_string().len()
-        );
         over.extend((size >= 400).then(|| format!("{size} {told}")));
         if told.get("usage").is_none() {
             open.extend(told["groups"].as_object().into_iter().flatten().map(|(path, _)| path.clone()));
@@ -122,12 +112,6 @@ fn valid_calls(catalog: &Catalog) -> usize {
             assert!(tool.parameters.accepts(&call["args"]), "{}: {call}", tool.op);
             calls += 1;
         }
-        let t = serde_json::to_string(&of_tool(
-            tool,
-            Wanted { format: Format::Short, examples: true, schemas: false },
-        ))
-        .unwrap();
-        println!("STAT all {} {} {}", exact(&t), toolcrib::tokens::estimate(&t), t.len());
         let short = of_tool(tool, Wanted { format: Format::Short, examples: true, schemas: false });
         let names: Vec<&str> =
             short["args"].as_array().unwrap().iter().filter_map(|row| row["name"].as_str()).collect();
