@@ -6,7 +6,7 @@ use super::Edition;
 use crate::exec::Caller;
 use crate::model::Model;
 use crate::search::semantic::{self, Semantic};
-use crate::state::{Forgetful, State};
+use crate::state::{Sqlite, State};
 
 /// What a call has at hand.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl Context {
 
 impl Default for Services {
     fn default() -> Self {
-        Self { semantic: Meaning::Off, llm: None, state: Arc::new(Forgetful) }
+        Self { semantic: Meaning::Off, llm: None, state: Arc::new(Sqlite::in_memory()) }
     }
 }
 
