@@ -5,6 +5,8 @@
 //! 3. A [`Reply`] comes back, or a [`Fault`].
 
 mod choice;
+mod http;
+mod secrets;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -15,14 +17,18 @@ use serde_json::{Value, json};
 use super::Caller;
 use crate::catalog::Tool;
 use crate::config::Config;
+use crate::finding::pointer_join;
 use crate::sources::mcp::Environment;
 use crate::tool::Backend;
+use secrets::Vault;
 
 /// All that runs tools, with the connections that are kept from one call to the next.
 #[derive(Debug)]
 pub struct Backends {
     root: PathBuf,
-    environment: Environment,
+    /// None: nobody is to be contacted.
+    environment: Option<Environment>,
+    http: http::Http,
 }
 
 /// A call that has passed, on its way to a backend.
@@ -75,6 +81,8 @@ pub enum FaultKind {
     Unconfigured,
     /// The caller has not brought what the backend needs, such as a token.
     Missing,
+    /// An argument that fits the schema, and still cannot be sent as it is; `detail.field_errors` says which.
+    Unfit,
     /// It was not reached: nothing was run.
     NotSent,
     /// It answered, with an error.
@@ -94,7 +102,12 @@ impl Default for Backends {
 impl Backends {
     /// Backends of a catalog in this folder, whose secrets come from this environment. Connects to nobody yet.
     pub fn new(root: &Path, environment: Environment) -> Self {
-        Self { root: root.to_path_buf(), environment }
+        Self { root: root.to_path_buf(), environment: Some(environment), http: http::Http::default() }
+    }
+
+    /// Backends that contact nobody and run no commands.
+    pub fn offline() -> Self {
+        Self { environment: None, ..Self::default() }
     }
 
     /// What runs a tool: what its definition says, else the live MCP server that it comes from.
@@ -104,9 +117,15 @@ impl Backends {
 
     /// Runs a call.
     pub async fn run(&self, order: Order<'_>) -> Result<Reply, Fault> {
+        if let Backend::Static { content } = order.backend {
+            return Ok(Reply::new(content.clone()));
+        }
+        let offline = || Fault::unconfigured("nobody is contacted with --offline");
+        let environment = self.environment.as_ref().ok_or_else(offline)?;
+        let vault = Vault { environment, caller: &order.caller.headers };
         match order.backend {
-            Backend::Static { content } => Ok(Reply::new(content.clone())),
-            Backend::Http(_) | Backend::Mcp { .. } | Backend::Command { .. } | Backend::Builtin { .. } => {
+            Backend::Http(backend) => self.http.run(backend, order, vault).await,
+            Backend::Static { .. } | Backend::Mcp { .. } | Backend::Command(_) | Backend::Builtin { .. } => {
                 Err(Fault::unconfigured("nothing here runs tools of its kind"))
             }
         }
@@ -119,7 +138,8 @@ impl Backends {
             Backend::Builtin { function } => {
                 Ok(json!({ "backend": "builtin", "function": function, "arguments": order.arguments }))
             }
-            Backend::Http(_) | Backend::Mcp { .. } | Backend::Command { .. } => {
+            Backend::Http(backend) => http::preview(backend, order),
+            Backend::Mcp { .. } | Backend::Command(_) => {
                 Err(Fault::unconfigured("nothing here runs tools of its kind"))
             }
         }
@@ -141,6 +161,17 @@ impl Fault {
     fn unconfigured(message: impl Into<String>) -> Self {
         let next = "tell the operator; sending the call again changes nothing";
         Self::new(FaultKind::Unconfigured, message, next)
+    }
+
+    /// An argument that cannot be sent as it is; none when it is not known which.
+    fn unfit(argument: &str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let fault = Self::new(FaultKind::Unfit, message.as_str(), "correct the arguments");
+        if argument.is_empty() {
+            return fault;
+        }
+        let pointer = pointer_join("", argument);
+        fault.detail(json!({ "field_errors": [{ "pointer": pointer, "message": message }] }))
     }
 
     fn detail(mut self, detail: Value) -> Self {
