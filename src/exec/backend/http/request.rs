@@ -50,7 +50,8 @@ impl<'o> Request<'o> {
             method.map_err(|_| Fault::unconfigured("its backend has a method that none can have"))?;
         let template = Template::parse(&backend.path)?;
         let parts = Parts::new(backend, &template, order.arguments)?;
-        let expanded = template.expand(&parts.path, &|variable| argument_of(backend, variable).to_string())?;
+        let expanded =
+            template.expand(&parts.path, &|variable| argument_of(backend, variable).to_string())?;
         let asked = parts.query.iter().flat_map(|part| pairs(part.name, part.value, part.place));
         let asked = form(&asked.collect::<Vec<_>>());
         let query: Vec<&str> =
