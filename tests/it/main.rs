@@ -26,5 +26,6 @@ mod seed;
 mod semantic;
 mod serve;
 mod site;
+mod state;
 mod tokens;
 mod watch;
