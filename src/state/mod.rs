@@ -9,6 +9,8 @@ mod clock;
 mod event;
 mod key;
 mod open;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 mod redact;
 pub mod sqlite;
 
@@ -25,6 +27,8 @@ pub use clock::now;
 pub use event::{Event, EventKind, Events, Visit};
 pub use key::random_id;
 pub use open::open;
+#[cfg(feature = "postgres")]
+pub use postgres::Postgres;
 pub use redact::redacted;
 pub use sqlite::Sqlite;
 
