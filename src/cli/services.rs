@@ -8,6 +8,7 @@ use super::note;
 use super::progress::Spinner;
 use crate::catalog::Catalog;
 use crate::config::{SearchModel, SearchSemantic};
+use crate::exec::backend::Backends;
 use crate::functions::{Meaning, Services};
 use crate::model::{Embed, Embeddings, Endpoint, Model, StaticModel};
 use crate::search::semantic::{Options, Semantic};
@@ -48,7 +49,12 @@ fn services(args: &CatalogArgs, catalog: &Catalog, patience: Duration) -> Servic
             Err(reason) => Meaning::Broken(reason),
         },
     };
-    Services { semantic, llm: search.llm.as_ref().map(|configured| chat(args, configured)), ..Services::default() }
+    let llm = search.llm.as_ref().map(|configured| chat(args, configured));
+    let backends = match args.environment() {
+        Some(environment) => Backends::new(&args.folder(), environment),
+        None => Backends::offline(),
+    };
+    Services { semantic, llm, backends, ..Services::default() }
 }
 
 fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn Embed>, String> {

@@ -39,6 +39,11 @@ impl Answer {
         Self { body: Body::Kept(json, OnceLock::new()), text: None, error: None, semantic: None }
     }
 
+    /// An answer with an envelope of its own, `ok` and `meta` included.
+    pub(super) fn enveloped(fields: Map<String, Value>, error: Option<ErrorCode>) -> Self {
+        Self { body: Body::Own(fields), text: None, error, semantic: None }
+    }
+
     /// Whether there is a result.
     pub fn is_ok(&self) -> bool {
         self.error.is_none()
@@ -87,7 +92,12 @@ impl Answer {
             meta["semantic"] = semantic.into();
         }
         if let Body::Own(fields) = &mut self.body {
-            fields.insert("meta".into(), meta);
+            match (fields.get_mut("meta"), meta) {
+                (Some(Value::Object(told)), Value::Object(meta)) => told.extend(meta),
+                (_, meta) => {
+                    fields.insert("meta".into(), meta);
+                }
+            }
         }
         self
     }

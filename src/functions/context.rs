@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Edition;
 use crate::exec::Caller;
+use crate::exec::backend::Backends;
 use crate::model::Model;
 use crate::search::semantic::{self, Semantic};
 use crate::state::{Sqlite, State};
@@ -27,6 +28,8 @@ pub struct Services {
     pub llm: Option<Result<Arc<dyn Model + Send + Sync>, String>>,
     /// What outlives a call.
     pub state: Arc<dyn State>,
+    /// What runs tools.
+    pub backends: Backends,
 }
 
 /// Search by meaning, where it is configured.
@@ -50,7 +53,8 @@ impl Context {
 
 impl Default for Services {
     fn default() -> Self {
-        Self { semantic: Meaning::Off, llm: None, state: Arc::new(Sqlite::in_memory()) }
+        let state = Arc::new(Sqlite::in_memory());
+        Self { semantic: Meaning::Off, llm: None, state, backends: Backends::default() }
     }
 }
 
@@ -77,7 +81,9 @@ impl Meaning {
     pub fn brief(&self) -> semantic::State {
         match self {
             Meaning::Off => semantic::State::Off,
-            Meaning::Broken(_) => semantic::State::Unavailable("the model cannot be used as it is configured".into()),
+            Meaning::Broken(_) => {
+                semantic::State::Unavailable("the model cannot be used as it is configured".into())
+            }
             Meaning::On(semantic) => semantic.brief(),
         }
     }
@@ -86,6 +92,10 @@ impl Meaning {
 impl std::fmt::Debug for Services {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let has_llm = self.llm.is_some();
-        to.debug_struct("Services").field("semantic", &self.semantic).field("llm", &has_llm).field("state", &self.state).finish()
+        to.debug_struct("Services")
+            .field("semantic", &self.semantic)
+            .field("llm", &has_llm)
+            .field("state", &self.state)
+            .finish()
     }
 }

@@ -27,6 +27,8 @@ pub struct Edition {
     meaning: OnceLock<Arc<Slot>>,
     tree: OnceLock<Tree>,
     categories: OnceLock<Index>,
+    /// Whether any tool's result can change what a session is about.
+    shifts: bool,
     /// Who waits for those waits here, not on a thread.
     making: tokio::sync::Mutex<()>,
     expanded: Vec<OnceLock<Bytes>>,
@@ -83,8 +85,10 @@ impl Edition {
         let profile = profile.map(ToString::to_string);
         let (index, search, meaning) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (tree, categories) = (OnceLock::new(), OnceLock::new());
+        let shifts = catalog.tools.iter().any(|tool| tool.definition.context_shift.is_some());
         Ok(Self {
             profile,
+            shifts,
             modes,
             forbidden,
             templates,
@@ -108,6 +112,11 @@ impl Edition {
     /// Whether there is any such tool.
     pub fn withholds(&self) -> bool {
         self.forbidden.contains(&true)
+    }
+
+    /// Whether any tool's result can change what a session is about.
+    pub fn shifts(&self) -> bool {
+        self.shifts
     }
 
     /// The tools that exist for this caller.

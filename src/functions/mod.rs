@@ -12,8 +12,12 @@ mod context;
 mod discovery;
 mod edition;
 mod find;
+mod host;
 pub mod pick;
+mod read_result;
 mod read_tool_doc;
+mod tool_batch;
+mod tool_exec;
 mod tool_search;
 
 use std::future::Future;
@@ -43,20 +47,27 @@ enum Handler {
     Now(fn(&Context, Value) -> Result<Answer, Refusal>),
     /// After waiting for somebody else.
     Later(fn(Context, Value) -> Later),
+    /// After waiting, from what was given as it is: it reads that itself.
+    AsGiven(fn(Context, Value) -> Later),
 }
 
 /// An answer that is waited for.
 type Later = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
 
 /// Every function, in the order in which lists show them.
-const ALL: [Function; 8] = [
+const ALL: [Function; 13] = [
     Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) },
     Function { name: "tool_search", run: Handler::Later(tool_search::run) },
+    Function { name: "tool_exec", run: Handler::AsGiven(tool_exec::run) },
+    Function { name: "tool_exec_read", run: Handler::AsGiven(tool_exec::run_reads) },
+    Function { name: "tool_exec_write", run: Handler::AsGiven(tool_exec::run_changes) },
+    Function { name: "tool_batch", run: Handler::Later(tool_batch::run) },
+    Function { name: "read_result", run: Handler::Later(read_result::run) },
     Function { name: "list", run: Handler::Later(discovery::list) },
     Function { name: "search_nodes", run: Handler::Later(discovery::search_nodes) },
     Function { name: "search_tool_by_category", run: Handler::Later(discovery::search_tool_by_category) },
     Function { name: "expand_tool", run: Handler::Now(discovery::expand_tool) },
-    Function { name: "call_tool", run: Handler::Now(discovery::call_tool) },
+    Function { name: "call_tool", run: Handler::Later(discovery::call_tool) },
     Function { name: "pick", run: Handler::Later(pick::run) },
 ];
 
@@ -83,14 +94,16 @@ impl Function {
 
     /// Answers a call. `arguments` is what the caller gave, checked here.
     pub async fn call(&self, context: &Context, arguments: Value) -> Answer {
-        let checked = match self.definition() {
-            Some(definition) => arguments::check(definition, arguments),
-            None => Ok(arguments),
+        let checked = match (self.run, self.definition()) {
+            (Handler::AsGiven(_), _) | (_, None) => Ok(arguments),
+            (_, Some(definition)) => arguments::check(definition, arguments),
         };
         let answer = match (checked, self.run) {
             (Err(refusal), _) => Err(refusal),
             (Ok(arguments), Handler::Now(run)) => run(context, arguments),
-            (Ok(arguments), Handler::Later(run)) => run(context.clone(), arguments).await,
+            (Ok(arguments), Handler::Later(run) | Handler::AsGiven(run)) => {
+                run(context.clone(), arguments).await
+            }
         };
         let answer = answer.map_err(|refusal| arguments::with_example(refusal, self.definition()));
         answer.unwrap_or_else(Answer::from).versioned(&context.edition.catalog().version)

@@ -1,13 +1,35 @@
-//! What runs a tool: one file for each kind of backend. A call that comes here has been checked, and may be run.
+//! What runs a tool: one module for each kind of backend. A call that comes here has been checked, and may be run.
+//!
+//! 1. [`Backends::of`] says what runs a tool, also where its definition does not ([`choice`]).
+//! 2. [`Backends::run`] runs an [`Order`], and [`Backends::preview`] says what that would send.
+//! 3. A [`Reply`] comes back, or a [`Fault`].
 
+mod choice;
+mod http;
+mod secrets;
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Caller;
 use crate::catalog::Tool;
 use crate::config::Config;
+use crate::finding::pointer_join;
+use crate::sources::mcp::Environment;
 use crate::tool::Backend;
+use secrets::Vault;
+
+/// All that runs tools, with the connections that are kept from one call to the next.
+#[derive(Debug)]
+pub struct Backends {
+    root: PathBuf,
+    /// None: nobody is to be contacted.
+    environment: Option<Environment>,
+    http: http::Http,
+}
 
 /// A call that has passed, on its way to a backend.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +81,8 @@ pub enum FaultKind {
     Unconfigured,
     /// The caller has not brought what the backend needs, such as a token.
     Missing,
+    /// An argument that fits the schema, and still cannot be sent as it is; `detail.field_errors` says which.
+    Unfit,
     /// It was not reached: nothing was run.
     NotSent,
     /// It answered, with an error.
@@ -67,4 +91,91 @@ pub enum FaultKind {
     Lost,
     /// It was asked, and did not answer in time: it may have been run.
     TimedOut,
+}
+
+impl Default for Backends {
+    fn default() -> Self {
+        Self::new(Path::new("."), Environment::default())
+    }
+}
+
+impl Backends {
+    /// Backends of a catalog in this folder, whose secrets come from this environment. Connects to nobody yet.
+    pub fn new(root: &Path, environment: Environment) -> Self {
+        Self { root: root.to_path_buf(), environment: Some(environment), http: http::Http::default() }
+    }
+
+    /// Backends that contact nobody and run no commands.
+    pub fn offline() -> Self {
+        Self { environment: None, ..Self::default() }
+    }
+
+    /// What runs a tool: what its definition says, else the live MCP server that it comes from.
+    pub fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
+        choice::of(tool, config)
+    }
+
+    /// Runs a call.
+    pub async fn run(&self, order: Order<'_>) -> Result<Reply, Fault> {
+        if let Backend::Static { content } = order.backend {
+            return Ok(Reply::new(content.clone()));
+        }
+        let offline = || Fault::unconfigured("nobody is contacted with --offline");
+        let environment = self.environment.as_ref().ok_or_else(offline)?;
+        let vault = Vault { environment, caller: &order.caller.headers };
+        match order.backend {
+            Backend::Http(backend) => self.http.run(backend, order, vault).await,
+            Backend::Static { .. } | Backend::Mcp { .. } | Backend::Command(_) | Backend::Builtin { .. } => {
+                Err(Fault::unconfigured("nothing here runs tools of its kind"))
+            }
+        }
+    }
+
+    /// What a call would send, without secrets; nothing is sent.
+    pub fn preview(&self, order: Order<'_>) -> Result<Value, Fault> {
+        match order.backend {
+            Backend::Static { .. } => Ok(json!({ "backend": "static" })),
+            Backend::Builtin { function } => {
+                Ok(json!({ "backend": "builtin", "function": function, "arguments": order.arguments }))
+            }
+            Backend::Http(backend) => http::preview(backend, order),
+            Backend::Mcp { .. } | Backend::Command(_) => {
+                Err(Fault::unconfigured("nothing here runs tools of its kind"))
+            }
+        }
+    }
+}
+
+impl Reply {
+    fn new(content: Value) -> Self {
+        Self { content, warnings: Vec::new() }
+    }
+}
+
+impl Fault {
+    fn new(kind: FaultKind, message: impl Into<String>, next_action: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), detail: None, next_action: next_action.into() }
+    }
+
+    /// What only the operator can mend.
+    fn unconfigured(message: impl Into<String>) -> Self {
+        let next = "tell the operator; sending the call again changes nothing";
+        Self::new(FaultKind::Unconfigured, message, next)
+    }
+
+    /// An argument that cannot be sent as it is; none when it is not known which.
+    fn unfit(argument: &str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let fault = Self::new(FaultKind::Unfit, message.as_str(), "correct the arguments");
+        if argument.is_empty() {
+            return fault;
+        }
+        let pointer = pointer_join("", argument);
+        fault.detail(json!({ "field_errors": [{ "pointer": pointer, "message": message }] }))
+    }
+
+    fn detail(mut self, detail: Value) -> Self {
+        self.detail = Some(detail);
+        self
+    }
 }

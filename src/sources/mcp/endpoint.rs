@@ -51,8 +51,7 @@ pub(super) struct Endpoint {
 
 impl Endpoint {
     pub(super) fn new(server: &Server, root: &Path) -> Self {
-        let patience = Duration::from_secs(server.timeout_seconds.clamp(1, 3600));
-        Self { server: server.clone(), root: root.to_path_buf(), patience }
+        Self { server: server.clone(), root: root.to_path_buf(), patience: server.patience() }
     }
 
     pub(super) fn too_slow(&self) -> String {

@@ -40,8 +40,16 @@ impl Environment {
         Self(Arc::new(variable))
     }
 
-    fn get(&self, name: &str) -> Option<String> {
+    /// The value of a variable.
+    pub fn get(&self, name: &str) -> Option<String> {
         (self.0)(name)
+    }
+}
+
+impl Default for Environment {
+    /// No variables at all.
+    fn default() -> Self {
+        Self::new(|_| None)
     }
 }
 

@@ -59,7 +59,10 @@ pub(super) fn merge(
         }
         if renamed || argument.location != usual_location(argument.location, method) {
             let name = renamed.then(|| argument.name.clone());
-            places.insert(key.clone(), ArgumentPlace { location: argument.location, name });
+            places.insert(
+                key.clone(),
+                ArgumentPlace { location: argument.location, name, style: None, explode: None },
+            );
         }
         if argument.required {
             required.push(key.clone());
