@@ -288,7 +288,7 @@ fn tokens(configured: &config::Serve) -> Result<Tokens, Failure> {
                 "the environment variable {name}, which toolcrib.toml names for a token, is not set"
             ))
         })?;
-        tokens.add(&secret, &token.roles).map_err(|problem| Failure::Usage(format!("{name}: {problem}")))?;
+        tokens.add(&secret, token).map_err(|problem| Failure::Usage(format!("{name}: {problem}")))?;
     }
     Ok(tokens)
 }
