@@ -7,7 +7,7 @@ use crate::exec::Caller;
 use crate::exec::backend::Backends;
 use crate::model::Model;
 use crate::search::semantic::{self, Semantic};
-use crate::state::{Forgetful, State};
+use crate::state::{Sqlite, State};
 
 /// What a call has at hand.
 #[derive(Clone, Debug)]
@@ -53,7 +53,8 @@ impl Context {
 
 impl Default for Services {
     fn default() -> Self {
-        Self { semantic: Meaning::Off, llm: None, state: Arc::new(Forgetful), backends: Backends::default() }
+        let (state, backends) = (Arc::new(Sqlite::in_memory()), Backends::default());
+        Self { semantic: Meaning::Off, llm: None, state, backends }
     }
 }
 

@@ -25,5 +25,6 @@ mod seed;
 mod semantic;
 mod serve;
 mod site;
+mod state;
 mod tokens;
 mod watch;
