@@ -50,7 +50,10 @@ fn services(args: &CatalogArgs, catalog: &Catalog, patience: Duration) -> Servic
         },
     };
     let llm = search.llm.as_ref().map(|configured| chat(args, configured));
-    let backends = Backends::new(&args.folder(), args.environment().unwrap_or_default());
+    let backends = match args.environment() {
+        Some(environment) => Backends::new(&args.folder(), environment),
+        None => Backends::offline(),
+    };
     Services { semantic, llm, backends, ..Services::default() }
 }
 

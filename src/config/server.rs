@@ -1,6 +1,7 @@
 //! A server, as a source of tools or to run them: the command that starts it, or where it answers.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -55,6 +56,11 @@ impl Default for Server {
 }
 
 impl Server {
+    /// How long connecting and listing, or one call, may take.
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(self.timeout_seconds.clamp(1, 3600))
+    }
+
     /// What is wrong with it, if anything is.
     pub fn problem(&self) -> Option<&'static str> {
         let is_web = |url: &String| url.starts_with("http://") || url.starts_with("https://");

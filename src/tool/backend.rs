@@ -19,10 +19,7 @@ pub enum Backend {
         tool: String,
     },
     /// A local program, never through a shell.
-    Command {
-        /// The program and its arguments; `{name}` stands for an argument of the call.
-        argv: Vec<String>,
-    },
+    Command(CommandBackend),
     /// The same content for every call.
     Static {
         /// What is returned.
@@ -33,6 +30,46 @@ pub enum Backend {
         /// Its name.
         function: String,
     },
+}
+
+/// A local program. What it writes to stdout is the result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(extend("required" = ["argv"]))]
+pub struct CommandBackend {
+    /// The program and its arguments; `{name}` stands for an argument of the call, within one argument of the program.
+    pub argv: Vec<String>,
+    /// What it finds on its stdin.
+    #[serde(skip_serializing_if = "Stdin::is_json")]
+    pub stdin: Stdin,
+    /// Variables that it gets, beside a few such as `PATH` and `HOME`; `${NAME}` stands for one of ours.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub env: IndexMap<String, String>,
+    /// How long it may run, in seconds, where that is less than what a call may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub timeout_seconds: Option<u64>,
+    /// The most that it may write; it is ended when it writes more. 1 MiB when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_bytes: Option<usize>,
+}
+
+/// What a program finds on its stdin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Stdin {
+    /// All arguments of the call, as one JSON object.
+    #[default]
+    Json,
+    /// Nothing.
+    None,
+}
+
+impl Stdin {
+    fn is_json(&self) -> bool {
+        *self == Stdin::Json
+    }
 }
 
 /// One HTTP request, built from the arguments of a call.
@@ -65,8 +102,30 @@ pub struct ArgumentPlace {
     #[serde(rename = "in")]
     pub location: Location,
     /// The name there when it differs from the argument's.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// How lists and objects are written in a query or form. When absent, lists are repeated and objects are JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<Style>,
+    /// Whether each item of a list or object is written by itself; as OpenAPI has it for the style when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explode: Option<bool>,
+}
+
+/// How lists and objects are written, in OpenAPI's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Style {
+    /// `a=1&a=2`, or `a=1,2` without `explode`.
+    Form,
+    /// `a=1%202`.
+    SpaceDelimited,
+    /// `a=1|2`.
+    PipeDelimited,
+    /// `a[b]=1`.
+    DeepObject,
+    /// As JSON text.
+    Json,
 }
 
 /// A part of an HTTP request.

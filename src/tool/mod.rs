@@ -9,7 +9,7 @@ mod name;
 mod schema;
 mod text;
 
-pub use backend::{ArgumentPlace, Backend, HttpBackend, Location};
+pub use backend::{ArgumentPlace, Backend, CommandBackend, HttpBackend, Location, Stdin, Style};
 pub use category::CategoryPath;
 pub use definition::{
     Definition, DefinitionKind, DescriptionMode, Effect, Example, NoSchemaMode, Policy, WhenForbidden,

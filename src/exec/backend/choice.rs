@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::{Fault, FaultKind, Order};
 use crate::catalog::Tool;
 use crate::config::{Config, Server};
-use crate::tool::Backend;
+use crate::tool::{Backend, HttpBackend};
 
 /// What runs a tool: what its definition says, else the MCP server that it comes from.
 pub(super) fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
@@ -26,7 +27,12 @@ fn origin(tool: &Tool, config: &Config) -> Option<String> {
 /// The MCP server of this name: a configured one, else a live source, which goes by `mcp:NAME` as in findings.
 pub(super) fn mcp_server<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
     let configured = config.servers.get(name);
-    configured.or_else(|| live_source(config, name.strip_prefix("mcp:").unwrap_or(name)))
+    configured.or_else(|| live_source(config, bare(name)))
+}
+
+/// A server's name as people know it.
+pub(super) fn bare(name: &str) -> &str {
+    name.strip_prefix("mcp:").unwrap_or(name)
 }
 
 fn live_source<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
@@ -35,4 +41,40 @@ fn live_source<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
         Some((source.server.clone().unwrap_or_else(|| (index + 1).to_string()), server))
     });
     sources.find(|(called, _)| called == name).map(|(_, server)| server)
+}
+
+/// The server that an HTTP backend's path belongs to, with its name: the one that the backend names, else the one that
+/// the tool belongs to, else the only one there is.
+pub(super) fn web_server<'o>(
+    backend: &'o HttpBackend,
+    order: Order<'o>,
+) -> Result<(&'o str, &'o Server), Fault> {
+    let servers = &order.config.servers;
+    if let Some(name) = &backend.server {
+        return match servers.get_key_value(name) {
+            Some((name, server)) if server.url.is_some() => Ok((name, server)),
+            Some(_) => Err(Fault::unconfigured(format!("the server `{name}` has no `url`"))),
+            None => Err(not_configured(name)),
+        };
+    }
+    let of_tool = order.tool.server.as_ref().and_then(|name| servers.get_key_value(name));
+    let mut with_url = servers.iter().filter(|(_, server)| server.url.is_some());
+    let only = || with_url.next().filter(|_| with_url.next().is_none());
+    let found = of_tool.filter(|(_, server)| server.url.is_some()).or_else(only);
+    let name = order.tool.server.as_deref().unwrap_or("api");
+    found.map(|(name, server)| (name.as_str(), server)).ok_or_else(|| not_configured(name))
+}
+
+/// That a server is not there, and what to write so that it is.
+pub(super) fn not_configured(name: &str) -> Fault {
+    let is_bare =
+        name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) && !name.is_empty();
+    let key = if is_bare { name.to_string() } else { format!("{name:?}") };
+    Fault::new(
+        FaultKind::Unconfigured,
+        format!("nothing says where the server `{name}` is"),
+        format!(
+            "tell the operator to add [server.{key}] with its `url` to toolcrib.toml; nothing else helps"
+        ),
+    )
 }

@@ -5,6 +5,9 @@
 //! 3. A [`Reply`] comes back, or a [`Fault`].
 
 mod choice;
+mod command;
+mod http;
+mod mcp;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -15,14 +18,18 @@ use serde_json::{Value, json};
 use super::Caller;
 use crate::catalog::Tool;
 use crate::config::Config;
-use crate::sources::mcp::Environment;
+use crate::finding::pointer_join;
+use crate::sources::mcp::{Environment, Missing};
 use crate::tool::Backend;
 
 /// All that runs tools, with the connections that are kept from one call to the next.
 #[derive(Debug)]
 pub struct Backends {
     root: PathBuf,
-    environment: Environment,
+    /// None: nobody is to be contacted.
+    environment: Option<Environment>,
+    http: http::Http,
+    sessions: mcp::Sessions,
 }
 
 /// A call that has passed, on its way to a backend.
@@ -75,6 +82,8 @@ pub enum FaultKind {
     Unconfigured,
     /// The caller has not brought what the backend needs, such as a token.
     Missing,
+    /// An argument that fits the schema, and still cannot be sent as it is; `detail.field_errors` says which.
+    Unfit,
     /// It was not reached: nothing was run.
     NotSent,
     /// It answered, with an error.
@@ -94,7 +103,17 @@ impl Default for Backends {
 impl Backends {
     /// Backends of a catalog in this folder, whose secrets come from this environment. Connects to nobody yet.
     pub fn new(root: &Path, environment: Environment) -> Self {
-        Self { root: root.to_path_buf(), environment }
+        Self {
+            root: root.to_path_buf(),
+            environment: Some(environment),
+            http: http::Http::default(),
+            sessions: mcp::Sessions::default(),
+        }
+    }
+
+    /// Backends that contact nobody and run no commands.
+    pub fn offline() -> Self {
+        Self { environment: None, ..Self::default() }
     }
 
     /// What runs a tool: what its definition says, else the live MCP server that it comes from.
@@ -106,10 +125,27 @@ impl Backends {
     pub async fn run(&self, order: Order<'_>) -> Result<Reply, Fault> {
         match order.backend {
             Backend::Static { content } => Ok(Reply::new(content.clone())),
-            Backend::Http(_) | Backend::Mcp { .. } | Backend::Command { .. } | Backend::Builtin { .. } => {
-                Err(Fault::unconfigured("nothing here runs tools of its kind"))
+            Backend::Http(backend) => self.http.run(backend, order, self.environment()?).await,
+            Backend::Mcp { server, tool } => {
+                self.sessions.run((server, tool), order, (&self.root, self.environment()?)).await
+            }
+            Backend::Command(backend) => {
+                command::run(backend, order, (&self.root, self.environment()?)).await
+            }
+            Backend::Builtin { function } => {
+                Err(Fault::unconfigured(format!("there is no function `{function}` here")))
             }
         }
+    }
+
+    fn environment(&self) -> Result<&Environment, Fault> {
+        let offline = || Fault::unconfigured("nobody is contacted, and no command is run, with --offline");
+        self.environment.as_ref().ok_or_else(offline)
+    }
+
+    /// Ends what is kept from one call to the next, as politely as there is time for.
+    pub async fn close(&self) {
+        self.sessions.close().await;
     }
 
     /// What a call would send, without secrets; nothing is sent.
@@ -119,9 +155,22 @@ impl Backends {
             Backend::Builtin { function } => {
                 Ok(json!({ "backend": "builtin", "function": function, "arguments": order.arguments }))
             }
-            Backend::Http(_) | Backend::Mcp { .. } | Backend::Command { .. } => {
-                Err(Fault::unconfigured("nothing here runs tools of its kind"))
-            }
+            Backend::Http(backend) => http::preview(backend, order),
+            Backend::Mcp { server, tool } => mcp::preview(server, tool, order),
+            Backend::Command(backend) => command::preview(backend, order),
+        }
+    }
+}
+
+impl From<Missing> for Fault {
+    fn from(missing: Missing) -> Self {
+        match &missing {
+            Missing::Variable(_) => Self::unconfigured(missing.to_string()),
+            Missing::Header(name) => Self::new(
+                FaultKind::Missing,
+                format!("what runs it wants the header `{name}` of whoever calls, and this call has none"),
+                format!("whoever connects to toolcrib has to send `{name}` with its requests"),
+            ),
         }
     }
 }
@@ -141,6 +190,17 @@ impl Fault {
     fn unconfigured(message: impl Into<String>) -> Self {
         let next = "tell the operator; sending the call again changes nothing";
         Self::new(FaultKind::Unconfigured, message, next)
+    }
+
+    /// An argument that cannot be sent as it is; none when it is not known which.
+    fn unfit(argument: &str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let fault = Self::new(FaultKind::Unfit, message.as_str(), "correct the arguments");
+        if argument.is_empty() {
+            return fault;
+        }
+        let pointer = pointer_join("", argument);
+        fault.detail(json!({ "field_errors": [{ "pointer": pointer, "message": message }] }))
     }
 
     fn detail(mut self, detail: Value) -> Self {

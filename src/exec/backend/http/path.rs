@@ -1,0 +1,260 @@
+//! The path of a request: a template of RFC 6570 with the arguments in their places, which no argument can leave.
+
+use std::collections::HashMap;
+
+use iri_string::spec::UriSpec;
+use iri_string::template::UriTemplateStr;
+use iri_string::template::context::{AssocVisitor, Context, ListVisitor, Visitor};
+use serde_json::{Map, Value};
+
+use super::text::{encode_literal, plain};
+use crate::exec::backend::Fault;
+
+/// A path template, split where the query begins.
+pub(super) struct Template {
+    path: Vec<Piece>,
+    query: Vec<Piece>,
+}
+
+/// A run of literal text, or one expression.
+enum Piece {
+    Literal(String),
+    Expression(Expression),
+}
+
+struct Expression {
+    /// As RFC 6570 has it.
+    text: String,
+    /// The variables in it, by the names they have in `text`.
+    variables: Vec<(String, String)>,
+}
+
+impl Expression {
+    /// What stands between braces. Other formats allow any name there, such as `user-id`.
+    fn new(inside: &str) -> Option<Self> {
+        const ALIAS: &str = "variable";
+        let text = format!("{{{inside}}}");
+        if let Ok(template) = UriTemplateStr::new(&text) {
+            let names =
+                template.variables().map(|name| (name.as_str().to_string(), name.as_str().to_string()));
+            return Some(Self { variables: names.collect(), text });
+        }
+        let is_name = !inside.trim().is_empty() && !inside.contains(['{', ',', '*']);
+        let variables = vec![(ALIAS.to_string(), inside.to_string())];
+        is_name.then(|| Self { text: format!("{{{ALIAS}}}"), variables })
+    }
+
+    fn operator(&self) -> Option<char> {
+        self.text.chars().nth(1).filter(|first| !first.is_ascii_alphanumeric() && !matches!(first, '_' | '%'))
+    }
+
+    /// Whether the path has a hole where a value is absent.
+    fn needs_values(&self) -> bool {
+        matches!(self.operator(), None | Some('+'))
+    }
+
+    fn is_query(&self) -> bool {
+        matches!(self.operator(), Some('?' | '&'))
+    }
+}
+
+/// A template with values in it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Expanded {
+    /// Begins with a slash.
+    pub(super) path: String,
+    /// The part of the query that the template has, without its question mark.
+    pub(super) query: String,
+}
+
+impl Template {
+    pub(super) fn parse(template: &str) -> Result<Self, Fault> {
+        let wrong = |what: &str| Err(Fault::unconfigured(format!("the path of its backend {what}")));
+        let (mut pieces, mut rest) = (Vec::new(), template);
+        while let Some((literal, after)) = rest.split_once('{') {
+            pieces.push(Piece::Literal(literal.to_string()));
+            let Some((inside, after)) = after.split_once('}') else {
+                return wrong("has a brace without an end");
+            };
+            match Expression::new(inside) {
+                Some(expression) if expression.operator() == Some('#') => {
+                    return wrong("has a fragment, which is never sent");
+                }
+                Some(expression) => pieces.push(Piece::Expression(expression)),
+                None => return wrong("is no template that RFC 6570 knows"),
+            }
+            rest = after;
+        }
+        pieces.push(Piece::Literal(rest.to_string()));
+        let (mut path, mut query) = (Vec::new(), Vec::new());
+        for piece in pieces {
+            match piece {
+                piece if !query.is_empty() => query.push(piece),
+                Piece::Literal(text) => match text.split_once('?') {
+                    Some((before, after)) => {
+                        path.push(Piece::Literal(before.to_string()));
+                        query.push(Piece::Literal(after.to_string()));
+                    }
+                    None => path.push(Piece::Literal(text)),
+                },
+                Piece::Expression(expression) if expression.is_query() => {
+                    query.push(Piece::Expression(expression));
+                }
+                expression => path.push(expression),
+            }
+        }
+        Ok(Self { path, query })
+    }
+
+    /// The names of its variables.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
+        let expressions = self.path.iter().chain(&self.query).filter_map(|piece| match piece {
+            Piece::Expression(expression) => Some(expression),
+            Piece::Literal(_) => None,
+        });
+        expressions.flat_map(|expression| expression.variables.iter().map(|(_, name)| name.as_str()))
+    }
+
+    /// Puts values in. `called` is what the caller calls a variable.
+    pub(super) fn expand(
+        &self,
+        values: &Map<String, Value>,
+        called: &dyn Fn(&str) -> String,
+    ) -> Result<Expanded, Fault> {
+        let mut path = String::new();
+        for piece in &self.path {
+            match piece {
+                Piece::Literal(text) => path.push_str(&encode_literal(text)),
+                Piece::Expression(expression) => {
+                    check(expression, values, called)?;
+                    path.push_str(&expand(expression, values)?);
+                }
+            }
+        }
+        if path.contains(['?', '#']) {
+            let message = "a value of the path holds a `?` or `#`, which it cannot";
+            return Err(Fault::unfit("", message));
+        }
+        if !path.starts_with('/') {
+            path.insert(0, '/');
+        }
+        let mut query = String::new();
+        for piece in &self.query {
+            match piece {
+                Piece::Literal(text) => query.push_str(&encode_literal(text)),
+                Piece::Expression(expression) => query.push_str(&expand(expression, values)?),
+            }
+        }
+        Ok(Expanded { path, query: query.trim_start_matches(['?', '&']).to_string() })
+    }
+}
+
+/// Whether the path is whole with these values.
+fn check(
+    expression: &Expression,
+    values: &Map<String, Value>,
+    called: &dyn Fn(&str) -> String,
+) -> Result<(), Fault> {
+    for (_, name) in &expression.variables {
+        let argument = called(name);
+        let unfit = |what: &str| Err(Fault::unfit(&argument, format!("`{argument}` {what}")));
+        match values.get(name).unwrap_or(&Value::Null) {
+            Value::Null if expression.needs_values() => {
+                return unfit("is part of the path, so it has to be given");
+            }
+            Value::String(text) if text.trim().is_empty() => {
+                return unfit("is part of the path, so it cannot be empty");
+            }
+            Value::String(text) if text == "." || text == ".." => {
+                return unfit("is part of the path, so it cannot be only dots");
+            }
+            Value::Array(items) if items.is_empty() || !items.iter().all(is_scalar) => {
+                return unfit("is part of the path, so it can only be a list of plain values");
+            }
+            Value::Object(fields) if fields.is_empty() || !fields.values().all(is_scalar) => {
+                return unfit("is part of the path, so it can only be an object of plain values");
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_scalar(value: &Value) -> bool {
+    !matches!(value, Value::Null | Value::Array(_) | Value::Object(_))
+}
+
+fn expand(expression: &Expression, values: &Map<String, Value>) -> Result<String, Fault> {
+    let known =
+        expression.variables.iter().filter_map(|(alias, name)| Some((alias.as_str(), values.get(name)?)));
+    let values = Values(known.collect());
+    let template = UriTemplateStr::new(&expression.text).ok();
+    let expanded =
+        template.and_then(|template| Some(template.expand::<UriSpec, _>(&values).ok()?.to_string()));
+    expanded.ok_or_else(|| Fault::unconfigured("the path of its backend cannot take such values"))
+}
+
+/// Values by the names that an expression has for them.
+struct Values<'v>(HashMap<&'v str, &'v Value>);
+
+impl Context for Values<'_> {
+    fn visit<V: Visitor>(&self, visitor: V) -> V::Result {
+        let value = self.0.get(visitor.var_name().as_str()).copied();
+        match value {
+            None | Some(Value::Null) => visitor.visit_undefined(),
+            Some(Value::Array(items)) => visitor.visit_list().visit_items_and_finish(items.iter().map(plain)),
+            Some(Value::Object(fields)) => {
+                let entries = fields.iter().map(|(name, value)| (name.as_str(), plain(value)));
+                visitor.visit_assoc().visit_entries_and_finish(entries)
+            }
+            Some(value) => visitor.visit_string(plain(value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Expanded, Template};
+
+    fn expand(template: &str, values: Value) -> Result<Expanded, String> {
+        let template = Template::parse(template).map_err(|fault| fault.message)?;
+        let values = values.as_object().cloned().unwrap();
+        template.expand(&values, &|name| name.to_string()).map_err(|fault| fault.message)
+    }
+
+    #[track_caller]
+    fn check(template: &str, values: Value, path: &str, query: &str) {
+        let expect = Expanded { path: path.into(), query: query.into() };
+        assert_eq!(expand(template, values), Ok(expect), "{template}");
+    }
+
+    #[test]
+    fn values_are_encoded_where_they_stand() {
+        check("/tasks/{id}", json!({"id": "a b/../c?d#e%2e"}), "/tasks/a%20b%2F..%2Fc%3Fd%23e%252e", "");
+        check("/tasks/{id}", json!({"id": 7}), "/tasks/7", "");
+        check("tasks/{task-id}/{ünder}", json!({"task-id": "ä", "ünder": true}), "/tasks/%C3%A4/true", "");
+        check("/{ids}", json!({"ids": ["a", "b,c", 3]}), "/a,b%2Cc,3", "");
+        check("/files/{+path}", json!({"path": "a/b c.txt"}), "/files/a/b%20c.txt", "");
+        check("/x{/a,b}", json!({"a": 1}), "/x/1", "");
+        check("/x{?a,b*}", json!({"a": 1, "b": ["x", "y"]}), "/x", "a=1&b=x&b=y");
+        check("/x?fixed=1{&a}", json!({"a": "&"}), "/x", "fixed=1&a=%26");
+        check("/it's/{a}", json!({"a": "b"}), "/it%27s/b", "");
+    }
+
+    #[test]
+    fn a_path_with_a_hole_is_refused() {
+        for value in
+            [json!({}), json!({"id": null}), json!({"id": ""}), json!({"id": " "}), json!({"id": []})]
+        {
+            assert!(expand("/tasks/{id}", value.clone()).is_err(), "{value}");
+        }
+        for value in ["..", "."] {
+            assert!(expand("/tasks/{id}", json!({"id": value})).is_err(), "{value}");
+        }
+        assert!(expand("/files/{+path}", json!({"path": "a?b"})).is_err());
+        assert!(expand("/x{#a}", json!({"a": 1})).is_err());
+        assert!(expand("/x{a", json!({"a": 1})).is_err());
+    }
+}

@@ -1,0 +1,147 @@
+//! Reading an answer within its limits: JSON as JSON, text as text, anything else as base64.
+
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use reqwest::Response;
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use super::refused;
+use super::text::base64;
+use crate::exec::backend::{Fault, Reply};
+
+/// The most that is read of an error.
+const MAX_ERROR: usize = 64 << 10;
+
+/// What was read, and why not more.
+struct Content {
+    bytes: Vec<u8>,
+    ended: Ended,
+}
+
+enum Ended {
+    Whole,
+    TooLarge,
+    TooSlow,
+    Broken,
+}
+
+/// Reads a successful answer.
+pub(super) async fn read(
+    response: Response,
+    name: &str,
+    max_bytes: usize,
+    deadline: Instant,
+) -> Result<Reply, Fault> {
+    let media = Media::of(&response);
+    let content = content(response, max_bytes, deadline).await;
+    let warning = match content.ended {
+        Ended::Whole => None,
+        Ended::TooLarge => Some(format!("the answer was cut: it is longer than {max_bytes} bytes")),
+        Ended::TooSlow if media.is_stream() => Some("the answer was cut: it goes on without an end".into()),
+        Ended::TooSlow => return Err(refused::too_slow(name)),
+        Ended::Broken => return Err(refused::lost(name)),
+    };
+    let mut reply = media.decode(content.bytes, warning.is_none());
+    reply.warnings.extend(warning);
+    Ok(reply)
+}
+
+/// Reads as much of an error as there is.
+pub(super) async fn read_error(response: Response, deadline: Instant) -> String {
+    let content = content(response, MAX_ERROR, deadline).await;
+    String::from_utf8_lossy(&content.bytes).into_owned()
+}
+
+async fn content(mut response: Response, max_bytes: usize, deadline: Instant) -> Content {
+    let mut bytes = Vec::new();
+    let ended = loop {
+        match timeout_at(deadline, response.chunk()).await {
+            Ok(Ok(None)) => break Ended::Whole,
+            Ok(Ok(Some(chunk))) => {
+                let room = max_bytes - bytes.len();
+                bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+                if chunk.len() > room {
+                    break Ended::TooLarge;
+                }
+            }
+            Ok(Err(_)) => break Ended::Broken,
+            Err(_) => break Ended::TooSlow,
+        }
+    };
+    Content { bytes, ended }
+}
+
+/// What an answer says to be.
+struct Media {
+    /// Without parameters, in lower case; empty when it says nothing.
+    essence: String,
+    is_latin: bool,
+    is_encoded: bool,
+}
+
+impl Media {
+    fn of(response: &Response) -> Self {
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let said = header(CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
+        let encoding = header(CONTENT_ENCODING).unwrap_or("identity");
+        Self {
+            essence: said.split(';').next().unwrap_or_default().trim().to_string(),
+            is_latin: said.contains("charset=iso-8859-1"),
+            is_encoded: !encoding.eq_ignore_ascii_case("identity"),
+        }
+    }
+
+    fn is_json(&self) -> bool {
+        matches!(self.essence.as_str(), "application/json" | "text/json") || self.essence.ends_with("+json")
+    }
+
+    fn is_text(&self) -> bool {
+        const TEXTS: [&str; 6] = ["xml", "yaml", "javascript", "x-www-form-urlencoded", "ndjson", "graphql"];
+        self.essence.is_empty()
+            || self.essence.starts_with("text/")
+            || TEXTS.iter().any(|text| self.essence.ends_with(text))
+    }
+
+    /// Whether it is sent bit by bit, for as long as somebody listens.
+    fn is_stream(&self) -> bool {
+        matches!(self.essence.as_str(), "text/event-stream" | "application/x-ndjson" | "application/jsonl")
+    }
+
+    fn decode(&self, bytes: Vec<u8>, is_whole: bool) -> Reply {
+        if bytes.is_empty() {
+            return Reply::new(Value::Null);
+        }
+        let looks_like_json = || bytes.trim_ascii_start().first().is_some_and(|first| b"{[".contains(first));
+        if !self.is_encoded && is_whole && (self.is_json() || (self.essence.is_empty() && looks_like_json()))
+        {
+            if let Ok(value) = serde_json::from_slice(&bytes) {
+                return Reply::new(value);
+            }
+            let mut reply = Reply::new(self.text(bytes));
+            reply
+                .warnings
+                .extend(self.is_json().then(|| "the answer says that it is JSON, and is not".into()));
+            return reply;
+        }
+        let is_text = self.is_json() || self.is_text() || self.is_stream();
+        if !self.is_encoded && is_text {
+            return Reply::new(self.text(bytes));
+        }
+        let media = if self.essence.is_empty() { "application/octet-stream" } else { &self.essence };
+        let mut content = json!({ "media_type": media, "bytes": bytes.len(), "base64": base64(&bytes) });
+        if self.is_encoded {
+            content["compressed"] = true.into();
+        }
+        Reply::new(content)
+    }
+
+    fn text(&self, bytes: Vec<u8>) -> Value {
+        if self.is_latin {
+            return bytes.into_iter().map(char::from).collect::<String>().into();
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned().into(),
+        }
+    }
+}
