@@ -14,6 +14,7 @@ pub(super) fn failed(tool: &Tool, fault: Fault) -> Failure {
     let code = match fault.kind {
         FaultKind::Unconfigured => ErrorCode::NoBackend,
         FaultKind::Missing => ErrorCode::PermissionDenied,
+        FaultKind::Unfit => ErrorCode::ValidationError,
         FaultKind::NotSent | FaultKind::Failed => ErrorCode::BackendError,
         FaultKind::Lost if changes => ErrorCode::OutcomeUnknown,
         FaultKind::Lost => ErrorCode::BackendError,

@@ -84,7 +84,9 @@ async fn with_key(call: &mut Call, key: String) -> Outcome {
             envelope.insert("meta".into(), Value::Object(call.meta()));
             Settled::Answered(Value::Object(envelope))
         }
-        Some(FaultKind::NotSent | FaultKind::Unconfigured | FaultKind::Missing) => Settled::Released,
+        Some(FaultKind::NotSent | FaultKind::Unconfigured | FaultKind::Missing | FaultKind::Unfit) => {
+            Settled::Released
+        }
         Some(FaultKind::Lost | FaultKind::TimedOut) => Settled::Unknown,
     };
     settle(state, &claim, settled, call).await;

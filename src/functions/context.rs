@@ -53,8 +53,8 @@ impl Context {
 
 impl Default for Services {
     fn default() -> Self {
-        let (state, backends) = (Arc::new(Sqlite::in_memory()), Backends::default());
-        Self { semantic: Meaning::Off, llm: None, state, backends }
+        let state = Arc::new(Sqlite::in_memory());
+        Self { semantic: Meaning::Off, llm: None, state, backends: Backends::default() }
     }
 }
 
