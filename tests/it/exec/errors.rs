@@ -83,7 +83,7 @@ fn what_nothing_here_runs_comes_back_checked() {
 fn our_functions_run_as_tools_but_not_those_that_run_tools() {
     let bench = Bench::new("");
     let answer = bench.run("util.search", json!({"query": "list tasks"}));
-    assert_eq!(answer["result"]["results"][0]["op"], "onto.task.list", "{answer}");
+    assert_eq!(answer["result"]["tools"][0]["op"], "onto.task.list", "{answer}");
     let answer = bench.run("util.search", json!({}));
     assert_eq!(code(&answer), "BACKEND_ERROR", "{answer}");
     assert_eq!(answer["error"]["details"]["backend"]["code"], "VALIDATION_ERROR");
