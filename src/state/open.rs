@@ -28,6 +28,12 @@ pub fn open(
     }
 }
 
+#[cfg(feature = "postgres")]
+fn postgres(url: &str) -> Result<Arc<dyn State>, StateError> {
+    Ok(Arc::new(super::Postgres::new(url)?))
+}
+
+#[cfg(not(feature = "postgres"))]
 fn postgres(_: &str) -> Result<Arc<dyn State>, StateError> {
     Err(StateError("this toolcrib was built without PostgreSQL (feature `postgres`)".into()))
 }

@@ -1,6 +1,8 @@
 //! What outlives a call: the same promises, kept by each database.
 
 mod contract;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod trouble;
 
 use std::sync::Arc;

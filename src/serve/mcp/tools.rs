@@ -112,7 +112,9 @@ pub(super) async fn call(
         }
         None => return Err(unknown(&context.edition, &request.name)),
     };
-    result.meta = Some(meta(&context.edition));
+    let mut about = meta(&context.edition);
+    about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
+    result.meta = Some(about);
     Ok(result)
 }
 

@@ -10,7 +10,7 @@ const COLUMNS: &str = "id, caller, session, op, arguments, fingerprint, asked_at
 /// Puts a call in the queue, unless it is there.
 pub(super) fn ask(db: &Connection, request: &Approval, now: i64) -> rusqlite::Result<Approval> {
     let mut select = db.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM approvals WHERE caller = ?1 AND fingerprint = ?2 AND status <> 'used' AND until > ?3 \
+        "SELECT {COLUMNS} FROM tool_approvals WHERE caller = ?1 AND fingerprint = ?2 AND status <> 'used' AND until > ?3 \
          ORDER BY asked_at DESC, id LIMIT 1"
     ))?;
     if let Some(there) =
@@ -19,7 +19,7 @@ pub(super) fn ask(db: &Connection, request: &Approval, now: i64) -> rusqlite::Re
         return Ok(there);
     }
     let mut insert = db.prepare_cached(&format!(
-        "INSERT INTO approvals ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING"
+        "INSERT INTO tool_approvals ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING"
     ))?;
     insert.execute(params![
         request.id,
@@ -39,7 +39,7 @@ pub(super) fn ask(db: &Connection, request: &Approval, now: i64) -> rusqlite::Re
 /// Uses an approval up.
 pub(super) fn take(db: &Connection, id: &str, now: i64) -> rusqlite::Result<bool> {
     let mut update = db.prepare_cached(
-        "UPDATE approvals SET status = 'used' WHERE id = ?1 AND status = 'approved' AND until > ?2",
+        "UPDATE tool_approvals SET status = 'used' WHERE id = ?1 AND status = 'approved' AND until > ?2",
     )?;
     Ok(update.execute(params![id, now])? == 1)
 }
@@ -54,17 +54,17 @@ pub(super) fn decide(
 ) -> rusqlite::Result<Option<Approval>> {
     let status = if yes { ApprovalStatus::Approved } else { ApprovalStatus::Denied };
     db.prepare_cached(
-        "UPDATE approvals SET status = ?2, reason = ?3 WHERE id = ?1 AND status = 'waiting' AND until > ?4",
+        "UPDATE tool_approvals SET status = ?2, reason = ?3 WHERE id = ?1 AND status = 'waiting' AND until > ?4",
     )?
     .execute(params![id, status.as_str(), reason, now])?;
-    let mut select = db.prepare_cached(&format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1"))?;
+    let mut select = db.prepare_cached(&format!("SELECT {COLUMNS} FROM tool_approvals WHERE id = ?1"))?;
     select.query_row([id], approval).optional()
 }
 
 /// Those that wait, or all.
 pub(super) fn list(db: &Connection, waiting_only: bool, now: i64) -> rusqlite::Result<Vec<Approval>> {
     let mut select = db.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM approvals WHERE NOT ?1 OR (status = 'waiting' AND until > ?2) ORDER BY asked_at, id"
+        "SELECT {COLUMNS} FROM tool_approvals WHERE NOT ?1 OR (status = 'waiting' AND until > ?2) ORDER BY asked_at, id"
     ))?;
     select.query_map(params![waiting_only, now], approval)?.collect()
 }

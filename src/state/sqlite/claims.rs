@@ -18,7 +18,7 @@ struct Known {
 /// Takes a key, or says who has it.
 pub(super) fn claim(db: &Connection, claim: &Claim, lease: i64, now: i64) -> rusqlite::Result<Claimed> {
     let mut select = db.prepare_cached(
-        "SELECT op, fingerprint, owner, status, answer, lease_until FROM idempotency_keys WHERE caller = ?1 AND key = ?2",
+        "SELECT op, fingerprint, owner, status, answer, lease_until FROM tool_idempotency_keys WHERE caller = ?1 AND key = ?2",
     )?;
     let read = |row: &rusqlite::Row<'_>| {
         Ok(Known {
@@ -32,7 +32,7 @@ pub(super) fn claim(db: &Connection, claim: &Claim, lease: i64, now: i64) -> rus
     };
     let Some(known) = select.query_row(params![claim.caller, claim.key], read).optional()? else {
         db.prepare_cached(
-            "INSERT INTO idempotency_keys (caller, key, op, fingerprint, owner, status, lease_until, changed_at) \
+            "INSERT INTO tool_idempotency_keys (caller, key, op, fingerprint, owner, status, lease_until, changed_at) \
              VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7)",
         )?
         .execute(params![claim.caller, claim.key, claim.op, claim.fingerprint, claim.owner, now + lease, now])?;
@@ -44,7 +44,7 @@ pub(super) fn claim(db: &Connection, claim: &Claim, lease: i64, now: i64) -> rus
     match known.status.as_str() {
         "running" if known.owner == claim.owner => {
             db.prepare_cached(
-                "UPDATE idempotency_keys SET lease_until = ?3, changed_at = ?4 WHERE caller = ?1 AND key = ?2",
+                "UPDATE tool_idempotency_keys SET lease_until = ?3, changed_at = ?4 WHERE caller = ?1 AND key = ?2",
             )?
             .execute(params![claim.caller, claim.key, now + lease, now])?;
             Ok(Claimed::Ours)
@@ -52,7 +52,7 @@ pub(super) fn claim(db: &Connection, claim: &Claim, lease: i64, now: i64) -> rus
         "running" if known.lease_until > now => Ok(Claimed::Running),
         "running" => {
             db.prepare_cached(
-                "UPDATE idempotency_keys SET status = 'unknown', changed_at = ?3 WHERE caller = ?1 AND key = ?2",
+                "UPDATE tool_idempotency_keys SET status = 'unknown', changed_at = ?3 WHERE caller = ?1 AND key = ?2",
             )?
             .execute(params![claim.caller, claim.key, now])?;
             Ok(Claimed::Unknown)
@@ -74,7 +74,7 @@ pub(super) fn settle(
 ) -> rusqlite::Result<Result<(), StateError>> {
     if *outcome == Settled::Released {
         db.prepare_cached(
-            "DELETE FROM idempotency_keys WHERE caller = ?1 AND key = ?2 AND owner = ?3 AND status <> 'answered'",
+            "DELETE FROM tool_idempotency_keys WHERE caller = ?1 AND key = ?2 AND owner = ?3 AND status <> 'answered'",
         )?
         .execute(params![claim.caller, claim.key, claim.owner])?;
         return Ok(Ok(()));
@@ -85,7 +85,7 @@ pub(super) fn settle(
     };
     let changed = db
         .prepare_cached(
-            "UPDATE idempotency_keys SET status = ?4, answer = ?5, changed_at = ?6 \
+            "UPDATE tool_idempotency_keys SET status = ?4, answer = ?5, changed_at = ?6 \
              WHERE caller = ?1 AND key = ?2 AND owner = ?3",
         )?
         .execute(params![claim.caller, claim.key, claim.owner, status, answer, now])?;

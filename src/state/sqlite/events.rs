@@ -15,7 +15,7 @@ const NEWEST: i64 = 10_000;
 pub(super) fn write(db: &Connection, events: &[Event]) -> rusqlite::Result<i64> {
     let count = events.len() as i64;
     let mut counter =
-        db.prepare_cached("UPDATE event_counter SET last = last + ?1 WHERE one = 1 RETURNING last")?;
+        db.prepare_cached("UPDATE tool_event_counter SET last = last + ?1 WHERE one = 1 RETURNING last")?;
     let last: i64 = counter.query_row([count], |row| row.get(0))?;
     for (id, event) in (last - count + 1..).zip(events) {
         match event.kind {
@@ -172,10 +172,10 @@ pub(super) fn forget(db: &Connection, before: i64, now: i64) -> rusqlite::Result
         db.execute(&format!("DELETE FROM {table} WHERE at < ?1"), [before])?;
     }
     db.execute(
-        "DELETE FROM idempotency_keys WHERE changed_at < ?1 AND (status <> 'running' OR lease_until < ?2)",
+        "DELETE FROM tool_idempotency_keys WHERE changed_at < ?1 AND (status <> 'running' OR lease_until < ?2)",
         [before, now],
     )?;
-    db.execute("DELETE FROM approvals WHERE asked_at < ?1 AND until < ?2", [before, now])?;
-    db.execute("DELETE FROM kept_results WHERE until < ?1", [now])?;
+    db.execute("DELETE FROM tool_approvals WHERE asked_at < ?1 AND until < ?2", [before, now])?;
+    db.execute("DELETE FROM tool_results WHERE until < ?1", [now])?;
     Ok(())
 }

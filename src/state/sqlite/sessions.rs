@@ -54,9 +54,9 @@ pub(super) fn shift(db: &Connection, session: &Session, context: &Value, now: i6
 }
 
 pub(super) fn keep(db: &Connection, result: &Kept, now: i64) -> rusqlite::Result<()> {
-    db.prepare_cached("DELETE FROM kept_results WHERE until < ?1")?.execute([now])?;
+    db.prepare_cached("DELETE FROM tool_results WHERE until < ?1")?.execute([now])?;
     db.prepare_cached(
-        "INSERT OR REPLACE INTO kept_results (id, caller, text, until) VALUES (?1, ?2, ?3, ?4)",
+        "INSERT OR REPLACE INTO tool_results (id, caller, text, until) VALUES (?1, ?2, ?3, ?4)",
     )?
     .execute(params![result.id, result.caller, result.text, result.until])?;
     Ok(())
@@ -64,7 +64,7 @@ pub(super) fn keep(db: &Connection, result: &Kept, now: i64) -> rusqlite::Result
 
 pub(super) fn kept(db: &Connection, caller: &str, id: &str, now: i64) -> rusqlite::Result<Option<Kept>> {
     let mut select = db.prepare_cached(
-        "SELECT id, caller, text, until FROM kept_results WHERE caller = ?1 AND id = ?2 AND until > ?3",
+        "SELECT id, caller, text, until FROM tool_results WHERE caller = ?1 AND id = ?2 AND until > ?3",
     )?;
     let kept = |row: &rusqlite::Row<'_>| {
         Ok(Kept { id: row.get(0)?, caller: row.get(1)?, text: row.get(2)?, until: row.get(3)? })

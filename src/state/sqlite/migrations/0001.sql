@@ -1,11 +1,11 @@
 -- What outlives a call. Times are milliseconds of Unix time.
 
 -- The number of the last event: one sequence for both tables of events.
-CREATE TABLE event_counter (
+CREATE TABLE tool_event_counter (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     last INTEGER NOT NULL
 );
-INSERT INTO event_counter (one, last) VALUES (1, 0);
+INSERT INTO tool_event_counter (one, last) VALUES (1, 0);
 
 -- Every call of a tool.
 CREATE TABLE tool_executions (
@@ -51,7 +51,7 @@ CREATE TABLE session_events (
 CREATE INDEX session_events_of_session ON session_events (session) WHERE session IS NOT NULL;
 CREATE INDEX session_events_at ON session_events (at);
 
-CREATE TABLE idempotency_keys (
+CREATE TABLE tool_idempotency_keys (
     caller TEXT NOT NULL,
     key TEXT NOT NULL,
     op TEXT NOT NULL,
@@ -64,7 +64,7 @@ CREATE TABLE idempotency_keys (
     PRIMARY KEY (caller, key)
 ) WITHOUT ROWID;
 
-CREATE TABLE approvals (
+CREATE TABLE tool_approvals (
     id TEXT PRIMARY KEY,
     caller TEXT NOT NULL,
     session TEXT,
@@ -76,7 +76,7 @@ CREATE TABLE approvals (
     status TEXT NOT NULL, -- waiting, approved, denied, used
     reason TEXT
 ) WITHOUT ROWID;
-CREATE INDEX approvals_of_call ON approvals (caller, fingerprint);
+CREATE INDEX tool_approvals_of_call ON tool_approvals (caller, fingerprint);
 
 -- The doc of an op that a session was given last.
 CREATE TABLE session_docs (
@@ -105,7 +105,7 @@ CREATE TABLE session_contexts (
     PRIMARY KEY (caller, session)
 ) WITHOUT ROWID;
 
-CREATE TABLE kept_results (
+CREATE TABLE tool_results (
     id TEXT PRIMARY KEY,
     caller TEXT NOT NULL,
     text TEXT NOT NULL,
