@@ -128,5 +128,6 @@ fn rows<'a>(arguments: impl Iterator<Item = Argument<'a>>, depth: usize, room: &
 
 /// The arguments of a tool with all there is to say of them.
 pub(super) fn whole(tool: &Tool) -> Vec<Value> {
-    rows(arguments(tool).into_iter(), 0, &mut MAX_ROWS.clone())
+    let mut room = MAX_ROWS;
+    rows(arguments(tool).into_iter(), 0, &mut room)
 }

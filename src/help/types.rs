@@ -234,7 +234,7 @@ mod tests {
         let endless = json!({"$ref": "#"});
         assert_eq!(words(endless), "any");
         let nested = json!({"type": "array", "items": {"$ref": "#"}});
-        assert_eq!(words(nested), "any[][][][]".replace("any", "array"));
+        assert_eq!(words(nested), "array[][][][]");
     }
 
     #[test]

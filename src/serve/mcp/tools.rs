@@ -189,7 +189,7 @@ fn ran(answer: &Answer) -> CallToolResult {
     let text = returned.as_str().map_or_else(|| returned.to_string(), str::to_string);
     let mut content = vec![ContentBlock::text(text)];
     let is_telling = |(name, value): &(&String, &Value)| {
-        !PLAIN.contains(&name.as_str()) && !value.as_array().is_some_and(Vec::is_empty)
+        !PLAIN.contains(&name.as_str()) && value.as_array().is_none_or(|list| !list.is_empty())
     };
     let told = body.get("meta").and_then(Value::as_object).into_iter().flatten().filter(is_telling);
     let told: Map<String, Value> = told.map(|(name, value)| (name.clone(), value.clone())).collect();

@@ -1,6 +1,7 @@
 //! What a path means, and what a wrong one gets.
 
 use serde_json::{Value, json};
+use toolcrib::functions::{Context, Function};
 
 use super::{edition, edition_for, example, help};
 use crate::fixture;
@@ -124,4 +125,26 @@ fn ops_that_begin_alike_are_a_group() {
     let told = help(&edition, "github.create_*");
     assert!(told["write"]["github.create_branch"].is_string(), "{told}");
     assert_eq!(help(&edition, "github.qq*")["error"]["code"], "NOT_FOUND");
+}
+
+#[test]
+fn a_session_knows_what_it_was_told() {
+    let context = Context::of(edition(&example("buildos").catalog));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let ask = |path: &str, session: &str| {
+        let function = Function::named("tool_help").unwrap();
+        let answer = runtime.block_on(function.call(&context, json!({"path": path, "session": session})));
+        serde_json::from_slice::<Value>(&answer.json()).unwrap()
+    };
+    ask("onto.task.get", "one");
+    ask("onto.task", "one");
+    ask("list_onto_tasks", "one");
+    ask("onto.task.get", "one");
+    ask("onto.task.delete", "two");
+    runtime.block_on(context.services.state.flush()).unwrap();
+    let known = ask("session", "one");
+    let ops: Vec<&str> =
+        known["known"].as_array().unwrap().iter().map(|one| one["op"].as_str().unwrap()).collect();
+    assert_eq!(ops, ["onto.task.get", "onto.task.list"], "{known}");
+    assert_eq!(known["known"][0]["usage"], "onto.task.get task_id=<string>");
 }
