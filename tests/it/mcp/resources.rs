@@ -108,7 +108,7 @@ fn instructions_name_the_largest_groups_within_their_limit() {
         let client = over_http(live_of(checked)).await;
         let told = client.peer_info().unwrap().instructions.clone().unwrap();
         assert!(told.chars().count() <= 2_000 && told.chars().count() > 1_800, "{}", told.chars().count());
-        assert!(!told.contains('\u{202e}') && told.contains("read_tool_doc") && told.contains("400 tools"));
+        assert!(!told.contains('\u{202e}') && told.contains("tool_help") && told.contains("400 tools"));
         assert!(told.ends_with("smaller groups."), "{told}");
     });
 }
