@@ -60,6 +60,7 @@ enum Handler {
 }
 
 /// An answer, or one that is waited for.
+#[expect(clippy::large_enum_variant, reason = "it lives for a moment, and a box would cost every call")]
 enum Perhaps {
     Now(Result<Answer, Refusal>),
     Later(Later),

@@ -251,8 +251,8 @@ impl Directory<'_> {
             let category = category.split('/').next().unwrap_or(category);
             categories.entry(category).or_default().push(op);
         }
-        let is_group = |name: &&str| groups.named(name).is_some_and(|place| !groups.all()[place].is_of_ops);
-        if categories.len() < 2 || !categories.keys().all(|name| is_group(&name)) {
+        let is_group = |name: &str| groups.named(name).is_some_and(|place| !groups.all()[place].is_of_ops);
+        if categories.len() < 2 || !categories.keys().all(|name| is_group(name)) {
             return None;
         }
         categories.sort_keys();
