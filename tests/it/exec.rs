@@ -4,6 +4,7 @@ mod arguments;
 mod batch;
 mod errors;
 mod gates;
+mod once;
 mod results;
 mod session;
 
