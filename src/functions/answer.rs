@@ -75,6 +75,23 @@ impl Answer {
         self.text.clone().unwrap_or_else(|| String::from_utf8_lossy(&self.json()).into_owned())
     }
 
+    /// How long it is, as a model reads it.
+    pub(super) fn bytes(&self) -> usize {
+        match (&self.text, &self.body) {
+            (Some(text), _) => text.len(),
+            (None, Body::Kept(json, _)) => json.len(),
+            (None, Body::Own(_)) => self.json().len(),
+        }
+    }
+
+    /// Whether something fits, where a search says so.
+    pub(super) fn verdict(&self) -> Option<&str> {
+        match &self.body {
+            Body::Own(fields) => fields.get("verdict")?.as_str(),
+            Body::Kept(..) => None,
+        }
+    }
+
     /// Whether [`Answer::text`] is markdown rather than JSON.
     pub fn is_markdown(&self) -> bool {
         self.text.is_some()

@@ -32,6 +32,7 @@ pub struct Edition {
     /// Who waits for those waits here, not on a thread.
     making: tokio::sync::Mutex<()>,
     expanded: Vec<OnceLock<Bytes>>,
+    weight: OnceLock<u64>,
 }
 
 /// The doc of one tool.
@@ -101,6 +102,7 @@ impl Edition {
             tree,
             categories,
             making: tokio::sync::Mutex::default(),
+            weight: OnceLock::new(),
         })
     }
 
@@ -255,6 +257,15 @@ impl Edition {
     /// What is kept of the answers of `expand_tool`, by the place of the tool.
     pub(super) fn expanded(&self, index: usize) -> Option<&OnceLock<Bytes>> {
         self.expanded.get(index)
+    }
+
+    /// About how many tokens the definitions of all its tools take, with four bytes to a token.
+    pub(super) fn weight(&self) -> u64 {
+        *self.weight.get_or_init(|| {
+            let schema = |tool: &Tool| tool.definition.parameters.as_ref().map_or(0, |schema| schema.text().len());
+            let bytes = |tool: &Tool| tool.name.len() + tool.description.len() + schema(tool);
+            self.catalog.tools.iter().map(|tool| bytes(tool) as u64).sum::<u64>() / 4
+        })
     }
 
     /// The place of the tool that a name means: its canonical name, op, safe name or alias.

@@ -4,11 +4,13 @@
 //! 1. [`edition`] is what one kind of caller may see: a restricted catalog, and its docs.
 //! 2. A [`Function`] has a name, a definition (in `catalog/functions/`), and a handler, one file each.
 //! 3. [`arguments`] are checked against the definition and read into the handler's own type.
-//! 4. [`answer`] is what comes out: JSON, text where a model reads it, or a [`Refusal`] that says what to do next.
+//! 4. [`trace`] writes down what a session has seen, and [`counts`] counts.
+//! 5. [`answer`] is what comes out: JSON, text where a model reads it, or a [`Refusal`] that says what to do next.
 
 mod answer;
 mod arguments;
 mod context;
+pub mod counts;
 mod discovery;
 mod edition;
 mod find;
@@ -19,6 +21,7 @@ mod read_tool_doc;
 mod tool_batch;
 mod tool_exec;
 mod tool_search;
+mod trace;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -30,8 +33,10 @@ use crate::catalog::{self, Tool};
 pub use crate::refusal::{ErrorCode, Refusal};
 pub use answer::Answer;
 pub use context::{Context, Meaning, Services};
+pub use counts::Counts;
 pub use edition::{Edition, IndexPage, Page};
 pub use find::{Searched, Wanted};
+pub use trace::Trace;
 
 /// One function of ours.
 #[derive(Debug)]
@@ -92,8 +97,25 @@ impl Function {
         catalog::functions().named(self.name)
     }
 
-    /// Answers a call. `arguments` is what the caller gave, checked here.
-    pub async fn call(&self, context: &Context, arguments: Value) -> Answer {
+    /// Answers a call. `arguments` is what the caller gave, checked here; they may name the session that it belongs to.
+    pub async fn call(&self, context: &Context, mut arguments: Value) -> Answer {
+        match trace::named(&mut arguments) {
+            None => self.traced(context, arguments).await,
+            Some(Ok(session)) => self.traced(&context.in_session(session), arguments).await,
+            Some(Err(refusal)) => Answer::from(refusal).versioned(&context.edition.catalog().version),
+        }
+    }
+
+    async fn traced(&self, context: &Context, arguments: Value) -> Answer {
+        let asked = trace::Asked::of(self, context, &arguments);
+        let answer = self.answer(context, arguments).await;
+        if let Some(asked) = asked {
+            asked.answered(self, context, &answer).await;
+        }
+        answer
+    }
+
+    async fn answer(&self, context: &Context, arguments: Value) -> Answer {
         let checked = match (self.run, self.definition()) {
             (Handler::AsGiven(_), _) | (_, None) => Ok(arguments),
             (_, Some(definition)) => arguments::check(definition, arguments),

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 
-pub use clock::now;
+pub use clock::{now, utc};
 pub use event::{Event, EventKind, Events, Visit};
 pub use key::random_id;
 pub use open::open;
@@ -109,6 +109,25 @@ pub struct Session {
     /// As the caller calls it.
     pub id: Arc<str>,
 }
+
+/// The longest name of a session.
+const LONGEST_SESSION: usize = 128;
+
+impl Session {
+    /// A name that a session may have.
+    pub fn named(id: &str) -> Result<Arc<str>, BadSession> {
+        let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
+        match (1..=LONGEST_SESSION).contains(&id.len()) && id.bytes().all(is_sign) {
+            true => Ok(Arc::from(id)),
+            false => Err(BadSession),
+        }
+    }
+}
+
+/// What a session cannot be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a session is called by 1 to 128 letters, digits and signs of `._:-`")]
+pub struct BadSession;
 
 /// Whether state can be written to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

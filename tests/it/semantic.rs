@@ -161,7 +161,7 @@ pub fn services(url: &str, cache: Option<&Path>) -> Arc<Services> {
 }
 
 pub fn search(edition: &Arc<Edition>, services: &Arc<Services>, query: &str) -> Searched {
-    let context = Context { edition: Arc::clone(edition), services: Arc::clone(services), caller: Arc::default() };
+    let context = Context { services: Arc::clone(services), ..Context::of(Arc::clone(edition)) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(context.search(&[Wanted { query, within: None, limit: 5 }]))
 }

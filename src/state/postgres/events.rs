@@ -10,11 +10,13 @@ use crate::state::{Event, EventKind, Events, StateError, Visit};
 use crate::tool::Effect;
 
 /// Writes events, and says the number of the last one that there is.
-pub(super) async fn write(mut client: Client, events: &[Event]) -> Result<i64, StateError> {
+pub(super) async fn write(mut client: Client, events: &[Event], durably: bool) -> Result<i64, StateError> {
     let all = client.transaction().await.map_err(told)?;
     let (calls, others) = statements(&all).await.map_err(told)?;
-    // A trace that is lost with the power is no harm.
-    all.batch_execute("SET LOCAL synchronous_commit = off").await.map_err(told)?;
+    if !durably {
+        // The last lines of a trace may be lost with the power.
+        all.batch_execute("SET LOCAL synchronous_commit = off").await.map_err(told)?;
+    }
     let count = events.len() as i64;
     let counter = "UPDATE tool_event_counter SET last = last + $1 WHERE one = 1 RETURNING last";
     let last: i64 = all.query_one(counter, &[&count]).await.map_err(told)?.get(0);

@@ -36,7 +36,7 @@ pub struct Postgres {
 }
 
 /// The database, once its schema is ours.
-pub(self) struct Database {
+struct Database {
     pool: Pool,
     is_ours: OnceCell<()>,
 }

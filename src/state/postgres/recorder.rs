@@ -131,7 +131,7 @@ async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: Unbounded
             continue;
         }
         // With nothing to do it finds out whether anything can be written.
-        let done = async { events::write(database.client().await?, &given).await };
+        let done = async { events::write(database.client().await?, &given, !waiting.is_empty()).await };
         let done = timeout(2 * PATIENCE, done).await;
         let done = done.unwrap_or_else(|_| Err(StateError("PostgreSQL did not answer in time".into())));
         shared.say(done.as_ref().err());
