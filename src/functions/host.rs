@@ -1,5 +1,7 @@
 //! What a call of a tool finds around it: the caller's edition, the services, and our functions as tools.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::{Context, Function};
@@ -43,6 +45,14 @@ impl Host for Context {
 
     fn shifts(&self) -> bool {
         self.edition.shifts()
+    }
+
+    fn trace_id(&self) -> &str {
+        self.trace.id()
+    }
+
+    fn count(&self, outcome: &str, took: Duration) {
+        self.services.counts.executed(outcome, took);
     }
 
     fn function<'h>(&'h self, name: &'h str, input: Value) -> Answering<'h> {
