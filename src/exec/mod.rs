@@ -56,6 +56,8 @@ pub trait Host: Send + Sync {
     fn doc(&self, index: usize) -> Option<Doc>;
     /// The profile that the caller sees.
     fn profile(&self) -> Option<&str>;
+    /// What the answer is known by.
+    fn trace_id(&self) -> &str;
     /// Who calls.
     fn caller(&self) -> &Caller;
     /// What outlives the call.

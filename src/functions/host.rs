@@ -29,6 +29,10 @@ impl Host for Context {
         self.edition.profile_name()
     }
 
+    fn trace_id(&self) -> &str {
+        self.trace.id()
+    }
+
     fn caller(&self) -> &Caller {
         &self.caller
     }
