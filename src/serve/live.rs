@@ -186,6 +186,11 @@ impl Live {
         &self.services
     }
 
+    /// The same, to be kept for longer than a request.
+    pub(super) fn shared_services(&self) -> &Arc<Services> {
+        &self.services
+    }
+
     /// Which functions the list of an MCP client shows.
     pub fn listed(&self) -> Listed {
         self.setting.functions

@@ -53,7 +53,7 @@ impl Door {
     pub fn new(live: Arc<Live>, hosts: Hosts, tokens: Tokens, limits: ServeLimits) -> Self {
         let metrics = Arc::new(Metrics::default());
         let gate = Arc::new(Gate::new(&limits, Arc::clone(&metrics)));
-        let shared = Arc::new(Shared { live, tokens, limits, metrics, gate, heavy: Heavy::default() });
+        let shared = Arc::new(Shared { live, tokens, limits, metrics, gate, heavy: Heavy::default(), streams: Default::default() });
         Self { routes: routes::routes(Arc::clone(&shared)), shared, hosts }
     }
 
@@ -76,6 +76,11 @@ impl Door {
     /// The limits.
     pub fn limits(&self) -> &ServeLimits {
         &self.shared.limits
+    }
+
+    /// Ends what would last for as long as somebody listens.
+    pub(super) fn close(&self) {
+        self.shared.streams.close();
     }
 
     /// The counters.
