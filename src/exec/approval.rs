@@ -1,7 +1,5 @@
 //! Calls that a person has to approve: they wait in a queue, and one that was approved runs once.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use serde_json::json;
 
 use super::call::Call;
@@ -9,7 +7,7 @@ use super::fingerprint::fingerprint;
 use super::{Failure, audit};
 use crate::catalog::Tool;
 use crate::refusal::ErrorCode;
-use crate::state::{Approval, ApprovalStatus, random_id};
+use crate::state::{Approval, ApprovalStatus, now, random_id};
 use crate::tool::NoSchemaMode;
 
 /// Whether a person has approved the call, where one has to. A yes is used up by it.
@@ -58,11 +56,6 @@ fn request(call: &Call, tool: &Tool) -> Approval {
         status: ApprovalStatus::Waiting,
         reason: None,
     }
-}
-
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn waits(tool: &Tool, approval: &Approval) -> Failure {

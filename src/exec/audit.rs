@@ -1,18 +1,16 @@
 //! What is written down of a call (API-6), without what is secret.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use serde_json::{Map, Value, json};
 
 use super::call::Call;
 use super::done::Outcome;
 use crate::catalog::Tool;
 use crate::config::Config;
-use crate::state::{Approval, Event, EventKind};
+use crate::state::{self, Approval, Event, EventKind};
 
 /// Arguments as they may be written down.
-pub(super) fn redacted(_: &Config, arguments: &Value) -> Value {
-    arguments.clone()
+pub(super) fn redacted(config: &Config, arguments: &Value) -> Value {
+    state::redacted(arguments, &config.state.redact)
 }
 
 /// Whether what goes by this name is not to be repeated.
@@ -31,14 +29,17 @@ pub(super) fn record(call: &mut Call, outcome_word: &str, outcome: Option<&Outco
     if call.replayed {
         detail.insert("replayed".into(), true.into());
     }
-    if let Some(Outcome::Failed(failure)) = outcome {
-        detail.insert("message".into(), failure.message.as_str().into());
-    }
+    let error = match outcome {
+        Some(Outcome::Failed(failure)) => Some(failure.message.clone()),
+        _ => None,
+    };
     let event = Event {
         op: Some(call.op.clone()),
         tool: call.tool.as_ref().map(|(_, tool)| tool.name.clone()),
         input: redacted(call.config(), &call.arguments),
         outcome: outcome_word.to_string(),
+        error,
+        effect: call.tool.as_ref().map(|(_, tool)| tool.effect),
         validated: call.validated,
         no_schema_mode: call
             .no_schema_mode
@@ -72,9 +73,8 @@ pub(super) fn asked(call: &Call, tool: &Tool, approval: &Approval) {
 
 fn event(call: &Call, kind: EventKind) -> Event {
     let caller = call.host.caller();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Event {
-        at: i64::try_from(now.as_millis()).unwrap_or(i64::MAX),
+        at: state::now(),
         trace_id: call.trace_id.clone(),
         caller: caller.name.to_string(),
         session: caller.session.as_ref().map(ToString::to_string),

@@ -1,16 +1,15 @@
 //! Results that are too long for a context: they are cut, kept, and read on with a cursor.
 
 use std::io;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 
 use super::call::Call;
 use crate::refusal::{ErrorCode, Refusal};
-use crate::state::{Kept, State, random_id};
+use crate::state::{Kept, State, now, random_id};
 
-/// How long the rest of a result is kept.
-const KEPT_FOR: Duration = Duration::from_secs(3600);
+/// How long the rest of a result is kept, in milliseconds.
+const KEPT_FOR: i64 = 3_600_000;
 
 /// A part of a result that was kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +46,7 @@ pub(super) async fn shortened(call: &mut Call, result: Value) -> Value {
             (text, cursor, shown, more)
         }
     };
-    let kept = Kept { id, caller: call.host.caller().name.to_string(), text: kept, until: until() };
+    let kept = Kept { id, caller: call.host.caller().name.to_string(), text: kept, until: now() + KEPT_FOR };
     match call.state().keep(&kept).await {
         Ok(()) => {
             call.warnings.push(format!(
@@ -163,12 +162,6 @@ fn length(value: &Value) -> usize {
     let mut count = Count { bytes: 0, limit: usize::MAX };
     let _ = serde_json::to_writer(&mut count, value);
     count.bytes
-}
-
-fn until() -> i64 {
-    let until = SystemTime::now() + KEPT_FOR;
-    let since = until.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// A cursor: which result, how it is taken apart, and where it goes on.

@@ -12,6 +12,9 @@ use crate::tool::{Effect, NoSchemaMode};
 
 /// Passes a call whose arguments fit, or says why not. A dry run is told what would stop it.
 pub(super) fn pass(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
+    if Backends::of(tool, call.config()).is_none() {
+        return Err(left_to_caller(tool, &call.arguments));
+    }
     function_allows(call, tool)?;
     let denied = effect_denied(call, tool);
     match denied {
@@ -34,10 +37,7 @@ pub(super) fn pass(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
     if tool.effect != Effect::Read && !call.is_dry {
         can_be_written_down(call)?;
     }
-    match Backends::of(tool, call.config()) {
-        Some(_) => Ok(()),
-        None => Err(left_to_caller(tool, &call.arguments)),
-    }
+    Ok(())
 }
 
 /// Whether this function runs such calls at all.

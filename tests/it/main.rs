@@ -7,6 +7,7 @@ mod discovery;
 mod docs;
 mod doors;
 mod eval;
+mod exec;
 mod fixture;
 mod formats;
 mod hostile;

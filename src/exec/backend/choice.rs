@@ -27,7 +27,12 @@ fn origin(tool: &Tool, config: &Config) -> Option<String> {
 /// The MCP server of this name: a configured one, else a live source, which goes by `mcp:NAME` as in findings.
 pub(super) fn mcp_server<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
     let configured = config.servers.get(name);
-    configured.or_else(|| live_source(config, name.strip_prefix("mcp:").unwrap_or(name)))
+    configured.or_else(|| live_source(config, bare(name)))
+}
+
+/// A server's name as people know it.
+pub(super) fn bare(name: &str) -> &str {
+    name.strip_prefix("mcp:").unwrap_or(name)
 }
 
 fn live_source<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
@@ -61,13 +66,15 @@ pub(super) fn web_server<'o>(
 }
 
 /// That a server is not there, and what to write so that it is.
-fn not_configured(name: &str) -> Fault {
+pub(super) fn not_configured(name: &str) -> Fault {
     let is_bare =
         name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) && !name.is_empty();
     let key = if is_bare { name.to_string() } else { format!("{name:?}") };
     Fault::new(
         FaultKind::Unconfigured,
         format!("nothing says where the server `{name}` is"),
-        format!("tell the operator to add [server.{key}] with its `url` to toolcrib.toml"),
+        format!(
+            "tell the operator to add [server.{key}] with its `url` to toolcrib.toml; nothing else helps"
+        ),
     )
 }

@@ -5,8 +5,9 @@
 //! 3. A [`Reply`] comes back, or a [`Fault`].
 
 mod choice;
+mod command;
 mod http;
-mod secrets;
+mod mcp;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -18,9 +19,8 @@ use super::Caller;
 use crate::catalog::Tool;
 use crate::config::Config;
 use crate::finding::pointer_join;
-use crate::sources::mcp::Environment;
+use crate::sources::mcp::{Environment, Missing};
 use crate::tool::Backend;
-use secrets::Vault;
 
 /// All that runs tools, with the connections that are kept from one call to the next.
 #[derive(Debug)]
@@ -29,6 +29,7 @@ pub struct Backends {
     /// None: nobody is to be contacted.
     environment: Option<Environment>,
     http: http::Http,
+    sessions: mcp::Sessions,
 }
 
 /// A call that has passed, on its way to a backend.
@@ -102,7 +103,12 @@ impl Default for Backends {
 impl Backends {
     /// Backends of a catalog in this folder, whose secrets come from this environment. Connects to nobody yet.
     pub fn new(root: &Path, environment: Environment) -> Self {
-        Self { root: root.to_path_buf(), environment: Some(environment), http: http::Http::default() }
+        Self {
+            root: root.to_path_buf(),
+            environment: Some(environment),
+            http: http::Http::default(),
+            sessions: mcp::Sessions::default(),
+        }
     }
 
     /// Backends that contact nobody and run no commands.
@@ -117,18 +123,29 @@ impl Backends {
 
     /// Runs a call.
     pub async fn run(&self, order: Order<'_>) -> Result<Reply, Fault> {
-        if let Backend::Static { content } = order.backend {
-            return Ok(Reply::new(content.clone()));
-        }
-        let offline = || Fault::unconfigured("nobody is contacted with --offline");
-        let environment = self.environment.as_ref().ok_or_else(offline)?;
-        let vault = Vault { environment, caller: &order.caller.headers };
         match order.backend {
-            Backend::Http(backend) => self.http.run(backend, order, vault).await,
-            Backend::Static { .. } | Backend::Mcp { .. } | Backend::Command(_) | Backend::Builtin { .. } => {
-                Err(Fault::unconfigured("nothing here runs tools of its kind"))
+            Backend::Static { content } => Ok(Reply::new(content.clone())),
+            Backend::Http(backend) => self.http.run(backend, order, self.environment()?).await,
+            Backend::Mcp { server, tool } => {
+                self.sessions.run((server, tool), order, (&self.root, self.environment()?)).await
+            }
+            Backend::Command(backend) => {
+                command::run(backend, order, (&self.root, self.environment()?)).await
+            }
+            Backend::Builtin { function } => {
+                Err(Fault::unconfigured(format!("there is no function `{function}` here")))
             }
         }
+    }
+
+    fn environment(&self) -> Result<&Environment, Fault> {
+        let offline = || Fault::unconfigured("nobody is contacted, and no command is run, with --offline");
+        self.environment.as_ref().ok_or_else(offline)
+    }
+
+    /// Ends what is kept from one call to the next, as politely as there is time for.
+    pub async fn close(&self) {
+        self.sessions.close().await;
     }
 
     /// What a call would send, without secrets; nothing is sent.
@@ -139,9 +156,21 @@ impl Backends {
                 Ok(json!({ "backend": "builtin", "function": function, "arguments": order.arguments }))
             }
             Backend::Http(backend) => http::preview(backend, order),
-            Backend::Mcp { .. } | Backend::Command(_) => {
-                Err(Fault::unconfigured("nothing here runs tools of its kind"))
-            }
+            Backend::Mcp { server, tool } => mcp::preview(server, tool, order),
+            Backend::Command(backend) => command::preview(backend, order),
+        }
+    }
+}
+
+impl From<Missing> for Fault {
+    fn from(missing: Missing) -> Self {
+        match &missing {
+            Missing::Variable(_) => Self::unconfigured(missing.to_string()),
+            Missing::Header(name) => Self::new(
+                FaultKind::Missing,
+                format!("what runs it wants the header `{name}` of whoever calls, and this call has none"),
+                format!("whoever connects to toolcrib has to send `{name}` with its requests"),
+            ),
         }
     }
 }

@@ -4,11 +4,14 @@
 //! 2. [`session`] connects, in either era of the protocol, and lists all pages within limits.
 //! 3. [`contact`] does that once, for all servers of a workspace at the same time; [`Servers`] goes on, and keeps what
 //!    a server listed last while it is away.
-//! 4. [`answers`] are the [`Listings`] as documents, like those of files.
+//! 4. A [`Session`] also calls tools, for those who run them ([`call`]).
+//! 5. [`answers`] are the [`Listings`] as documents, like those of files.
 
+mod call;
 mod endpoint;
 mod follow;
 mod process;
+mod secrets;
 mod session;
 
 use std::collections::BTreeMap;
@@ -20,10 +23,11 @@ use tokio::task::JoinSet;
 use crate::config::{Source, Workspace};
 use crate::finding::{Code, Document, Finding, Format, Limits, Place};
 
+pub(crate) use call::NoResult;
+pub(crate) use endpoint::{Endpoint, inherited};
 pub use follow::Servers;
-
-use endpoint::Endpoint;
-use session::Session;
+pub(crate) use secrets::{Missing, Secrets};
+pub(crate) use session::Session;
 
 /// How long servers have to end when nobody needs them any more.
 const ENDING: Duration = Duration::from_secs(6);

@@ -10,7 +10,8 @@ use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
 use super::Environment;
-use super::endpoint::{Endpoint, Secrets};
+use super::endpoint::Endpoint;
+use super::secrets::Secrets;
 
 /// How long it may take to end by itself, when its stdin is closed, and then when it is told to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -34,7 +35,9 @@ impl Process {
         let is_path = program.contains(std::path::is_separator);
         let mut command = Command::new(if is_path { endpoint.root.join(program) } else { program.into() });
         command.args(arguments).current_dir(endpoint.folder());
-        command.env_clear().envs(endpoint.variables(environment, secrets)?);
+        command
+            .env_clear()
+            .envs(endpoint.variables(environment, secrets).map_err(|missing| missing.to_string())?);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut command = CommandWrap::from(command);
         command.wrap(KillOnDrop);
@@ -61,6 +64,11 @@ impl Process {
         {
             self.listener = None;
         }
+        self.heard()
+    }
+
+    /// The last line that it has written to stderr so far.
+    pub(super) fn heard(&self) -> String {
         self.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

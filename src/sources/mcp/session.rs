@@ -10,7 +10,7 @@ use rmcp::model::{
     PaginatedRequestParams, ProtocolVersion, RequestOptionalParam, SubscriptionFilter,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext, RunningService,
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext, Peer, RunningService,
     ServiceError, Subscription,
 };
 use rmcp::transport::StreamableHttpClientTransport;
@@ -19,8 +19,9 @@ use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::endpoint::{Endpoint, Secrets};
+use super::endpoint::Endpoint;
 use super::process::Process;
+use super::secrets::Secrets;
 use super::{Environment, Listing};
 
 /// What a server may list at most; more than any does.
@@ -30,7 +31,8 @@ const MAX_BYTES: usize = 64 << 20;
 /// How long a polite end of a connection may take.
 const CLOSING: Duration = Duration::from_secs(1);
 
-pub(super) struct Session {
+/// A connection.
+pub(crate) struct Session {
     service: RunningService<RoleClient, Client>,
     process: Option<Process>,
     secrets: Secrets,
@@ -60,7 +62,7 @@ impl ClientHandler for Client {
 }
 
 impl Session {
-    pub(super) async fn open(endpoint: &Endpoint, environment: &Environment) -> Result<Self, String> {
+    pub(crate) async fn open(endpoint: &Endpoint, environment: &Environment) -> Result<Self, String> {
         let newest = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
@@ -167,7 +169,7 @@ impl Session {
     }
 
     /// Whether nobody is at the other end.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.service.peer().is_transport_closed()
     }
 
@@ -176,7 +178,27 @@ impl Session {
         with_last_words("the connection is closed".into(), self.process.as_mut(), &self.secrets).await
     }
 
-    pub(super) async fn close(mut self) {
+    pub(super) fn peer(&self) -> &Peer<RoleClient> {
+        self.service.peer()
+    }
+
+    /// What happened, with what a command has said so far, and without secrets.
+    pub(super) fn with_words(&self, what: &str) -> String {
+        let words = self.process.as_ref().map(Process::heard).filter(|words| !words.is_empty());
+        self.hide(&words.map_or_else(|| what.to_string(), |words| format!("{what}; it said: {words}")))
+    }
+
+    /// A text of the server's, without secrets.
+    pub(crate) fn without_secrets(&self, text: &str) -> String {
+        self.secrets.hide(text)
+    }
+
+    /// The same in one line.
+    pub(crate) fn hide(&self, text: &str) -> String {
+        self.secrets.line(text)
+    }
+
+    pub(crate) async fn close(mut self) {
         let _ = self.service.close_with_timeout(CLOSING).await;
         if let Some(process) = self.process.take() {
             process.end().await;
@@ -217,7 +239,7 @@ impl From<String> for Refusal {
 }
 
 /// Why a server does not answer, in one line, without its address.
-fn explain(error: &(dyn Error + 'static)) -> String {
+pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
     match error.downcast_ref() {
         Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) => {
             return explain(fallback.as_ref());
@@ -245,5 +267,5 @@ async fn with_last_words(what: String, process: Option<&mut Process>, secrets: &
         Some(process) => process.last_words().await,
         None => String::new(),
     };
-    secrets.hide(&if words.is_empty() { what } else { format!("{what}; it said: {words}") })
+    secrets.line(&if words.is_empty() { what } else { format!("{what}; it said: {words}") })
 }

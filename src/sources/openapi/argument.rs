@@ -11,7 +11,7 @@ use super::lower::Direction;
 use super::name::{Names, is_portable, portable};
 use super::report::{Report, quote};
 use crate::finding::Code;
-use crate::tool::{ArgumentPlace, Location};
+use crate::tool::{ArgumentPlace, Location, Style};
 
 /// Room for a number or a place after a name.
 const MAX_STEM: usize = 48;
@@ -26,6 +26,14 @@ pub(super) struct Argument {
     pub(super) examples: Vec<Value>,
     pub(super) required: bool,
     pub(super) pointer: String,
+    pub(super) writing: Writing,
+}
+
+/// How lists and objects are written, where that is not as usual.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Writing {
+    pub(super) style: Option<Style>,
+    pub(super) explode: Option<bool>,
 }
 
 /// All arguments of an operation.
@@ -57,12 +65,11 @@ pub(super) fn merge(
             let message = format!("argument `{}` is called `{key}`", quote(&argument.name));
             report.add(Code::ArgumentRenamed, &argument.pointer, message);
         }
-        if renamed || argument.location != usual_location(argument.location, method) {
-            let name = renamed.then(|| argument.name.clone());
-            places.insert(
-                key.clone(),
-                ArgumentPlace { location: argument.location, name, style: None, explode: None },
-            );
+        let Writing { style, explode } = argument.writing;
+        let is_usual = argument.location == usual_location(argument.location, method) && style.is_none();
+        if renamed || !is_usual {
+            let (location, name) = (argument.location, renamed.then(|| argument.name.clone()));
+            places.insert(key.clone(), ArgumentPlace { location, name, style, explode });
         }
         if argument.required {
             required.push(key.clone());

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use super::Importer;
-use super::argument::Argument;
+use super::argument::{Argument, Writing};
 use super::bundle::Component;
 use super::document::Dialect;
 use super::flatten::flatten;
@@ -147,6 +147,7 @@ impl<'d> Importer<'_, 'd> {
                     examples: Vec::new(),
                     required: property.required && required != Some(false),
                     pointer: pointer.clone(),
+                    writing: Writing::default(),
                 };
                 plain.properties.iter().map(argument).collect()
             }
@@ -161,6 +162,7 @@ impl<'d> Importer<'_, 'd> {
                     examples: Vec::new(),
                     required,
                     pointer,
+                    writing: Writing::default(),
                 }]
             }
         };

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use super::Importer;
-use super::argument::Argument;
+use super::argument::{Argument, Writing};
 use super::body::best_media;
 use super::bundle::Component;
 use super::document::Dialect;
@@ -16,7 +16,7 @@ use super::name::path_variables;
 use super::paths::Found;
 use super::report::quote;
 use crate::finding::{Code, pointer_join};
-use crate::tool::Location;
+use crate::tool::{Location, Style};
 
 /// The most parameters that are read of one list.
 const MAX_PARAMETERS: usize = 500;
@@ -120,6 +120,7 @@ impl<'d> Importer<'_, 'd> {
                 examples: Vec::new(),
                 required: true,
                 pointer: found.pointer.clone(),
+                writing: Writing::default(),
             });
         }
         arguments
@@ -143,14 +144,48 @@ impl<'d> Importer<'_, 'd> {
                 None
             }
         };
+        let schema = self.parameter_schema(value, pointer);
         Argument {
             location,
             name: name.to_string(),
-            schema: self.parameter_schema(value, pointer),
+            writing: self.writing(value, location, &schema.value),
+            schema,
             description,
             examples: self.examples(value, pointer).into_iter().map(|(_, example)| example).collect(),
             required: required || location == Location::Path,
             pointer: pointer.clone(),
+        }
+    }
+
+    /// How a parameter of the query, or a field of a form, is written. Usual is what needs no word: lists repeated.
+    fn writing(&self, value: &Map<String, Value>, location: Location, schema: &Value) -> Writing {
+        let writing = |style, explode| Writing { style: Some(style), explode };
+        let word = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
+        if self.document.dialect == Dialect::Swagger2 {
+            return match word("collectionFormat") {
+                _ if word("type") != "array" => Writing::default(),
+                "multi" => Writing::default(),
+                "ssv" => writing(Style::SpaceDelimited, None),
+                "pipes" => writing(Style::PipeDelimited, None),
+                _ => writing(Style::Form, Some(false)),
+            };
+        }
+        if location != Location::Query {
+            return Writing::default();
+        }
+        if !value.contains_key("schema") && value.contains_key("content") {
+            return writing(Style::Json, None);
+        }
+        let explode = value.get("explode").and_then(Value::as_bool);
+        let may_be_map =
+            ["properties", "additionalProperties", "$ref"].iter().any(|key| schema.get(key).is_some());
+        match word("style") {
+            "spaceDelimited" => writing(Style::SpaceDelimited, explode),
+            "pipeDelimited" => writing(Style::PipeDelimited, explode),
+            "deepObject" => writing(Style::DeepObject, None),
+            _ if explode == Some(false) => writing(Style::Form, explode),
+            _ if may_be_map || schema["type"] == "object" => writing(Style::Form, None),
+            _ => Writing::default(),
         }
     }
 

@@ -19,11 +19,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::secrets::{Secrets, Vault};
 use super::{Fault, Order, Reply, choice};
+use crate::sources::mcp::{Environment, Secrets};
 use crate::tool::HttpBackend;
 use request::Request;
 use send::Exchange;
+pub(super) use text::plain;
 
 /// How long a connection may take, whatever the call may.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -39,12 +40,12 @@ impl Http {
         &self,
         backend: &HttpBackend,
         order: Order<'_>,
-        vault: Vault<'_>,
+        environment: &Environment,
     ) -> Result<Reply, Fault> {
         let (name, server) = choice::web_server(backend, order)?;
         let request = Request::new(backend, server, order)?;
         let mut secrets = Secrets::default();
-        let (url, headers) = (request.url()?, request.headers(order, vault, &mut secrets)?);
+        let (url, headers) = (request.url()?, request.headers(order, environment, &mut secrets)?);
         let client = self.client()?;
         let exchange =
             Exchange { client, name, server, order, request: &request, headers, secrets: &secrets };

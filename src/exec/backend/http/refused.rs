@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::exec::backend::secrets::Secrets;
 use crate::exec::backend::{Fault, FaultKind};
+use crate::sources::mcp::Secrets;
 use crate::tool::Effect;
 
 /// The most of a body that is told.

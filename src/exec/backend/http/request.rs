@@ -10,8 +10,8 @@ use super::parts::{Part, Parts, argument_of, location};
 use super::path::Template;
 use super::text::{encode, form, pairs, simple};
 use crate::config::Server;
-use crate::exec::backend::secrets::{Secrets, Vault, masked};
 use crate::exec::backend::{Fault, Order};
+use crate::sources::mcp::{Environment, Secrets};
 use crate::tool::{HttpBackend, Location};
 
 /// Headers that the connection decides, not a call.
@@ -96,7 +96,7 @@ impl<'o> Request<'o> {
     pub(super) fn headers(
         &self,
         order: Order<'_>,
-        vault: Vault<'_>,
+        environment: &Environment,
         secrets: &mut Secrets,
     ) -> Result<HeaderMap, Fault> {
         let mut headers = HeaderMap::new();
@@ -106,7 +106,7 @@ impl<'o> Request<'o> {
         if let Some(body) = &self.body {
             headers.insert(CONTENT_TYPE, configured("content-type", &body.content_type)?.1);
         }
-        for (name, value) in vault.fill(&self.server.headers, secrets)? {
+        for (name, value) in secrets.fill(&self.server.headers, environment, Some(&order.caller.headers))? {
             let (name, mut value) = configured(&name, &value)?;
             value.set_sensitive(true);
             // The body is written by us, and we know its type best.
@@ -191,4 +191,12 @@ fn configured(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Faul
     let value = value
         .map_err(|_| Fault::unconfigured(format!("the header {name} has a value that none can have")))?;
     Ok((header, value))
+}
+
+/// A configured value as people may see it.
+fn masked(name: &str, value: &str) -> String {
+    let name = name.to_ascii_lowercase();
+    let is_secret = ["auth", "cookie", "key", "token", "secret", "password", "session"];
+    let masks = value.contains("${") || is_secret.iter().any(|word| name.contains(word));
+    if masks { "***".into() } else { value.into() }
 }

@@ -10,8 +10,8 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::request::Request;
 use super::{refused, reply};
 use crate::config::Server;
-use crate::exec::backend::secrets::Secrets;
 use crate::exec::backend::{Fault, FaultKind, Order, Reply};
+use crate::sources::mcp::Secrets;
 use crate::tool::Effect;
 
 /// How long to wait before a request is sent again: at first, and at most.

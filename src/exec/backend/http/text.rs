@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::tool::{ArgumentPlace, Style};
 
 /// A value without quotes; what is no plain value as JSON.
-pub(super) fn plain(value: &Value) -> Cow<'_, str> {
+pub(in crate::exec::backend) fn plain(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
         Value::Null => Cow::Borrowed(""),

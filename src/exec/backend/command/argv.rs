@@ -1,0 +1,74 @@
+//! The program and its arguments, with those of the call in their places.
+
+use serde_json::{Map, Value};
+
+use crate::exec::backend::http::plain;
+use crate::exec::backend::{Fault, Order};
+use crate::tool::CommandBackend;
+
+/// The program and its arguments. What stands for an argument that was not given is left out.
+pub(super) fn filled(backend: &CommandBackend, order: Order<'_>) -> Result<Vec<String>, Fault> {
+    let (program, templates) =
+        backend.argv.split_first().ok_or_else(|| Fault::unconfigured("its backend has no program"))?;
+    // Braces around anything else are the program's own; which names stand for arguments is not for a call to say.
+    let properties = order.tool.parameters.schema()["properties"].as_object();
+    let mut argv = vec![program.clone()];
+    let mut are_options_over = false;
+    for template in templates {
+        let filling = Filling { properties, arguments: order.arguments, are_options_over };
+        argv.extend(filling.argument(template)?);
+        are_options_over |= template == "--";
+    }
+    Ok(argv)
+}
+
+struct Filling<'f> {
+    properties: Option<&'f Map<String, Value>>,
+    arguments: &'f Value,
+    /// Whether `--` has been.
+    are_options_over: bool,
+}
+
+impl Filling<'_> {
+    /// One argument of the program, or none where a value is absent.
+    fn argument(&self, template: &str) -> Result<Option<String>, Fault> {
+        let (mut argument, mut rest) = (String::new(), template);
+        while let Some(start) = rest.find('{') {
+            let (before, from) = rest.split_at(start);
+            argument.push_str(before);
+            let Some((name, after)) = self.placeholder(from) else {
+                argument.push('{');
+                rest = &from[1..];
+                continue;
+            };
+            let value = match self.arguments.get(name) {
+                None | Some(Value::Null) => return Ok(None),
+                Some(value) => plain(value),
+            };
+            self.check(name, &value, argument.is_empty())?;
+            argument.push_str(&value);
+            rest = after;
+        }
+        argument.push_str(rest);
+        Ok(Some(argument))
+    }
+
+    fn placeholder<'t>(&self, from: &'t str) -> Option<(&'t str, &'t str)> {
+        let (name, after) = from.strip_prefix('{')?.split_once('}')?;
+        self.properties?.contains_key(name).then_some((name, after))
+    }
+
+    /// Whether a value stays a value, wherever it stands.
+    fn check(&self, name: &str, value: &str, is_first: bool) -> Result<(), Fault> {
+        if value.contains('\0') {
+            return Err(Fault::unfit(name, format!("`{name}` holds a character that no program takes")));
+        }
+        if is_first && value.starts_with('-') && !self.are_options_over {
+            return Err(Fault::unfit(
+                name,
+                format!("`{name}` begins with `-`, so it would be taken for an option"),
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! What a tool of another server answered: JSON where there is some, text where that is all, else its content as it is.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::Value;
+
+use crate::exec::backend::{Fault, FaultKind, Reply};
+use crate::sources::mcp::Session;
+
+/// The most characters of an error that are told.
+const MAX_TOLD: usize = 2000;
+
+pub(super) fn read(
+    answer: CallToolResult,
+    server: &str,
+    max_bytes: usize,
+    session: &Session,
+) -> Result<Reply, Fault> {
+    if answer.is_error == Some(true) {
+        return Err(error(&answer, server, session));
+    }
+    let content = match answer.structured_content {
+        Some(content) => content,
+        None => of_blocks(answer.content),
+    };
+    Ok(within(content, max_bytes))
+}
+
+fn of_blocks(blocks: Vec<ContentBlock>) -> Value {
+    let is_text = blocks.iter().all(|block| matches!(block, ContentBlock::Text(_)));
+    if !is_text {
+        return serde_json::to_value(blocks).unwrap_or_default();
+    }
+    let mut texts = blocks.into_iter().filter_map(|block| match block {
+        ContentBlock::Text(text) => Some(text.text),
+        _ => None,
+    });
+    match (texts.next(), texts.next()) {
+        (None, _) => Value::Null,
+        (Some(only), None) => of_text(only),
+        (Some(first), Some(second)) => [first, second].into_iter().chain(texts).map(Value::String).collect(),
+    }
+}
+
+/// A text that is a JSON object or list is meant as that.
+fn of_text(text: String) -> Value {
+    let may_be_json = text.trim_start().starts_with(['{', '[']);
+    let json = may_be_json.then(|| serde_json::from_str(&text).ok()).flatten();
+    json.unwrap_or(Value::String(text))
+}
+
+/// What is too large becomes text, which can be cut.
+fn within(content: Value, max_bytes: usize) -> Reply {
+    let cut = |text: String| {
+        let end = text.floor_char_boundary(max_bytes);
+        let warnings = vec![format!("the answer was cut: it is longer than {max_bytes} bytes")];
+        Reply { content: text[..end].into(), warnings }
+    };
+    match content {
+        Value::String(text) if text.len() > max_bytes => cut(text),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => Reply::new(content),
+        content => {
+            // A value takes more room in memory than as text; most are far from the limit.
+            let text = if weight(&content) > max_bytes { content.to_string() } else { String::new() };
+            if text.len() > max_bytes { cut(text) } else { Reply::new(content) }
+        }
+    }
+}
+
+/// No fewer bytes than a value takes as text.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(_) => 24,
+        Value::String(text) => text.len() * 6 + 2,
+        Value::Array(items) => items.iter().map(|item| weight(item) + 1).sum::<usize>() + 2,
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| name.len() * 6 + 4 + weight(value)).sum::<usize>() + 2
+        }
+    }
+}
+
+fn error(answer: &CallToolResult, server: &str, session: &Session) -> Fault {
+    let texts: Vec<&str> = answer
+        .content
+        .iter()
+        .filter_map(|block| match block {
+            ContentBlock::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let said = session.hide(&texts.join(" "));
+    let message = match said.as_str() {
+        "" => format!("the tool of the MCP server `{server}` failed, and does not say why"),
+        said => format!("the tool of the MCP server `{server}` failed: {said}"),
+    };
+    let next = "correct the arguments as the message says, or tell the user";
+    let detail = match &answer.structured_content {
+        Some(detail) => detail.to_string(),
+        None => texts.join("\n"),
+    };
+    let end = detail.floor_char_boundary(MAX_TOLD);
+    let fault = Fault::new(FaultKind::Failed, message, next);
+    match &detail[..end] {
+        "" => fault,
+        told => fault.detail(serde_json::json!({ "body": session.without_secrets(told) })),
+    }
+}
