@@ -94,7 +94,7 @@ impl Bench {
         let services =
             Services { state: Arc::clone(&state) as Arc<dyn State>, backends, ..Services::default() };
         let caller = Arc::new(Caller { roles: roles.map(<[String]>::to_vec), ..Caller::default() });
-        let context = Context { edition: Arc::new(edition), services: Arc::new(services), caller };
+        let context = Context { edition: Arc::new(edition), services: Arc::new(services), caller, trace: Default::default() };
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         Self { context, state, runtime, _folder: folder }

@@ -28,4 +28,5 @@ mod serve;
 mod site;
 mod state;
 mod tokens;
+mod trace;
 mod watch;
