@@ -29,4 +29,5 @@ mod serve;
 mod site;
 mod state;
 mod tokens;
+mod trace;
 mod watch;
