@@ -9,12 +9,15 @@ use crate::sources::RawTool;
 use crate::tool::Definition;
 
 /// Each function, in the order in which lists show them.
-const WRITTEN: [(&str, &str); 12] = [
+const WRITTEN: [(&str, &str); 15] = [
     ("read_tool_doc.json", include_str!("functions/read_tool_doc.json")),
     ("tool_search.json", include_str!("functions/tool_search.json")),
     ("tool_help.json", include_str!("functions/tool_help.json")),
     ("tool_exec.json", include_str!("functions/tool_exec.json")),
+    ("tool_exec_read.json", include_str!("functions/tool_exec_read.json")),
+    ("tool_exec_write.json", include_str!("functions/tool_exec_write.json")),
     ("tool_batch.json", include_str!("functions/tool_batch.json")),
+    ("read_result.json", include_str!("functions/read_result.json")),
     ("load_toolset.json", include_str!("functions/load_toolset.json")),
     ("list.json", include_str!("functions/list.json")),
     ("search_nodes.json", include_str!("functions/search_nodes.json")),

@@ -213,6 +213,14 @@ impl Catalog {
         self.by_name.get(name)?.iter().copied().find(|&index| self.tools[index].name == name)
     }
 
+    /// The place of the tool that goes by this name, if it is the only one. Looks for no others.
+    pub fn only(&self, name: &str) -> Option<usize> {
+        match self.by_name.get(name).map(Vec::as_slice) {
+            Some([index]) => Some(*index),
+            _ => self.named(name).and_then(|tool| self.position(&tool.name)),
+        }
+    }
+
     /// The same catalog for somebody who sees of each tool what `view` returns, and to whom those of which they see
     /// nothing do not exist. The version stays that of the whole.
     pub fn restricted_to(&self, view: impl Fn(&Arc<Tool>) -> Option<Arc<Tool>>) -> Self {

@@ -80,12 +80,10 @@ impl Parameters {
     /// What is wrong with these arguments; nothing when they cannot be checked.
     pub fn violations(&self, arguments: &Value) -> Vec<Violation> {
         match self.validator() {
-            Some(_) if !self.cost.bears(&self.schema, arguments) => vec![Violation {
-                pointer: String::new(),
-                message: "nested too deeply to be checked against unions that multiply at each level".into(),
-                unknown: false,
-                nearest: None,
-            }],
+            Some(_) if !self.cost.bears(&self.schema, arguments) => vec![Violation::new(
+                "",
+                "nested too deeply to be checked against unions that multiply at each level",
+            )],
             Some(validator) if !validator.is_valid(arguments) => {
                 violations(validator, &self.schema, arguments)
             }

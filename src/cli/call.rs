@@ -4,13 +4,18 @@ use std::io::Read;
 use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 use super::catalog::{CatalogArgs, report_lost};
 use super::progress::Spinner;
-use super::{Failure, Outcome, print};
+use super::state::StateArgs;
+use super::{Failure, Outcome, note, print};
 use crate::catalog::Catalog;
-use crate::functions::{Answer, Context, Edition, Function};
+use crate::exec::Caller;
+use crate::functions::{Answer, Context, Edition, Function, Services};
+use crate::state::Session;
+use crate::tool::Effect;
 
 /// Call one of our functions, as an agent would through a server.
 ///
@@ -23,6 +28,7 @@ Try it:
   toolcrib call read_tool_doc '{\"names\": [\"get_me\"], \"section\": \"arguments\"}' --text --catalog examples/github
   toolcrib call list '{\"path\": [\"Ontology\"]}' --catalog examples/buildos
   toolcrib call expand_tool '{\"tool_id\": \"onto.task.update\"}' --catalog examples/buildos
+  toolcrib call tool_exec '{\"op\": \"onto.task.get\", \"args\": {\"task_id\": \"7\"}}' --session s-42 --state state.db
   echo '{\"name\": \"get_me\"}' | toolcrib call read_tool_doc - --catalog examples/github")]
 pub(super) struct Call {
     /// The function.
@@ -40,6 +46,17 @@ pub(super) struct Call {
     /// shows what callers without one see.
     #[arg(long, value_name = "ROLE")]
     role: Vec<String>,
+    #[command(flatten)]
+    state: StateArgs,
+    /// The session that the call belongs to, for `toolcrib trace`.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// The most that the call may change, instead of what `[exec] allow` says: read, write or destructive.
+    #[arg(long, value_name = "EFFECT", value_parser = effects(), hide_possible_values = true)]
+    allow: Option<Effect>,
+    /// A header as of a caller's request, for servers whose headers name it as ${caller:NAME}. Can be given several times.
+    #[arg(long, value_name = "NAME: VALUE")]
+    header: Vec<String>,
     /// Print what a model reads rather than JSON: markdown, where the function answers in it.
     #[arg(long)]
     text: bool,
@@ -48,19 +65,42 @@ pub(super) struct Call {
 impl Call {
     pub(super) fn run(self) -> Outcome {
         let arguments = self.arguments()?;
-        let checked = self.catalog.open()?;
+        let caller = self.caller()?;
+        let mut checked = self.catalog.open()?;
         report_lost(&checked);
+        if let Some(allow) = self.allow {
+            Arc::make_mut(&mut checked.catalog.config).exec.allow = allow;
+        }
         let templates = super::render::templates(&self.catalog, &checked, None)?;
         let roles = (!self.role.is_empty()).then_some(self.role.as_slice());
         let edition = Edition::new(&checked.catalog, self.profile.as_deref(), roles, Arc::new(templates))
             .map_err(Failure::Usage)?;
-        let answer = answer(&self.catalog, self.function, &checked.catalog, edition, arguments)?;
+        let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
+        let (services, waiting) = super::services::of_command(&self.catalog, &checked.catalog);
+        let services = Services { state, ..services };
+        let answer = asked(self.function, edition, services, caller, arguments)?;
+        waiting.iter().for_each(Spinner::finish);
         let text = match self.text {
             true => answer.text(),
             false => serde_json::to_string_pretty(answer.body()).unwrap_or_default(),
         };
         print(&format!("{}\n", text.trim_end()))?;
         if answer.is_ok() { Ok(()) } else { Err(Failure::Findings(None)) }
+    }
+
+    fn caller(&self) -> Result<Caller, Failure> {
+        let mut headers = HeaderMap::new();
+        for header in &self.header {
+            let read = header.split_once(':').and_then(|(name, value)| {
+                Some((HeaderName::try_from(name.trim()).ok()?, HeaderValue::try_from(value.trim()).ok()?))
+            });
+            let (name, value) =
+                read.ok_or_else(|| Failure::Usage("a header is written as `Name: value`".into()))?;
+            headers.append(name, value);
+        }
+        let session = self.session.as_deref().map(Session::named).transpose();
+        let session = session.map_err(|error| Failure::Usage(error.to_string()))?;
+        Ok(Caller { session, headers, ..Caller::default() })
     }
 
     fn arguments(&self) -> Result<Value, Failure> {
@@ -96,12 +136,28 @@ pub(super) fn answer(
     edition: Edition,
     arguments: Value,
 ) -> Result<Answer, Failure> {
+    let (services, waiting) = super::services::of_command(args, catalog);
+    let answer = asked(function, edition, services, Caller::default(), arguments);
+    waiting.iter().for_each(Spinner::finish);
+    answer
+}
+
+fn asked(
+    function: &Function,
+    edition: Edition,
+    services: Services,
+    caller: Caller,
+    arguments: Value,
+) -> Result<Answer, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
-    let (services, waiting) = super::services::of_command(args, catalog);
-    let context = Context { edition: Arc::new(edition), services: Arc::new(services), caller: Arc::default() };
+    let mut context = Context::of(Arc::new(edition));
+    (context.services, context.caller) = (Arc::new(services), Arc::new(caller));
     let answer = runtime.block_on(function.call(&context, arguments));
-    waiting.iter().for_each(Spinner::finish);
+    // The process ends with this, and what was recorded should not.
+    if let Err(error) = runtime.block_on(context.services.state.flush()) {
+        note(format!("the call is missing from the trace: {error}"));
+    }
     Ok(answer)
 }
 
@@ -109,4 +165,10 @@ pub(super) fn answer(
 fn functions() -> impl TypedValueParser<Value = &'static Function> {
     let names = Function::all().iter().map(Function::name);
     PossibleValuesParser::new(names).try_map(|name| Function::named(&name).ok_or("unknown function"))
+}
+
+/// Reads how far a call may go.
+fn effects() -> impl TypedValueParser<Value = Effect> {
+    PossibleValuesParser::new(Effect::ALL.map(Effect::as_str))
+        .try_map(|name| Effect::parse(&name).ok_or("unknown effect"))
 }

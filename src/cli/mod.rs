@@ -3,6 +3,7 @@
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 findings or failure, 2 wrong command line,
 //! 70 internal error.
 
+mod approvals;
 mod call;
 mod catalog;
 mod check;
@@ -23,7 +24,9 @@ mod seed;
 mod serve;
 mod services;
 mod signals;
+mod state;
 mod tokens;
+mod trace;
 mod watch;
 
 use std::process::ExitCode;
@@ -52,6 +55,7 @@ Try it:
   toolcrib search  \"create an issue\" --catalog tools.json      which tools do that, or that none does
   toolcrib eval    --catalog tools.json --queries queries.jsonl  whether search finds the right ones
   toolcrib serve   --catalog tools.json                        pages, docs and MCP at http://127.0.0.1:7878
+  toolcrib trace   s-42                                        what an agent searched, read and called
 
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
 
@@ -70,6 +74,8 @@ enum Command {
     Eval(eval::Eval),
     Call(call::Call),
     Serve(serve::Serve),
+    Trace(trace::Trace),
+    Approvals(approvals::Approvals),
     Import(import::Import),
     Schema(schema::Schema),
     Completions(completions::Completions),
@@ -109,6 +115,8 @@ pub fn run() -> ExitCode {
         Command::Eval(command) => command.run(),
         Command::Call(command) => command.run(),
         Command::Serve(command) => command.run(),
+        Command::Trace(command) => command.run(),
+        Command::Approvals(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run::<Arguments>(),

@@ -77,7 +77,7 @@ impl PickArgs {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| failure(format!("cannot start: {error}")))?;
         let (services, waiting) = super::services::of_command(args, &checked.catalog);
-        let context = Context { edition: Arc::new(edition), services: Arc::new(services), caller: Arc::default() };
+        let context = Context { services: Arc::new(services), ..Context::of(Arc::new(edition)) };
         let options = Options {
             max_candidates: usize::from(self.max),
             min_score: self.min_score,

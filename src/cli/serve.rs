@@ -8,6 +8,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::catalog::{CatalogArgs, counted, function_lists, report_briefly};
 use super::signals::Signals;
+use super::state::StateArgs;
 use super::{Failure, Outcome, note};
 use crate::catalog::Checked;
 use crate::config::{self, Listed};
@@ -27,6 +28,7 @@ use crate::watch::{Change, Follow, Options};
 Try it:
   toolcrib serve --catalog examples/github              pages at http://127.0.0.1:7878, MCP at /mcp
   toolcrib serve --catalog examples/github --stdio      MCP over stdin and stdout, for desktop clients
+  toolcrib serve --catalog . --state state.db            sessions, approvals and traces outlive the server
   curl http://127.0.0.1:7878/tools/README.md
   curl http://127.0.0.1:7878/v1/read_tool_doc --json '{\"name\": \"create_issue\"}'")]
 pub(super) struct Serve {
@@ -35,6 +37,8 @@ pub(super) struct Serve {
     /// Serve the tools of this profile only.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
+    #[command(flatten)]
+    state: StateArgs,
     /// Speak MCP over stdin and stdout instead of listening.
     #[arg(long, conflicts_with_all = ["listen", "public_host", "allow_unauthenticated"])]
     stdio: bool,
@@ -89,7 +93,8 @@ impl Serve {
         let address = if self.stdio { None } else { Some(self.address(&configured, &tokens)?) };
         let functions = self.functions.unwrap_or(configured.functions);
         let setting = Setting { profile: self.profile.clone(), roles: tokens.roles(), functions };
-        let services = super::services::of_server(&self.catalog, &checked.catalog);
+        let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
+        let services = super::services::of_server(&self.catalog, &checked.catalog, Arc::clone(&state));
         let live = Live::new(checked, setting, templates).map_err(Failure::Usage)?;
         let live = Arc::new(live.with_services(services));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -283,7 +288,7 @@ fn tokens(configured: &config::Serve) -> Result<Tokens, Failure> {
                 "the environment variable {name}, which toolcrib.toml names for a token, is not set"
             ))
         })?;
-        tokens.add(&secret, &token.roles).map_err(|problem| Failure::Usage(format!("{name}: {problem}")))?;
+        tokens.add(&secret, token).map_err(|problem| Failure::Usage(format!("{name}: {problem}")))?;
     }
     Ok(tokens)
 }

@@ -12,13 +12,14 @@ use crate::exec::backend::Backends;
 use crate::functions::{Meaning, Services};
 use crate::model::{Embed, Embeddings, Endpoint, Model, StaticModel};
 use crate::search::semantic::{Options, Semantic};
+use crate::state::State;
 
 /// How long a command waits for the vectors of tools.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a server uses: it waits for no vectors, and says how far they are.
-pub(super) fn of_server(args: &CatalogArgs, catalog: &Catalog) -> Services {
-    let services = services(args, catalog, Duration::ZERO);
+pub(super) fn of_server(args: &CatalogArgs, catalog: &Catalog, state: Arc<dyn State>) -> Services {
+    let services = Services { state, ..services(args, catalog, Duration::ZERO) };
     if let Meaning::Broken(reason) = &services.semantic {
         tracing::warn!("semantic search: {reason}");
     }

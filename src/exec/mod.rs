@@ -1,9 +1,81 @@
 //! A call of a tool: checked, gated, run, and wrapped (EXEC-1..6). Which door it came through is not known here.
 //!
-//! 1. [`Caller`] is who calls, in which session, and how far that may go.
-//! 2. [`backend`] runs a call that has passed.
+//! 1. [`Request`] is what was asked for, and [`Caller`] who asks; [`resolve`] finds the tool.
+//! 2. [`arguments`] lets the schema decide, and reads what plainly means something that fits as that ([`mend`]). Else a
+//!    [`Failure`] says what is wrong, with a [`correction`].
+//! 3. [`gates`] say whether the call may be run, [`doc`] whether its tool was read of, [`approval`] whether a person agrees.
+//! 4. [`run`] takes it through all of that to a [`backend`]; [`once`] sees to it that a write with a key is run once.
+//! 5. [`cut`] shortens long results, [`shift`] notes what the session is about.
+//! 6. [`Done`] is what came of it; [`loops`] answers the same mistake otherwise each time, [`audit`] writes it all down.
 
+mod approval;
+mod arguments;
+mod audit;
 pub mod backend;
+mod call;
 mod caller;
+mod correction;
+mod cut;
+mod doc;
+mod done;
+mod failure;
+mod fault;
+mod fingerprint;
+mod gates;
+mod loops;
+mod mend;
+mod once;
+mod request;
+mod resolve;
+mod run;
+mod shift;
+
+use std::pin::Pin;
+
+use serde_json::Value;
+
+use crate::catalog::Catalog;
+use crate::state::State;
+
+use backend::{Backends, Fault};
 
 pub use caller::Caller;
+pub use cut::{Part, read_on};
+pub use done::{Done, Outcome};
+pub use failure::{Failure, FieldFault};
+pub use request::{Limit, Request};
+pub use run::{answer, run};
+
+/// What a call finds around it.
+pub trait Host: Send + Sync {
+    /// The tools that exist for the caller.
+    fn catalog(&self) -> &Catalog;
+    /// Whether the caller may know of the tool at this place that it is there, and no more.
+    fn is_forbidden(&self, index: usize) -> bool;
+    /// The doc of the tool at this place.
+    fn doc(&self, index: usize) -> Option<Doc>;
+    /// The profile that the caller sees.
+    fn profile(&self) -> Option<&str>;
+    /// Who calls.
+    fn caller(&self) -> &Caller;
+    /// What outlives the call.
+    fn state(&self) -> &dyn State;
+    /// What runs tools.
+    fn backends(&self) -> &Backends;
+    /// Whether any tool's result can change what a session is about.
+    fn shifts(&self) -> bool;
+    /// Runs a function of ours as a tool.
+    fn function<'h>(&'h self, name: &'h str, input: Value) -> Answering<'h>;
+}
+
+/// What a function answers as a tool; waited for.
+pub type Answering<'h> = Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send + 'h>>;
+
+/// What a doc is known by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doc {
+    /// The doc version.
+    pub version: String,
+    /// The receipt.
+    pub receipt: String,
+}

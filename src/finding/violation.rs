@@ -22,6 +22,24 @@ pub struct Violation {
     pub unknown: bool,
     /// The nearest known property or value.
     pub nearest: Option<String>,
+    /// What was expected, where the value itself is wrong.
+    pub expected: Option<String>,
+    /// The properties or values that there are at this place, where that is what was missed.
+    pub known: Vec<String>,
+}
+
+impl Violation {
+    /// A violation at a place, in these words.
+    pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        let (pointer, message) = (pointer.into(), message.into());
+        Self { pointer, message, unknown: false, nearest: None, expected: None, known: Vec::new() }
+    }
+
+    /// A value that should be another.
+    fn expected(pointer: String, expected: String, given: &Value) -> Self {
+        let message = format!("expected {expected}, got {}", shown(given));
+        Self { expected: Some(expected), ..Self::new(pointer, message) }
+    }
 }
 
 /// Everything wrong with `value`; `schema` is what `validator` was compiled from.
@@ -36,15 +54,20 @@ pub fn violations(validator: &Validator, schema: &Value, value: &Value) -> Vec<V
 
 fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violation>) {
     let pointer = error.instance_path().to_string();
-    let mut push = |pointer: String, message: String, nearest: Option<String>, unknown: bool| {
-        found.push(Violation { pointer, message, unknown, nearest });
-    };
     match error.kind() {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let known = known_properties(error, schema);
             for name in unexpected {
                 let near = nearest(name, known.iter().map(String::as_str)).first().map(ToString::to_string);
-                push(pointer_join(&pointer, name), format!("unknown property {}", quote(name)), near, true);
+                found.push(Violation {
+                    unknown: true,
+                    nearest: near,
+                    known: known.clone(),
+                    ..Violation::new(
+                        pointer_join(&pointer, name),
+                        format!("unknown property {}", quote(name)),
+                    )
+                });
             }
         }
         Kind::Required { property } => {
@@ -57,37 +80,21 @@ fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violati
             let unknown = others
                 .filter(|key| !known.contains(key) && is_taken != Some(&Value::Bool(false)))
                 .map(String::as_str);
-            match nearest(name, unknown).first() {
-                Some(near) => {
-                    let message = format!("{message}; {} is not a property", quote(near));
-                    push(pointer_join(&pointer, name), message, Some(name.to_string()), false);
-                }
-                None => push(pointer_join(&pointer, name), message, None, false),
-            }
+            let near = nearest(name, unknown).first().map(|near| near.to_string());
+            let message = match &near {
+                Some(near) => format!("{message}; {} is not a property", quote(near)),
+                None => message,
+            };
+            let nearest = near.map(|_| name.to_string());
+            found.push(Violation { nearest, ..Violation::new(pointer_join(&pointer, name), message) });
         }
         Kind::Enum { options } => {
-            let given = error.instance().as_str().unwrap_or_default();
             let words = options.as_array().map(Vec::as_slice).unwrap_or_default();
-            let near =
-                nearest(given, words.iter().filter_map(Value::as_str)).first().map(ToString::to_string);
-            push(
-                pointer,
-                format!("expected {}, got {}", one_of(words), shown(error.instance())),
-                near,
-                false,
-            );
+            found.push(one_of_these(pointer, words, error.instance()));
         }
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
             if let Some(words) = constants(context) {
-                let given = error.instance().as_str().unwrap_or_default();
-                let near =
-                    nearest(given, words.iter().filter_map(Value::as_str)).first().map(ToString::to_string);
-                return push(
-                    pointer,
-                    format!("expected {}, got {}", one_of(&words), shown(error.instance())),
-                    near,
-                    false,
-                );
+                return found.push(one_of_these(pointer, &words, error.instance()));
             }
             let closest = context
                 .iter()
@@ -97,21 +104,22 @@ fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violati
                 Some(branch) if branch_distance(branch) < (1, 0) => {
                     branch.iter().for_each(|error| describe(error, schema, found))
                 }
-                _ => push(
+                _ => found.push(Violation::new(
                     pointer,
                     format!("{} fits none of the allowed forms", shown(error.instance())),
-                    None,
-                    false,
-                ),
+                )),
             }
         }
-        kind => push(
-            pointer,
-            format!("expected {}, got {}", expectation(kind), shown(error.instance())),
-            None,
-            false,
-        ),
+        kind => found.push(Violation::expected(pointer, expectation(kind), error.instance())),
     }
+}
+
+/// A value that is none of those that there are.
+fn one_of_these(pointer: String, words: &[Value], given: &Value) -> Violation {
+    let known: Vec<String> = words.iter().filter_map(|word| word.as_str().map(ToString::to_string)).collect();
+    let near = nearest(given.as_str().unwrap_or_default(), known.iter().map(String::as_str));
+    let nearest = near.first().map(ToString::to_string);
+    Violation { nearest, known, ..Violation::expected(pointer, one_of(words), given) }
 }
 
 /// The values of a union that is an enumeration, each branch a constant.

@@ -39,6 +39,11 @@ impl Answer {
         Self { body: Body::Kept(json, OnceLock::new()), text: None, error: None, semantic: None }
     }
 
+    /// An answer with an envelope of its own, `ok` and `meta` included.
+    pub(super) fn enveloped(fields: Map<String, Value>, error: Option<ErrorCode>) -> Self {
+        Self { body: Body::Own(fields), text: None, error, semantic: None }
+    }
+
     /// Whether there is a result.
     pub fn is_ok(&self) -> bool {
         self.error.is_none()
@@ -70,6 +75,23 @@ impl Answer {
         self.text.clone().unwrap_or_else(|| String::from_utf8_lossy(&self.json()).into_owned())
     }
 
+    /// How long it is, as a model reads it.
+    pub(super) fn bytes(&self) -> usize {
+        match (&self.text, &self.body) {
+            (Some(text), _) => text.len(),
+            (None, Body::Kept(json, _)) => json.len(),
+            (None, Body::Own(_)) => self.json().len(),
+        }
+    }
+
+    /// Whether something fits, where a search says so.
+    pub(super) fn verdict(&self) -> Option<&str> {
+        match &self.body {
+            Body::Own(fields) => fields.get("verdict")?.as_str(),
+            Body::Kept(..) => None,
+        }
+    }
+
     /// Whether [`Answer::text`] is markdown rather than JSON.
     pub fn is_markdown(&self) -> bool {
         self.text.is_some()
@@ -82,12 +104,18 @@ impl Answer {
     }
 
     pub(super) fn versioned(mut self, registry_version: &str) -> Self {
-        let mut meta = json!({ "registry_version": registry_version });
-        if let Some(semantic) = self.semantic.take() {
-            meta["semantic"] = semantic.into();
-        }
+        let semantic = self.semantic.take();
         if let Body::Own(fields) = &mut self.body {
-            fields.insert("meta".into(), meta);
+            let mut meta = json!({ "registry_version": registry_version });
+            if let Some(semantic) = semantic {
+                meta["semantic"] = semantic.into();
+            }
+            match (fields.get_mut("meta"), meta) {
+                (Some(Value::Object(told)), Value::Object(meta)) => told.extend(meta),
+                (_, meta) => {
+                    fields.insert("meta".into(), meta);
+                }
+            }
         }
         self
     }

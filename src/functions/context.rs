@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Edition;
+use super::{Counts, Edition, Trace};
 use crate::exec::Caller;
 use crate::exec::backend::Backends;
 use crate::model::Model;
 use crate::search::semantic::{self, Semantic};
-use crate::state::{Forgetful, State};
+use crate::state::{Sqlite, State};
 
 /// What a call has at hand.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct Context {
     pub services: Arc<Services>,
     /// Who calls.
     pub caller: Arc<Caller>,
+    /// What the request is known by.
+    pub trace: Trace,
 }
 
 /// What outlives catalogs and is shared by all calls.
@@ -30,6 +32,8 @@ pub struct Services {
     pub state: Arc<dyn State>,
     /// What runs tools.
     pub backends: Backends,
+    /// How often what was asked.
+    pub counts: Counts,
 }
 
 /// Search by meaning, where it is configured.
@@ -47,13 +51,15 @@ pub enum Meaning {
 impl Context {
     /// A call that sees this edition, with no services.
     pub fn of(edition: Arc<Edition>) -> Self {
-        Self { edition, services: Arc::default(), caller: Arc::default() }
+        Self { edition, services: Arc::default(), caller: Arc::default(), trace: Trace::default() }
     }
 }
 
 impl Default for Services {
     fn default() -> Self {
-        Self { semantic: Meaning::Off, llm: None, state: Arc::new(Forgetful), backends: Backends::default() }
+        let state = Arc::new(Sqlite::in_memory());
+        let (backends, counts) = Default::default();
+        Self { semantic: Meaning::Off, llm: None, state, backends, counts }
     }
 }
 

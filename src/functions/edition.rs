@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
-use super::discovery;
+use super::{discovery, tool_help};
 use crate::catalog::{Catalog, Profile, ProfileTool, Resolved, Tool, Tree};
 use crate::render::{Doc, Docs, TemplateError, Templates};
 use crate::search::semantic::{self, Slot};
@@ -27,9 +27,13 @@ pub struct Edition {
     meaning: OnceLock<Arc<Slot>>,
     tree: OnceLock<Tree>,
     categories: OnceLock<Index>,
+    /// Whether any tool's result can change what a session is about.
+    shifts: bool,
     /// Who waits for those waits here, not on a thread.
     making: tokio::sync::Mutex<()>,
     expanded: Vec<OnceLock<Bytes>>,
+    weight: OnceLock<u64>,
+    help: tool_help::Kept,
 }
 
 /// The doc of one tool.
@@ -80,16 +84,20 @@ impl Edition {
         });
         let pages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
         let expanded = catalog.tools.iter().map(|_| OnceLock::new()).collect();
+        let help = tool_help::Kept::of(catalog.tools.len());
         let profile = profile.map(ToString::to_string);
         let (index, search, meaning) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (tree, categories) = (OnceLock::new(), OnceLock::new());
+        let shifts = catalog.tools.iter().any(|tool| tool.definition.context_shift.is_some());
         Ok(Self {
             profile,
+            shifts,
             modes,
             forbidden,
             templates,
             pages,
             expanded,
+            help,
             catalog,
             index,
             search,
@@ -97,6 +105,7 @@ impl Edition {
             tree,
             categories,
             making: tokio::sync::Mutex::default(),
+            weight: OnceLock::new(),
         })
     }
 
@@ -108,6 +117,11 @@ impl Edition {
     /// Whether there is any such tool.
     pub fn withholds(&self) -> bool {
         self.forbidden.contains(&true)
+    }
+
+    /// Whether any tool's result can change what a session is about.
+    pub fn shifts(&self) -> bool {
+        self.shifts
     }
 
     /// The tools that exist for this caller.
@@ -246,6 +260,20 @@ impl Edition {
     /// What is kept of the answers of `expand_tool`, by the place of the tool.
     pub(super) fn expanded(&self, index: usize) -> Option<&OnceLock<Bytes>> {
         self.expanded.get(index)
+    }
+
+    /// About how many tokens the definitions of all its tools take, with four bytes to a token.
+    pub(super) fn weight(&self) -> u64 {
+        *self.weight.get_or_init(|| {
+            let schema = |tool: &Tool| tool.definition.parameters.as_ref().map_or(0, |schema| schema.text().len());
+            let bytes = |tool: &Tool| tool.name.len() + tool.description.len() + schema(tool);
+            self.catalog.tools.iter().map(|tool| bytes(tool) as u64).sum::<u64>() / 4
+        })
+    }
+
+    /// What is kept of the answers of `tool_help`, and the groups that it tells of.
+    pub(super) fn help(&self) -> &tool_help::Kept {
+        &self.help
     }
 
     /// The place of the tool that a name means: its canonical name, op, safe name or alias.

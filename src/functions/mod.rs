@@ -4,17 +4,25 @@
 //! 1. [`edition`] is what one kind of caller may see: a restricted catalog, and its docs.
 //! 2. A [`Function`] has a name, a definition (in `catalog/functions/`), and a handler, one file each.
 //! 3. [`arguments`] are checked against the definition and read into the handler's own type.
-//! 4. [`answer`] is what comes out: JSON, text where a model reads it, or a [`Refusal`] that says what to do next.
+//! 4. [`trace`] writes down what a session has seen, and [`counts`] counts.
+//! 5. [`answer`] is what comes out: JSON, text where a model reads it, or a [`Refusal`] that says what to do next.
 
 mod answer;
 mod arguments;
 mod context;
+pub mod counts;
 mod discovery;
 mod edition;
 mod find;
+mod host;
 pub mod pick;
+mod read_result;
 mod read_tool_doc;
+mod tool_batch;
+mod tool_exec;
+mod tool_help;
 mod tool_search;
+mod trace;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -26,8 +34,10 @@ use crate::catalog::{self, Tool};
 pub use crate::refusal::{ErrorCode, Refusal};
 pub use answer::Answer;
 pub use context::{Context, Meaning, Services};
+pub use counts::Counts;
 pub use edition::{Edition, IndexPage, Page};
 pub use find::{Searched, Wanted};
+pub use trace::Trace;
 
 /// One function of ours.
 #[derive(Debug)]
@@ -43,20 +53,36 @@ enum Handler {
     Now(fn(&Context, Value) -> Result<Answer, Refusal>),
     /// After waiting for somebody else.
     Later(fn(Context, Value) -> Later),
+    /// After waiting, from what was given as it is: it reads that itself.
+    AsGiven(fn(Context, Value) -> Later),
+    /// From what is in memory, but for some calls.
+    Perhaps(fn(&Context, Value) -> Perhaps),
+}
+
+/// An answer, or one that is waited for.
+enum Perhaps {
+    Now(Result<Answer, Refusal>),
+    Later(Later),
 }
 
 /// An answer that is waited for.
 type Later = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
 
 /// Every function, in the order in which lists show them.
-const ALL: [Function; 8] = [
+const ALL: [Function; 14] = [
     Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) },
     Function { name: "tool_search", run: Handler::Later(tool_search::run) },
+    Function { name: "tool_help", run: Handler::Perhaps(tool_help::run) },
+    Function { name: "tool_exec", run: Handler::AsGiven(tool_exec::run) },
+    Function { name: "tool_exec_read", run: Handler::AsGiven(tool_exec::run_reads) },
+    Function { name: "tool_exec_write", run: Handler::AsGiven(tool_exec::run_changes) },
+    Function { name: "tool_batch", run: Handler::Later(tool_batch::run) },
+    Function { name: "read_result", run: Handler::Later(read_result::run) },
     Function { name: "list", run: Handler::Later(discovery::list) },
     Function { name: "search_nodes", run: Handler::Later(discovery::search_nodes) },
     Function { name: "search_tool_by_category", run: Handler::Later(discovery::search_tool_by_category) },
     Function { name: "expand_tool", run: Handler::Now(discovery::expand_tool) },
-    Function { name: "call_tool", run: Handler::Now(discovery::call_tool) },
+    Function { name: "call_tool", run: Handler::Later(discovery::call_tool) },
     Function { name: "pick", run: Handler::Later(pick::run) },
 ];
 
@@ -81,16 +107,39 @@ impl Function {
         catalog::functions().named(self.name)
     }
 
-    /// Answers a call. `arguments` is what the caller gave, checked here.
-    pub async fn call(&self, context: &Context, arguments: Value) -> Answer {
-        let checked = match self.definition() {
-            Some(definition) => arguments::check(definition, arguments),
-            None => Ok(arguments),
+    /// Answers a call. `arguments` is what the caller gave, checked here; they may name the session that it belongs to.
+    pub async fn call(&self, context: &Context, mut arguments: Value) -> Answer {
+        match trace::named(&mut arguments) {
+            None => self.traced(context, arguments).await,
+            Some(Ok(session)) => self.traced(&context.in_session(session), arguments).await,
+            Some(Err(refusal)) => Answer::from(refusal).versioned(&context.edition.catalog().version),
+        }
+    }
+
+    async fn traced(&self, context: &Context, arguments: Value) -> Answer {
+        let asked = trace::Asked::of(self, context, &arguments);
+        let answer = self.answer(context, arguments).await;
+        if let Some(asked) = asked {
+            asked.answered(self, context, &answer).await;
+        }
+        answer
+    }
+
+    async fn answer(&self, context: &Context, arguments: Value) -> Answer {
+        let checked = match (self.run, self.definition()) {
+            (Handler::AsGiven(_), _) | (_, None) => Ok(arguments),
+            (_, Some(definition)) => arguments::check(definition, arguments),
         };
         let answer = match (checked, self.run) {
             (Err(refusal), _) => Err(refusal),
             (Ok(arguments), Handler::Now(run)) => run(context, arguments),
-            (Ok(arguments), Handler::Later(run)) => run(context.clone(), arguments).await,
+            (Ok(arguments), Handler::Later(run) | Handler::AsGiven(run)) => {
+                run(context.clone(), arguments).await
+            }
+            (Ok(arguments), Handler::Perhaps(run)) => match run(context, arguments) {
+                Perhaps::Now(answer) => answer,
+                Perhaps::Later(answer) => answer.await,
+            },
         };
         let answer = answer.map_err(|refusal| arguments::with_example(refusal, self.definition()));
         answer.unwrap_or_else(Answer::from).versioned(&context.edition.catalog().version)

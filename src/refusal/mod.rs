@@ -39,6 +39,8 @@ pub enum ErrorCode {
     OutcomeUnknown,
     /// The same call has failed again and again.
     LoopStopped,
+    /// A call of a batch was not run, since another that it needs has no result, or no time was left.
+    NotRun,
     /// What runs the tool answered with an error, or cannot be reached.
     BackendError,
     /// What runs the tool did not answer in time.
@@ -51,7 +53,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code.
-    pub const ALL: [ErrorCode; 19] = [
+    pub const ALL: [ErrorCode; 20] = [
         ErrorCode::ValidationError,
         ErrorCode::NotFound,
         ErrorCode::Ambiguous,
@@ -67,6 +69,7 @@ impl ErrorCode {
         ErrorCode::Conflict,
         ErrorCode::OutcomeUnknown,
         ErrorCode::LoopStopped,
+        ErrorCode::NotRun,
         ErrorCode::BackendError,
         ErrorCode::BackendTimeout,
         ErrorCode::StateUnavailable,
@@ -91,6 +94,7 @@ impl ErrorCode {
             ErrorCode::Conflict => "CONFLICT",
             ErrorCode::OutcomeUnknown => "OUTCOME_UNKNOWN",
             ErrorCode::LoopStopped => "LOOP_STOPPED",
+            ErrorCode::NotRun => "NOT_RUN",
             ErrorCode::BackendError => "BACKEND_ERROR",
             ErrorCode::BackendTimeout => "BACKEND_TIMEOUT",
             ErrorCode::StateUnavailable => "STATE_UNAVAILABLE",
@@ -110,6 +114,7 @@ impl ErrorCode {
             ErrorCode::Ambiguous | ErrorCode::Conflict | ErrorCode::OutcomeUnknown => 409,
             ErrorCode::CursorExpired => 410,
             ErrorCode::DocRequired => 428,
+            ErrorCode::NotRun => 424,
             ErrorCode::LoopStopped => 429,
             ErrorCode::Internal => 500,
             ErrorCode::NoBackend => 501,

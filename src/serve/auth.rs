@@ -1,11 +1,13 @@
-//! Bearer tokens: who may come in, and with which roles. Only hashes are kept, and they are compared in a time that does
+//! Bearer tokens: who may come in, under which name, with which roles, and how far their calls may go. Only hashes are kept, and they are compared in a time that does
 //! not depend on them.
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use subtle::ConstantTimeEq;
 
+use crate::config::ServeToken;
 use crate::exec::Caller;
+use crate::tool::Effect;
 
 /// Shorter tokens could be guessed.
 const SHORTEST: usize = 16;
@@ -13,7 +15,7 @@ const SHORTEST: usize = 16;
 /// The tokens that are known. Without any, everybody may come in.
 #[derive(Clone, Default)]
 pub struct Tokens {
-    known: Vec<(blake3::Hash, Vec<String>)>,
+    known: Vec<(blake3::Hash, Caller)>,
 }
 
 /// No token was shown, or one that is not known.
@@ -26,8 +28,8 @@ pub enum Unknown {
 }
 
 impl Tokens {
-    /// Adds a token with its roles. The error does not tell the token.
-    pub fn add(&mut self, secret: &str, roles: &[String]) -> Result<(), String> {
+    /// Adds a token as it is configured. The error does not tell the token.
+    pub fn add(&mut self, secret: &str, configured: &ServeToken) -> Result<(), String> {
         let secret = secret.trim();
         if secret.len() < SHORTEST {
             return Err(format!("a token has at least {SHORTEST} characters"));
@@ -35,10 +37,13 @@ impl Tokens {
         if !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err("a token has letters, digits and signs only".into());
         }
-        let mut roles = roles.to_vec();
+        let mut roles = configured.roles.clone();
         roles.sort();
         roles.dedup();
-        self.known.push((blake3::hash(secret.as_bytes()), roles));
+        let name = configured.name.as_deref().unwrap_or(&configured.env).into();
+        let allow = configured.allow.unwrap_or(Effect::Destructive);
+        let caller = Caller { name, roles: Some(roles), allow, ..Caller::default() };
+        self.known.push((blake3::hash(secret.as_bytes()), caller));
         Ok(())
     }
 
@@ -49,7 +54,7 @@ impl Tokens {
 
     /// The sets of roles that tokens have.
     pub fn roles(&self) -> Vec<Vec<String>> {
-        self.known.iter().map(|(_, roles)| roles.clone()).collect()
+        self.known.iter().filter_map(|(_, caller)| caller.roles.clone()).collect()
     }
 
     /// Who shows these headers.
@@ -64,13 +69,13 @@ impl Tokens {
         }
         let shown = blake3::hash(secret.trim_ascii());
         let mut found = None;
-        for (known, roles) in &self.known {
+        for (known, caller) in &self.known {
             // Each is compared, also after one was found.
             if bool::from(known.as_bytes().ct_eq(shown.as_bytes())) {
-                found = Some(roles);
+                found = Some(caller);
             }
         }
-        found.map(|roles| Caller { roles: Some(roles.clone()), ..Caller::default() }).ok_or(Unknown::Wrong)
+        found.cloned().ok_or(Unknown::Wrong)
     }
 }
 
@@ -87,13 +92,20 @@ mod tests {
     #[test]
     fn a_token_brings_its_roles_and_no_other_gets_in() {
         let mut tokens = Tokens::default();
-        tokens.add("0123456789abcdef", &["b".into(), "a".into(), "a".into()]).unwrap();
+        let configured = ServeToken {
+            env: "AMY".into(),
+            name: None,
+            allow: Some(Effect::Write),
+            roles: vec!["b".into(), "a".into(), "a".into()],
+        };
+        tokens.add("0123456789abcdef", &configured).unwrap();
         let caller = |value: &str| {
             tokens.caller(&[(AUTHORIZATION, value.parse().unwrap())].into_iter().collect::<HeaderMap>())
         };
         let roles = Some(vec!["a".to_string(), "b".to_string()]);
-        assert_eq!(caller("Bearer 0123456789abcdef"), Ok(Caller { roles: roles.clone(), ..Caller::default() }));
-        assert_eq!(caller("bearer  0123456789abcdef "), Ok(Caller { roles, ..Caller::default() }));
+        let amy = Caller { name: "AMY".into(), roles, allow: Effect::Write, ..Caller::default() };
+        assert_eq!(caller("Bearer 0123456789abcdef"), Ok(amy.clone()));
+        assert_eq!(caller("bearer  0123456789abcdef "), Ok(amy));
         for wrong in
             ["Bearer 0123456789abcdeX", "Bearer ", "Basic 0123456789abcdef", "Bearer", "0123456789abcdef"]
         {
@@ -105,9 +117,9 @@ mod tests {
 
     #[test]
     fn short_tokens_are_refused_without_being_told() {
-        let error = Tokens::default().add("hunter2", &[]).unwrap_err();
+        let error = Tokens::default().add("hunter2", &ServeToken::default()).unwrap_err();
         assert!(!error.contains("hunter2"), "{error}");
-        assert!(Tokens::default().add("with a space in the middle", &[]).is_err());
+        assert!(Tokens::default().add("with a space in the middle", &ServeToken::default()).is_err());
         assert_eq!(Tokens::default().caller(&HeaderMap::new()), Ok(Caller::default()));
     }
 }

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
+use http::HeaderName;
 use tokio::sync::watch;
 
 use crate::exec::Caller;
 use super::http::Shelf;
 use super::indexing::Indexing;
 use crate::catalog::Checked;
-use crate::config::Listed;
+use crate::config::{Config, Listed};
 use crate::finding::{Finding, Severity};
-use crate::functions::{Context, Edition, Services};
+use crate::functions::{Context, Edition, Services, Trace};
 use crate::render::Templates;
 
 /// One state of the catalog and all that is made of it; immutable.
@@ -29,6 +30,8 @@ pub struct Generation {
     /// What callers without any role see.
     open: Arc<Shelf>,
     by_roles: HashMap<Vec<String>, Arc<Shelf>>,
+    /// The headers of callers that some server is sent.
+    pub(super) caller_headers: Vec<HeaderName>,
 }
 
 /// What keeps the catalog on disk from being served: the last good one is, meanwhile.
@@ -93,7 +96,8 @@ impl Generation {
             by_roles.insert(roles.clone(), shelf(roles)?);
         }
         let (version, complete) = (catalog.version.clone(), catalog.complete);
-        Ok(Self { version, complete, findings, whole, open, by_roles })
+        let caller_headers = caller_headers(&catalog.config);
+        Ok(Self { version, complete, findings, whole, open, by_roles, caller_headers })
     }
 
     /// What decides the text of the docs.
@@ -124,6 +128,32 @@ impl Generation {
         }
     }
 }
+
+/// The headers of callers that servers are configured to be sent, as `${caller:NAME}`.
+fn caller_headers(config: &Config) -> Vec<HeaderName> {
+    let values = config.servers.values().flat_map(|server| server.headers.values());
+    let named = values.flat_map(|value| value.split("${caller:").skip(1));
+    let names = named.filter_map(|rest| HeaderName::try_from(rest.split_once('}')?.0.trim()).ok());
+    let mut names: Vec<HeaderName> = names.filter(|name| !IS_OF_ONE_HOP.contains(&name.as_str())).collect();
+    names.sort_by(|one, other| one.as_str().cmp(other.as_str()));
+    names.dedup();
+    names
+}
+
+/// What a request says to the next hop only.
+const IS_OF_ONE_HOP: [&str; 11] = [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 
 impl Live {
     /// Starts with a catalog, even one of which not all could be read.
@@ -169,7 +199,8 @@ impl Live {
     /// What a call by this caller has at hand.
     pub fn context(&self, caller: &Caller) -> Context {
         let edition = Arc::clone(self.current.load().edition(caller));
-        Context { edition, services: Arc::clone(&self.services), caller: Arc::new(caller.clone()) }
+        let (services, caller) = (Arc::clone(&self.services), Arc::new(caller.clone()));
+        Context { edition, services, caller, trace: Trace::default() }
     }
 
     /// What is wrong with the catalog on disk, if it is not the one that is served.

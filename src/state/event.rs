@@ -3,13 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::tool::Effect;
+
 /// What happened.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Event {
     /// Its number; given when it is written.
     pub id: i64,
-    /// When, in milliseconds of Unix time.
+    /// When, in milliseconds of Unix time; now, where it is zero when the event is recorded.
     pub at: i64,
     /// What the answer is known by.
     pub trace_id: String,
@@ -31,10 +33,14 @@ pub struct Event {
     pub found: Vec<String>,
     /// `ok`, or the code of the error.
     pub outcome: String,
+    /// What the error says.
+    pub error: Option<String>,
     /// Whether the arguments were checked; for calls (CALL-3).
     pub validated: Option<bool>,
     /// How far a call without a schema might go.
     pub no_schema_mode: Option<String>,
+    /// How far the tool may reach; for calls.
+    pub effect: Option<Effect>,
     /// Whether nothing was run on purpose.
     pub dry_run: bool,
     /// How long it took, in microseconds.
@@ -71,6 +77,61 @@ pub struct Events {
     pub caller: Option<String>,
     /// Those with a larger number.
     pub after: i64,
-    /// At most so many.
+    /// At most so many; all when it is zero.
     pub limit: usize,
+}
+
+impl Events {
+    /// How many, as databases count.
+    pub(super) fn rows(&self) -> i64 {
+        i64::try_from(self.limit).ok().filter(|limit| *limit > 0).unwrap_or(i64::MAX)
+    }
+}
+
+/// A session that something happened in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Visit {
+    /// Whose; empty where everybody may come in.
+    pub caller: String,
+    /// As the caller calls it.
+    pub session: String,
+    /// When it began, in milliseconds of Unix time.
+    pub since: i64,
+    /// When something happened last.
+    pub until: i64,
+    /// How many events there are.
+    pub events: u64,
+    /// How many of them are calls of tools.
+    pub calls: u64,
+    /// How many calls failed.
+    pub failed: u64,
+}
+
+impl EventKind {
+    /// Every kind.
+    pub const ALL: [EventKind; 6] = [
+        EventKind::Search,
+        EventKind::Read,
+        EventKind::Expand,
+        EventKind::Call,
+        EventKind::ContextShift,
+        EventKind::Approval,
+    ];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EventKind::Search => "search",
+            EventKind::Read => "read",
+            EventKind::Expand => "expand",
+            EventKind::Call => "call",
+            EventKind::ContextShift => "context_shift",
+            EventKind::Approval => "approval",
+        }
+    }
+
+    /// The kind that is written so.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
 }

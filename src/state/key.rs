@@ -6,10 +6,7 @@ const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// A name such as `tr_7f3k9x2m4q5d`, with sixty random bits.
 pub fn random_id(kind: &str) -> String {
     // Without a source of randomness there is none for keys or TLS either; the clock is better than an end.
-    let random = getrandom::u64().unwrap_or_else(|_| {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        now.map_or(0, |now| now.as_nanos() as u64)
-    });
+    let random = getrandom::u64().unwrap_or_else(|_| super::now() as u64);
     let mut id = String::with_capacity(kind.len() + 13);
     id.push_str(kind);
     id.push('_');

@@ -3,10 +3,16 @@
 //!
 //! 1. [`State`] is what there is to keep and to ask; it knows nothing of tools.
 //! 2. [`Event`] is one line of a trace.
+//! 3. [`sqlite`] keeps it in a file, or in memory; `postgres` where several servers share it.
 
+mod clock;
 mod event;
-mod forgetful;
 mod key;
+mod open;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+mod redact;
+pub mod sqlite;
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,10 +21,16 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::sync::watch;
 
-pub use event::{Event, EventKind, Events};
-pub use forgetful::Forgetful;
+pub use clock::{now, utc};
+pub use event::{Event, EventKind, Events, Visit};
 pub use key::random_id;
+pub use open::open;
+#[cfg(feature = "postgres")]
+pub use postgres::Postgres;
+pub use redact::redacted;
+pub use sqlite::Sqlite;
 
 /// An answer that is waited for.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Send + 'a>>;
@@ -76,6 +88,12 @@ pub trait State: Send + Sync + fmt::Debug {
     /// What happened, oldest first.
     fn events<'a>(&'a self, wanted: &'a Events) -> Pending<'a, Vec<Event>>;
 
+    /// The sessions in which something happened last, newest first, at most so many.
+    fn visits(&self, limit: usize) -> Pending<'_, Vec<Visit>>;
+
+    /// Tells the number of the last event that was written by this process.
+    fn written(&self) -> watch::Receiver<i64>;
+
     /// Forgets what is older than this, and waits until all that was recorded before is written.
     fn forget(&self, older_than: Duration) -> Pending<'_, ()>;
 
@@ -91,6 +109,25 @@ pub struct Session {
     /// As the caller calls it.
     pub id: Arc<str>,
 }
+
+/// The longest name of a session.
+const LONGEST_SESSION: usize = 128;
+
+impl Session {
+    /// A name that a session may have.
+    pub fn named(id: &str) -> Result<Arc<str>, BadSession> {
+        let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
+        match (1..=LONGEST_SESSION).contains(&id.len()) && id.bytes().all(is_sign) {
+            true => Ok(Arc::from(id)),
+            false => Err(BadSession),
+        }
+    }
+}
+
+/// What a session cannot be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a session is called by 1 to 128 letters, digits and signs of `._:-`")]
+pub struct BadSession;
 
 /// Whether state can be written to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -175,6 +212,27 @@ pub struct Approval {
     pub status: ApprovalStatus,
     /// What the person said.
     pub reason: Option<String>,
+}
+
+impl ApprovalStatus {
+    /// Every status.
+    pub const ALL: [ApprovalStatus; 4] =
+        [ApprovalStatus::Waiting, ApprovalStatus::Approved, ApprovalStatus::Denied, ApprovalStatus::Used];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ApprovalStatus::Waiting => "waiting",
+            ApprovalStatus::Approved => "approved",
+            ApprovalStatus::Denied => "denied",
+            ApprovalStatus::Used => "used",
+        }
+    }
+
+    /// The status that is written so.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == word)
+    }
 }
 
 /// How an approval stands.

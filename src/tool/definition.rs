@@ -150,6 +150,14 @@ impl Effect {
             Effect::Destructive => "destructive",
         }
     }
+
+    /// Every effect, the harmless one first.
+    pub const ALL: [Effect; 3] = [Effect::Read, Effect::Write, Effect::Destructive];
+
+    /// The effect with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effect| effect.as_str() == name)
+    }
 }
 
 /// What callers learn of a tool that they may not use.

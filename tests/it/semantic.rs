@@ -161,7 +161,7 @@ pub fn services(url: &str, cache: Option<&Path>) -> Arc<Services> {
 }
 
 pub fn search(edition: &Arc<Edition>, services: &Arc<Services>, query: &str) -> Searched {
-    let context = Context { edition: Arc::clone(edition), services: Arc::clone(services), caller: Arc::default() };
+    let context = Context { services: Arc::clone(services), ..Context::of(Arc::clone(edition)) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(context.search(&[Wanted { query, within: None, limit: 5 }]))
 }
@@ -218,7 +218,7 @@ fn several_queries_are_one_question_and_none_is_asked_twice() {
     search(&edition, &services, "quaxolotl");
     server.asked();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let context = Context { edition, services, caller: Arc::default() };
+    let context = Context { edition, services, caller: Arc::default(), trace: Default::default() };
     let within = |place: usize| place != 1;
     let wanted = |query| Wanted { query, within: Some(&within), limit: 2 };
     let heads = server.heads().matches("POST").count();

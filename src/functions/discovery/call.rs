@@ -1,103 +1,69 @@
-//! `call_tool`: a call that is checked against the canonical schema, and run where something here can run it.
+//! `call_tool`: a call in the words of the discovery protocol; it takes the same way as one of `tool_exec`.
+
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{read, tool};
-use crate::catalog::{Callable, Tool};
-use crate::finding::Violation;
-use crate::functions::{Answer, Context, ErrorCode, Refusal, arguments};
-use crate::provider::call::{Repair, fitted};
-use crate::tool::{Backend, Effect, NoSchemaMode};
+use crate::exec::{self, Done, Failure, Outcome, Request};
+use crate::functions::{Answer, Context, Later, Refusal};
 
 #[derive(Deserialize)]
 struct Arguments {
     tool_id: String,
     #[serde(default)]
     arguments: Map<String, Value>,
-}
-
-/// A call that fits the schema of its tool.
-struct Checked<'t> {
-    tool: &'t Tool,
-    arguments: Value,
-    repaired: Vec<Repair>,
+    dry_run: Option<bool>,
 }
 
 /// Answers a call.
-pub(in crate::functions) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
+pub(in crate::functions) fn run(context: Context, arguments: Value) -> Later {
+    Box::pin(answer(context, arguments))
+}
+
+async fn answer(context: Context, arguments: Value) -> Result<Answer, Refusal> {
     let asked: Arguments = read("call_tool", arguments)?;
     let (_, tool) = tool::named(&context.edition, &asked.tool_id)?;
-    let call = checked(tool, asked.arguments)?;
-    let result = execute(&call)?;
+    let (name, op) = (tool.name.clone(), tool.op.clone());
+    let request = Request {
+        function: "call_tool",
+        op: name,
+        args: Value::Object(asked.arguments),
+        dry_run: asked.dry_run,
+        ..Request::default()
+    };
+    let done = exec::run(Arc::new(context), request).await;
+    match done.outcome {
+        Outcome::Failed(failure) => Err(refusal(failure, &op)),
+        Outcome::Result(_) | Outcome::Replayed(_) => Ok(answered(done)),
+    }
+}
+
+/// The result, with what is worth knowing beside it.
+fn answered(done: Done) -> Answer {
     let mut fields = Map::new();
-    fields.insert("tool_id".into(), tool.op.as_str().into());
-    fields.insert("result".into(), result);
-    if !call.repaired.is_empty() {
-        fields.insert("repaired".into(), serde_json::to_value(&call.repaired).unwrap_or_default());
+    fields.insert("ok".into(), true.into());
+    fields.insert("tool_id".into(), done.op.as_str().into());
+    let repaired = serde_json::to_value(&done.repaired).unwrap_or_default();
+    let mut envelope = done.envelope();
+    fields.insert("result".into(), envelope.shift_remove("result").unwrap_or_default());
+    if repaired.as_array().is_some_and(|repaired| !repaired.is_empty()) {
+        fields.insert("repaired".into(), repaired);
     }
-    Ok(Answer::new(fields, None))
+    if let Some(Value::Object(mut meta)) = envelope.shift_remove("meta") {
+        meta.shift_remove("trace_id");
+        meta.shift_remove("latency_ms");
+        meta.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
+        fields.insert("meta".into(), Value::Object(meta));
+    }
+    Answer::enveloped(fields, None)
 }
 
-/// What the canonical schema says of a call, once what is plainly meant otherwise is read as that.
-fn checked(tool: &Tool, arguments: Map<String, Value>) -> Result<Checked<'_>, Refusal> {
-    let arguments = Value::Object(arguments);
-    match tool.parameters.callable() {
-        Callable::Checked => match fitted(tool, arguments) {
-            Ok((arguments, repaired)) => Ok(Checked { tool, arguments, repaired }),
-            Err(violations) => Err(unfit(tool, violations)),
-        },
-        Callable::Unchecked(_) => Ok(Checked { tool, arguments, repaired: Vec::new() }),
-        Callable::No(reason) => Err(Refusal::new(
-            ErrorCode::NoBackend,
-            format!("`{}` cannot be called: {reason}", tool.op),
-            "choose another tool, or say that this one is broken",
-        )),
-    }
-}
-
-/// What is wrong with the arguments, in the terms of this function's own arguments.
-fn unfit(tool: &Tool, mut violations: Vec<Violation>) -> Refusal {
-    violations.iter_mut().for_each(|violation| violation.pointer.insert_str(0, "/arguments"));
-    let next = "correct the arguments; `example` fits, and expand_tool gives the whole schema";
-    let mut refusal = arguments::unfit(tool, &tool.op, violations, next);
-    refusal.example = refusal.example.map(|example| json!({ "tool_id": tool.op, "arguments": example }));
-    refusal
-}
-
-/// Runs a call. Whatever runs tools has its place here.
-fn execute(call: &Checked<'_>) -> Result<Value, Refusal> {
-    if let Some(reason) = withheld(call.tool) {
-        return Err(left_to_caller(call, reason));
-    }
-    match &call.tool.definition.backend {
-        Some(Backend::Static { content }) => Ok(content.clone()),
-        Some(_) => Err(left_to_caller(call, "this server does not run tools of its kind")),
-        None => Err(left_to_caller(call, "nothing says what runs it")),
-    }
-}
-
-/// Why a tool may not be run without asking somebody.
-fn withheld(tool: &Tool) -> Option<&'static str> {
-    let needs_approval = "a person must approve each call of it";
-    match tool.parameters.callable() {
-        _ if tool.definition.approval == Some(true) => Some(needs_approval),
-        Callable::Unchecked(NoSchemaMode::HumanApproval) => Some(needs_approval),
-        Callable::Unchecked(NoSchemaMode::ReadOnly) if tool.effect != Effect::Read => {
-            Some("without a schema, only calls that change nothing are run")
-        }
-        _ => None,
-    }
-}
-
-/// The call is right; whoever asked has to run it.
-fn left_to_caller(call: &Checked<'_>, reason: &str) -> Refusal {
-    let tool = call.tool;
-    let mut refusal = Refusal::new(
-        ErrorCode::NoBackend,
-        format!("the call is valid, but `{}` cannot be run here: {reason}", tool.op),
-        "run `call` yourself if you have this tool, by its name; sending it here again changes nothing",
-    );
-    refusal.call = Some(json!({ "tool": tool.name, "arguments": call.arguments }));
+/// Why there is none, in the terms of this function's own arguments.
+fn refusal(mut failure: Failure, op: &str) -> Refusal {
+    failure.fields.iter_mut().for_each(|fault| fault.pointer.insert_str(0, "/arguments"));
+    let mut refusal = failure.refusal();
+    refusal.example = refusal.example.map(|example| json!({ "tool_id": op, "arguments": example }));
     refusal
 }

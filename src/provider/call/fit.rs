@@ -87,8 +87,7 @@ impl Fit<'_> {
     fn violations(&self, value: &Value) -> Vec<Violation> {
         let mut wrong = self.reading.check(value, |value| self.tool.parameters.violations(value));
         if wrong.is_empty() && !value.is_object() {
-            let message = "expected an object".into();
-            wrong.push(Violation { pointer: String::new(), message, unknown: false, nearest: None });
+            wrong.push(Violation::new("", "expected an object"));
         }
         wrong
     }

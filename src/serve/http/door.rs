@@ -19,18 +19,22 @@ use tower::ServiceExt;
 
 use super::pages::View;
 use super::problem::{Problem, ProblemCode};
-use super::{Heavy, Hosts, Response, Shared, docs, functions, routes};
+use super::{Heavy, Hosts, Response, Shared, caller, docs, functions, routes};
 use crate::config::ServeLimits;
 use crate::serve::auth::Unknown;
 use crate::exec::Caller;
 use crate::serve::{Gate, Live, Metrics, Route, Tokens};
 use crate::site;
+use crate::state::random_id;
 
 /// The policy of every page, with what a page cannot say of itself.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let policy = format!("{}; frame-ancestors 'none'", site::CONTENT_SECURITY_POLICY);
     HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 });
+
+/// What an answer of a function is known by.
+pub(super) const TRACE: HeaderName = HeaderName::from_static("x-trace-id");
 
 /// Names that a client gives its request, returned as they are.
 const NAMES: [HeaderName; 2] =
@@ -109,10 +113,15 @@ impl Door {
             response.headers_mut().extend(length.map(|length| (CONTENT_LENGTH, HeaderValue::from(length))));
             *response.body_mut() = Body::empty();
         }
+        if route == Route::Function && !response.headers().contains_key(TRACE) {
+            response.headers_mut().extend(HeaderValue::try_from(random_id("tr")).map(|id| (TRACE, id)));
+        }
         let (status, took) = (response.status(), started.elapsed());
         let bytes = response.body().size_hint().exact().unwrap_or(0);
         self.shared.metrics.answered(route, status, bytes, took);
-        tracing::debug!(%method, path = path.path(), status = status.as_u16(), bytes, micros = took.as_micros() as u64);
+        let trace_id = response.headers().get(TRACE).and_then(|id| id.to_str().ok());
+        let micros = took.as_micros() as u64;
+        tracing::debug!(%method, path = path.path(), status = status.as_u16(), bytes, micros, trace_id);
         response
     }
 
@@ -133,6 +142,13 @@ impl Door {
         if let Some(response) = is_doc.then(|| self.at_once(&caller, &asked)).flatten() {
             return response;
         }
+        let caller = match route {
+            Route::Function | Route::Mcp => match caller::of_request(&self.shared, caller, &asked) {
+                Ok(caller) => caller,
+                Err(problem) => return problem.answer(&asked.headers),
+            },
+            _ => caller,
+        };
         if let Some(function) = functions::called(&asked) {
             let answer = functions::answer(&self.shared, &caller, function, &asked, body).await;
             return answer.unwrap_or_else(|problem| problem.answer(&asked.headers));

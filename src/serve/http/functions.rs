@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
+use super::door::TRACE;
 use super::kept::{Kept, Varies, with};
 use super::negotiate::{Media, preferred};
 use super::problem::{Problem, ProblemCode};
@@ -78,8 +79,11 @@ where
 {
     let passing = shared.gate.enter(function)?;
     let arguments = arguments(shared, asked, body).await?;
-    let answer = passing.call(&shared.live.context(caller), arguments).await?;
-    Ok(written(&answer, &asked.headers))
+    let context = shared.live.context(caller);
+    let answer = passing.call(&context, arguments).await?;
+    let mut response = written(&answer, &asked.headers);
+    response.headers_mut().extend(HeaderValue::try_from(context.trace.id()).map(|id| (TRACE, id)));
+    Ok(response)
 }
 
 impl From<Stopped> for Problem {

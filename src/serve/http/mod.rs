@@ -8,6 +8,7 @@
 //! 4. [`kept`] and [`stream`] are bodies: tagged, compressed, whole or in part.
 //! 5. A [`problem`] is what stands in the way of an answer.
 
+mod caller;
 mod docs;
 mod door;
 mod functions;

@@ -14,6 +14,8 @@ use super::negotiate::{Media, preferred};
 pub enum ProblemCode {
     /// The request cannot be understood.
     BadRequest,
+    /// A header does not fit.
+    ValidationError,
     /// The body is not JSON.
     MalformedJson,
     /// No token, or one that is not known.
@@ -55,8 +57,9 @@ pub enum ProblemCode {
 }
 
 /// Code, status, and what to do next.
-const TABLE: [(ProblemCode, &str, u16, &str); 20] = [
+const TABLE: [(ProblemCode, &str, u16, &str); 21] = [
     (ProblemCode::BadRequest, "BAD_REQUEST", 400, "correct the request"),
+    (ProblemCode::ValidationError, "VALIDATION_ERROR", 400, "correct the request"),
     (ProblemCode::MalformedJson, "MALFORMED_JSON", 400, "send one JSON object, at most 100 levels deep"),
     (ProblemCode::Unauthorized, "UNAUTHORIZED", 401, "send `Authorization: Bearer TOKEN`"),
     (
@@ -111,7 +114,7 @@ impl ProblemCode {
 
     fn row(self) -> (&'static str, StatusCode, &'static str) {
         let row = TABLE.into_iter().find(|(code, ..)| *code == self);
-        let (_, name, status, next) = row.unwrap_or(TABLE[15]);
+        let (_, name, status, next) = row.unwrap_or(TABLE[16]);
         (name, StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), next)
     }
 }

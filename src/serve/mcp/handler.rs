@@ -19,6 +19,7 @@ use super::{FRESH_FOR, changes, complete, cursor, instructions, resources, tools
 use crate::functions::Edition;
 use crate::exec::Caller;
 use crate::serve::{Gate, Live};
+use crate::state::{Session, random_id};
 
 /// The methods that take parameters which may be wrong; not those that the newer wire has removed, which are unknown there.
 const KNOWN: [&str; 8] = [
@@ -31,6 +32,9 @@ const KNOWN: [&str; 8] = [
     "prompts/get",
     "subscriptions/listen",
 ];
+
+/// What clients call the session of a request in its `_meta`.
+const SESSION: &str = "toolcrib/session";
 
 /// How many docs one client may watch.
 const MAX_WATCHED: usize = 1_000;
@@ -51,19 +55,22 @@ pub struct Door {
     room: Arc<Semaphore>,
     /// What calls pass where the HTTP layer has no gate for them.
     gate: Arc<Gate>,
+    /// The session of calls that name none, where there are connections.
+    session: Option<Arc<str>>,
 }
 
 impl Door {
     /// A door through which each request comes by itself; all of them share the `room` for subscriptions, and the `gate`.
     pub(super) fn stateless(live: Arc<Live>, room: Arc<Semaphore>, gate: Arc<Gate>) -> Self {
-        Self { live, ended: None, watched: Arc::default(), tells: AtomicBool::new(false), room, gate }
+        Self { live, ended: None, watched: Arc::default(), tells: AtomicBool::new(false), room, gate, session: None }
     }
 
     /// A door for one connection, and what tells of its end.
     pub(super) fn connected(live: Arc<Live>, ended: watch::Receiver<bool>) -> Self {
         let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
         let gate = gate(&live);
-        Self { ended: Some(ended), ..Self::stateless(live, room, gate) }
+        let session = Some(random_id("s").into());
+        Self { ended: Some(ended), session, ..Self::stateless(live, room, gate) }
     }
 
     /// What a call passes: the gate of the HTTP layer, if it comes that way.
@@ -151,7 +158,16 @@ impl ServerHandler for Door {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let at_hand = self.live.context(&caller(&context));
+        let mut caller = caller(&context);
+        match context.meta.0.get(SESSION) {
+            Some(id) => {
+                let id = Session::named(id.as_str().unwrap_or_default());
+                let refused = |bad| ErrorData::invalid_params(format!("VALIDATION_ERROR: `_meta[\"{SESSION}\"]` does not fit: {bad}"), None);
+                caller.session = Some(id.map_err(refused)?);
+            }
+            None => caller.session = caller.session.or_else(|| self.session.clone()),
+        }
+        let at_hand = self.live.context(&caller);
         tools::call(&at_hand, self.gate(&context), request).await.map(Into::into)
     }
 

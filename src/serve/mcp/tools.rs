@@ -81,7 +81,9 @@ pub(super) async fn call(
         Err(stopped) => Err(stopped),
     };
     let mut result = answer.map_or_else(refused, |answer| answered(&answer));
-    result.meta = Some(meta(&context.edition));
+    let mut about = meta(&context.edition);
+    about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
+    result.meta = Some(about);
     Ok(result)
 }
 

@@ -1,0 +1,67 @@
+//! Where what outlives a call is kept: `--state`, or what the configuration says.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Failure;
+use super::catalog::CatalogArgs;
+use crate::config;
+use crate::state::{State, open};
+
+/// Where state is kept.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct StateArgs {
+    /// Where idempotency keys, approvals, sessions and traces are kept: a file, or postgres://..., in which ${NAME}
+    /// stands for the environment variable NAME. Goes before `[state] at` of the configuration; without either they are
+    /// in memory, and gone at the end.
+    #[arg(long, value_name = "FILE | URL")]
+    state: Option<String>,
+}
+
+impl StateArgs {
+    /// Opens it, as a catalog with this configuration has it.
+    pub(super) fn open(
+        &self,
+        args: &CatalogArgs,
+        configured: &config::State,
+    ) -> Result<Arc<dyn State>, Failure> {
+        match &self.state {
+            Some(at) => self.opened(Some(at), Path::new("")),
+            None => self.opened(configured.at.as_deref(), &args.folder()),
+        }
+    }
+
+    /// Opens what is there already; for commands that only look at it.
+    pub(super) fn open_existing(&self, args: &CatalogArgs) -> Result<Arc<dyn State>, Failure> {
+        let (at, root) = match &self.state {
+            Some(at) => (Some(at.clone()), Path::new("").to_path_buf()),
+            None => (config::read(args.path()?).config.state.at, args.folder()),
+        };
+        let Some(at) = at else {
+            return Err(Failure::Usage(
+                "this catalog keeps nothing: name a file with --state FILE, or with `at` below `[state]` in toolcrib.toml"
+                    .into(),
+            ));
+        };
+        let is_file = !at.contains("://") && !at.contains("${");
+        if is_file && !root.join(&at).exists() {
+            return Err(Failure::Usage(format!("nothing is kept yet at {}", root.join(&at).display())));
+        }
+        self.opened(Some(&at), &root)
+    }
+
+    fn opened(&self, at: Option<&str>, root: &Path) -> Result<Arc<dyn State>, Failure> {
+        #[expect(clippy::disallowed_methods, reason = "this is the command line")]
+        let variable = |name: &str| std::env::var(name).ok();
+        open(at, root, variable).map_err(|error| Failure::Findings(Some(format!("state: {error}"))))
+    }
+}
+
+/// Runs what waits for state to its end.
+pub(super) fn block_on<T>(
+    doing: impl Future<Output = Result<T, crate::state::StateError>>,
+) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
+    runtime.block_on(doing).map_err(|error| Failure::Findings(Some(format!("state: {error}"))))
+}

@@ -1,0 +1,223 @@
+//! `toolcrib trace`: what happened in a session, as a person reads it.
+
+use serde_json::{Value, json};
+
+use super::catalog::{CatalogArgs, counted};
+use super::state::{StateArgs, block_on};
+use super::{Failure, Outcome, note, print};
+use crate::state::{Event, EventKind, Events, State, StateError, Visit, utc};
+use crate::tool::clean_line;
+
+/// How many events are read at a time.
+const PAGE: usize = 1_000;
+
+/// How many sessions are listed.
+const SESSIONS: usize = 30;
+
+/// The longest text of a query or of arguments, in characters.
+const SHOWN: usize = 100;
+
+/// What happened in a session: searched, chosen, read, expanded, called.
+///
+/// Without a session, the sessions in which something happened last. Arguments are written down without what is secret by
+/// its name; texts are cleaned of what a terminal would act on.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Try it:
+  toolcrib trace --catalog .                     the sessions
+  toolcrib trace s-42 --catalog .                what happened in one
+  toolcrib trace s-42 --state state.db --json    the same as JSON lines
+  toolcrib trace --all --json | jq -r .outcome | sort | uniq -c")]
+pub(super) struct Trace {
+    /// The session.
+    session: Option<String>,
+    #[command(flatten)]
+    catalog: CatalogArgs,
+    #[command(flatten)]
+    state: StateArgs,
+    /// Only what this caller did: sessions of two callers may have the same name.
+    #[arg(long, value_name = "NAME")]
+    caller: Option<String>,
+    /// Events of all sessions, and calls without one.
+    #[arg(long, requires = "json", conflicts_with = "session")]
+    all: bool,
+    /// One JSON object a line.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Trace {
+    pub(super) fn run(self) -> Outcome {
+        let state = self.state.open_existing(&self.catalog)?;
+        if self.session.is_none() && !self.all {
+            let mut visits = block_on(state.visits(SESSIONS))?;
+            visits.retain(|visit| self.caller.as_ref().is_none_or(|caller| *caller == visit.caller));
+            return self.list(&visits);
+        }
+        let wanted = Events { session: self.session.clone(), caller: self.caller, after: 0, limit: PAGE };
+        let events = block_on(all(&*state, wanted))?;
+        match (&self.session, self.json) {
+            (Some(session), _) if events.is_empty() => {
+                let shown = clean_line(session);
+                Err(Failure::Findings(Some(format!(
+                    "nothing is known of a session `{shown}`; `toolcrib trace` lists those that there are"
+                ))))
+            }
+            (_, true) => print(&events.iter().map(|event| format!("{}\n", json!(event))).collect::<String>()),
+            (session, false) => print(&chains(session.as_deref().unwrap_or_default(), &events)),
+        }
+    }
+
+    fn list(&self, visits: &[Visit]) -> Outcome {
+        if self.json {
+            return print(&visits.iter().map(|visit| format!("{}\n", json!(visit))).collect::<String>());
+        }
+        if visits.is_empty() {
+            note("no session is known");
+            return Ok(());
+        }
+        let width = visits.iter().map(|visit| clean_line(&visit.session).chars().count()).max().unwrap_or(0);
+        let line = |visit: &Visit| {
+            let (session, last) = (clean_line(&visit.session), utc(visit.until));
+            let events = counted(visit.events as usize, "event");
+            let calls = counted(visit.calls as usize, "call");
+            let failed = if visit.failed > 0 { format!(", {} failed", visit.failed) } else { String::new() };
+            let caller = of(&visit.caller);
+            format!("{session:width$}  {last} UTC  {events}, {calls}{failed}{caller}\n")
+        };
+        print(&visits.iter().map(line).collect::<String>())
+    }
+}
+
+fn of(caller: &str) -> String {
+    if caller.is_empty() { String::new() } else { format!("  ({})", clean_line(caller)) }
+}
+
+async fn all(state: &dyn State, mut wanted: Events) -> Result<Vec<Event>, StateError> {
+    let mut events = Vec::new();
+    loop {
+        let page = state.events(&wanted).await?;
+        let is_last = page.len() < wanted.limit;
+        wanted.after = page.last().map_or(wanted.after, |event| event.id);
+        events.extend(page);
+        if is_last {
+            return Ok(events);
+        }
+    }
+}
+
+/// The chain of each caller who has a session of this name.
+fn chains(session: &str, events: &[Event]) -> String {
+    let mut callers: Vec<&str> = events.iter().map(|event| event.caller.as_str()).collect();
+    callers.sort_unstable();
+    callers.dedup();
+    let chain = |caller: &&str| {
+        let own: Vec<&Event> = events.iter().filter(|event| event.caller == **caller).collect();
+        let since = own.first().map_or(0, |first| first.at);
+        let head = format!("{}{}, since {} UTC\n", clean_line(session), of(caller), utc(since));
+        head + &lines(&own, since)
+    };
+    callers.iter().map(chain).collect::<Vec<_>>().join("\n")
+}
+
+fn lines(events: &[&Event], since: i64) -> String {
+    let mut text = String::new();
+    // What was found last, of which nothing has been taken yet.
+    let mut found: &[String] = &[];
+    for event in events {
+        let at = (event.at - since) as f64 / 1000.0;
+        let mut line = |what: &str, told: &str| {
+            text.push_str(format!("{at:>+10.3}s  {what:<8} {told}").trim_end());
+            text.push('\n');
+        };
+        let op = event.op.as_deref().unwrap_or_default();
+        let rank = found.iter().position(|known| known == op);
+        match event.kind {
+            EventKind::Search => found = &event.found,
+            EventKind::Read | EventKind::Expand | EventKind::Call => {
+                if let Some(rank) = rank {
+                    line(
+                        "choose",
+                        &format!("{}  (number {} of {} found)", clean_line(op), rank + 1, found.len()),
+                    );
+                    found = &[];
+                }
+            }
+            EventKind::ContextShift | EventKind::Approval => {}
+        }
+        line(word(event), &told(event));
+    }
+    text
+}
+
+fn word(event: &Event) -> &'static str {
+    match event.kind {
+        EventKind::ContextShift => "context",
+        kind => kind.as_str(),
+    }
+}
+
+fn told(event: &Event) -> String {
+    let op = clean_line(event.op.as_deref().unwrap_or_default());
+    let input = match &event.input {
+        Value::Null => String::new(),
+        Value::String(text) => format!("\"{}\"", shown(text)),
+        other => shown(&other.to_string()),
+    };
+    let mut parts = match event.kind {
+        EventKind::Search => vec![input, format!("-> {}", found(event))],
+        EventKind::Read | EventKind::Expand => vec![op, version(event)],
+        EventKind::Call => vec![op, input],
+        EventKind::ContextShift => {
+            vec![op, event.detail.get("context").map(Value::to_string).unwrap_or_default()]
+        }
+        EventKind::Approval => {
+            let word = |name: &str| event.detail.get(name).and_then(Value::as_str).unwrap_or_default();
+            vec![op, clean_line(word("approval")), clean_line(word("status")), clean_line(word("reason"))]
+        }
+    };
+    if event.outcome != "ok" || event.kind == EventKind::Call {
+        parts.push(clean_line(&event.outcome));
+    }
+    parts.push(event.error.as_deref().map(shown).unwrap_or_default());
+    if event.kind == EventKind::Call {
+        parts.push(match event.validated {
+            Some(true) => "validated".into(),
+            Some(false) => {
+                format!("not validated ({})", event.no_schema_mode.as_deref().unwrap_or("no schema"))
+            }
+            None => String::new(),
+        });
+        parts.push(if event.dry_run { "dry run".into() } else { String::new() });
+        let is_replayed = event.detail.get("replayed") == Some(&Value::Bool(true));
+        parts.push(if is_replayed { "answered before".into() } else { String::new() });
+    }
+    if event.latency_us > 0 {
+        parts.push(format!("{:.1} ms", event.latency_us as f64 / 1000.0));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("  ")
+}
+
+fn found(event: &Event) -> String {
+    let names: Vec<String> = event.found.iter().take(5).map(|op| clean_line(op)).collect();
+    match (names.is_empty(), event.found.len().saturating_sub(5)) {
+        (true, _) => "nothing".into(),
+        (false, 0) => names.join(", "),
+        (false, more) => format!("{}, and {more} more", names.join(", ")),
+    }
+}
+
+fn version(event: &Event) -> String {
+    let version = event.detail.get("doc_version").and_then(Value::as_str);
+    version.map(|version| format!("doc {}", clean_line(version))).unwrap_or_default()
+}
+
+/// Untrusted text, cut.
+fn shown(text: &str) -> String {
+    let clean = clean_line(text);
+    match clean.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &clean[..end]),
+        None => clean,
+    }
+}

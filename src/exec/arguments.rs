@@ -1,0 +1,240 @@
+//! The arguments of a call, as the schema of its tool wants them. What plainly means something that fits is read as that,
+//! and told; the rest is refused with all that it takes to do better.
+
+use serde_json::{Map, Value};
+
+use super::correction::corrected;
+use super::mend::{Slack, mended, properties, squashed};
+use super::{Failure, audit, correction};
+use crate::catalog::{Callable, Tool};
+use crate::config::Config;
+use crate::finding::Violation;
+use crate::provider::call::{Repair, RepairKind, fitted};
+use crate::refusal::ErrorCode;
+use crate::tool::clean_line;
+
+/// Arguments that may be run.
+#[derive(Debug, Default)]
+pub(super) struct Fitted {
+    pub(super) arguments: Value,
+    pub(super) repaired: Vec<Repair>,
+}
+
+/// Arguments that do not fit, as far as they could be read, and why.
+pub(super) type Unfit = Box<(Value, Failure)>;
+
+/// The arguments as they fit; what was read otherwise than it was written goes to `told`.
+pub(super) fn fit(
+    tool: &Tool,
+    config: &Config,
+    given: Value,
+    beside: Map<String, Value>,
+    told: &mut Vec<String>,
+) -> Result<Fitted, Unfit> {
+    if let Callable::No(reason) = tool.parameters.callable() {
+        let next = "choose another tool, or say that this one is broken";
+        let message = format!("`{}` cannot be called: {reason}", tool.op);
+        return Err(Box::new((given, Failure::new(ErrorCode::NoBackend, message, next))));
+    }
+    let mut arguments = object(tool, given, told)?;
+    if !beside.is_empty() {
+        absorb(tool, &mut arguments, beside, told)?;
+    }
+    if !tool.parameters.is_checked() || (knows_all(tool, &arguments) && tool.parameters.accepts(&arguments)) {
+        return Ok(Fitted { arguments, repaired: Vec::new() });
+    }
+    match fitted(tool, arguments.clone()) {
+        Ok((arguments, repaired)) => {
+            tell(&repaired, told);
+            Ok(Fitted { arguments: settle_names(tool, arguments, told), repaired })
+        }
+        Err(wrong) => {
+            let (base, depth) = unwrapped(tool, &arguments);
+            let at_base = tool.parameters.violations(base);
+            let repair = mended(tool, base, &at_base);
+            if let Some((mended, how)) = &repair
+                && let Ok((arguments, repaired)) = fitted(tool, mended.clone())
+            {
+                told.extend(depth);
+                told.extend(how.iter().cloned());
+                tell(&repaired, told);
+                return Ok(Fitted { arguments, repaired });
+            }
+            let start = repair.map_or_else(|| base.clone(), |(mended, _)| mended);
+            let mut failure = unfit(tool, config, base, wrong);
+            failure.example = corrected(tool, start).map(|arguments| (None, arguments));
+            Err(Box::new((arguments, failure)))
+        }
+    }
+}
+
+/// What stands where arguments are due, as an object.
+fn object(tool: &Tool, given: Value, told: &mut Vec<String>) -> Result<Value, Unfit> {
+    match given {
+        Value::Object(_) => Ok(given),
+        Value::Null => Ok(Value::Object(Map::new())),
+        Value::String(text) if text.trim().is_empty() => Ok(Value::Object(Map::new())),
+        Value::String(text) => match decoded(&text) {
+            Some(fields) => {
+                told.push("`args` was JSON text, read as the object that it says".into());
+                Ok(fields)
+            }
+            None => Err(no_object(tool, Value::String(text))),
+        },
+        other => Err(no_object(tool, other)),
+    }
+}
+
+/// The object that a text holds, also where that is text within text.
+fn decoded(text: &str) -> Option<Value> {
+    match serde_json::from_str(text).ok()? {
+        Value::String(inner) => serde_json::from_str(&inner).ok().filter(Value::is_object),
+        value => Some(value).filter(Value::is_object),
+    }
+}
+
+fn no_object(tool: &Tool, given: Value) -> Unfit {
+    let message = format!("`args` of `{}` should be an object with its arguments", tool.op);
+    let mut failure = Failure::invalid(message, "send `args` as an object; `example` fits").field(
+        "",
+        "expected an object",
+        Some("object"),
+    );
+    failure.example = tool.call.clone().map(|call| (None, Value::Object(call)));
+    Box::new((given, failure))
+}
+
+/// Takes in what stands beside `args` and is plainly an argument.
+fn absorb(
+    tool: &Tool,
+    arguments: &mut Value,
+    beside: Map<String, Value>,
+    told: &mut Vec<String>,
+) -> Result<(), Unfit> {
+    let properties = tool.parameters.schema().get("properties").and_then(Value::as_object);
+    let is_property = |name: &str| match properties {
+        Some(known) if known.contains_key(name) => true,
+        Some(known) if Slack::of(tool) == Slack::Typos => {
+            known.keys().any(|known| squashed(known) == squashed(name))
+        }
+        _ => false,
+    };
+    for (name, value) in beside {
+        let fields = arguments.as_object_mut();
+        match fields {
+            Some(fields) if is_property(&name) && !fields.contains_key(&name) => {
+                told.push(format!("`{}` stood beside `args`, read as part of it", clean_line(&name)));
+                fields.insert(name, value);
+            }
+            _ => {
+                let shown = clean_line(&name.chars().take(80).collect::<String>());
+                let message = format!(
+                    "`{shown}` is neither a field of the call nor an argument of `{}` that is not given already",
+                    tool.op
+                );
+                let next = "put the arguments of the op into `args`, and nothing else beside it";
+                let mut failure = Failure::invalid(message, next).field(
+                    &crate::finding::pointer_join("", &name),
+                    "this stands beside `args` and belongs nowhere",
+                    None,
+                );
+                let example = corrected(tool, arguments.clone());
+                failure.example = example.map(|arguments| (None, arguments));
+                return Err(Box::new((arguments.take(), failure)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether all that is given are properties that the schema has.
+fn knows_all(tool: &Tool, arguments: &Value) -> bool {
+    let known = tool.parameters.schema().get("properties").and_then(Value::as_object);
+    let mut names = arguments.as_object().into_iter().flat_map(Map::keys);
+    names.all(|name| known.is_some_and(|known| known.contains_key(name)))
+}
+
+/// An open schema takes any name: those that can only mean a known one are given that, and others are told of.
+fn settle_names(tool: &Tool, arguments: Value, told: &mut Vec<String>) -> Value {
+    let Some(known) = properties(tool) else { return arguments };
+    let slips = |name: &str, meant: &str| squashed(name) == squashed(meant);
+    let is_near = |name: &String| known.keys().any(|meant| slips(name, meant) && meant != name);
+    let is_misnamed = arguments.as_object().is_some_and(|fields| fields.keys().any(is_near));
+    let mut settled = arguments;
+    if is_misnamed
+        && let Some((mended, how)) = mended(tool, &settled, &[])
+        && tool.parameters.accepts(&mended)
+    {
+        told.extend(how);
+        settled = mended;
+    }
+    for name in settled.as_object().into_iter().flat_map(Map::keys).filter(|name| !known.contains_key(*name))
+    {
+        told.push(format!(
+            "`{}` is no argument of `{}`; it is passed on as it is",
+            clean_line(name),
+            tool.op
+        ));
+    }
+    settled
+}
+
+/// What is below a single key that wraps the arguments, and that in words.
+fn unwrapped<'v>(tool: &Tool, arguments: &'v Value) -> (&'v Value, Option<String>) {
+    let known = tool.parameters.schema().get("properties");
+    let wraps = |name: &str| {
+        ["args", "arguments", "input", "parameters", "params", "kwargs"].contains(&name)
+            || [&tool.name, &tool.op, &tool.safe_name].iter().any(|own| *own == name)
+    };
+    match arguments.as_object().filter(|fields| fields.len() == 1).and_then(|fields| fields.iter().next()) {
+        Some((name, inside))
+            if wraps(name) && inside.is_object() && known.is_none_or(|known| known.get(name).is_none()) =>
+        {
+            (inside, Some(format!("the arguments were one level too deep, below `{name}`")))
+        }
+        _ => (arguments, None),
+    }
+}
+
+/// What was put right by reading alone, in words.
+fn tell(repaired: &[Repair], told: &mut Vec<String>) {
+    for Repair { pointer, repair } in repaired {
+        let at = clean_line(pointer.trim_start_matches('/'));
+        told.push(match repair {
+            RepairKind::DoubleEncoded => "the arguments were JSON text within JSON text".into(),
+            RepairKind::Unwrapped => format!("the arguments were one level too deep, below `{at}`"),
+            RepairKind::Decoded => format!("`{at}` was text, read as the value that it says"),
+            RepairKind::NullDropped => format!("`{at}` was null, and is left out"),
+            RepairKind::Model => "the arguments were written anew by a model".into(),
+        });
+    }
+}
+
+/// What is wrong with arguments, in words, place by place.
+fn unfit(tool: &Tool, config: &Config, given: &Value, wrong: Vec<Violation>) -> Failure {
+    let is_empty = given.as_object().is_some_and(Map::is_empty);
+    let fields: Vec<_> = wrong.into_iter().map(|one| correction::fault(tool, config, given, one)).collect();
+    let told: Vec<String> = fields
+        .iter()
+        .take(if is_empty { 8 } else { 3 })
+        .map(|fault| match fault.pointer.as_str() {
+            "" => fault.message.clone(),
+            pointer => format!("{pointer}: {}", fault.message),
+        })
+        .collect();
+    let message = match is_empty {
+        true => format!("`{}` was called without arguments: {}", tool.op, told.join("; ")),
+        false => format!("the arguments of `{}` do not fit: {}", tool.op, told.join("; ")),
+    };
+    let next = "correct the arguments and send the call again; `example` fits, and tool_help with `help_path` says more";
+    let mut failure = Failure::invalid(message, next);
+    failure.nearest = fields.iter().filter_map(|fault| fault.nearest.clone()).collect();
+    failure.nearest.dedup();
+    failure.fields = fields;
+    failure
+}
+
+/// Whether what stands here is not to be repeated.
+pub(super) fn is_secret(config: &Config, pointer: &str) -> bool {
+    pointer.split('/').any(|name| audit::is_secret(config, name))
+}

@@ -1,0 +1,86 @@
+//! What is written down of a call (API-6), without what is secret.
+
+use serde_json::{Map, Value, json};
+
+use super::call::Call;
+use super::done::Outcome;
+use crate::catalog::Tool;
+use crate::config::Config;
+use crate::state::{self, Approval, Event, EventKind};
+
+/// Arguments as they may be written down.
+pub(super) fn redacted(config: &Config, arguments: &Value) -> Value {
+    state::redacted(arguments, &config.state.redact)
+}
+
+/// Whether what goes by this name is not to be repeated.
+pub(super) fn is_secret(config: &Config, name: &str) -> bool {
+    let probe = Value::Object(Map::from_iter([(name.to_string(), Value::from("x"))]));
+    redacted(config, &probe) != probe
+}
+
+/// Writes down what came of a call.
+pub(super) fn record(call: &mut Call, outcome_word: &str, outcome: Option<&Outcome>) {
+    call.is_told = true;
+    let mut detail = Map::new();
+    if let Some(key) = &call.key {
+        detail.insert("idempotency_key".into(), key.as_str().into());
+    }
+    if call.replayed {
+        detail.insert("replayed".into(), true.into());
+    }
+    let error = match outcome {
+        Some(Outcome::Failed(failure)) => Some(failure.message.clone()),
+        _ => None,
+    };
+    let event = Event {
+        op: Some(call.op.clone()),
+        tool: call.tool.as_ref().map(|(_, tool)| tool.name.clone()),
+        input: redacted(call.config(), &call.arguments),
+        outcome: outcome_word.to_string(),
+        error,
+        effect: call.tool.as_ref().map(|(_, tool)| tool.effect),
+        validated: call.validated,
+        no_schema_mode: call
+            .no_schema_mode
+            .and_then(|mode| Some(serde_json::to_value(mode).ok()?.as_str()?.to_string())),
+        dry_run: call.is_dry,
+        detail: if detail.is_empty() { Value::Null } else { Value::Object(detail) },
+        ..event(call, EventKind::Call)
+    };
+    call.state().record(event);
+}
+
+/// Writes down that a session is about something else.
+pub(super) fn shifted(call: &Call, tool: &Tool, context: &Value) {
+    let detail = json!({ "context": redacted(call.config(), context) });
+    let op = Some(tool.op.clone());
+    call.state().record(Event { op, outcome: "ok".into(), detail, ..event(call, EventKind::ContextShift) });
+}
+
+/// Writes down that a person is asked.
+pub(super) fn asked(call: &Call, tool: &Tool, approval: &Approval) {
+    let detail = json!({ "approval": approval.id, "status": approval.status });
+    call.state().record(Event {
+        op: Some(tool.op.clone()),
+        tool: Some(tool.name.clone()),
+        input: approval.arguments.clone(),
+        outcome: "ok".into(),
+        detail,
+        ..event(call, EventKind::Approval)
+    });
+}
+
+fn event(call: &Call, kind: EventKind) -> Event {
+    let caller = call.host.caller();
+    Event {
+        at: state::now(),
+        trace_id: call.trace_id.clone(),
+        caller: caller.name.to_string(),
+        session: caller.session.as_ref().map(ToString::to_string),
+        kind,
+        function: call.function.to_string(),
+        latency_us: i64::try_from(call.started.elapsed().as_micros()).unwrap_or(i64::MAX),
+        ..Event::default()
+    }
+}

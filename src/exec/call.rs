@@ -1,0 +1,129 @@
+//! One call on its way: what is known of it so far, and what is to be told of it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+
+use super::{Host, Limit, Request, audit};
+use crate::catalog::Tool;
+use crate::config::Config;
+use crate::provider::call::Repair;
+use crate::state::{State, random_id};
+use crate::tool::{Effect, NoSchemaMode};
+
+/// One call on its way.
+pub(super) struct Call {
+    pub(super) host: Arc<dyn Host>,
+    pub(super) function: &'static str,
+    /// As the caller named it, then as the catalog does.
+    pub(super) op: String,
+    /// The tool and its place, once they are known.
+    pub(super) tool: Option<(usize, Arc<Tool>)>,
+    /// As they were given, then as they fit.
+    pub(super) arguments: Value,
+    pub(super) key: Option<String>,
+    pub(super) receipt: Option<String>,
+    pub(super) limit: Limit,
+    pub(super) asked_dry: Option<bool>,
+    pub(super) is_dry: bool,
+    pub(super) trace_id: String,
+    pub(super) started: Instant,
+    pub(super) warnings: Vec<String>,
+    pub(super) repaired: Vec<Repair>,
+    /// Whether the arguments were checked, once that is known.
+    pub(super) validated: Option<bool>,
+    pub(super) no_schema_mode: Option<NoSchemaMode>,
+    /// What the session is about.
+    pub(super) context: Option<Value>,
+    /// Where the result goes on.
+    pub(super) more: Option<Value>,
+    pub(super) replayed: bool,
+    /// Whether it was written down.
+    pub(super) is_told: bool,
+}
+
+impl Call {
+    /// A call as it was asked for, and what stood beside its arguments.
+    pub(super) fn new(host: Arc<dyn Host>, request: Request) -> (Self, Map<String, Value>) {
+        let call = Self {
+            host,
+            function: request.function,
+            op: request.op,
+            tool: None,
+            arguments: request.args,
+            key: request.idempotency_key,
+            receipt: request.receipt,
+            limit: request.limit,
+            asked_dry: request.dry_run,
+            is_dry: false,
+            trace_id: random_id("tr"),
+            started: Instant::now(),
+            warnings: request.warnings,
+            repaired: Vec::new(),
+            validated: None,
+            no_schema_mode: None,
+            context: None,
+            more: None,
+            replayed: false,
+            is_told: false,
+        };
+        (call, request.beside)
+    }
+
+    /// What outlives it.
+    pub(super) fn state(&self) -> &dyn State {
+        self.host.state()
+    }
+
+    /// What it is configured by.
+    pub(super) fn config(&self) -> &Config {
+        &self.host.catalog().config
+    }
+
+    /// What the tool may change.
+    pub(super) fn effect(&self) -> Effect {
+        self.tool.as_ref().map_or(Effect::Read, |(_, tool)| tool.effect)
+    }
+
+    /// How long it may take.
+    pub(super) fn time(&self) -> Duration {
+        Duration::from_secs(self.config().exec.call_seconds)
+    }
+
+    /// Its `meta`, as it stands.
+    pub(super) fn meta(&self) -> Map<String, Value> {
+        let mut meta = Map::with_capacity(6);
+        meta.insert("trace_id".into(), self.trace_id.as_str().into());
+        let tenths = self.started.elapsed().as_micros() / 100;
+        let latency = if tenths % 10 == 0 { json!(tenths / 10) } else { json!(tenths as f64 / 10.0) };
+        meta.insert("latency_ms".into(), latency);
+        meta.insert("warnings".into(), self.warnings.iter().map(String::as_str).collect());
+        if self.is_dry {
+            meta.insert("dry_run".into(), true.into());
+        }
+        if let (Some(false), Some(mode)) = (self.validated, self.no_schema_mode) {
+            meta.insert("validated".into(), false.into());
+            meta.insert("no_schema_mode".into(), json!(mode));
+        }
+        if let Some(more) = &self.more {
+            meta.insert("more".into(), more.clone());
+        }
+        if let Some(context) = &self.context {
+            meta.insert("context".into(), context.clone());
+        }
+        if self.replayed {
+            meta.insert("replayed".into(), true.into());
+        }
+        meta
+    }
+}
+
+/// A caller that goes away is no reason to forget what was asked for.
+impl Drop for Call {
+    fn drop(&mut self) {
+        if !self.is_told {
+            audit::record(self, "ABANDONED", None);
+        }
+    }
+}

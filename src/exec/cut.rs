@@ -1,0 +1,232 @@
+//! Results that are too long for a context: they are cut, kept, and read on with a cursor.
+
+use std::io;
+
+use serde_json::{Map, Value, json};
+
+use super::call::Call;
+use crate::refusal::{ErrorCode, Refusal};
+use crate::state::{Kept, State, now, random_id};
+
+/// How long the rest of a result is kept, in milliseconds.
+const KEPT_FOR: i64 = 3_600_000;
+
+/// A part of a result that was kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// `items` or `part`, where it lies, and `next` where there is more.
+    pub fields: Map<String, Value>,
+}
+
+/// How a result is taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    /// Item by item of a list.
+    Items,
+    /// Piece by piece of a text.
+    Bytes,
+}
+
+/// The result, or its beginning where it is longer than is returned whole; then `meta.more` says where it goes on.
+pub(super) async fn shortened(call: &mut Call, result: Value) -> Value {
+    let limit = call.config().exec.result_bytes.max(1);
+    if !is_longer(&result, limit) {
+        return result;
+    }
+    let id = random_id("re");
+    let (kept, cursor, shown, mut more) = match begun(result, limit) {
+        Begun::Items { text, list_at, shown, count, items } => {
+            let more = json!({ "at": list_at, "shown": items, "of": count, "bytes": text.len() });
+            (text, written(&id, Unit::Items, items), shown, more)
+        }
+        Begun::Text { text, part, is_plain } => {
+            let more = json!({ "shown_bytes": part.len(), "bytes": text.len() });
+            let cursor = written(&id, Unit::Bytes, part.len());
+            let shown = if is_plain { Value::from(part) } else { json!({ "part": part }) };
+            (text, cursor, shown, more)
+        }
+    };
+    let kept = Kept { id, caller: call.host.caller().name.to_string(), text: kept, until: now() + KEPT_FOR };
+    match call.state().keep(&kept).await {
+        Ok(()) => {
+            call.warnings.push(format!(
+                "the result is longer than {limit} bytes and cut; read on with read_result {{\"cursor\": \"{cursor}\"}}"
+            ));
+            more["cursor"] = cursor.into();
+        }
+        Err(error) => {
+            let told = format!(
+                "the result is cut after {limit} bytes, and the rest could not be kept ({})",
+                error.0
+            );
+            call.warnings.push(told);
+        }
+    }
+    call.more = Some(more);
+    shown
+}
+
+/// The beginning of a result, and all that is read on in.
+enum Begun {
+    Items { text: String, list_at: String, shown: Value, count: usize, items: usize },
+    Text { text: String, part: String, is_plain: bool },
+}
+
+/// Takes whole items of the list that makes a result long; where there is none, the beginning of its text.
+fn begun(result: Value, limit: usize) -> Begun {
+    let longest = match &result {
+        Value::Array(_) => Some(String::new()),
+        Value::Object(fields) => {
+            let lists =
+                fields.iter().filter(|(_, value)| value.as_array().is_some_and(|list| list.len() > 1));
+            let longest = lists.map(|(name, list)| (length(list), name)).max_by_key(|(bytes, _)| *bytes);
+            // A list that is not most of it is not what makes it long.
+            longest.filter(|(bytes, _)| bytes * 2 > length(&result)).map(|(_, name)| name.clone())
+        }
+        _ => None,
+    };
+    let name = match longest {
+        Some(name) => name,
+        None => return text(result, limit),
+    };
+    let mut shown = result;
+    let place = if shown.is_array() { Some(&mut shown) } else { shown.get_mut(&name) };
+    let Some(Value::Array(list)) = place else { return text(shown, limit) };
+    let all = std::mem::take(list);
+    let room = limit.saturating_sub(length(&shown));
+    let items = fitting(&all, 0, room);
+    let place = if shown.is_array() { Some(&mut shown) } else { shown.get_mut(&name) };
+    let Some(place) = place else { return text(Value::Array(all), limit) };
+    if items == 0 {
+        *place = Value::Array(all);
+        return text(shown, limit);
+    }
+    *place = all.iter().take(items).cloned().collect();
+    let list_at = if shown.is_array() { String::new() } else { crate::finding::pointer_join("", &name) };
+    let count = all.len();
+    Begun::Items { text: Value::Array(all).to_string(), list_at, shown, count, items }
+}
+
+fn text(result: Value, limit: usize) -> Begun {
+    let (text, is_plain) = match result {
+        Value::String(text) => (text, true),
+        other => (other.to_string(), false),
+    };
+    let part = text[..floor(&text, limit)].to_string();
+    Begun::Text { text, part, is_plain }
+}
+
+/// How many items from one on fit into so many bytes.
+fn fitting(items: &[Value], from: usize, room: usize) -> usize {
+    let mut left = room;
+    let fits = |item: &&Value| {
+        let bytes = length(item) + 1;
+        let fits = bytes <= left;
+        left = left.saturating_sub(bytes);
+        fits
+    };
+    items.get(from..).unwrap_or_default().iter().take_while(fits).count()
+}
+
+/// The last place at or before this one at which a character begins.
+fn floor(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// Counts what is written into it, and stops at a limit.
+struct Count {
+    bytes: usize,
+    limit: usize,
+}
+
+impl io::Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes += bytes.len();
+        if self.bytes > self.limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes.len()) }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn is_longer(value: &Value, limit: usize) -> bool {
+    match value {
+        Value::String(text) => text.len() > limit,
+        other => serde_json::to_writer(Count { bytes: 0, limit }, other).is_err(),
+    }
+}
+
+/// How long a value is as compact JSON.
+fn length(value: &Value) -> usize {
+    let mut count = Count { bytes: 0, limit: usize::MAX };
+    let _ = serde_json::to_writer(&mut count, value);
+    count.bytes
+}
+
+/// A cursor: which result, how it is taken apart, and where it goes on.
+fn written(id: &str, unit: Unit, at: usize) -> String {
+    let unit = if unit == Unit::Items { 'i' } else { 'b' };
+    format!("{id}.{unit}{at}")
+}
+
+fn read(cursor: &str) -> Option<(&str, Unit, usize)> {
+    let (id, place) = cursor.trim().split_once('.')?;
+    let is_id =
+        id.len() <= 64 && id.starts_with("re_") && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let unit = match place.chars().next()? {
+        'i' => Unit::Items,
+        'b' => Unit::Bytes,
+        _ => return None,
+    };
+    let at = place[1..].parse().ok()?;
+    is_id.then_some((id, unit, at))
+}
+
+/// The next part of a result that was cut, at most so many bytes of it.
+pub async fn read_on(state: &dyn State, caller: &str, cursor: &str, limit: usize) -> Result<Part, Refusal> {
+    let no_cursor = || {
+        let next = "send the `cursor` of `meta.more`, or the `next` of the last part, as it is";
+        Refusal::new(ErrorCode::ValidationError, "this is no cursor of a result", next)
+            .field("/cursor", "this is no cursor")
+    };
+    let (id, unit, at) = read(cursor).ok_or_else(no_cursor)?;
+    let kept = state.kept(caller, id).await.map_err(|error| {
+        let message = format!("the rest of the result cannot be read now ({})", error.0);
+        Refusal::new(ErrorCode::StateUnavailable, message, "try again, or send the call again")
+    })?;
+    let Some(kept) = kept else {
+        let next = "send the call again; narrow it so that its result is shorter, if it can be";
+        let message = "the rest of this result is not kept any more";
+        return Err(Refusal::new(ErrorCode::CursorExpired, message, next));
+    };
+    let mut fields = Map::new();
+    let next = match unit {
+        Unit::Bytes => {
+            if at > kept.text.len() || !kept.text.is_char_boundary(at) {
+                return Err(no_cursor());
+            }
+            let end = floor(&kept.text, at.saturating_add(limit.max(4)));
+            fields.insert("part".into(), kept.text[at..end].into());
+            fields.insert("from".into(), at.into());
+            fields.insert("bytes".into(), kept.text.len().into());
+            (end < kept.text.len()).then_some(end)
+        }
+        Unit::Items => {
+            let Ok(Value::Array(items)) = serde_json::from_str(&kept.text) else { return Err(no_cursor()) };
+            if at > items.len() {
+                return Err(no_cursor());
+            }
+            // An item that is too long by itself comes all the same: there is no shorter way to read on.
+            let end = (at + fitting(&items, at, limit).max(1)).min(items.len());
+            fields.insert("items".into(), items[at..end].into());
+            fields.insert("from".into(), at.into());
+            fields.insert("of".into(), items.len().into());
+            (end < items.len()).then_some(end)
+        }
+    };
+    if let Some(next) = next {
+        fields.insert("next".into(), written(id, unit, next).into());
+    }
+    Ok(Part { fields })
+}

@@ -1,0 +1,136 @@
+//! Why a call has no result (EXEC-3, EXEC-4): what is wrong and where, what to read, and a call that would do.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::provider::call::FieldError;
+use crate::refusal::{ErrorCode, Refusal};
+
+/// Why a call has no result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// What kind of thing.
+    pub code: ErrorCode,
+    /// In one line.
+    pub message: String,
+    /// Each argument that does not fit.
+    pub fields: Vec<FieldFault>,
+    /// What else there is to know.
+    pub details: Map<String, Value>,
+    /// What to ask `tool_help` for; empty where the op itself will do.
+    pub help_path: String,
+    /// Names that may have been meant, best first.
+    pub nearest: Vec<String>,
+    /// What to do next.
+    pub next_action: String,
+    /// Another op, where not the one that was called is right, and arguments that fit.
+    pub example: Option<(Option<String>, Value)>,
+    /// The call as it was checked, for somebody who can run it.
+    pub call: Option<Value>,
+    /// Help on the tool.
+    pub help: Option<Map<String, Value>>,
+}
+
+/// One argument that does not fit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FieldFault {
+    /// JSON pointer into the arguments; for a missing or unknown property, to that property.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// What was expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// What was given, cut where it is long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given: Option<Value>,
+    /// The nearest valid property or value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<String>,
+}
+
+impl Failure {
+    /// Says what is wrong and what to do next.
+    pub fn new(code: ErrorCode, message: impl Into<String>, next_action: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            fields: Vec::new(),
+            details: Map::new(),
+            help_path: String::new(),
+            nearest: Vec::new(),
+            next_action: next_action.into(),
+            example: None,
+            call: None,
+            help: None,
+        }
+    }
+
+    /// That what was given does not fit.
+    pub(super) fn invalid(message: impl Into<String>, next_action: impl Into<String>) -> Self {
+        Self::new(ErrorCode::ValidationError, message, next_action)
+    }
+
+    /// With what is wrong with a field.
+    pub(super) fn field(mut self, pointer: &str, message: &str, expected: Option<&str>) -> Self {
+        self.fields.push(FieldFault {
+            pointer: pointer.into(),
+            message: message.into(),
+            expected: expected.map(ToString::to_string),
+            given: None,
+            nearest: None,
+        });
+        self
+    }
+
+    /// With something else to know.
+    pub(super) fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(name.into(), value.into());
+        self
+    }
+
+    /// As the `error` of an envelope, for a call of `op`.
+    pub(super) fn error(&self, op: &str) -> Map<String, Value> {
+        let mut error = Map::new();
+        let mut put = |name: &str, value: Value| error.insert(name.to_string(), value);
+        put("code", self.code.as_str().into());
+        put("message", self.message.as_str().into());
+        let mut details = self.details.clone();
+        details.insert("field_errors".into(), serde_json::to_value(&self.fields).unwrap_or_default());
+        put("details", Value::Object(details));
+        put("help_path", self.help_path.as_str().into());
+        if !self.nearest.is_empty() {
+            put("nearest", json!(self.nearest));
+        }
+        put("next_action", self.next_action.as_str().into());
+        if let Some((other, args)) = &self.example {
+            put("example", json!({ "op": other.as_deref().unwrap_or(op), "args": args }));
+        }
+        if let Some(call) = &self.call {
+            put("call", call.clone());
+        }
+        if let Some(help) = &self.help {
+            put("help", Value::Object(help.clone()));
+        }
+        error
+    }
+
+    /// The same for a function that answers with refusals; `example` has arguments alone.
+    pub fn refusal(self) -> Refusal {
+        let mut refusal = Refusal::new(self.code, self.message, self.next_action);
+        let plain = |fault: FieldFault| FieldError {
+            pointer: fault.pointer,
+            message: fault.message,
+            nearest: fault.nearest,
+        };
+        refusal.field_errors = self.fields.into_iter().map(plain).collect();
+        refusal.nearest = self.nearest;
+        refusal.hints = self.details;
+        if let Some(help) = self.help {
+            refusal.hints.insert("help".into(), Value::Object(help));
+        }
+        refusal.example = self.example.map(|(_, args)| args);
+        refusal.call = self.call;
+        refusal
+    }
+}

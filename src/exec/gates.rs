@@ -1,0 +1,115 @@
+//! Whether a call may be run: how much it may change here, what is known of its arguments, whether it can be written down.
+
+use serde_json::{Value, json};
+
+use super::backend::Backends;
+use super::call::Call;
+use super::{Failure, Limit};
+use crate::catalog::Tool;
+use crate::config::WhenUnwritable;
+use crate::refusal::ErrorCode;
+use crate::tool::{Effect, NoSchemaMode};
+
+/// Passes a call whose arguments fit, or says why not. A dry run is told what would stop it.
+pub(super) fn pass(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
+    if Backends::of(tool, call.config()).is_none() {
+        return Err(left_to_caller(tool, &call.arguments));
+    }
+    function_allows(call, tool)?;
+    let denied = effect_denied(call, tool);
+    match denied {
+        Some(failure) if !call.is_dry => return Err(failure),
+        Some(failure) => call.warnings.push(format!("to run it would be refused: {}", failure.message)),
+        None => {}
+    }
+    if call.no_schema_mode == Some(NoSchemaMode::ReadOnly) && tool.effect != Effect::Read {
+        let message = format!(
+            "`{}` has no schema, and without one only calls that change nothing are run; this one is a {}",
+            tool.op,
+            tool.effect.as_str()
+        );
+        let next = "do without it, or tell the user that the tool needs a schema";
+        return Err(Failure::new(ErrorCode::PermissionDenied, message, next));
+    }
+    if call.no_schema_mode.is_some() {
+        call.warnings.push("this tool has no schema: its arguments were not checked".into());
+    }
+    if tool.effect != Effect::Read && !call.is_dry {
+        can_be_written_down(call)?;
+    }
+    Ok(())
+}
+
+/// Whether this function runs such calls at all.
+fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
+    match call.limit {
+        Limit::Reads if tool.effect != Effect::Read => {
+            let message =
+                format!("`{}` is a {}, and {} runs reads only", tool.op, tool.effect.as_str(), call.function);
+            let next = "send the same call with tool_exec_write";
+            Err(Failure::new(ErrorCode::PermissionDenied, message, next))
+        }
+        Limit::Changes if tool.effect == Effect::Read => {
+            call.warnings.push("this op changes nothing; tool_exec_read runs it too".into());
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Who says that so much may not be changed.
+fn effect_denied(call: &Call, tool: &Tool) -> Option<Failure> {
+    let config = call.config();
+    let needed = tool.effect.as_str();
+    let profile = call.host.profile();
+    let of_profile = profile.and_then(|name| Some((name, config.profiles.get(name)?.allow?)));
+    let (who, most, how) = if tool.effect > config.exec.allow {
+        let how =
+            format!("the operator allows it with `allow = \"{needed}\"` below `[exec]` in toolcrib.toml");
+        ("this server".to_string(), config.exec.allow, how)
+    } else if let Some((name, allow)) = of_profile.filter(|(_, allow)| tool.effect > *allow) {
+        let how = format!("the operator allows it with `allow = \"{needed}\"` below `[profile.{name}]`");
+        (format!("the profile `{name}`"), allow, how)
+    } else if tool.effect > call.host.caller().allow {
+        let how = format!("the operator allows it with `allow = \"{needed}\"` for this token or session");
+        ("your token or session".to_string(), call.host.caller().allow, how)
+    } else {
+        return None;
+    };
+    let most = match most {
+        Effect::Read => "reads only",
+        _ => "reads and writes, and nothing destructive",
+    };
+    let message = format!("`{}` is a {needed}, and {who} allows {most}", tool.op);
+    let next = format!("tell the user, and do not send it again before it is allowed: {how}");
+    Some(Failure::new(ErrorCode::PermissionDenied, message, next))
+}
+
+/// Whether what is run can be written down, where the operator wants that.
+fn can_be_written_down(call: &mut Call) -> Result<(), Failure> {
+    let Some(problem) = call.state().health().problem else { return Ok(()) };
+    match call.config().state.when_unwritable {
+        WhenUnwritable::GoOn => {
+            call.warnings.push("this call is missing from the trace, which cannot be written to".into());
+            Ok(())
+        }
+        WhenUnwritable::RefuseWrites => Err(unavailable(&problem)),
+    }
+}
+
+/// That nothing can be written down now.
+pub(super) fn unavailable(problem: &str) -> Failure {
+    let message = format!("nothing was run: what is run cannot be written down now ({problem})");
+    Failure::new(ErrorCode::StateUnavailable, message, "tell the operator; reads still work; try again later")
+}
+
+/// The call is right; whoever asked has to run it.
+pub(super) fn left_to_caller(tool: &Tool, arguments: &Value) -> Failure {
+    let mut failure = Failure::new(
+        ErrorCode::NoBackend,
+        format!("the call is valid, but `{}` cannot be run here: nothing says what runs it", tool.op),
+        "run `call` yourself if you have this tool, by its name; sending it here again changes nothing",
+    );
+    failure.call = Some(json!({ "tool": tool.name, "arguments": arguments }));
+    failure
+}

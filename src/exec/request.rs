@@ -1,0 +1,164 @@
+//! What a call asks for, as it is written: read leniently, since models forget `args`, wrap it, or name things otherwise.
+
+use serde_json::{Map, Value};
+
+use super::Failure;
+use super::mend::squashed;
+use crate::tool::clean_line;
+
+/// What a call asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The function that was called, for the trace.
+    pub function: &'static str,
+    /// What the tool was called by.
+    pub op: String,
+    /// What stands where its arguments are due; null where nothing does.
+    pub args: Value,
+    /// What stands beside them, and is no field of ours.
+    pub beside: Map<String, Value>,
+    /// The key under which a write runs once.
+    pub idempotency_key: Option<String>,
+    /// Whether it is only to be said what would be done; the tool decides where nothing is said.
+    pub dry_run: Option<bool>,
+    /// The receipt of the tool's doc.
+    pub receipt: Option<String>,
+    /// Which calls the function runs.
+    pub limit: Limit,
+    /// What was read otherwise than it was written.
+    pub warnings: Vec<String>,
+}
+
+/// Which calls a function runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Limit {
+    /// All.
+    #[default]
+    None,
+    /// Those that change nothing.
+    Reads,
+    /// Those that change something.
+    Changes,
+}
+
+/// The longest idempotency key.
+const LONGEST_KEY: usize = 200;
+/// What the fields are called.
+const FIELDS: [&str; 6] = ["op", "args", "idempotency_key", "dry_run", "receipt", "session"];
+/// What models call the op instead.
+const OPS: [&str; 6] = ["operation", "tool", "tool_name", "tool_id", "name", "command"];
+/// What models call the arguments instead.
+const ARGS: [&str; 5] = ["arguments", "parameters", "params", "input", "kwargs"];
+
+impl Request {
+    /// Reads what was given to `function`.
+    pub fn read(function: &'static str, limit: Limit, given: Value) -> Result<Self, Failure> {
+        let mut request = Self { function, limit, ..Self::default() };
+        let mut fields = request.fields(given)?;
+        request.rename(&mut fields);
+        request.op =
+            match fields.shift_remove("op") {
+                Some(Value::String(op)) if !op.trim().is_empty() => op.trim().to_string(),
+                Some(Value::String(_)) | None | Some(Value::Null) => {
+                    let next = "send `op` and `args`; find the op with tool_search or tool_help";
+                    return Err(Failure::invalid("`op` is missing: which tool is to be called?", next)
+                        .field("/op", "missing required property \"op\"", Some("string")));
+                }
+                Some(_) => return Err(of_another_type("op", "a string such as `onto.task.list`", "string")),
+            };
+        request.args = fields.shift_remove("args").unwrap_or_default();
+        request.idempotency_key = match fields.shift_remove("idempotency_key") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(key)) if !key.is_empty() && key.chars().count() <= LONGEST_KEY => Some(key),
+            Some(_) => {
+                let expected = "a string of 1 to 200 characters";
+                return Err(of_another_type("idempotency_key", expected, expected));
+            }
+        };
+        request.dry_run = match fields.shift_remove("dry_run") {
+            None | Some(Value::Null) => None,
+            Some(Value::Bool(yes)) => Some(yes),
+            Some(Value::String(word)) if word == "true" || word == "false" => {
+                request.warnings.push(format!("`dry_run` was text, read as {word}"));
+                Some(word == "true")
+            }
+            Some(_) => return Err(of_another_type("dry_run", "true or false", "boolean")),
+        };
+        request.receipt = match fields.shift_remove("receipt") {
+            Some(Value::String(receipt)) => Some(receipt.trim().to_string()),
+            None | Some(Value::Null) => None,
+            Some(_) => return Err(of_another_type("receipt", "a string, as the doc gives it", "string")),
+        };
+        fields.shift_remove("session");
+        request.beside = fields;
+        Ok(request)
+    }
+
+    /// The fields, wherever they are.
+    fn fields(&mut self, given: Value) -> Result<Map<String, Value>, Failure> {
+        let given = match given {
+            Value::String(text) => match serde_json::from_str(&text) {
+                Ok(Value::Object(fields)) => {
+                    self.warnings.push("the input was JSON text, read as what it says".into());
+                    Value::Object(fields)
+                }
+                _ => Value::String(text),
+            },
+            other => other,
+        };
+        let Value::Object(mut fields) = given else {
+            if given.is_null() {
+                return Ok(Map::new());
+            }
+            return Err(of_another_type("", "an object with `op` and `args`", "object"));
+        };
+        let is_wrapper = |name: &str| ARGS.contains(&name) || name == "args" || name == self.function;
+        if fields.len() == 1
+            && let Some((name, inside)) = fields.iter_mut().next()
+            && is_wrapper(name)
+            && inside.get("op").is_some()
+            && let Value::Object(inside) = inside.take()
+        {
+            self.warnings.push("the input was one level too deep, read from there".into());
+            return Ok(inside);
+        }
+        Ok(fields)
+    }
+
+    /// Gives fields their names, where they are written otherwise and nothing has that name.
+    fn rename(&mut self, fields: &mut Map<String, Value>) {
+        if fields.keys().all(|name| FIELDS.contains(&name.as_str())) {
+            return;
+        }
+        for own in FIELDS {
+            let is_like =
+                |name: &&String| !FIELDS.contains(&name.as_str()) && squashed(name) == squashed(own);
+            self.take_for(fields, own, is_like);
+        }
+        self.take_for(fields, "op", |name| OPS.contains(&name.as_str()));
+        self.take_for(fields, "args", |name| ARGS.contains(&name.as_str()));
+    }
+
+    fn take_for(&mut self, fields: &mut Map<String, Value>, own: &str, is_it: impl Fn(&&String) -> bool) {
+        if fields.contains_key(own) {
+            return;
+        }
+        let mut like = fields.keys().filter(is_it);
+        if let (Some(name), None) = (like.next().cloned(), like.next())
+            && let Some(value) = fields.shift_remove(&name)
+        {
+            self.warnings.push(format!("`{}` was read as `{own}`", clean_line(&name)));
+            fields.insert(own.into(), value);
+        }
+    }
+}
+
+fn of_another_type(field: &str, expected: &str, kind: &str) -> Failure {
+    let pointer = if field.is_empty() { String::new() } else { format!("/{field}") };
+    let what = if field.is_empty() { "the input".into() } else { format!("`{field}`") };
+    Failure::invalid(format!("{what} should be {expected}"), format!("send {expected}")).field(
+        &pointer,
+        &format!("expected {expected}"),
+        Some(kind),
+    )
+}

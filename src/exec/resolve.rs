@@ -1,0 +1,90 @@
+//! The tool that a call names, by whichever of its names; what is only near is told, and not run.
+
+use indexmap::IndexSet;
+use serde_json::{Value, json};
+
+use super::{Failure, Host};
+use crate::catalog::{Catalog, Resolved, Tool};
+use crate::refusal::ErrorCode;
+use crate::tool::clean_line;
+
+/// The place of the tool that a name means, if the caller may use it.
+pub(super) fn resolve(host: &dyn Host, name: &str, args: &Value) -> Result<usize, Failure> {
+    let catalog = host.catalog();
+    let tool = match catalog.resolve(name) {
+        Resolved::Tool(tool) => tool,
+        Resolved::Ambiguous(tools) => return Err(ambiguous(name, &tools)),
+        Resolved::Unknown(nearest) => {
+            let tools: IndexSet<&str> =
+                nearest.iter().filter_map(|name| Some(catalog.find(name)?.op.as_str())).collect();
+            let tools: Vec<&Tool> = tools.into_iter().filter_map(|op| catalog.find(op)).collect();
+            return Err(unknown(host, name, &tools, args));
+        }
+    };
+    match catalog.position(&tool.name) {
+        Some(index) if host.is_forbidden(index) => Err(forbidden(tool)),
+        Some(index) => Ok(index),
+        None => Err(unknown(host, name, &[], args)),
+    }
+}
+
+fn shown(name: &str) -> String {
+    clean_line(&name.chars().take(80).collect::<String>())
+}
+
+fn forbidden(tool: &Tool) -> Failure {
+    Failure::new(
+        ErrorCode::PermissionDenied,
+        format!("you may not use `{}`: it needs a role that you do not have", tool.op),
+        "do without it, or say that this task needs it; asking again changes nothing",
+    )
+}
+
+fn ambiguous(name: &str, tools: &[&Tool]) -> Failure {
+    let mut failure = Failure::new(
+        ErrorCode::Ambiguous,
+        format!("{} tools go by the name `{}`", tools.len(), shown(name)),
+        "send the call again with one of `nearest` as `op`",
+    );
+    failure.nearest = tools.iter().map(|tool| tool.op.clone()).collect();
+    failure.help_path = tools.first().map_or("root", |tool| group(&tool.op)).to_string();
+    failure
+}
+
+fn unknown(host: &dyn Host, name: &str, near: &[&Tool], args: &Value) -> Failure {
+    let next = match near {
+        [] => "find the op by what it does, with tool_search",
+        _ => "send one of `nearest` as `op` if that is what you mean, or find the op with tool_search",
+    };
+    let message = format!("there is no op `{}`", shown(name));
+    let mut failure = Failure::new(ErrorCode::NotFound, message, next);
+    failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
+    failure.help_path = nearest_group(host.catalog(), name, near).to_string();
+    let usable = near.iter().find(|tool| {
+        let place = host.catalog().position(&tool.name);
+        place.is_some_and(|index| !host.is_forbidden(index))
+    });
+    failure.example = usable.and_then(|tool| {
+        let fits = args.is_object() && tool.parameters.accepts(args);
+        let args = if fits { args.clone() } else { json!(tool.call.as_ref()?) };
+        Some((Some(tool.op.clone()), args))
+    });
+    failure
+}
+
+/// The longest beginning of a name that ops begin with; else where the nearest op is.
+fn nearest_group<'n>(catalog: &'n Catalog, name: &'n str, near: &[&'n Tool]) -> &'n str {
+    let mut prefix = name;
+    while let Some((shorter, _)) = prefix.rsplit_once('.') {
+        let is_group = |op: &str| op.strip_prefix(shorter).is_some_and(|rest| rest.starts_with('.'));
+        if catalog.tools.iter().any(|tool| is_group(&tool.op)) {
+            return shorter;
+        }
+        prefix = shorter;
+    }
+    near.first().map_or("root", |tool| group(&tool.op))
+}
+
+fn group(op: &str) -> &str {
+    op.rsplit_once('.').map_or("root", |(group, _)| group)
+}

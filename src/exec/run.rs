@@ -1,0 +1,184 @@
+//! The way of a call: resolved, checked, gated, run, and told.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+use super::backend::{Backends, Order};
+use super::call::Call;
+use super::done::Outcome;
+use super::fault::{failed, too_late};
+use super::{
+    Done, Failure, Host, Limit, Request, arguments, audit, cut, doc, gates, loops, once, resolve, shift,
+};
+use crate::catalog::{Callable, Tool};
+use crate::refusal::ErrorCode;
+use crate::tool::{Backend, Effect};
+
+/// How much longer than it may take a backend is waited for: it keeps its time itself, and says more.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// What comes of what was given to `function`, which runs such calls as `limit` says.
+pub async fn answer(host: Arc<dyn Host>, function: &'static str, limit: Limit, given: Value) -> Done {
+    let named = given.get("op").and_then(Value::as_str).unwrap_or_default().to_string();
+    match Request::read(function, limit, given) {
+        Ok(request) => run(host, request).await,
+        Err(mut failure) => {
+            failure.help_path = "root".into();
+            let (call, _) = Call::new(host, Request { function, op: named, ..Request::default() });
+            finish(call, Outcome::Failed(failure)).await
+        }
+    }
+}
+
+/// What comes of a call. One that changes something goes on to its end, and is written down, though nobody waits for it.
+pub async fn run(host: Arc<dyn Host>, request: Request) -> Done {
+    let (mut call, beside) = Call::new(host, request);
+    match admit(&mut call, beside).await {
+        Err(failure) => finish(call, Outcome::Failed(failure)).await,
+        Ok(()) if goes_on_alone(&call) => apart(call).await,
+        Ok(()) => through(call).await,
+    }
+}
+
+/// Everything that is asked before anything is run.
+async fn admit(call: &mut Call, beside: serde_json::Map<String, Value>) -> Result<(), Failure> {
+    let index = resolve::resolve(&*call.host, &call.op, &call.arguments)?;
+    let host = Arc::clone(&call.host);
+    let Some(tool) = host.catalog().tools.get(index) else {
+        return Err(Failure::new(ErrorCode::Internal, "the tool is gone", "send the call again"));
+    };
+    call.op.clone_from(&tool.op);
+    call.tool = Some((index, Arc::clone(tool)));
+    call.is_dry = call.asked_dry.unwrap_or(tool.definition.dry_run == Some(true));
+    call.validated = Some(tool.parameters.is_checked());
+    if let Callable::Unchecked(mode) = tool.parameters.callable() {
+        call.no_schema_mode = Some(*mode);
+    }
+    let given = std::mem::take(&mut call.arguments);
+    match arguments::fit(tool, &host.catalog().config, given, beside, &mut call.warnings) {
+        Ok(fitted) => (call.arguments, call.repaired) = (fitted.arguments, fitted.repaired),
+        Err(unfit) => {
+            let (given, failure) = *unfit;
+            call.arguments = given;
+            return Err(failure);
+        }
+    }
+    gates::pass(call, tool)?;
+    doc::was_read(call, index, tool).await
+}
+
+fn goes_on_alone(call: &Call) -> bool {
+    let is_static = || {
+        let backend = call.tool.as_ref().and_then(|(_, tool)| tool.definition.backend.as_ref());
+        matches!(backend, Some(Backend::Static { .. }))
+    };
+    call.effect() != Effect::Read && !call.is_dry && (call.key.is_some() || !is_static())
+}
+
+/// Runs a call in a task of its own.
+async fn apart(call: Call) -> Done {
+    let Ok(runtime) = Handle::try_current() else { return through(call).await };
+    let (op, meta) = (call.op.clone(), call.meta());
+    runtime.spawn(through(call)).await.unwrap_or_else(|_| {
+        let message = "the call broke down; whether it was run is not known";
+        let mut failure =
+            Failure::new(ErrorCode::Internal, message, "tell the operator; look before you try again");
+        failure.help_path.clone_from(&op);
+        Done { op, outcome: Outcome::Failed(failure), repaired: Vec::new(), meta }
+    })
+}
+
+async fn through(mut call: Call) -> Done {
+    let outcome = match call.is_dry {
+        true => preview(&mut call),
+        false => once::perform(&mut call).await,
+    };
+    finish(call, outcome).await
+}
+
+/// What is told of a call, and written down.
+async fn finish(mut call: Call, mut outcome: Outcome) -> Done {
+    match &mut outcome {
+        Outcome::Failed(failure) => {
+            if failure.help_path.is_empty() {
+                failure.help_path.clone_from(&call.op);
+            }
+            loops::answer(&call, failure).await;
+        }
+        Outcome::Result(_) => shift::recall(&mut call).await,
+        Outcome::Replayed(_) => call.replayed = true,
+    }
+    let word = outcome.error().map_or("ok", ErrorCode::as_str);
+    audit::record(&mut call, word, Some(&outcome));
+    let mut meta = call.meta();
+    if call.replayed {
+        // What was warned of then is in what was stored.
+        meta.shift_remove("warnings");
+    }
+    Done { op: std::mem::take(&mut call.op), outcome, repaired: std::mem::take(&mut call.repaired), meta }
+}
+
+/// What a call would do.
+fn preview(call: &mut Call) -> Outcome {
+    let host = Arc::clone(&call.host);
+    let Some((_, tool)) = call.tool.clone() else { return Outcome::Result(Value::Null) };
+    let Some(backend) = Backends::of(&tool, call.config()) else {
+        return Outcome::Failed(gates::left_to_caller(&tool, &call.arguments));
+    };
+    match host.backends().preview(order(call, &tool, &backend)) {
+        Ok(would) => {
+            call.warnings.push("nothing was run; send dry_run: false to run it".into());
+            Outcome::Result(json!({ "would": would }))
+        }
+        Err(fault) => Outcome::Failed(failed(&tool, fault)),
+    }
+}
+
+fn order<'o>(call: &'o Call, tool: &'o Tool, backend: &'o Backend) -> Order<'o> {
+    Order {
+        tool,
+        backend,
+        config: call.config(),
+        arguments: &call.arguments,
+        caller: call.host.caller(),
+        idempotency_key: call.key.as_deref(),
+        trace_id: &call.trace_id,
+        time: call.time(),
+    }
+}
+
+/// Runs a call that has passed everything. Beside the failure stands what kind of fault it was.
+pub(super) async fn execute(call: &mut Call) -> Result<Value, (Failure, Option<super::backend::FaultKind>)> {
+    let host = Arc::clone(&call.host);
+    let Some((_, tool)) = call.tool.clone() else { return Ok(Value::Null) };
+    let Some(backend) = Backends::of(&tool, call.config()) else {
+        return Err((gates::left_to_caller(&tool, &call.arguments), None));
+    };
+    let reply = match &*backend {
+        Backend::Static { .. } => host.backends().run(order(call, &tool, &backend)).await,
+        Backend::Builtin { function } => {
+            let answer = host.function(function, call.arguments.clone());
+            let answer = timeout(call.time(), answer).await.unwrap_or_else(|_| Err(too_late(call.time())));
+            answer.map(|content| super::backend::Reply { content, warnings: Vec::new() })
+        }
+        _ => {
+            let run = host.backends().run(order(call, &tool, &backend));
+            timeout(call.time() + GRACE, run).await.unwrap_or_else(|_| Err(too_late(call.time())))
+        }
+    };
+    match reply {
+        Ok(reply) => {
+            call.warnings.extend(reply.warnings);
+            shift::note(call, &tool, &reply.content).await;
+            Ok(cut::shortened(call, reply.content).await)
+        }
+        Err(fault) => {
+            let kind = fault.kind;
+            Err((failed(&tool, fault), Some(kind)))
+        }
+    }
+}

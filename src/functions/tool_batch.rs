@@ -1,0 +1,189 @@
+//! `tool_batch`: several calls in one round trip, each with an answer of its own (BATCH-1).
+
+mod source;
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+
+use self::source::{refers, resolved};
+use super::arguments::read;
+use super::{Answer, Context, ErrorCode, Function, Later, Refusal};
+use crate::catalog::Resolved;
+use crate::tool::Effect;
+
+#[derive(Deserialize)]
+struct Arguments {
+    calls: Vec<Item>,
+    parallel: Option<bool>,
+}
+
+/// One call of a batch.
+#[derive(Deserialize)]
+struct Item {
+    function: String,
+    #[serde(default)]
+    input: Map<String, Value>,
+    id: Option<String>,
+}
+
+/// Answers a call.
+pub(super) fn run(context: Context, arguments: Value) -> Later {
+    Box::pin(answer(context, arguments))
+}
+
+async fn answer(context: Context, arguments: Value) -> Result<Answer, Refusal> {
+    let asked: Arguments = read("tool_batch", arguments)?;
+    let seconds = context.edition.catalog().config.exec.batch_seconds;
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let parallel = match (asked.parallel, in_the_way(&context, &asked.calls)) {
+        (Some(true), Some(reason)) => return Err(not_parallel(&reason)),
+        (Some(wanted), _) => wanted,
+        (None, reason) => reason.is_none() && asked.calls.len() > 1,
+    };
+    let answers = match parallel {
+        true => at_once(&context, &asked.calls, until, seconds).await,
+        false => in_order(&context, &asked.calls, until, seconds).await,
+    };
+    let failed = answers.iter().filter(|answer| answer.get("ok") != Some(&Value::Bool(true))).count();
+    let version = &context.edition.catalog().version;
+    let told = answers.into_iter().zip(&asked.calls).enumerate();
+    let results: Vec<Value> = told.map(|(index, (answer, item))| item.told(index, answer, version)).collect();
+    let mut fields = Map::new();
+    fields.insert("results".into(), results.into());
+    fields.insert("failed".into(), failed.into());
+    Ok(Answer::new(fields, None))
+}
+
+/// Why these calls cannot run at once: each has to be a read, and none may wait for another.
+fn in_the_way(context: &Context, calls: &[Item]) -> Option<String> {
+    let mut all = calls.iter().enumerate();
+    all.find_map(|(index, item)| {
+        if item.input.values().any(refers) {
+            return Some(format!("call {index} uses the result of another"));
+        }
+        (!item.is_read(context)).then(|| format!("call {index} is not known to be a read"))
+    })
+}
+
+fn not_parallel(reason: &str) -> Refusal {
+    let message = format!("these calls cannot run in parallel: {reason}");
+    let next = "leave `parallel` out; the calls are then run in order";
+    Refusal::new(ErrorCode::ValidationError, message, next).field("/parallel", reason)
+}
+
+async fn in_order(
+    context: &Context,
+    calls: &[Item],
+    until: Instant,
+    seconds: u64,
+) -> Vec<Map<String, Value>> {
+    let mut answers: Vec<Map<String, Value>> = Vec::with_capacity(calls.len());
+    for item in calls {
+        let ids: Vec<Option<&str>> =
+            calls.iter().take(answers.len()).map(|item| item.id.as_deref()).collect();
+        let answer = match resolved(&item.input, &answers, &ids) {
+            Err(refusal) => body(refusal.into()),
+            Ok(_) if Instant::now() >= until => body(out_of_time(seconds, false).into()),
+            Ok(input) => match timeout_at(until, item.call(context, input)).await {
+                Ok(answer) => body(answer),
+                Err(_) => body(out_of_time(seconds, true).into()),
+            },
+        };
+        answers.push(answer);
+    }
+    answers
+}
+
+async fn at_once(context: &Context, calls: &[Item], until: Instant, seconds: u64) -> Vec<Map<String, Value>> {
+    let mut answers: Vec<Option<Map<String, Value>>> = vec![None; calls.len()];
+    let mut running = JoinSet::new();
+    for (index, item) in calls.iter().enumerate() {
+        let (context, function) = (context.clone(), item.function.clone());
+        let input = item.input.clone();
+        running.spawn(async move { (index, call(&context, &function, input).await) });
+    }
+    while let Ok(Some(done)) = timeout_at(until, running.join_next()).await {
+        if let Ok((index, answer)) = done
+            && let Some(place) = answers.get_mut(index)
+        {
+            *place = Some(body(answer));
+        }
+    }
+    let late = || body(out_of_time(seconds, true).into());
+    answers.into_iter().map(|answer| answer.unwrap_or_else(late)).collect()
+}
+
+impl Item {
+    /// Whether it changes nothing, as far as is known.
+    fn is_read(&self, context: &Context) -> bool {
+        if !self.function.starts_with("tool_exec") {
+            return true;
+        }
+        let op = self.input.get("op").and_then(Value::as_str).unwrap_or_default().trim();
+        match context.edition.catalog().resolve(op) {
+            Resolved::Tool(tool) => tool.effect == Effect::Read,
+            // Nothing is run.
+            Resolved::Ambiguous(_) | Resolved::Unknown(_) => !op.is_empty(),
+        }
+    }
+
+    async fn call(&self, context: &Context, input: Map<String, Value>) -> Answer {
+        call(context, &self.function, input).await
+    }
+
+    /// Its answer, under what it is known by.
+    fn told(&self, index: usize, answer: Map<String, Value>, version: &str) -> Value {
+        let mut told = Map::with_capacity(answer.len() + 3);
+        told.insert("index".into(), index.into());
+        if let Some(id) = &self.id {
+            told.insert("id".into(), id.as_str().into());
+        }
+        told.insert("function".into(), self.function.as_str().into());
+        told.extend(answer);
+        // All of them saw the same catalog; the batch says which.
+        if let Some(Value::Object(meta)) = told.get_mut("meta") {
+            if meta.get("registry_version").and_then(Value::as_str) == Some(version) {
+                meta.shift_remove("registry_version");
+            }
+            if meta.is_empty() {
+                told.shift_remove("meta");
+            }
+        }
+        Value::Object(told)
+    }
+}
+
+async fn call(context: &Context, function: &str, input: Map<String, Value>) -> Answer {
+    match Function::named(function).filter(|function| function.name() != "tool_batch") {
+        Some(function) => function.call(context, Value::Object(input)).await,
+        None => {
+            let message = format!("a batch has no function `{function}`");
+            let next = "use tool_exec, tool_help, tool_search or read_tool_doc";
+            Refusal::new(ErrorCode::NotFound, message, next).into()
+        }
+    }
+}
+
+fn body(answer: Answer) -> Map<String, Value> {
+    answer.body().clone()
+}
+
+fn out_of_time(seconds: u64, was_begun: bool) -> Refusal {
+    let (message, next) = match was_begun {
+        true => (
+            "the time of the batch ran out while this call was running; a write goes on all the same",
+            "look whether it was done, then send what is left in a batch of its own",
+        ),
+        false => {
+            ("the time of the batch ran out before this call", "send what is left in a batch of its own")
+        }
+    };
+    let code = if was_begun { ErrorCode::BackendTimeout } else { ErrorCode::NotRun };
+    let mut refusal = Refusal::new(code, message, next);
+    refusal.hints.insert("batch_seconds".into(), json!(seconds));
+    refusal
+}

@@ -1,0 +1,197 @@
+//! What a call of a function leaves behind: its trace id, what its session has seen, and counts. Calls of tools are written
+//! down where they are run.
+
+use std::borrow::Cow;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Context, ErrorCode, Function, Refusal};
+use crate::config::RequireDoc;
+use crate::exec::Caller;
+use crate::state::{BadSession, Event, EventKind, Session, random_id, redacted};
+
+/// The most ops that one event names.
+const FOUND: usize = 50;
+
+/// How many bytes of an answer are a token, about.
+const BYTES: u64 = 4;
+
+/// What one request is known by, made when somebody wants to know.
+#[derive(Clone, Debug, Default)]
+pub struct Trace(Arc<OnceLock<String>>);
+
+impl Trace {
+    /// The id.
+    pub fn id(&self) -> &str {
+        self.0.get_or_init(|| random_id("tr"))
+    }
+}
+
+/// The session that a call names for itself, taken out of its arguments.
+pub(super) fn named(arguments: &mut Value) -> Option<Result<Arc<str>, Refusal>> {
+    match arguments.as_object_mut()?.shift_remove("session")? {
+        Value::Null => None,
+        Value::String(id) => Some(Session::named(&id).map_err(refused)),
+        _ => Some(Err(refused(BadSession))),
+    }
+}
+
+fn refused(bad: BadSession) -> Refusal {
+    let refusal = Refusal::new(
+        ErrorCode::ValidationError,
+        format!("`session` does not fit: {bad}"),
+        "send a name of your own for the session, such as `s-42`, or none",
+    );
+    refusal.field("/session", &bad.to_string())
+}
+
+impl Context {
+    /// The same call in another session.
+    pub(super) fn in_session(&self, session: Arc<str>) -> Self {
+        let caller = Caller { session: Some(session), ..Caller::clone(&self.caller) };
+        Self { caller: Arc::new(caller), ..self.clone() }
+    }
+}
+
+/// A call of a function that tells of tools, while it is answered.
+pub(super) struct Asked {
+    kind: EventKind,
+    /// The tools that were asked for by name.
+    names: Vec<String>,
+    /// What is written down of the arguments, where there is a session.
+    input: Value,
+    started: Instant,
+}
+
+impl Asked {
+    /// Takes note of what is asked for.
+    pub(super) fn of(function: &Function, context: &Context, arguments: &Value) -> Option<Self> {
+        let kind = match function.name() {
+            "tool_search" | "list" | "search_nodes" | "search_tool_by_category" | "pick" => EventKind::Search,
+            "read_tool_doc" | "tool_help" => EventKind::Read,
+            "expand_tool" => EventKind::Expand,
+            _ => return None,
+        };
+        let names = if kind == EventKind::Search { Vec::new() } else { names(arguments) };
+        let input = match context.caller.session {
+            Some(_) => redacted(&said(arguments), &context.edition.catalog().config.state.redact),
+            None => Value::Null,
+        };
+        Some(Self { kind, names, input, started: Instant::now() })
+    }
+
+    /// Writes down what came of it.
+    pub(super) async fn answered(self, function: &Function, context: &Context, answer: &Answer) {
+        self.count(context, answer);
+        let Some(session) = context.caller.session() else { return };
+        let event = Event {
+            trace_id: context.trace.id().into(),
+            caller: session.caller.to_string(),
+            session: Some(session.id.to_string()),
+            kind: self.kind,
+            function: function.name().into(),
+            outcome: answer.error().map_or("ok", ErrorCode::as_str).into(),
+            latency_us: i64::try_from(self.started.elapsed().as_micros()).unwrap_or(i64::MAX),
+            ..Event::default()
+        };
+        let state = &context.services.state;
+        let body = answer.body();
+        if let Some(error) = body.get("error").filter(|_| !answer.is_ok()) {
+            let error = error.get("message").and_then(Value::as_str).map(ToString::to_string);
+            return state.record(Event { input: self.input, error, ..event });
+        }
+        if self.kind == EventKind::Search {
+            let mut found = Vec::new();
+            ops(body, &mut found);
+            let detail = body.get("verdict").map_or(Value::Null, |verdict| json!({ "verdict": verdict }));
+            return state.record(Event { input: self.input, found, detail, ..event });
+        }
+        let mut docs = Vec::new();
+        docs_in(body, &mut docs);
+        if docs.is_empty() {
+            return state.record(Event { input: self.input, ..event });
+        }
+        let keeps = context.edition.catalog().config.exec.require_doc != RequireDoc::Never;
+        for (op, version, proves) in docs {
+            if keeps && (proves || self.kind == EventKind::Expand) {
+                // What is wrong with state shows in its health, and keeps nobody from reading.
+                let _ = state.give(&session, op, version).await;
+            }
+            let (op, detail) = (Some(op.to_string()), json!({ "doc_version": version }));
+            state.record(Event { op, detail, input: self.input.clone(), ..event.clone() });
+        }
+    }
+
+    fn count(&self, context: &Context, answer: &Answer) {
+        let counts = &context.services.counts;
+        let served = answer.bytes() as u64 / BYTES;
+        counts.served.fetch_add(served, Relaxed);
+        if self.kind == EventKind::Search {
+            let is_none = answer.error() == Some(ErrorCode::NoMatchInCategory)
+                || answer.verdict().is_some_and(|verdict| verdict == "no_match");
+            counts.abstentions.fetch_add(u64::from(is_none), Relaxed);
+        }
+        if self.kind == EventKind::Search || !answer.is_ok() {
+            return;
+        }
+        counts.saved.fetch_add(context.edition.weight().saturating_sub(served), Relaxed);
+        let catalog = context.edition.catalog();
+        for name in &self.names {
+            if let Some(tool) = catalog.only(name).and_then(|index| catalog.tools.get(index)) {
+                counts.read(&tool.op);
+            }
+        }
+    }
+}
+
+/// The tools that are asked for by name.
+fn names(arguments: &Value) -> Vec<String> {
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+    let list = |name: &str| arguments.get(name).and_then(Value::as_array);
+    let alone = ["name", "path", "tool_id"].into_iter().filter_map(text);
+    let several = ["names", "paths"].into_iter().filter_map(list).flatten().filter_map(Value::as_str);
+    alone.chain(several).take(FOUND).map(ToString::to_string).collect()
+}
+
+/// The one thing that is said in the arguments, or all of them.
+fn said(arguments: &Value) -> Cow<'_, Value> {
+    let only = arguments.as_object().filter(|fields| fields.len() == 1);
+    let only = only.and_then(|fields| ["query", "name", "path", "tool_id"].iter().find_map(|name| fields.get(*name)));
+    only.map_or(Cow::Borrowed(arguments), Cow::Borrowed)
+}
+
+/// What of an answer is not about what was found.
+const ASIDE: [&str; 8] =
+    ["meta", "hints", "nearest", "categories", "help", "args_schema", "result_schema", "example"];
+
+fn inside<'v>(fields: &'v Map<String, Value>) -> impl Iterator<Item = &'v Map<String, Value>> {
+    let inner = fields.iter().filter(|(name, _)| !ASIDE.contains(&name.as_str())).map(|(_, value)| value);
+    inner.flat_map(|value| {
+        let items = value.as_array().into_iter().flatten();
+        items.chain(Some(value)).filter_map(Value::as_object)
+    })
+}
+
+fn op(fields: &Map<String, Value>) -> Option<&str> {
+    fields.get("op").or_else(|| fields.get("tool_id"))?.as_str()
+}
+
+/// The ops that a search has found, best first.
+fn ops(fields: &Map<String, Value>, found: &mut Vec<String>) {
+    if let Some(op) = op(fields).filter(|op| found.len() < FOUND && !found.iter().any(|known| known == op)) {
+        found.push(op.to_string());
+    }
+    inside(fields).for_each(|inner| ops(inner, found));
+}
+
+/// The docs that an answer tells of: op, version, and whether it carries the receipt.
+fn docs_in<'b>(fields: &'b Map<String, Value>, docs: &mut Vec<(&'b str, &'b str, bool)>) {
+    if let (Some(op), Some(version)) = (op(fields), fields.get("doc_version").and_then(Value::as_str)) {
+        docs.push((op, version, fields.contains_key("receipt")));
+        return;
+    }
+    inside(fields).for_each(|inner| docs_in(inner, docs));
+}

@@ -1,0 +1,51 @@
+//! What a request says of who calls, beside the token: the session, how far its calls may go, and what servers are sent.
+
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, header};
+
+use super::Shared;
+use super::problem::{Problem, ProblemCode};
+use crate::exec::Caller;
+use crate::state::Session;
+use crate::tool::Effect;
+
+/// The session, as the caller calls it.
+const SESSION: HeaderName = HeaderName::from_static("x-session-id");
+
+/// The session that clients of MCP's older wire repeat.
+pub(super) const MCP_SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// The most that calls in this request may change; it can only be less than they might.
+const ALLOW: HeaderName = HeaderName::from_static("x-allow");
+
+/// The caller of a request for functions.
+pub(super) fn of_request(shared: &Shared, mut caller: Caller, asked: &Parts) -> Result<Caller, Problem> {
+    let headers = &asked.headers;
+    caller.session = match headers.get(SESSION) {
+        Some(id) => {
+            let id = Session::named(id.to_str().unwrap_or_default());
+            Some(id.map_err(|bad| refused(&format!("`X-Session-Id` does not fit: {bad}")))?)
+        }
+        // That one is not the caller's choice, and nothing that we did not issue comes in it.
+        None => headers.get(MCP_SESSION).and_then(|id| Session::named(id.to_str().ok()?).ok()),
+    };
+    if let Some(allow) = headers.get(ALLOW) {
+        let allow = allow.to_str().ok().and_then(|word| Effect::parse(word.trim()));
+        let allow = allow.ok_or_else(|| refused("`X-Allow` is read, write or destructive"))?;
+        caller.allow = caller.allow.min(allow);
+    }
+    caller.headers = sent_on(shared, headers);
+    Ok(caller)
+}
+
+/// The headers that some server is sent. Our own tokens are for us alone.
+fn sent_on(shared: &Shared, headers: &HeaderMap) -> HeaderMap {
+    let generation = shared.live.now();
+    let is_ours = |name: &HeaderName| *name == header::AUTHORIZATION && !shared.tokens.is_empty();
+    let wanted = generation.caller_headers.iter().filter(|name| !is_ours(name));
+    wanted.filter_map(|name| Some((name.clone(), headers.get(name)?.clone()))).collect()
+}
+
+fn refused(message: &str) -> Problem {
+    Problem::new(ProblemCode::ValidationError, message).next("correct the header, or leave it out")
+}

@@ -1,0 +1,55 @@
+//! Where state is kept, as an operator writes it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Sqlite, State, StateError};
+
+/// Opens what `at` names: a file, relative to `root`, or `postgres://...`, in which `${NAME}` stands for what `variable`
+/// says of `NAME`. Memory where nothing is named.
+pub fn open(
+    at: Option<&str>,
+    root: &Path,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Arc<dyn State>, StateError> {
+    let Some(at) = at.map(str::trim).filter(|at| !at.is_empty()) else {
+        return Ok(Arc::new(Sqlite::in_memory()));
+    };
+    let at = filled(at, variable)?;
+    if at.starts_with("postgres://") || at.starts_with("postgresql://") {
+        return postgres(&at);
+    }
+    match at.split_once("://") {
+        Some((scheme, _)) => Err(StateError(format!(
+            "state is kept in a file or in `postgres://...`, and not in `{}://`",
+            crate::tool::clean_line(scheme)
+        ))),
+        None => Ok(Arc::new(Sqlite::open(&root.join(at))?)),
+    }
+}
+
+#[cfg(feature = "postgres")]
+fn postgres(url: &str) -> Result<Arc<dyn State>, StateError> {
+    Ok(Arc::new(super::Postgres::new(url)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn postgres(_: &str) -> Result<Arc<dyn State>, StateError> {
+    Err(StateError("this toolcrib was built without PostgreSQL (feature `postgres`)".into()))
+}
+
+/// The same with its variables filled in. Errors name variables, never what is in them.
+fn filled(at: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, StateError> {
+    let (mut filled, mut rest) = (String::with_capacity(at.len()), at);
+    while let Some((before, after)) = rest.split_once("${") {
+        let (name, after) = after.split_once('}').ok_or_else(|| StateError("`${` without a `}`".into()))?;
+        let value = variable(name).ok_or_else(|| {
+            StateError(format!("the environment variable {} is not set", crate::tool::clean_line(name)))
+        })?;
+        filled.push_str(before);
+        filled.push_str(&value);
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}

@@ -1,0 +1,99 @@
+//! Idempotency keys.
+
+use deadpool_postgres::Client;
+use tokio_postgres::Row;
+
+use super::{json, plain, told};
+use crate::state::{Claim, Claimed, Settled, StateError};
+
+/// Takes a key, or says who has it.
+pub(super) async fn claim(mut client: Client, claim: &Claim, lease: i64) -> Result<Claimed, StateError> {
+    let (caller, key) = (&*plain(&claim.caller), &*plain(&claim.key));
+    let (op, fingerprint, owner) = (&*plain(&claim.op), &claim.fingerprint, &claim.owner);
+    // The key may be released between two statements; then it is free.
+    for _ in 0..5 {
+        let turn = client.transaction().await.map_err(told)?;
+        let insert = turn
+            .prepare_cached(
+                "INSERT INTO tool_idempotency_keys (caller, key, op, fingerprint, owner, status, lease_until, changed_at) \
+                 VALUES ($1, $2, $3, $4, $5, 'running', clock_timestamp() + $6 * interval '1 millisecond', \
+                 clock_timestamp()) ON CONFLICT DO NOTHING",
+            )
+            .await
+            .map_err(told)?;
+        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
+            [&caller, &key, &op, fingerprint, owner, &(lease as f64)];
+        if turn.execute(&insert, &values).await.map_err(told)? == 1 {
+            turn.commit().await.map_err(told)?;
+            return Ok(Claimed::Ours);
+        }
+        let select = turn
+            .prepare_cached(
+                "SELECT op, fingerprint, owner, status, answer, lease_until > clock_timestamp() AS is_live \
+                 FROM tool_idempotency_keys WHERE caller = $1 AND key = $2 FOR UPDATE",
+            )
+            .await
+            .map_err(told)?;
+        let Some(known) = turn.query_opt(&select, &[&caller, &key]).await.map_err(told)? else { continue };
+        let claimed = standing(&known, op, claim)?;
+        let is_running = known.get::<_, &str>("status") == "running";
+        match claimed {
+            Claimed::Ours => {
+                let renew = "UPDATE tool_idempotency_keys SET changed_at = clock_timestamp(), \
+                             lease_until = clock_timestamp() + $3 * interval '1 millisecond' \
+                             WHERE caller = $1 AND key = $2";
+                turn.execute(renew, &[&caller, &key, &(lease as f64)]).await.map_err(told)?;
+            }
+            Claimed::Unknown if is_running => {
+                let give_up = "UPDATE tool_idempotency_keys SET status = 'unknown', changed_at = clock_timestamp() \
+                               WHERE caller = $1 AND key = $2";
+                turn.execute(give_up, &[&caller, &key]).await.map_err(told)?;
+            }
+            _ => {}
+        }
+        turn.commit().await.map_err(told)?;
+        return Ok(claimed);
+    }
+    Err(StateError("the idempotency key is taken and released again and again".into()))
+}
+
+/// What a key that is there means for who claims it.
+fn standing(known: &Row, op: &str, claim: &Claim) -> Result<Claimed, StateError> {
+    let text = |column: &str| known.get::<_, &str>(column);
+    if text("fingerprint") != claim.fingerprint || text("op") != op {
+        return Ok(Claimed::Conflict { op: text("op").into() });
+    }
+    Ok(match text("status") {
+        "running" if text("owner") == claim.owner => Claimed::Ours,
+        "running" if known.get("is_live") => Claimed::Running,
+        "answered" => match known.get::<_, Option<&str>>("answer") {
+            Some(answer) => Claimed::Answered(json(answer)?),
+            None => Claimed::Unknown,
+        },
+        _ => Claimed::Unknown,
+    })
+}
+
+/// Writes down what became of a call, and says whether the key is still its owner's.
+pub(super) async fn settle(client: Client, claim: &Claim, outcome: Settled) -> Result<bool, StateError> {
+    let (caller, key) = (&*plain(&claim.caller), &*plain(&claim.key));
+    let (status, answer) = match outcome {
+        Settled::Released => {
+            let delete = "DELETE FROM tool_idempotency_keys \
+                          WHERE caller = $1 AND key = $2 AND owner = $3 AND status <> 'answered'";
+            client.execute(delete, &[&caller, &key, &claim.owner]).await.map_err(told)?;
+            return Ok(true);
+        }
+        Settled::Answered(answer) => ("answered", Some(answer.to_string())),
+        Settled::Unknown => ("unknown", None),
+    };
+    let update = client
+        .prepare_cached(
+            "UPDATE tool_idempotency_keys SET status = $4, answer = $5, changed_at = clock_timestamp() \
+             WHERE caller = $1 AND key = $2 AND owner = $3",
+        )
+        .await
+        .map_err(told)?;
+    let changed = client.execute(&update, &[&caller, &key, &claim.owner, &status, &answer]).await;
+    Ok(changed.map_err(told)? == 1)
+}

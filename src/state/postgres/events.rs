@@ -1,0 +1,213 @@
+//! Events in their two tables: calls of tools, and the rest. Both take their numbers from one counter, whose row is locked
+//! until they are there, so that who asks for those after a number misses none.
+
+use deadpool_postgres::{Client, Transaction};
+use futures_util::future::try_join_all;
+use tokio_postgres::{Row, Statement};
+
+use super::{json, plain, told};
+use crate::state::{Event, EventKind, Events, StateError, Visit};
+use crate::tool::Effect;
+
+/// Writes events, and says the number of the last one that there is.
+pub(super) async fn write(mut client: Client, events: &[Event], durably: bool) -> Result<i64, StateError> {
+    let all = client.transaction().await.map_err(told)?;
+    let (calls, others) = statements(&all).await.map_err(told)?;
+    if !durably {
+        // The last lines of a trace may be lost with the power.
+        all.batch_execute("SET LOCAL synchronous_commit = off").await.map_err(told)?;
+    }
+    let count = events.len() as i64;
+    let counter = "UPDATE tool_event_counter SET last = last + $1 WHERE one = 1 RETURNING last";
+    let last: i64 = all.query_one(counter, &[&count]).await.map_err(told)?.get(0);
+    // Sent one after the other, without waiting in between.
+    let writing = (last - count + 1..).zip(events).map(|(id, event)| {
+        let (all, calls, others) = (&all, &calls, &others);
+        async move {
+            match event.kind {
+                EventKind::Call => write_call(all, calls, id, event).await,
+                _ => write_other(all, others, id, event).await,
+            }
+        }
+    });
+    try_join_all(writing).await.map_err(told)?;
+    all.commit().await.map_err(told)?;
+    Ok(last)
+}
+
+async fn statements(all: &Transaction<'_>) -> Result<(Statement, Statement), tokio_postgres::Error> {
+    let calls = all
+        .prepare_cached(
+            "INSERT INTO tool_executions (id, at, trace_id, caller, session, function, op, tool, arguments, outcome, \
+             error, validated, no_schema_mode, effect, dry_run, latency_us, detail) VALUES \
+             ($1, to_timestamp($2::bigint / 1000.0), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+        )
+        .await?;
+    let others = all
+        .prepare_cached(
+            "INSERT INTO session_events (id, at, trace_id, caller, session, kind, function, op, tool, input, found, \
+             outcome, error, latency_us, detail) VALUES \
+             ($1, to_timestamp($2::bigint / 1000.0), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+        )
+        .await?;
+    Ok((calls, others))
+}
+
+async fn write_call(
+    all: &Transaction<'_>,
+    insert: &Statement,
+    id: i64,
+    event: &Event,
+) -> Result<u64, tokio_postgres::Error> {
+    let optional = |text: &Option<String>| text.as_deref().map(|text| plain(text).into_owned());
+    all.execute(
+        insert,
+        &[
+            &id,
+            &event.at,
+            &&*plain(&event.trace_id),
+            &&*plain(&event.caller),
+            &optional(&event.session),
+            &&*plain(&event.function),
+            &optional(&event.op),
+            &optional(&event.tool),
+            &event.input.to_string(),
+            &&*plain(&event.outcome),
+            &optional(&event.error),
+            &event.validated,
+            &optional(&event.no_schema_mode),
+            &event.effect.map(Effect::as_str),
+            &event.dry_run,
+            &event.latency_us,
+            &event.detail.to_string(),
+        ],
+    )
+    .await
+}
+
+async fn write_other(
+    all: &Transaction<'_>,
+    insert: &Statement,
+    id: i64,
+    event: &Event,
+) -> Result<u64, tokio_postgres::Error> {
+    let optional = |text: &Option<String>| text.as_deref().map(|text| plain(text).into_owned());
+    all.execute(
+        insert,
+        &[
+            &id,
+            &event.at,
+            &&*plain(&event.trace_id),
+            &&*plain(&event.caller),
+            &optional(&event.session),
+            &event.kind.as_str(),
+            &&*plain(&event.function),
+            &optional(&event.op),
+            &optional(&event.tool),
+            &event.input.to_string(),
+            &serde_json::to_string(&event.found).unwrap_or_default(),
+            &&*plain(&event.outcome),
+            &optional(&event.error),
+            &event.latency_us,
+            &event.detail.to_string(),
+        ],
+    )
+    .await
+}
+
+/// Reads events, oldest first.
+pub(super) async fn read(client: Client, wanted: &Events) -> Result<Vec<Event>, StateError> {
+    // Said apart, so that the index is used.
+    let of_session = if wanted.session.is_some() { "session = $2" } else { "$2::text IS NULL" };
+    let chosen = format!("id > $1 AND {of_session} AND ($3::text IS NULL OR caller = $3)");
+    let select = client
+        .prepare_cached(&format!(
+            "SELECT id, (extract(epoch FROM at) * 1000)::bigint AS at, trace_id, caller, session, kind, function, op, tool, \
+             input, found, outcome, error, validated, no_schema_mode, effect, dry_run, latency_us, detail FROM ( \
+             (SELECT id, at, trace_id, caller, session, 'call' AS kind, function, op, tool, arguments AS input, \
+             '[]' AS found, outcome, error, validated, no_schema_mode, effect, dry_run, latency_us, detail \
+             FROM tool_executions WHERE {chosen} ORDER BY id LIMIT $4) \
+             UNION ALL \
+             (SELECT id, at, trace_id, caller, session, kind, function, op, tool, input, found, \
+             outcome, error, NULL::boolean, NULL, NULL, false, latency_us, detail \
+             FROM session_events WHERE {chosen} ORDER BY id LIMIT $4)) AS events ORDER BY id LIMIT $4"
+        ))
+        .await
+        .map_err(told)?;
+    let (session, caller) = (wanted.session.as_deref().map(plain), wanted.caller.as_deref().map(plain));
+    let rows = client
+        .query(&select, &[&wanted.after, &session.as_deref(), &caller.as_deref(), &wanted.rows()])
+        .await
+        .map_err(told)?;
+    rows.iter().map(event).collect()
+}
+
+fn event(row: &Row) -> Result<Event, StateError> {
+    let effect: Option<&str> = row.get("effect");
+    Ok(Event {
+        id: row.get("id"),
+        at: row.get("at"),
+        trace_id: row.get("trace_id"),
+        caller: row.get("caller"),
+        session: row.get("session"),
+        kind: EventKind::parse(row.get("kind")).unwrap_or_default(),
+        function: row.get("function"),
+        op: row.get("op"),
+        tool: row.get("tool"),
+        input: json(row.get("input"))?,
+        found: json(row.get("found"))?,
+        outcome: row.get("outcome"),
+        error: row.get("error"),
+        validated: row.get("validated"),
+        no_schema_mode: row.get("no_schema_mode"),
+        effect: effect.and_then(Effect::parse),
+        dry_run: row.get("dry_run"),
+        latency_us: row.get("latency_us"),
+        detail: json(row.get("detail"))?,
+    })
+}
+
+/// The sessions in which something happened last.
+pub(super) async fn visits(client: Client, limit: usize) -> Result<Vec<Visit>, StateError> {
+    let select = "SELECT caller, session, (extract(epoch FROM min(at)) * 1000)::bigint AS since, \
+                  (extract(epoch FROM max(at)) * 1000)::bigint AS until, count(*) AS events, \
+                  count(*) FILTER (WHERE is_call) AS calls, \
+                  count(*) FILTER (WHERE is_call AND outcome <> 'ok') AS failed FROM ( \
+                  SELECT caller, session, at, true AS is_call, outcome FROM tool_executions WHERE session IS NOT NULL \
+                  UNION ALL \
+                  SELECT caller, session, at, false, outcome FROM session_events WHERE session IS NOT NULL) AS events \
+                  GROUP BY caller, session ORDER BY max(at) DESC, session LIMIT $1";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = client.query(select, &[&limit]).await.map_err(told)?;
+    let visit = |row: &Row| Visit {
+        caller: row.get("caller"),
+        session: row.get("session"),
+        since: row.get("since"),
+        until: row.get("until"),
+        events: row.get::<_, i64>("events").unsigned_abs(),
+        calls: row.get::<_, i64>("calls").unsigned_abs(),
+        failed: row.get::<_, i64>("failed").unsigned_abs(),
+    };
+    Ok(rows.iter().map(visit).collect())
+}
+
+/// Forgets what is older than so many milliseconds, and what does not count any more.
+pub(super) async fn forget(mut client: Client, age: i64) -> Result<(), StateError> {
+    let all = client.transaction().await.map_err(told)?;
+    let before = "clock_timestamp() - $1::double precision * interval '1 millisecond'";
+    let age = age as f64;
+    for table in ["tool_executions", "session_events", "session_docs", "session_failures", "session_contexts"]
+    {
+        all.execute(&format!("DELETE FROM {table} WHERE at < {before}"), &[&age]).await.map_err(told)?;
+    }
+    let keys = format!(
+        "DELETE FROM tool_idempotency_keys WHERE changed_at < {before} \
+         AND (status <> 'running' OR lease_until < clock_timestamp())"
+    );
+    all.execute(&keys, &[&age]).await.map_err(told)?;
+    let approvals =
+        format!("DELETE FROM tool_approvals WHERE asked_at < {before} AND until < clock_timestamp()");
+    all.execute(&approvals, &[&age]).await.map_err(told)?;
+    all.execute("DELETE FROM tool_results WHERE until < clock_timestamp()", &[]).await.map_err(told)?;
+    all.commit().await.map_err(told)
+}

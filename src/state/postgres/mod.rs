@@ -1,0 +1,184 @@
+//! State in PostgreSQL, for several servers that share it. Leases and ages are measured with its clock, not with theirs.
+//!
+//! 1. [`connect`] reads the URL, and brings the database to our schema when it is first used.
+//! 2. [`recorder`] writes events, many at a time.
+//! 3. The other files are the statements, one file for each kind of thing.
+
+mod approvals;
+mod claims;
+mod connect;
+mod events;
+mod recorder;
+mod sessions;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Client, Pool};
+use serde_json::Value;
+use tokio::sync::{OnceCell, watch};
+use tokio::time::timeout;
+
+use self::connect::{PATIENCE, away, told};
+use self::recorder::Recorder;
+use super::clock::{millis, now};
+use super::{
+    Approval, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, State, StateError,
+    Visit,
+};
+
+/// State in PostgreSQL.
+pub struct Postgres {
+    database: Arc<Database>,
+    recorder: Recorder,
+}
+
+/// The database, once its schema is ours.
+struct Database {
+    pool: Pool,
+    is_ours: OnceCell<()>,
+}
+
+impl Database {
+    async fn client(&self) -> Result<Client, StateError> {
+        self.is_ours.get_or_try_init(|| connect::migrate(&self.pool)).await?;
+        self.pool.get().await.map_err(away)
+    }
+}
+
+impl Postgres {
+    /// At this URL. It is connected to when it is first used.
+    pub fn new(url: &str) -> Result<Self, StateError> {
+        let database = Arc::new(Database { pool: connect::pool(url)?, is_ours: OnceCell::new() });
+        Ok(Self { recorder: Recorder::new(Arc::clone(&database)), database })
+    }
+
+    /// Does something, and takes note of whether that can be done.
+    fn go<'a, T: Send + 'a, F>(&'a self, run: impl FnOnce(Client) -> F + Send + 'a) -> Pending<'a, T>
+    where
+        F: Future<Output = Result<T, StateError>> + Send + 'a,
+    {
+        Box::pin(async move {
+            let doing = async { run(self.database.client().await?).await };
+            let done = timeout(2 * PATIENCE, doing).await;
+            let done = done.unwrap_or_else(|_| Err(StateError("PostgreSQL did not answer in time".into())));
+            if let Err(error) = &done {
+                self.recorder.doubt(error);
+            }
+            done
+        })
+    }
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("PostgreSQL")
+    }
+}
+
+/// Texts in PostgreSQL have no zero characters.
+fn plain(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { text.replace('\0', "").into() } else { text.into() }
+}
+
+fn json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, StateError> {
+    serde_json::from_str(text).map_err(|error| StateError(format!("what is kept is no JSON: {error}")))
+}
+
+impl State for Postgres {
+    fn record(&self, mut event: Event) {
+        if event.at == 0 {
+            event.at = now();
+        }
+        self.recorder.record(event);
+    }
+
+    fn health(&self) -> Health {
+        self.recorder.health()
+    }
+
+    fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Claimed> {
+        self.go(move |client| claims::claim(client, claim, millis(lease)))
+    }
+
+    fn settle<'a>(&'a self, claim: &'a Claim, outcome: Settled) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let is_ours = self.go(move |client| claims::settle(client, claim, outcome)).await?;
+            is_ours.then_some(()).ok_or_else(|| StateError("the idempotency key is no longer ours".into()))
+        })
+    }
+
+    fn ask<'a>(&'a self, request: &'a Approval) -> Pending<'a, Approval> {
+        self.go(move |client| approvals::ask(client, request))
+    }
+
+    fn take<'a>(&'a self, id: &'a str) -> Pending<'a, bool> {
+        self.go(move |client| approvals::take(client, id))
+    }
+
+    fn approvals(&self, waiting_only: bool) -> Pending<'_, Vec<Approval>> {
+        self.go(move |client| approvals::list(client, waiting_only))
+    }
+
+    fn decide<'a>(
+        &'a self,
+        id: &'a str,
+        yes: bool,
+        reason: Option<&'a str>,
+    ) -> Pending<'a, Option<Approval>> {
+        self.go(move |client| approvals::decide(client, id, yes, reason))
+    }
+
+    fn give<'a>(&'a self, session: &'a Session, op: &'a str, doc_version: &'a str) -> Pending<'a, ()> {
+        self.go(move |client| sessions::give(client, session, op, doc_version))
+    }
+
+    fn given<'a>(&'a self, session: &'a Session, op: &'a str) -> Pending<'a, Option<String>> {
+        self.go(move |client| sessions::given(client, session, op))
+    }
+
+    fn fail<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32> {
+        self.go(move |client| sessions::fail(client, session, fingerprint))
+    }
+
+    fn context<'a>(&'a self, session: &'a Session) -> Pending<'a, Option<Value>> {
+        self.go(move |client| sessions::context(client, session))
+    }
+
+    fn shift<'a>(&'a self, session: &'a Session, context: &'a Value) -> Pending<'a, ()> {
+        self.go(move |client| sessions::shift(client, session, context))
+    }
+
+    fn keep<'a>(&'a self, result: &'a Kept) -> Pending<'a, ()> {
+        self.go(move |client| sessions::keep(client, result))
+    }
+
+    fn kept<'a>(&'a self, caller: &'a str, id: &'a str) -> Pending<'a, Option<Kept>> {
+        self.go(move |client| sessions::kept(client, caller, id))
+    }
+
+    fn events<'a>(&'a self, wanted: &'a Events) -> Pending<'a, Vec<Event>> {
+        self.go(move |client| events::read(client, wanted))
+    }
+
+    fn visits(&self, limit: usize) -> Pending<'_, Vec<Visit>> {
+        self.go(move |client| events::visits(client, limit))
+    }
+
+    fn written(&self) -> watch::Receiver<i64> {
+        self.recorder.written()
+    }
+
+    fn forget(&self, older_than: Duration) -> Pending<'_, ()> {
+        Box::pin(async move {
+            self.flush().await?;
+            self.go(move |client| events::forget(client, millis(older_than))).await
+        })
+    }
+
+    fn flush(&self) -> Pending<'_, ()> {
+        Box::pin(self.recorder.flush())
+    }
+}

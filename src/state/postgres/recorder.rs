@@ -1,0 +1,148 @@
+//! Events on their way: what comes while one batch is written makes the next.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
+
+use super::connect::PATIENCE;
+use super::{Database, events};
+use crate::state::{Event, Health, StateError};
+
+/// How many events may wait to be written.
+const ROOM: usize = 8_192;
+
+/// How many messages one batch holds at most.
+const BATCH: usize = 512;
+
+/// After a failure, how long it is until the next attempt.
+const PROBE: Duration = Duration::from_secs(1);
+
+enum Message {
+    Event(Box<Event>),
+    Flush(oneshot::Sender<Result<(), StateError>>),
+    /// Somebody else found that something is wrong.
+    Doubt,
+}
+
+struct Shared {
+    waiting: AtomicUsize,
+    lost: AtomicU64,
+    problem: Mutex<Option<String>>,
+    written: watch::Sender<i64>,
+}
+
+impl Shared {
+    fn say(&self, problem: Option<&StateError>) {
+        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem.map(ToString::to_string);
+    }
+
+    fn is_well(&self) -> bool {
+        self.problem.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+}
+
+/// The way of events into the database.
+pub(super) struct Recorder {
+    database: Arc<Database>,
+    shared: Arc<Shared>,
+    to: OnceLock<UnboundedSender<Message>>,
+}
+
+impl Recorder {
+    pub(super) fn new(database: Arc<Database>) -> Self {
+        let written = watch::channel(0).0;
+        let shared = Shared {
+            waiting: Default::default(),
+            lost: Default::default(),
+            problem: Default::default(),
+            written,
+        };
+        Self { database, shared: Arc::new(shared), to: OnceLock::new() }
+    }
+
+    pub(super) fn health(&self) -> Health {
+        let problem = self.shared.problem.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Health { problem, lost: self.shared.lost.load(Relaxed), is_volatile: false }
+    }
+
+    pub(super) fn written(&self) -> watch::Receiver<i64> {
+        self.shared.written.subscribe()
+    }
+
+    /// Begins to write with the first message.
+    fn send(&self, message: Message) -> bool {
+        if self.to.get().is_none() {
+            let Ok(runtime) = Handle::try_current() else { return false };
+            self.to.get_or_init(|| {
+                let (to, from) = unbounded_channel();
+                runtime.spawn(write(Arc::clone(&self.database), Arc::clone(&self.shared), from));
+                to
+            });
+        }
+        self.to.get().is_some_and(|to| to.send(message).is_ok())
+    }
+
+    pub(super) fn record(&self, event: Event) {
+        let has_room = self.shared.waiting.fetch_add(1, Relaxed) < ROOM;
+        if !(has_room && self.send(Message::Event(Box::new(event)))) {
+            self.shared.waiting.fetch_sub(1, Relaxed);
+            self.shared.lost.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Takes note that something could not be done, and finds out when it can.
+    pub(super) fn doubt(&self, problem: &StateError) {
+        self.shared.say(Some(problem));
+        self.send(Message::Doubt);
+    }
+
+    pub(super) async fn flush(&self) -> Result<(), StateError> {
+        let (done, told) = oneshot::channel();
+        self.send(Message::Flush(done));
+        told.await.unwrap_or_else(|_| Err(StateError("the connection to PostgreSQL has ended".into())))
+    }
+}
+
+async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: UnboundedReceiver<Message>) {
+    let mut messages = Vec::with_capacity(BATCH);
+    loop {
+        let waited = match shared.is_well() {
+            true => Ok(from.recv_many(&mut messages, BATCH).await),
+            false => timeout(PROBE, from.recv_many(&mut messages, BATCH)).await,
+        };
+        if waited == Ok(0) {
+            return;
+        }
+        let (mut given, mut waiting, mut doubts) = (Vec::new(), Vec::new(), false);
+        for message in messages.drain(..) {
+            match message {
+                Message::Event(event) => given.push(*event),
+                Message::Flush(done) => waiting.push(done),
+                Message::Doubt => doubts = true,
+            }
+        }
+        shared.waiting.fetch_sub(given.len(), Relaxed);
+        if doubts && given.is_empty() && waiting.is_empty() {
+            continue;
+        }
+        // With nothing to do it finds out whether anything can be written.
+        let done = async { events::write(database.client().await?, &given, !waiting.is_empty()).await };
+        let done = timeout(2 * PATIENCE, done).await;
+        let done = done.unwrap_or_else(|_| Err(StateError("PostgreSQL did not answer in time".into())));
+        shared.say(done.as_ref().err());
+        match &done {
+            Ok(last) if !given.is_empty() => drop(shared.written.send_replace(*last)),
+            Ok(_) => {}
+            Err(_) => drop(shared.lost.fetch_add(given.len() as u64, Relaxed)),
+        }
+        for waiting in waiting {
+            // Who no longer waits does not mind.
+            let _ = waiting.send(done.clone().map(drop));
+        }
+    }
+}

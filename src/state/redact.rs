@@ -1,0 +1,271 @@
+//! What is written down of arguments: nothing that is secret by its name, and nothing that is long.
+
+use serde_json::{Map, Value};
+
+/// What stands where something was left out.
+const REDACTED: &str = "[redacted]";
+
+/// The longest string, in bytes.
+const STRING: usize = 2 << 10;
+
+/// The most that is written down of one call, in bytes.
+const ALL: usize = 16 << 10;
+
+/// The longest name, in bytes.
+const NAME: usize = 256;
+
+/// Names of secrets, each a run of words.
+const SECRETS: [&[&str]; 31] = [
+    &["password"],
+    &["passwords"],
+    &["passwd"],
+    &["passphrase"],
+    &["passcode"],
+    &["pwd"],
+    &["secret"],
+    &["secrets"],
+    &["token"],
+    &["tokens"],
+    &["jwt"],
+    &["bearer"],
+    &["api", "key"],
+    &["api", "keys"],
+    &["apikey"],
+    &["apikeys"],
+    &["access", "key"],
+    &["accesskey"],
+    &["secretkey"],
+    &["private", "key"],
+    &["privatekey"],
+    &["encryption", "key"],
+    &["signing", "key"],
+    &["ssh", "key"],
+    &["authorization"],
+    &["authentication"],
+    &["credential"],
+    &["credentials"],
+    &["cookie"],
+    &["cookies"],
+    &["otp"],
+];
+
+/// The same arguments without what is secret or long. `also` are globs of names that are secret here.
+pub fn redacted(arguments: &Value, also: &[String]) -> Value {
+    Redaction { also, room: ALL }.of(arguments)
+}
+
+struct Redaction<'a> {
+    also: &'a [String],
+    room: usize,
+}
+
+impl Redaction<'_> {
+    fn of(&mut self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => self.text(text),
+            Value::Array(items) => self.items(items),
+            Value::Object(fields) => self.fields(fields),
+            plain => {
+                self.spend(8);
+                plain.clone()
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str) -> Value {
+        let kept = cut(text, STRING.min(self.room));
+        self.spend(written(kept));
+        match text.len() - kept.len() {
+            0 => kept.into(),
+            more => format!("{kept}… [{more} bytes more]").into(),
+        }
+    }
+
+    fn items(&mut self, items: &[Value]) -> Value {
+        let mut kept = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            if self.room == 0 {
+                kept.push(format!("… [{} more]", items.len() - index).into());
+                break;
+            }
+            kept.push(self.of(item));
+            self.spend(1);
+        }
+        kept.into()
+    }
+
+    fn fields(&mut self, fields: &Map<String, Value>) -> Value {
+        let mut kept = Map::new();
+        // `{"name": "Authorization", "value": "..."}` is how lists of headers and variables are written.
+        let named = ["name", "key", "header"].iter().filter_map(|name| fields.get(*name)?.as_str());
+        let names_secret = named.into_iter().any(|name| self.is_secret(name));
+        for (index, (name, value)) in fields.iter().enumerate() {
+            if self.room == 0 {
+                kept.insert("…".into(), format!("{} more", fields.len() - index).into());
+                break;
+            }
+            let is_secret = self.is_secret(name) && !is_count(name, value);
+            self.spend(written(cut(name, NAME)) + 4);
+            let value = match is_secret || (names_secret && name.to_lowercase() == "value") {
+                true => REDACTED.into(),
+                false => self.of(value),
+            };
+            kept.insert(cut(name, NAME).into(), value);
+        }
+        kept.into()
+    }
+
+    fn is_secret(&self, name: &str) -> bool {
+        let words = words(name);
+        let is_known = |secret: &&[&str]| words.windows(secret.len()).any(|run| *run == **secret);
+        let lower = || name.to_lowercase();
+        SECRETS.iter().any(is_known)
+            || (!self.also.is_empty() && self.also.iter().any(|glob| matches(&glob.to_lowercase(), &lower())))
+    }
+
+    fn spend(&mut self, bytes: usize) {
+        self.room = self.room.saturating_sub(bytes);
+    }
+}
+
+/// `max_tokens: 500` tells no secret.
+fn is_count(name: &str, value: &Value) -> bool {
+    value.is_number() && words(name).last().is_some_and(|word| word == "tokens")
+}
+
+/// How long it is as JSON.
+fn written(text: &str) -> usize {
+    serde_json::to_string(text).map_or(text.len(), |json| json.len())
+}
+
+fn cut(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+/// The words of a name, in lower case: `apiKey`, `API_KEY` and `x-api-key` have `api` and `key`.
+fn words(name: &str) -> Vec<String> {
+    let (mut words, mut word) = (Vec::new(), String::new());
+    let letters: Vec<char> = name.chars().collect();
+    for (index, &letter) in letters.iter().enumerate() {
+        let before = index.checked_sub(1).and_then(|before| letters.get(before));
+        let after = letters.get(index + 1);
+        let begins = letter.is_uppercase()
+            && (before.is_some_and(|before| before.is_lowercase() || before.is_numeric())
+                || after.is_some_and(|after| after.is_lowercase()));
+        if (begins || !letter.is_alphabetic()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if letter.is_alphabetic() {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.extend(Some(word).filter(|word| !word.is_empty()));
+    words
+}
+
+/// Whether a name is what a glob stands for; `*` is anything.
+fn matches(glob: &str, name: &str) -> bool {
+    let Some((first, rest)) = glob.split_once('*') else { return glob == name };
+    let Some(mut name) = name.strip_prefix(first) else { return false };
+    let mut parts = rest.split('*').peekable();
+    while let Some(part) = parts.next() {
+        match (parts.peek(), name.find(part)) {
+            (None, _) => return name.ends_with(part),
+            (Some(_), Some(at)) => name = &name[at + part.len()..],
+            (Some(_), None) => return false,
+        }
+    }
+    name.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_are_read_by_their_words() {
+        for secret in [
+            "password",
+            "userPassword",
+            "DB_PASSWORD",
+            "x-api-key",
+            "apiKey",
+            "APIKey",
+            "access_token",
+            "accessToken2",
+            "Authorization",
+            "client-secret",
+            "privateKeyPem",
+            "Set-Cookie",
+            "tokens",
+            "OTP",
+        ] {
+            assert_eq!(redacted(&json!({secret: "hush"}), &[])[secret], REDACTED, "{secret}");
+        }
+        for plain in ["project_key", "tokenizer", "secretary", "author", "key", "keyboard", "compass"] {
+            assert_eq!(redacted(&json!({plain: "said"}), &[])[plain], "said", "{plain}");
+        }
+        assert_eq!(redacted(&json!({"max_tokens": 5}), &[]), json!({"max_tokens": 5}));
+    }
+
+    #[test]
+    fn headers_and_own_names_are_covered() {
+        let headers =
+            json!({"headers": [{"name": "Cookie", "value": "hush"}, {"name": "Accept", "value": "*/*"}]});
+        let kept = redacted(&headers, &[]);
+        assert_eq!(kept["headers"][0]["value"], REDACTED);
+        assert_eq!(kept["headers"][1]["value"], "*/*");
+        let also = ["iban*".to_string(), "*_ssn".into(), "a*b*c".into()];
+        let kept =
+            redacted(&json!({"IBAN_number": 1, "my_SSN": "2", "axbxc": 3, "ssn_x": 4, "axcxb": 5}), &also);
+        assert_eq!(
+            kept,
+            json!({"IBAN_number": REDACTED, "my_SSN": REDACTED, "axbxc": REDACTED, "ssn_x": 4, "axcxb": 5})
+        );
+    }
+
+    #[test]
+    fn what_is_long_is_cut() {
+        let long = json!({"text": "ä".repeat(5000), "after": 1});
+        let kept = redacted(&long, &[]);
+        let text = kept["text"].as_str().unwrap();
+        assert!(text.len() < STRING + 40 && text.ends_with(" bytes more]"), "{}", text.len());
+        assert_eq!(kept["after"], 1);
+        let many: Vec<String> = (0..10_000).map(|number| format!("\u{1}{number}")).collect();
+        assert!(redacted(&json!({"a": many, "b": "x".repeat(10_000)}), &[]).to_string().len() < ALL + 4096);
+    }
+
+    /// Anything, with a secret somewhere in it below a name that says so.
+    fn hiding() -> impl Strategy<Value = Value> {
+        let names = proptest::sample::select(vec!["password", "apiKey", "x-token", "SECRET", "Cookie"]);
+        let secret = prop_oneof![
+            Just(json!("hush-hush")),
+            Just(json!({"deep": ["hush-hush"]})),
+            Just(json!(["x", {"value": "hush-hush"}])),
+        ];
+        let hidden = (names, secret).prop_map(|(name, secret)| json!({name: secret}));
+        hidden.prop_recursive(6, 40, 5, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 1..5).prop_map(Value::from),
+                proptest::collection::hash_map("[a-zA-Z_]{1,9}", inner, 1..5)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_below_such_a_name_never_appears(value in hiding()) {
+            prop_assert!(!redacted(&value, &[]).to_string().contains("hush-hush"));
+        }
+
+        #[test]
+        fn nothing_is_too_much(text in ".{0,300}", glob in "[a*]{0,6}", name in "[a-b*]{0,6}") {
+            matches(&glob, &name);
+            redacted(&json!({text.clone(): text}), &[glob]);
+        }
+    }
+}

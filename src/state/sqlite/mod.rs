@@ -1,0 +1,230 @@
+//! State in SQLite: one file, which several processes may share, or memory.
+//!
+//! 1. [`open`] finds the file and brings it to our schema.
+//! 2. [`writer`] is the one thread that uses it.
+//! 3. The other files are the statements, one file for each kind of thing.
+
+mod approvals;
+mod claims;
+mod events;
+mod open;
+mod sessions;
+mod writer;
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use self::open::Place;
+use self::writer::{Shared, Use, Writer};
+use super::clock::{millis, now};
+use super::{
+    Approval, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, State, StateError,
+    Visit,
+};
+
+/// State in SQLite.
+#[derive(Debug)]
+pub struct Sqlite {
+    place: Place,
+    shared: Arc<Shared>,
+    /// Started when it is first used: most runs of the program keep nothing.
+    writer: OnceLock<Result<Writer, StateError>>,
+}
+
+impl Sqlite {
+    /// In memory, until the process ends.
+    pub fn in_memory() -> Self {
+        Self { place: Place::Memory, shared: Arc::default(), writer: OnceLock::new() }
+    }
+
+    /// In this file, which is made if it is not there.
+    pub fn open(file: &Path) -> Result<Self, StateError> {
+        let state = Self { place: Place::File(file.into()), shared: Arc::default(), writer: OnceLock::new() };
+        state.writer().map(drop)?;
+        Ok(state)
+    }
+
+    fn writer(&self) -> Result<&Writer, StateError> {
+        let start = || {
+            let db = self.place.open()?;
+            Ok(Writer::start(db, &self.place, Arc::clone(&self.shared)))
+        };
+        self.writer.get_or_init(start).as_ref().map_err(Clone::clone)
+    }
+
+    fn ask<'a, T: Send + 'static>(
+        &'a self,
+        how: Use,
+        run: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Pending<'a, T> {
+        Box::pin(async move { self.writer()?.ask(how, |db| run(db).map(Ok)).await })
+    }
+}
+
+impl State for Sqlite {
+    fn record(&self, mut event: Event) {
+        if event.at == 0 {
+            event.at = now();
+        }
+        if let Ok(writer) = self.writer() {
+            writer.record(event);
+        }
+    }
+
+    fn health(&self) -> Health {
+        self.shared.health(self.place == Place::Memory)
+    }
+
+    fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Claimed> {
+        let claim = claim.clone();
+        self.ask(Use::Durable, move |db| claims::claim(db, &claim, millis(lease), now()))
+    }
+
+    fn settle<'a>(&'a self, claim: &'a Claim, outcome: Settled) -> Pending<'a, ()> {
+        let claim = claim.clone();
+        Box::pin(async move {
+            self.writer()?.ask(Use::Durable, move |db| claims::settle(db, &claim, &outcome, now())).await
+        })
+    }
+
+    fn ask<'a>(&'a self, request: &'a Approval) -> Pending<'a, Approval> {
+        let request = request.clone();
+        self.ask(Use::Durable, move |db| approvals::ask(db, &request, now()))
+    }
+
+    fn take<'a>(&'a self, id: &'a str) -> Pending<'a, bool> {
+        let id = id.to_string();
+        self.ask(Use::Durable, move |db| approvals::take(db, &id, now()))
+    }
+
+    fn approvals(&self, waiting_only: bool) -> Pending<'_, Vec<Approval>> {
+        self.ask(Use::Read, move |db| approvals::list(db, waiting_only, now()))
+    }
+
+    fn decide<'a>(
+        &'a self,
+        id: &'a str,
+        yes: bool,
+        reason: Option<&'a str>,
+    ) -> Pending<'a, Option<Approval>> {
+        let (id, reason) = (id.to_string(), reason.map(ToString::to_string));
+        self.ask(Use::Durable, move |db| approvals::decide(db, &id, yes, reason.as_deref(), now()))
+    }
+
+    fn give<'a>(&'a self, session: &'a Session, op: &'a str, doc_version: &'a str) -> Pending<'a, ()> {
+        let (session, op, version) = (session.clone(), op.to_string(), doc_version.to_string());
+        self.ask(Use::Write, move |db| sessions::give(db, &session, &op, &version, now()))
+    }
+
+    fn given<'a>(&'a self, session: &'a Session, op: &'a str) -> Pending<'a, Option<String>> {
+        let (session, op) = (session.clone(), op.to_string());
+        self.ask(Use::Read, move |db| sessions::given(db, &session, &op))
+    }
+
+    fn fail<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32> {
+        let (session, fingerprint) = (session.clone(), fingerprint.to_string());
+        self.ask(Use::Write, move |db| sessions::fail(db, &session, &fingerprint, now()))
+    }
+
+    fn context<'a>(&'a self, session: &'a Session) -> Pending<'a, Option<Value>> {
+        let session = session.clone();
+        self.ask(Use::Read, move |db| sessions::context(db, &session))
+    }
+
+    fn shift<'a>(&'a self, session: &'a Session, context: &'a Value) -> Pending<'a, ()> {
+        let (session, context) = (session.clone(), context.clone());
+        self.ask(Use::Write, move |db| sessions::shift(db, &session, &context, now()))
+    }
+
+    fn keep<'a>(&'a self, result: &'a Kept) -> Pending<'a, ()> {
+        let result = result.clone();
+        self.ask(Use::Write, move |db| sessions::keep(db, &result, now()))
+    }
+
+    fn kept<'a>(&'a self, caller: &'a str, id: &'a str) -> Pending<'a, Option<Kept>> {
+        let (caller, id) = (caller.to_string(), id.to_string());
+        self.ask(Use::Read, move |db| sessions::kept(db, &caller, &id, now()))
+    }
+
+    fn events<'a>(&'a self, wanted: &'a Events) -> Pending<'a, Vec<Event>> {
+        let wanted = wanted.clone();
+        self.ask(Use::Read, move |db| events::read(db, &wanted))
+    }
+
+    fn visits(&self, limit: usize) -> Pending<'_, Vec<Visit>> {
+        self.ask(Use::Read, move |db| events::visits(db, limit))
+    }
+
+    fn written(&self) -> watch::Receiver<i64> {
+        self.shared.written()
+    }
+
+    fn forget(&self, older_than: Duration) -> Pending<'_, ()> {
+        self.ask(Use::Write, move |db| {
+            let now = now();
+            events::forget(db, now - millis(older_than), now)
+        })
+    }
+
+    fn flush(&self) -> Pending<'_, ()> {
+        Box::pin(async move {
+            // Where nothing was ever recorded there is nothing to wait for.
+            match self.writer.get() {
+                None => Ok(()),
+                Some(Err(error)) => Err(error.clone()),
+                Some(Ok(writer)) => writer.ask(Use::Durable, |_| Ok(Ok(()))).await,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    /// A state in a file that may have so many pages, as on a disk that is full then.
+    fn limited(file: &Path, pages: i64) -> Sqlite {
+        let state =
+            Sqlite { place: Place::File(file.into()), shared: Arc::default(), writer: OnceLock::new() };
+        let db = state.place.open().unwrap();
+        db.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
+        let writer = Writer::start(db, &state.place, Arc::clone(&state.shared));
+        assert!(state.writer.set(Ok(writer)).is_ok());
+        state
+    }
+
+    #[test]
+    fn a_full_disk_is_told_holds_nobody_up_and_is_over_when_there_is_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = limited(&folder.path().join("state.db"), 60);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let started = Instant::now();
+        let in_time = || assert!(started.elapsed() < Duration::from_secs(20), "{:?}", state.health());
+        let session = Session { caller: Arc::from(""), id: Arc::from("s") };
+        let long = Value::from("x".repeat(20_000));
+        runtime.block_on(async {
+            while state.health().problem.is_none() {
+                in_time();
+                state.record(Event { detail: long.clone(), ..Event::default() });
+                let _ = state.flush().await;
+            }
+            assert_eq!(state.health().lost, 1);
+            let refused = state.shift(&session, &vec![long; 10].into()).await.unwrap_err();
+            assert!(refused.to_string().contains("full"), "{refused}");
+            assert_eq!(state.context(&session).await, Ok(None));
+            state.forget(Duration::ZERO).await.unwrap();
+            while state.health().problem.is_some() {
+                in_time();
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            state.shift(&session, &1.into()).await.unwrap();
+        });
+    }
+}

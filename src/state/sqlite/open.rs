@@ -1,0 +1,108 @@
+//! A database is opened, and brought to the schema that we know.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use crate::state::StateError;
+
+/// How long a write waits for somebody else's.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Every step of the schema, in order.
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001.sql")];
+
+/// Where a database is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nowhere but in memory.
+    Memory,
+    /// In a file.
+    File(PathBuf),
+}
+
+impl Place {
+    /// Opens it.
+    pub(super) fn open(&self) -> Result<Connection, StateError> {
+        match self {
+            Place::Memory => {
+                let db = Connection::open_in_memory().and_then(|mut db| migrate(&mut db).map(|_| db));
+                db.map_err(|error| StateError(format!("no database in memory: {error}")))
+            }
+            Place::File(file) => {
+                let says = |problem: String| StateError(format!("{}: {problem}", file.display()));
+                let mut db = patiently(|| open_file(file)).map_err(|error| says(error.to_string()))?;
+                match patiently(|| migrate(&mut db)).map_err(|error| says(error.to_string()))? {
+                    Schema::Known => Ok(db),
+                    Schema::Newer(version) => {
+                        let ours = MIGRATIONS.len();
+                        Err(says(format!(
+                            "it was written by a newer toolcrib (schema {version}, this one knows {ours}); update toolcrib, \
+                             or use another file"
+                        )))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Two that open a new file at the same moment stand in each other's way, and are not told to wait.
+fn patiently<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let started = Instant::now();
+    loop {
+        match attempt() {
+            Err(error) if is_busy(&error) && started.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            done => return done,
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+fn open_file(file: &Path) -> rusqlite::Result<Connection> {
+    create_for_us_alone(file);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(file, flags | OpenFlags::SQLITE_OPEN_CREATE)?;
+    db.busy_timeout(PATIENCE)?;
+    db.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+    Ok(db)
+}
+
+/// Arguments and results are nobody else's business. Whatever keeps the file from being made keeps the database from being
+/// opened too, and is told then.
+fn create_for_us_alone(file: &Path) {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(file);
+}
+
+enum Schema {
+    Known,
+    Newer(usize),
+}
+
+fn migrate(db: &mut Connection) -> rusqlite::Result<Schema> {
+    let version = |db: &Connection| db.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
+    if version(db)? == MIGRATIONS.len() as i64 {
+        return Ok(Schema::Known);
+    }
+    let steps = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let done = usize::try_from(version(&steps)?).unwrap_or(usize::MAX);
+    if done > MIGRATIONS.len() {
+        return Ok(Schema::Newer(done));
+    }
+    for migration in &MIGRATIONS[done..] {
+        steps.execute_batch(migration)?;
+    }
+    steps.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+    steps.commit()?;
+    Ok(Schema::Known)
+}

@@ -1,0 +1,96 @@
+//! Several calls at once: in order or not, one using another, none losing another.
+
+use serde_json::{Value, json};
+
+use super::{Bench, WRITES, code};
+
+fn exec(op: &str, args: Value) -> Value {
+    json!({"function": "tool_exec", "input": {"op": op, "args": args}})
+}
+
+fn batch(bench: &Bench, calls: Value) -> Value {
+    bench.call("tool_batch", json!({"calls": calls}))
+}
+
+#[test]
+fn one_failure_does_not_lose_the_others() {
+    let bench = Bench::new(WRITES);
+    let answer = batch(
+        &bench,
+        json!([
+            exec("tasks", json!({})),
+            exec("create_task", json!({})),
+            {"function": "tool_search", "input": {"query": "list tasks"}, "id": "found"},
+            {"function": "read_tool_doc", "input": {"name": "nothing"}},
+            exec("create_task", json!({"project_id": "p", "title": "Buy nails"})),
+        ]),
+    );
+    assert_eq!((&answer["ok"], &answer["failed"]), (&json!(true), &json!(2)), "{answer}");
+    let results = answer["results"].as_array().unwrap();
+    let ok: Vec<bool> = results.iter().map(|result| result["ok"].as_bool().unwrap()).collect();
+    assert_eq!(ok, [true, false, true, false, true]);
+    assert_eq!((&results[2]["index"], &results[2]["id"]), (&json!(2), &json!("found")));
+    assert!(
+        results[0]["meta"]["trace_id"].is_string() && results[0]["meta"].get("registry_version").is_none()
+    );
+    assert_eq!(results[1]["error"]["example"]["op"], "onto.task.create");
+}
+
+#[test]
+fn a_call_uses_what_an_earlier_one_returned() {
+    let bench = Bench::new(WRITES);
+    let from = |from: Value, pointer: &str| json!({"$from": from, "pointer": pointer});
+    let mut listed = exec("tasks", json!({}));
+    listed["id"] = "list".into();
+    let answer = batch(
+        &bench,
+        json!([
+            listed,
+            exec("delete_task", json!({"task_id": from(json!(0), "/result/tasks/1/id")})),
+            exec(
+                "create_task",
+                json!({"project_id": from(json!("list"), "/result/tasks/0/id"), "title": "Buy nails"})
+            ),
+            exec("delete_task", json!({"task_id": from(json!(0), "/result/tasks/7/id")})),
+            exec("delete_task", json!({"task_id": from(json!(3), "/result")})),
+            exec("delete_task", json!({"task_id": from(json!(9), "/result")})),
+            exec("delete_task", json!({"task_id": from(json!(5), "/result")})),
+        ]),
+    );
+    let results = answer["results"].as_array().unwrap();
+    assert_eq!(
+        (&results[1]["result"], &results[2]["result"]["id"]),
+        (&json!("gone"), &json!("task_9")),
+        "{answer}"
+    );
+    assert_eq!(code(&results[3]), "VALIDATION_ERROR");
+    assert!(results[3]["error"]["message"].as_str().unwrap().contains("2 items"), "{}", results[3]);
+    assert_eq!(
+        (code(&results[4]), code(&results[5]), code(&results[6])),
+        ("NOT_RUN", "VALIDATION_ERROR", "NOT_RUN")
+    );
+}
+
+#[test]
+fn only_reads_run_in_parallel() {
+    let bench = Bench::new(WRITES);
+    let parallel = |calls: Value| bench.call("tool_batch", json!({"calls": calls, "parallel": true}));
+    let reads = json!([exec("tasks", json!({})), exec("open_note", json!({})), exec("nothing", json!({}))]);
+    let answer = parallel(reads);
+    assert_eq!(answer["results"][1]["result"], "a note", "{answer}");
+    assert_eq!(code(&answer["results"][2]), "NOT_FOUND");
+    let write = exec("create_task", json!({"project_id": "p", "title": "Buy nails"}));
+    assert_eq!(code(&parallel(json!([exec("tasks", json!({})), write]))), "VALIDATION_ERROR");
+    let uses = exec("tasks", json!({"project_id": {"$from": 0, "pointer": "/result/tasks/0/id"}}));
+    assert_eq!(code(&parallel(json!([exec("tasks", json!({})), uses]))), "VALIDATION_ERROR");
+}
+
+#[test]
+fn a_batch_has_its_limits() {
+    let bench = Bench::new(WRITES);
+    let many: Vec<Value> = (0..21).map(|_| exec("tasks", json!({}))).collect();
+    assert_eq!(code(&batch(&bench, json!(many))), "VALIDATION_ERROR");
+    assert_eq!(code(&batch(&bench, json!([]))), "VALIDATION_ERROR");
+    let nested = json!([{"function": "tool_batch", "input": {"calls": []}}]);
+    assert_eq!(code(&batch(&bench, nested)), "VALIDATION_ERROR");
+}

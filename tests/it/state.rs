@@ -1,0 +1,32 @@
+//! What outlives a call: the same promises, kept by each database.
+
+mod contract;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod trouble;
+
+use std::sync::Arc;
+
+use tokio::runtime::Runtime;
+use toolcrib::state::{Sqlite, State};
+
+/// Opens the same database once more, as another process would.
+pub type Again<'a> = &'a dyn Fn() -> Arc<dyn State>;
+
+pub fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap()
+}
+
+#[test]
+fn a_file_keeps_what_it_promises() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.db");
+    contract::all(&|| Arc::new(Sqlite::open(&file).unwrap()));
+}
+
+#[test]
+fn memory_keeps_what_it_promises_until_the_process_ends() {
+    let memory: Arc<dyn State> = Arc::new(Sqlite::in_memory());
+    assert!(memory.health().is_volatile);
+    contract::all(&|| Arc::clone(&memory));
+}

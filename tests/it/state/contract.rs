@@ -1,0 +1,316 @@
+//! What every kind of state promises. Each promise opens the database anew, and leaves to others what is theirs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolcrib::state::{
+    Approval, ApprovalStatus, Claim, Claimed, Event, EventKind, Events, Kept, Session, Settled, State, now,
+    random_id,
+};
+use toolcrib::tool::Effect;
+
+use super::{Again, runtime};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// All of it.
+pub fn all(again: Again<'_>) {
+    runtime().block_on(async {
+        keys_run_once(again).await;
+        fifty_at_the_same_moment(again).await;
+        leases_end(again).await;
+        approvals_serve_once(again).await;
+        sessions_are_their_callers_own(again).await;
+        results_are_kept_for_a_while(again).await;
+        events_come_back_in_order(again).await;
+        numbers_are_seen_in_order(again).await;
+        what_is_old_is_forgotten(again).await;
+    });
+}
+
+fn claim(key: &str) -> Claim {
+    Claim {
+        caller: Arc::from("amy"),
+        key: key.into(),
+        op: "onto.task.create".into(),
+        fingerprint: "f1".into(),
+        owner: random_id("own"),
+    }
+}
+
+async fn keys_run_once(again: Again<'_>) {
+    let (one, other) = (again(), again());
+    let first = claim(&random_id("key"));
+    let second = Claim { owner: random_id("own"), ..first.clone() };
+    assert_eq!(one.claim(&first, MINUTE).await, Ok(Claimed::Ours));
+    assert_eq!(one.claim(&first, MINUTE).await, Ok(Claimed::Ours), "renewed");
+    assert_eq!(other.claim(&second, MINUTE).await, Ok(Claimed::Running));
+    let else_where = Claim { fingerprint: "f2".into(), op: "x".into(), ..second.clone() };
+    let conflict = Claimed::Conflict { op: first.op.clone() };
+    assert_eq!(other.claim(&else_where, MINUTE).await, Ok(conflict.clone()));
+    assert!(other.settle(&second, Settled::Answered(json!(2))).await.is_err(), "not the owner");
+    let answer = json!({"id": "t\u{0}1", "list": [1, 2.5, null]});
+    one.settle(&first, Settled::Answered(answer.clone())).await.unwrap();
+    assert_eq!(other.claim(&second, MINUTE).await, Ok(Claimed::Answered(answer.clone())));
+    assert_eq!(again().claim(&second, MINUTE).await, Ok(Claimed::Answered(answer)));
+    assert_eq!(other.claim(&else_where, MINUTE).await, Ok(conflict));
+    // The same key of somebody else is another one.
+    let bob = Claim { caller: Arc::from("bob"), ..else_where };
+    assert_eq!(other.claim(&bob, MINUTE).await, Ok(Claimed::Ours));
+    one.settle(&second, Settled::Released).await.unwrap();
+    other.settle(&bob, Settled::Released).await.unwrap();
+    assert_eq!(one.claim(&bob, MINUTE).await, Ok(Claimed::Ours), "released keys are free");
+    one.settle(&bob, Settled::Unknown).await.unwrap();
+    let retry = Claim { owner: random_id("own"), ..bob };
+    assert_eq!(other.claim(&retry, MINUTE).await, Ok(Claimed::Unknown));
+}
+
+async fn fifty_at_the_same_moment(again: Again<'_>) {
+    let replicas = [again(), again()];
+    for _ in 0..5 {
+        let key = random_id("key");
+        let claiming = (0..50).map(|number| {
+            let (state, claim) = (Arc::clone(&replicas[number % 2]), claim(&key));
+            tokio::spawn(async move { state.claim(&claim, MINUTE).await.unwrap() })
+        });
+        let claiming: Vec<_> = claiming.collect();
+        let (mut ours, mut running) = (0, 0);
+        for claimed in claiming {
+            match claimed.await.unwrap() {
+                Claimed::Ours => ours += 1,
+                Claimed::Running => running += 1,
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!((ours, running), (1, 49));
+    }
+}
+
+async fn leases_end(again: Again<'_>) {
+    let (one, other) = (again(), again());
+    let first = claim(&random_id("key"));
+    let second = Claim { owner: random_id("own"), ..first.clone() };
+    assert_eq!(one.claim(&first, Duration::from_millis(30)).await, Ok(Claimed::Ours));
+    tokio::time::sleep(Duration::from_millis(60)).await;
+    assert_eq!(other.claim(&second, MINUTE).await, Ok(Claimed::Unknown));
+    assert_eq!(one.claim(&first, MINUTE).await, Ok(Claimed::Unknown), "given up for good");
+    // But for the one who knows.
+    one.settle(&first, Settled::Answered(json!("done"))).await.unwrap();
+    assert_eq!(other.claim(&second, MINUTE).await, Ok(Claimed::Answered(json!("done"))));
+}
+
+fn request(fingerprint: &str, until: i64) -> Approval {
+    Approval {
+        id: random_id("ap"),
+        caller: "amy".into(),
+        session: Some("s1".into()),
+        op: "onto.task.delete".into(),
+        arguments: json!({"task_id": "7", "note": "a\u{0}b"}),
+        fingerprint: fingerprint.into(),
+        asked_at: now(),
+        until,
+        status: ApprovalStatus::Waiting,
+        reason: None,
+    }
+}
+
+async fn approvals_serve_once(again: Again<'_>) {
+    let (one, other) = (again(), again());
+    let fingerprint = random_id("f");
+    let until = now() + 60_000;
+    let asked = one.ask(&request(&fingerprint, until)).await.unwrap();
+    assert_eq!(one.approvals(true).await.unwrap().iter().filter(|one| one.id == asked.id).count(), 1);
+    assert_eq!(other.ask(&request(&fingerprint, until)).await.unwrap(), asked, "it waits there already");
+    let bob = Approval { caller: "bob".into(), ..request(&fingerprint, until) };
+    assert_eq!(other.ask(&bob).await.unwrap().id, bob.id);
+    assert_eq!(one.take(&asked.id).await, Ok(false), "nobody has said yes");
+    assert_eq!(other.decide("nothing", true, None).await, Ok(None));
+    let decided = other.decide(&asked.id, true, Some("fine")).await.unwrap().unwrap();
+    assert_eq!((decided.status, decided.reason.as_deref()), (ApprovalStatus::Approved, Some("fine")));
+    let late = one.decide(&asked.id, false, None).await.unwrap().unwrap();
+    assert_eq!(late.status, ApprovalStatus::Approved, "decided once");
+    assert_eq!(one.ask(&request(&fingerprint, until)).await.unwrap().status, ApprovalStatus::Approved);
+    let taking = (0..20).map(|number| {
+        let (state, id) =
+            (if number % 2 == 0 { Arc::clone(&one) } else { Arc::clone(&other) }, asked.id.clone());
+        tokio::spawn(async move { state.take(&id).await.unwrap() })
+    });
+    let mut taken = 0;
+    for take in taking.collect::<Vec<_>>() {
+        taken += u32::from(take.await.unwrap());
+    }
+    assert_eq!(taken, 1);
+    let next = one.ask(&request(&fingerprint, until)).await.unwrap();
+    assert_ne!(next.id, asked.id, "used up");
+    let denied = one.decide(&next.id, false, Some("no")).await.unwrap().unwrap();
+    assert_eq!(denied.status, ApprovalStatus::Denied);
+    assert_eq!(one.ask(&request(&fingerprint, until)).await.unwrap(), denied);
+    assert!(!one.approvals(true).await.unwrap().iter().any(|known| known.id == next.id));
+    assert!(one.approvals(false).await.unwrap().contains(&denied));
+    let past = one.ask(&request(&random_id("f"), now() - 1)).await.unwrap();
+    assert_eq!(other.decide(&past.id, true, None).await.unwrap().unwrap().status, ApprovalStatus::Waiting);
+    assert_eq!(other.take(&past.id).await, Ok(false));
+}
+
+async fn sessions_are_their_callers_own(again: Again<'_>) {
+    let (one, other) = (again(), again());
+    let amy = Session { caller: Arc::from("amy"), id: random_id("s").into() };
+    let bob = Session { caller: Arc::from("bob"), id: Arc::clone(&amy.id) };
+    one.give(&amy, "onto.task.get", "v1").await.unwrap();
+    one.give(&amy, "onto.task.get", "v2").await.unwrap();
+    assert_eq!(other.given(&amy, "onto.task.get").await, Ok(Some("v2".into())));
+    assert_eq!(other.given(&bob, "onto.task.get").await, Ok(None));
+    for count in 1..=3 {
+        let state = if count == 2 { &other } else { &one };
+        assert_eq!(state.fail(&amy, "f1").await, Ok(count));
+    }
+    assert_eq!(one.fail(&bob, "f1").await, Ok(1));
+    assert_eq!(one.context(&amy).await, Ok(None));
+    one.shift(&amy, &json!({"project": 1})).await.unwrap();
+    one.shift(&amy, &json!({"project": 2})).await.unwrap();
+    assert_eq!(other.context(&amy).await, Ok(Some(json!({"project": 2}))));
+    assert_eq!(other.context(&bob).await, Ok(None));
+}
+
+async fn results_are_kept_for_a_while(again: Again<'_>) {
+    let (one, other) = (again(), again());
+    let kept = Kept {
+        id: random_id("r"),
+        caller: "amy".into(),
+        text: "long\u{0} ".repeat(50_000),
+        until: now() + 60_000,
+    };
+    one.keep(&kept).await.unwrap();
+    assert_eq!(other.kept("amy", &kept.id).await, Ok(Some(kept.clone())));
+    assert_eq!(other.kept("bob", &kept.id).await, Ok(None));
+    let past = Kept { id: random_id("r"), until: now() - 1, ..kept };
+    one.keep(&past).await.unwrap();
+    assert_eq!(other.kept("amy", &past.id).await, Ok(None));
+}
+
+fn call(session: &str) -> Event {
+    Event {
+        at: now(),
+        trace_id: random_id("tr"),
+        caller: "amy".into(),
+        session: Some(session.into()),
+        kind: EventKind::Call,
+        function: "tool_exec".into(),
+        op: Some("onto.task.get".into()),
+        tool: Some("get_task".into()),
+        input: json!({"text": "quoted \" \u{0} ü"}),
+        outcome: "BACKEND_ERROR".into(),
+        error: Some("it said\u{0} no".into()),
+        validated: Some(true),
+        no_schema_mode: Some("write".into()),
+        effect: Some(Effect::Write),
+        dry_run: true,
+        latency_us: 1234,
+        detail: json!({"replayed": true}),
+        ..Event::default()
+    }
+}
+
+async fn events_come_back_in_order(again: Again<'_>) {
+    let (one, other) = (again(), again());
+    let session = random_id("s");
+    let mut written = one.written();
+    let mut given = Vec::new();
+    for kind in EventKind::ALL.into_iter().chain([EventKind::Call, EventKind::Search]) {
+        let event = match kind {
+            EventKind::Call => call(&session),
+            kind => Event {
+                kind,
+                found: vec!["onto.task.get".into(), "x\"y".into()],
+                validated: None,
+                no_schema_mode: None,
+                effect: None,
+                dry_run: false,
+                ..call(&session)
+            },
+        };
+        one.record(event.clone());
+        given.push(event);
+    }
+    one.flush().await.unwrap();
+    written.changed().await.unwrap();
+    let wanted = Events { session: Some(session.clone()), ..Events::default() };
+    let read = other.events(&wanted).await.unwrap();
+    assert!(read.is_sorted_by_key(|event| event.id), "{read:#?}");
+    assert_eq!(*written.borrow_and_update(), read.last().unwrap().id);
+    // PostgreSQL has no zero characters in texts.
+    let same = |event: &Event| {
+        let plain = serde_json::to_string(&Event { id: 0, ..event.clone() }).unwrap();
+        plain.replace("said\\u0000 no", "said no")
+    };
+    let plain = |events: &[Event]| events.iter().map(same).collect::<Vec<_>>();
+    assert_eq!(plain(&read), plain(&given));
+    let some = Events { after: read[2].id, limit: 2, ..wanted.clone() };
+    assert_eq!(other.events(&some).await.unwrap(), read[3..5]);
+    let bob = Events { caller: Some("bob".into()), ..wanted.clone() };
+    assert_eq!(other.events(&bob).await.unwrap(), []);
+    assert_eq!(other.events(&Events { caller: Some("amy".into()), ..wanted }).await.unwrap(), read);
+    let all = other.events(&Events { after: read[0].id - 1, limit: 1, ..Events::default() }).await.unwrap();
+    assert_eq!(all, read[..1]);
+    let visits = other.visits(100).await.unwrap();
+    let visit = visits.iter().find(|visit| visit.session == session).unwrap();
+    assert_eq!((visit.events, visit.calls, visit.failed, visit.caller.as_str()), (8, 2, 2, "amy"));
+}
+
+/// Who asks for what came after the last number that was seen misses nothing, whoever writes.
+async fn numbers_are_seen_in_order(again: Again<'_>) {
+    let session = random_id("s");
+    let writers: Vec<Arc<dyn State>> = (0..3).map(|_| again()).collect();
+    let writing: Vec<_> = writers
+        .iter()
+        .map(|state| {
+            let (state, event) = (Arc::clone(state), Event { input: Value::Null, ..call(&session) });
+            tokio::spawn(async move {
+                for number in 0..100 {
+                    state.record(event.clone());
+                    if number % 10 == 0 {
+                        state.flush().await.unwrap();
+                    }
+                }
+                state.flush().await.unwrap();
+            })
+        })
+        .collect();
+    let (reader, mut after, mut seen) = (again(), 0, 0);
+    for round in 0.. {
+        assert!(round < 10_000 && seen <= 300, "{seen} of 300");
+        let wanted = Events { session: Some(session.clone()), after, ..Events::default() };
+        let new = reader.events(&wanted).await.unwrap();
+        seen += new.len();
+        after = new.last().map_or(after, |event| event.id);
+        if seen == 300 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    for writing in writing {
+        writing.await.unwrap();
+    }
+}
+
+async fn what_is_old_is_forgotten(again: Again<'_>) {
+    let state = again();
+    let session = random_id("s");
+    state.record(Event { at: now() - 3_600_000, ..call(&session) });
+    state.record(call(&session));
+    let key = claim(&random_id("key"));
+    assert_eq!(state.claim(&key, MINUTE).await, Ok(Claimed::Ours));
+    state.settle(&key, Settled::Answered(json!(1))).await.unwrap();
+    state.forget(Duration::from_secs(1800)).await.unwrap();
+    let wanted = Events { session: Some(session), ..Events::default() };
+    assert_eq!(state.events(&wanted).await.unwrap().len(), 1);
+    assert_eq!(state.claim(&key, MINUTE).await, Ok(Claimed::Answered(json!(1))));
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let running = claim(&random_id("key"));
+    assert_eq!(state.claim(&running, MINUTE).await, Ok(Claimed::Ours));
+    state.forget(Duration::ZERO).await.unwrap();
+    assert_eq!(state.events(&wanted).await.unwrap(), []);
+    assert_eq!(state.claim(&running, MINUTE).await, Ok(Claimed::Ours), "what runs is not forgotten");
+    assert_eq!(state.claim(&key, MINUTE).await, Ok(Claimed::Ours), "what was long ago is");
+}

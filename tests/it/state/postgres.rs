@@ -1,0 +1,201 @@
+//! A real PostgreSQL server, started for these tests alone.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use toolcrib::state::{Claim, Claimed, Event, Events, Postgres, State, open};
+
+use super::{contract, runtime};
+
+/// A server that ends with this.
+pub struct Server {
+    folder: TempDir,
+    programs: PathBuf,
+}
+
+impl Server {
+    /// Starts one; nothing where there is no PostgreSQL.
+    pub fn start() -> Option<Self> {
+        let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+        let programs = versions.map(|version| version.path().join("bin"));
+        let Some(programs) = programs.filter(|programs| programs.join("initdb").exists()).max() else {
+            eprintln!("skipped: there is no PostgreSQL server here (/usr/lib/postgresql)");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        if is_root(folder.path()) {
+            done(Command::new("chown").arg("postgres").arg(folder.path()));
+        }
+        let server = Self { folder, programs };
+        let data = server.data();
+        done(server.program("initdb").args(["-A", "trust", "-U", "postgres", "--no-sync", "-D"]).arg(&data));
+        server.up();
+        Some(server)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// One of its programs, which do not run as root.
+    fn program(&self, name: &str) -> Command {
+        let program = self.programs.join(name);
+        let mut command = match is_root(self.programs.as_path()) && is_root(Path::new("/proc/self")) {
+            true => {
+                let mut command = Command::new("setpriv");
+                command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]).arg(program);
+                command
+            }
+            false => Command::new(program),
+        };
+        command.current_dir(self.folder.path()).stdout(Stdio::null());
+        command
+    }
+
+    pub fn up(&self) {
+        let folder = self.folder.path().display();
+        let options = format!("-k {folder} -c listen_addresses= -c fsync=off -c max_connections=60");
+        let log = self.folder.path().join("log");
+        done(
+            self.program("pg_ctl")
+                .args(["-w", "-o", &options, "-l"])
+                .arg(log)
+                .arg("-D")
+                .arg(self.data())
+                .arg("start"),
+        );
+    }
+
+    pub fn down(&self) {
+        let stop = ["-m", "immediate", "-D"];
+        done(self.program("pg_ctl").args(stop).arg(self.data()).arg("stop"));
+    }
+
+    /// The address of a database of this server.
+    pub fn url(&self, database: &str) -> String {
+        let host = self.folder.path().display().to_string().replace('/', "%2F");
+        format!("postgres://postgres:hush-hush@{host}/{database}")
+    }
+
+    pub fn sql(&self, database: &str, sql: &str) -> String {
+        let mut psql = self.program("psql");
+        psql.args(["-U", "postgres", "-At", "-d", database, "-c", sql, "-h"]).arg(self.folder.path());
+        let output = psql.stdout(Stdio::piped()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_string()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let stop = ["-m", "immediate", "-D"];
+        let _ = self.program("pg_ctl").args(stop).arg(self.data()).arg("stop").status();
+    }
+}
+
+#[cfg(unix)]
+fn is_root(path: &Path) -> bool {
+    std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(path).unwrap()) == 0
+}
+
+#[cfg(not(unix))]
+fn is_root(_: &Path) -> bool {
+    false
+}
+
+#[track_caller]
+fn done(command: &mut Command) {
+    let status = command.stdin(Stdio::null()).status().unwrap();
+    assert!(status.success(), "{command:?}");
+}
+
+#[test]
+fn postgresql_keeps_what_it_promises() {
+    let Some(server) = Server::start() else { return };
+    let url = server.url("postgres");
+    contract::all(&|| Arc::new(Postgres::new(&url).unwrap()));
+    let calls =
+        "SELECT count(*) FROM tool_executions WHERE at > now() - interval '1 hour' AND outcome = 'ok'";
+    assert_eq!(server.sql("postgres", calls), "0", "others can ask it");
+    two_begin_at_the_same_moment(&server);
+    a_newer_schema_is_refused(&server);
+    it_recovers_when_the_server_does(&server);
+}
+
+fn two_begin_at_the_same_moment(server: &Server) {
+    server.sql("postgres", "CREATE DATABASE fresh");
+    let url = server.url("fresh");
+    runtime().block_on(async {
+        let beginning = (0..8).map(|_| {
+            let state = Postgres::new(&url).unwrap();
+            tokio::spawn(async move { state.flush().await })
+        });
+        for begun in beginning.collect::<Vec<_>>() {
+            begun.await.unwrap().unwrap();
+        }
+    });
+    assert_eq!(server.sql("fresh", "SELECT version FROM toolcrib_schema"), "1");
+}
+
+fn a_newer_schema_is_refused(server: &Server) {
+    server.sql("fresh", "UPDATE toolcrib_schema SET version = 99");
+    let told = runtime().block_on(async {
+        let state = Postgres::new(&server.url("fresh")).unwrap();
+        state.approvals(true).await.unwrap_err().to_string()
+    });
+    assert!(told.contains("newer toolcrib") && told.contains("99"), "{told}");
+}
+
+fn it_recovers_when_the_server_does(server: &Server) {
+    let claim = |key: &str| Claim {
+        caller: "".into(),
+        key: key.into(),
+        op: "op".into(),
+        fingerprint: "f".into(),
+        owner: "o".into(),
+    };
+    let url = server.url("postgres");
+    let event = || Event { session: Some("away".into()), ..Event::default() };
+    runtime().block_on(async {
+        let state = Postgres::new(&url).unwrap();
+        state.record(event());
+        state.flush().await.unwrap();
+        server.down();
+        let started = Instant::now();
+        state.record(event());
+        let told = state.claim(&claim("away"), Duration::from_secs(60)).await.unwrap_err().to_string();
+        assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+        assert!(!told.contains("hush") && !format!("{state:?}").contains("hush"), "{told}");
+        let _ = state.flush().await;
+        let health = state.health();
+        assert!(health.problem.is_some() && health.lost == 1, "{health:?}");
+        server.up();
+        let started = Instant::now();
+        while state.health().problem.is_some() {
+            assert!(started.elapsed() < Duration::from_secs(15), "{:?}", state.health());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert_eq!(state.claim(&claim("back"), Duration::from_secs(60)).await, Ok(Claimed::Ours));
+        let wanted = Events { session: Some("away".into()), ..Events::default() };
+        assert_eq!(state.events(&wanted).await.unwrap().len(), 1);
+    });
+}
+
+#[test]
+fn a_url_that_cannot_be_read_is_not_told() {
+    let url = "postgres://amy:hush-hush@host:port-of-hush/x";
+    let told = open(Some("${URL}"), Path::new("."), |_| Some(url.into())).map(drop).unwrap_err().to_string();
+    assert!(!told.contains("hush") && told.contains("postgres://user"), "{told}");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told_without_the_password() {
+    let told = runtime().block_on(async {
+        let state = Postgres::new("postgres://amy:hush-hush@127.0.0.1:1/x").unwrap();
+        state.take("x").await.unwrap_err().to_string()
+    });
+    assert!(!told.contains("hush"), "{told}");
+}
