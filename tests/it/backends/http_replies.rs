@@ -25,7 +25,7 @@ fn answers_are_what_they_say_they_are() {
         let (root, running) = catalog_at(&recorder, "max_bytes = 1000000", &tools);
         (root, running)
     };
-    let mut check = |name: &str, content: Value, warning: &str| {
+    let check = |name: &str, content: Value, warning: &str| {
         let reply = running.call(name, json!({})).unwrap();
         assert_eq!(reply.content, content, "{name}");
         assert!(
