@@ -22,6 +22,7 @@ pub(super) fn is_secret(config: &Config, name: &str) -> bool {
 /// Writes down what came of a call.
 pub(super) fn record(call: &mut Call, outcome_word: &str, outcome: Option<&Outcome>) {
     call.is_told = true;
+    call.host.count(outcome_word, call.started.elapsed());
     let mut detail = Map::new();
     if let Some(key) = &call.key {
         detail.insert("idempotency_key".into(), key.as_str().into());

@@ -9,7 +9,7 @@ use super::{Host, Limit, Request, audit};
 use crate::catalog::Tool;
 use crate::config::Config;
 use crate::provider::call::Repair;
-use crate::state::{State, random_id};
+use crate::state::State;
 use crate::tool::{Effect, NoSchemaMode};
 
 /// One call on its way.
@@ -46,6 +46,7 @@ pub(super) struct Call {
 impl Call {
     /// A call as it was asked for, and what stood beside its arguments.
     pub(super) fn new(host: Arc<dyn Host>, request: Request) -> (Self, Map<String, Value>) {
+        let trace_id = host.trace_id().to_string();
         let call = Self {
             host,
             function: request.function,
@@ -57,7 +58,7 @@ impl Call {
             limit: request.limit,
             asked_dry: request.dry_run,
             is_dry: false,
-            trace_id: random_id("tr"),
+            trace_id,
             started: Instant::now(),
             warnings: request.warnings,
             repaired: Vec::new(),

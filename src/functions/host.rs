@@ -1,5 +1,7 @@
 //! What a call of a tool finds around it: the caller's edition, the services, and our functions as tools.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::{Context, Function};
@@ -35,6 +37,14 @@ impl Host for Context {
 
     fn state(&self) -> &dyn State {
         &*self.services.state
+    }
+
+    fn trace_id(&self) -> &str {
+        self.trace.id()
+    }
+
+    fn count(&self, outcome: &str, took: Duration) {
+        self.services.counts.executed(outcome, took);
     }
 
     fn backends(&self) -> &Backends {
