@@ -12,7 +12,7 @@ use crate::catalog::Tool;
 use crate::tokens::estimate;
 
 /// What is kept free for what is told beside it (versions, receipt) and for the error of the estimate.
-const RESERVED: usize = 56;
+const RESERVED: usize = 62;
 /// A longer call than this is told with what must be given alone.
 const LONG_CALL: usize = 60;
 /// The most characters of what an argument is for, of a note, and of a rule.

@@ -23,6 +23,7 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
         .route("/tools/{*path}", get(doc))
         .route("/v1", get(functions::list))
         .route("/v1/{function}", post(functions::call))
+        .route("/v1/tools/{*name}", post(functions::run))
         .route("/registry.json", get(whole::registry))
         .route("/llms.txt", get(whole::llms))
         .route("/llms-full.txt", get(whole::llms_full))

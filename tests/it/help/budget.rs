@@ -53,7 +53,7 @@ fn a_directory_takes_less_than_400_tokens() {
 
 #[test]
 fn a_directory_of_thousands_of_ops_is_as_small() {
-    for name in REAL {
+    for name in ["docker-registry-tools.json", "box-openapi.json", "toucan-nasty-servers.json"] {
         let Some((_, checked)) = fixture::catalog(name) else { return };
         let over = large_directories(&checked.catalog);
         assert!(over.is_empty(), "{name}: {}", over.join("\n"));
