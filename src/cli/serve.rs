@@ -112,7 +112,7 @@ impl Serve {
         let live = Arc::new(live.with_services(services));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
-        let stop = follow.stopper();
+        let (stop, serving) = (follow.stopper(), Arc::clone(&live));
         let following = {
             let (live, catalog) = (Arc::clone(&live), self.catalog.clone());
             std::thread::spawn(move || keep_current(&live, &catalog, follow))
@@ -124,6 +124,7 @@ impl Serve {
             Some(address) => runtime.block_on(self.listen(address, live, tokens, configured)),
         };
         stop.stop();
+        runtime.block_on(serving.services().backends.close());
         runtime.shutdown_background();
         // With it end the servers that it has started.
         let _ = following.join();
