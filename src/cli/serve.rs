@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
 use super::catalog::{CatalogArgs, counted, function_lists, report_briefly, serve_surfaces};
@@ -16,6 +17,7 @@ use crate::finding::{Code, Finding, Severity, text_report};
 use crate::serve::http::{Door, Hosts, Listener};
 use crate::serve::live::Setting;
 use crate::serve::{Live, Shown, Tokens, mcp};
+use crate::state::State;
 use crate::watch::{Change, Follow, Options};
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
@@ -75,6 +77,9 @@ pub(super) struct Serve {
     log_level: String,
 }
 
+/// How long the end of a trace may take to be written.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum LogFormat {
     /// Lines for people.
@@ -107,6 +112,7 @@ impl Serve {
         };
         let setting = Setting { profile: self.profile.clone(), roles: tokens.roles(), shown };
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
+        let days = checked.catalog.config.state.days;
         let services = super::services::of_server(&self.catalog, &checked.catalog, Arc::clone(&state));
         let live = Live::new(checked, setting, templates).map_err(Failure::Usage)?;
         let live = Arc::new(live.with_services(services));
@@ -117,6 +123,9 @@ impl Serve {
             let (live, catalog) = (Arc::clone(&live), self.catalog.clone());
             std::thread::spawn(move || keep_current(&live, &catalog, follow))
         };
+        let days = Duration::from_secs(days.saturating_mul(24 * 60 * 60));
+        runtime.block_on(begin(&*state, days))?;
+        runtime.spawn(forget(Arc::clone(&state), days));
         let served = match address {
             None => runtime
                 .block_on(speak(live, Duration::from_secs(configured.limits.stop_seconds)))
@@ -124,6 +133,9 @@ impl Serve {
             Some(address) => runtime.block_on(self.listen(address, live, tokens, configured)),
         };
         stop.stop();
+        if let Ok(Err(error)) = runtime.block_on(async { timeout(LAST_WORDS, state.flush()).await }) {
+            tracing::warn!(%error, "the end of the trace is not written");
+        }
         runtime.block_on(serving.services().backends.close());
         runtime.shutdown_background();
         // With it end the servers that it has started.
@@ -200,6 +212,33 @@ impl Serve {
                 note(format!("{tools}, registry {version}; stop with Ctrl-C"));
             }
             LogFormat::Json => tracing::info!("listening on http://{address}"),
+        }
+    }
+}
+
+/// Sees that state is there and ours. One that cannot be written now may be later; the calls that need it are told.
+async fn begin(state: &dyn State, days: Duration) -> Outcome {
+    if state.health().is_volatile {
+        return Ok(());
+    }
+    match state.forget(days).await {
+        Err(error) if error.0.contains("newer toolcrib") => {
+            Err(Failure::Findings(Some(format!("state: {error}"))))
+        }
+        Err(error) => {
+            tracing::warn!(%error, "state cannot be used now");
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Forgets what is old, every hour.
+async fn forget(state: Arc<dyn State>, days: Duration) {
+    loop {
+        tokio::time::sleep(Duration::from_secs(60 * 60)).await;
+        if let Err(error) = state.forget(days).await {
+            tracing::warn!(%error, "what is old cannot be forgotten now");
         }
     }
 }

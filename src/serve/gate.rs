@@ -79,6 +79,14 @@ impl Passing<'_> {
         };
         let outcome = answer.as_ref().map_or(CallOutcome::Timeout, |answer| answer.error().into());
         metrics.called(self.function, outcome);
+        tracing::debug!(
+            function = self.function.name(),
+            outcome = outcome.as_str(),
+            trace_id = context.trace.id(),
+            caller = &*context.caller.name,
+            session = context.caller.session.as_deref(),
+            "called"
+        );
         answer.map_err(|_| Stopped::Timeout(time))
     }
 }

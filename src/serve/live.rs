@@ -192,6 +192,11 @@ impl Live {
         self.setting.shown
     }
 
+    /// The same, to be kept for longer than a request.
+    pub(super) fn shared_services(&self) -> &Arc<Services> {
+        &self.services
+    }
+
     /// The current generation.
     pub fn now(&self) -> Arc<Generation> {
         self.current.load_full()

@@ -1,5 +1,7 @@
 //! How much the server does: counters without locks, written in the text format of Prometheus. No label comes from outside.
 
+mod tools;
+
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
@@ -231,6 +233,8 @@ impl Metrics {
             page.sample(name, "", value);
         }
         page.meaning(&live.services().semantic);
+        page.tools(&live.services().counts, catalog);
+        page.state(&live.services().state.health());
         page.family("toolcrib_catalog_info", "gauge", "The registry version.");
         page.sample("toolcrib_catalog_info", &format!("registry_version=\"{}\"", catalog.version), 1);
         page.0

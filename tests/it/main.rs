@@ -30,4 +30,5 @@ mod serve;
 mod site;
 mod state;
 mod tokens;
+mod trace;
 mod watch;

@@ -103,6 +103,14 @@ impl Server {
         serde_json::from_str(&self.text(path)).unwrap()
     }
 
+    /// The JSON at a path, asked for with these headers.
+    pub fn json_of(&self, path: &str, headers: &[(&str, &str)]) -> Value {
+        let response = self.get(path, headers);
+        let (status, text) = (response.status(), response.text().unwrap());
+        assert_eq!(status, 200, "{path}: {text}");
+        serde_json::from_str(&text).unwrap()
+    }
+
     /// Calls a function.
     pub fn post(&self, function: &str, body: impl Into<String>) -> Response {
         let asking =

@@ -1,7 +1,7 @@
 //! What a request says of who calls, beside the token: the session, how far its calls may go, and what servers are sent.
 
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, header};
+use http::{HeaderMap, HeaderName, Method, header};
 
 use super::Shared;
 use super::problem::{Problem, ProblemCode};
@@ -36,6 +36,13 @@ pub(super) fn of_request(shared: &Shared, mut caller: Caller, asked: &Parts) -> 
     }
     caller.headers = sent_on(shared, headers);
     Ok(caller)
+}
+
+/// Whether a request of MCP may be the one with which a client of the older wire begins: the only one in which it names
+/// neither the version nor a session. It repeats the session that the answer names, and we keep nothing.
+pub(super) fn may_begin(asked: &Parts) -> bool {
+    let later = ["mcp-protocol-version", "mcp-method", "mcp-session-id"];
+    asked.method == Method::POST && !later.iter().any(|name| asked.headers.contains_key(*name))
 }
 
 /// The headers that some server is sent. Our own tokens are for us alone.

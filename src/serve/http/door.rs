@@ -12,7 +12,7 @@ use http::header::{
     WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::timeout;
 use tower::ServiceExt;
@@ -53,7 +53,7 @@ impl Door {
     pub fn new(live: Arc<Live>, hosts: Hosts, tokens: Tokens, limits: ServeLimits) -> Self {
         let metrics = Arc::new(Metrics::default());
         let gate = Arc::new(Gate::new(&limits, Arc::clone(&metrics)));
-        let shared = Arc::new(Shared { live, tokens, limits, metrics, gate, heavy: Heavy::default() });
+        let shared = Arc::new(Shared { live, tokens, limits, metrics, gate, heavy: Heavy::default(), streams: Default::default() });
         Self { routes: routes::routes(Arc::clone(&shared)), shared, hosts }
     }
 
@@ -78,6 +78,11 @@ impl Door {
         &self.shared.limits
     }
 
+    /// Ends what would last for as long as somebody listens.
+    pub(super) fn close(&self) {
+        self.shared.streams.close();
+    }
+
     /// The counters.
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.shared.metrics
@@ -90,6 +95,7 @@ impl Door {
         let route = Route::of(asked.uri.path());
         let named = NAMES.map(|name| asked.headers.get(&name).filter(|value| value.len() <= 128).cloned());
         let (path, method) = (asked.uri.clone(), asked.method.clone());
+        let begins = route == Route::Mcp && caller::may_begin(&asked);
         let mut response = match self.admit(&asked) {
             Ok(caller) => {
                 let liked = liked(&asked);
@@ -115,6 +121,10 @@ impl Door {
         }
         if route == Route::Function && !response.headers().contains_key(TRACE) {
             response.headers_mut().extend(HeaderValue::try_from(random_id("tr")).map(|id| (TRACE, id)));
+        }
+        if begins && response.status() == StatusCode::OK {
+            let id = HeaderValue::try_from(random_id("s"));
+            response.headers_mut().extend(id.map(|id| (caller::MCP_SESSION, id)));
         }
         let (status, took) = (response.status(), started.elapsed());
         let bytes = response.body().size_hint().exact().unwrap_or(0);

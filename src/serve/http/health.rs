@@ -16,6 +16,7 @@ use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::finding::Severity;
 use crate::exec::Caller;
+use crate::state::Health;
 
 /// `GET /healthz`: the process lives.
 pub(super) async fn alive() -> Response {
@@ -57,6 +58,7 @@ fn detail(view: View<'_>, is_ready: bool) -> Value {
         "current": trouble.is_none(),
         "search": if edition.is_searchable() { "ready" } else { "being made" },
         "semantic": live.services().semantic.brief().to_string(),
+        "state": state(&live.services().state.health()),
     });
     // Findings name tools, also those that this caller may not see.
     if view.is_whole() {
@@ -89,4 +91,13 @@ fn plain(status: StatusCode, media: Media, text: String) -> Response {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     with(status, headers, Body::from(text))
+}
+
+/// Whether what happens can be written down; why not is for the log.
+fn state(health: &Health) -> &'static str {
+    match (&health.problem, health.is_volatile) {
+        (Some(_), _) => "cannot be written",
+        (None, true) => "in memory",
+        (None, false) => "on",
+    }
 }

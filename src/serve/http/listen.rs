@@ -79,6 +79,7 @@ impl Listener {
             }
         }
         drop(self.socket);
+        door.close();
         let open = flight.count();
         if timeout(Duration::from_secs(limits.stop_seconds), flight.shutdown()).await.is_err() {
             tracing::warn!(open, "stopped before all requests were answered");

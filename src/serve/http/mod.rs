@@ -23,6 +23,7 @@ mod pages;
 mod patience;
 mod problem;
 mod routes;
+mod sessions;
 mod shelf;
 mod stream;
 mod whole;
@@ -36,6 +37,7 @@ use super::{Gate, Live, Metrics, Tokens};
 use crate::config::ServeLimits;
 
 use heavy::Heavy;
+use sessions::Streams;
 
 pub use door::Door;
 pub use guard::Hosts;
@@ -54,4 +56,5 @@ pub(super) struct Shared {
     metrics: Arc<Metrics>,
     heavy: Heavy,
     gate: Arc<Gate>,
+    streams: Streams,
 }

@@ -54,10 +54,12 @@ pub enum ProblemCode {
     Timeout,
     /// The tool is there, and not for this caller.
     NotAuthorized,
+    /// What is kept cannot be read.
+    StateUnavailable,
 }
 
 /// Code, status, and what to do next.
-const TABLE: [(ProblemCode, &str, u16, &str); 21] = [
+const TABLE: [(ProblemCode, &str, u16, &str); 22] = [
     (ProblemCode::BadRequest, "BAD_REQUEST", 400, "correct the request"),
     (ProblemCode::ValidationError, "VALIDATION_ERROR", 400, "correct the request"),
     (ProblemCode::MalformedJson, "MALFORMED_JSON", 400, "send one JSON object, at most 100 levels deep"),
@@ -104,6 +106,7 @@ const TABLE: [(ProblemCode, &str, u16, &str); 21] = [
         403,
         "do without this tool, or show a token that may use it",
     ),
+    (ProblemCode::StateUnavailable, "STATE_UNAVAILABLE", 503, "try again later, or tell the operator"),
 ];
 
 impl ProblemCode {

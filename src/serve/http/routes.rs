@@ -13,7 +13,7 @@ use http::{HeaderValue, Method};
 use super::kept::Varies;
 use super::pages::View;
 use super::problem::{Problem, ProblemCode};
-use super::{Response, Shared, docs, functions, health, openapi, whole};
+use super::{Response, Shared, docs, functions, health, openapi, sessions, whole};
 use crate::exec::Caller;
 
 /// All routes but that of MCP.
@@ -24,6 +24,8 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
         .route("/v1", get(functions::list))
         .route("/v1/{function}", post(functions::call))
         .route("/v1/tools/{*name}", post(functions::run))
+        .route("/v1/sessions/{session}", get(sessions::told))
+        .route("/v1/sessions/{session}/events", get(sessions::followed))
         .route("/registry.json", get(whole::registry))
         .route("/llms.txt", get(whole::llms))
         .route("/llms-full.txt", get(whole::llms_full))

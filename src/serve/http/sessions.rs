@@ -1,0 +1,220 @@
+//! `GET /v1/sessions/ID`: what a session has seen, and what it is about; `.../events` tells it as it happens. A session is
+//! its caller's own.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use bytes::Bytes;
+use futures_util::stream;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde_json::{Map, Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{Instant, sleep};
+
+use super::kept::with;
+use super::negotiate::Media;
+use super::problem::{Problem, ProblemCode};
+use super::{Response, Shared};
+use crate::exec::Caller;
+use crate::functions::Services;
+use crate::state::{Event, Events, Session, StateError};
+
+/// How many events one answer has.
+const PAGE: usize = 200;
+
+/// The most that it has, however many are asked for.
+const MOST: usize = 1_000;
+
+/// How many streams may be open at a time.
+const STREAMS: usize = 64;
+
+/// How often what other processes have written is looked for.
+const POLL: Duration = Duration::from_millis(250);
+
+/// How often a stream says that it is still there.
+const ALIVE: Duration = Duration::from_secs(15);
+
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Room for streams, and what ends them.
+#[derive(Debug)]
+pub(super) struct Streams {
+    room: Arc<Semaphore>,
+    closed: watch::Sender<bool>,
+}
+
+impl Default for Streams {
+    fn default() -> Self {
+        Self { room: Arc::new(Semaphore::new(STREAMS)), closed: watch::channel(false).0 }
+    }
+}
+
+impl Streams {
+    /// Ends all that are open.
+    pub(super) fn close(&self) {
+        self.closed.send_replace(true);
+    }
+}
+
+/// `GET /v1/sessions/ID`, with `?after=NUMBER` and `?limit=NUMBER`.
+pub(super) async fn told(
+    State(shared): State<Arc<Shared>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let session = named(&caller, &id)?;
+    let state = &shared.live.services().state;
+    let (asked, _) = request.into_parts();
+    let limit = number(&asked, "limit")?;
+    let limit = limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(1).clamp(1, MOST));
+    let wanted = Events { limit, ..wanted(&session, number(&asked, "after")?.unwrap_or(0)) };
+    let mut events = state.events(&wanted).await.map_err(unavailable)?;
+    let context = state.context(&session).await.map_err(unavailable)?;
+    if events.is_empty() && context.is_none() && wanted.after == 0 {
+        let message = "nothing is known of this session; a session begins with the first call that names it";
+        return Err(Problem::new(ProblemCode::NotFound, message).next("send `X-Session-Id` with calls of functions"));
+    }
+    let next = (events.len() == limit).then(|| events.last().map(|event| event.id)).flatten();
+    let events: Vec<Value> = events.drain(..).map(written).collect();
+    let body = json!({ "session": id, "context": context, "events": events, "next_after": next });
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(Media::Json.content_type()));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(with(StatusCode::OK, headers, Body::from(format!("{body}\n"))))
+}
+
+/// `GET /v1/sessions/ID/events`: server-sent events, from the first or from after the one that the client had last.
+pub(super) async fn followed(
+    State(shared): State<Arc<Shared>>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let session = named(&caller, &id)?;
+    let (asked, _) = request.into_parts();
+    let last = asked.headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()?.trim().parse().ok());
+    let after = last.or(number(&asked, "after")?).unwrap_or(0);
+    let Ok(place) = Arc::clone(&shared.streams.room).try_acquire_owned() else {
+        return Err(Problem::overloaded("too many streams of events are open"));
+    };
+    let services = Arc::clone(shared.live.shared_services());
+    let following = Following {
+        news: services.state.written(),
+        closed: shared.streams.closed.subscribe(),
+        services,
+        wanted: Events { limit: PAGE, ..wanted(&session, after) },
+        waiting: VecDeque::new(),
+        told: Instant::now(),
+        _place: place,
+    };
+    let first = stream::iter([Ok(Bytes::from_static(b"retry: 1000\n\n"))]);
+    let rest = stream::unfold(following, |mut following| async move {
+        let piece = following.next().await?;
+        Some((io::Result::Ok(piece), following))
+    });
+    let body = Body::from_stream(futures_util::StreamExt::chain(first, rest));
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(with(StatusCode::OK, headers, body))
+}
+
+/// A stream, between two events.
+struct Following {
+    services: Arc<Services>,
+    wanted: Events,
+    waiting: VecDeque<Event>,
+    news: watch::Receiver<i64>,
+    closed: watch::Receiver<bool>,
+    told: Instant,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Following {
+    /// The next piece; none when the server ends.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                self.told = Instant::now();
+                return Some(line(event));
+            }
+            if *self.closed.borrow() {
+                return None;
+            }
+            self.news.mark_unchanged();
+            // What cannot be read now may be in a moment.
+            let events = self.services.state.events(&self.wanted).await.unwrap_or_default();
+            self.wanted.after = events.last().map_or(self.wanted.after, |event| event.id);
+            self.waiting.extend(events);
+            if !self.waiting.is_empty() {
+                continue;
+            }
+            if self.told.elapsed() >= ALIVE {
+                self.told = Instant::now();
+                return Some(Bytes::from_static(b": still here\n\n"));
+            }
+            self.wait().await;
+        }
+    }
+
+    async fn wait(&mut self) {
+        let is_volatile = self.services.state.health().is_volatile;
+        // Nobody else writes into our memory.
+        let pause = if is_volatile { ALIVE.saturating_sub(self.told.elapsed()) } else { POLL };
+        let news = async {
+            if self.news.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            () = news => {}
+            _ = self.closed.wait_for(|closed| *closed) => {}
+            () = sleep(pause) => {}
+        }
+    }
+}
+
+fn line(event: Event) -> Bytes {
+    let (id, kind) = (event.id, event.kind.as_str());
+    Bytes::from(format!("id: {id}\nevent: {kind}\ndata: {}\n\n", written(event)))
+}
+
+/// An event without what nothing is said of.
+fn written(event: Event) -> Value {
+    let fields = json!(event);
+    let is_said = |value: &Value| !value.is_null() && *value != json!([]) && *value != json!("");
+    let fields = fields.as_object().into_iter().flatten().filter(|(_, value)| is_said(value));
+    Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>())
+}
+
+fn named(caller: &Caller, id: &str) -> Result<Session, Problem> {
+    let id = Session::named(id).map_err(|bad| Problem::new(ProblemCode::ValidationError, bad.to_string()))?;
+    Ok(Session { caller: Arc::clone(&caller.name), id })
+}
+
+fn wanted(session: &Session, after: i64) -> Events {
+    let (session, caller) = (Some(session.id.to_string()), Some(session.caller.to_string()));
+    Events { session, caller, after, limit: 0 }
+}
+
+/// A number in the query of an address.
+fn number(asked: &Parts, name: &str) -> Result<Option<i64>, Problem> {
+    let pairs = asked.uri.query().unwrap_or_default().split('&');
+    let given = pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);
+    let Some((_, number)) = given else { return Ok(None) };
+    let refused = || Problem::new(ProblemCode::ValidationError, format!("`{name}` is a number"));
+    number.parse().map(Some).map_err(|_| refused())
+}
+
+fn unavailable(error: StateError) -> Problem {
+    tracing::warn!(%error, "state cannot be read");
+    Problem::new(ProblemCode::StateUnavailable, "what is kept of sessions cannot be read now")
+}

@@ -1,0 +1,83 @@
+//! What became of tools: how often they were read and called, in how many tokens, and whether that is written down.
+
+use std::fmt::Write;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::Page;
+use crate::catalog::Catalog;
+use crate::functions::counts::{BOUNDS, Counts};
+use crate::state::Health;
+
+impl Page {
+    /// Reads and calls of tools. Tools that the reader may not see are not named.
+    pub(super) fn tools(&mut self, counts: &Counts, catalog: &Catalog) {
+        let calls = "toolcrib_executions_total";
+        self.family(calls, "counter", "Calls of tools, by `ok` or the code of the error.");
+        for (outcome, count) in counts.executions() {
+            self.sample(calls, &format!("outcome=\"{}\"", escaped(&outcome)), count);
+        }
+        self.latency(counts);
+        let reads = "toolcrib_tool_reads_total";
+        self.family(reads, "counter", "Docs and help given of each tool that has been read.");
+        for (op, count) in counts.reads() {
+            if catalog.only(&op).is_some() {
+                self.sample(reads, &format!("op=\"{}\"", escaped(&op)), count);
+            }
+        }
+        let totals = [
+            ("toolcrib_search_abstentions_total", "Searches that found that nothing fits.", &counts.abstentions),
+            (
+                "toolcrib_tokens_served_total",
+                "Tokens of answers of search, docs and help, four bytes to a token.",
+                &counts.served,
+            ),
+            (
+                "toolcrib_tokens_saved_total",
+                "Tokens of all definitions less those served, once for each doc or help that was given.",
+                &counts.saved,
+            ),
+        ];
+        for (name, help, count) in totals {
+            self.family(name, "counter", help);
+            self.sample(name, "", count.load(Relaxed));
+        }
+    }
+
+    fn latency(&mut self, counts: &Counts) {
+        let took = "toolcrib_execution_duration_seconds";
+        self.family(took, "histogram", "Time from a call of a tool to its result, what runs it included.");
+        let (by_bound, micros) = counts.latency();
+        let mut total = 0;
+        for (index, count) in by_bound.into_iter().enumerate() {
+            total += count;
+            let bound = BOUNDS.get(index).map_or("+Inf".into(), |bound| (*bound as f64 / 1e6).to_string());
+            self.sample(&format!("{took}_bucket"), &format!("le=\"{bound}\""), total);
+        }
+        let _ = writeln!(self.0, "{took}_sum {}", micros as f64 / 1e6);
+        self.sample(&format!("{took}_count"), "", total);
+    }
+
+    /// Whether what happens is written down.
+    pub(super) fn state(&mut self, health: &Health) {
+        let lost = "toolcrib_state_lost_events_total";
+        self.family(lost, "counter", "Events that could not be written down.");
+        self.sample(lost, "", health.lost);
+        let gauges = [
+            ("toolcrib_state_writable", "1 when the last write was done.", u64::from(health.problem.is_none())),
+            (
+                "toolcrib_state_volatile",
+                "1 when it is in memory, and gone when the process ends.",
+                u64::from(health.is_volatile),
+            ),
+        ];
+        for (name, help, value) in gauges {
+            self.family(name, "gauge", help);
+            self.sample(name, "", value);
+        }
+    }
+}
+
+/// The value of a label.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
