@@ -30,12 +30,14 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     println!("{:<34}  {:>9}  {:>9}  {:>7}", "calls", "ours µs", "floor µs", "ratio");
     for file in generated::catalogs(folder.path()) {
-        let at = file.with_extension("toml");
-        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_string();
+        let name = file.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_string();
+        let at = folder.path().join(&name);
         let overlay =
             "[[overlay]]\nmatch = [\"*\"]\nbackend = { type = \"static\", content = { id = \"task_1\" } }\n";
-        let text = format!("[exec]\nallow = \"destructive\"\n[[source]]\npath = \"{name}\"\n{overlay}");
-        std::fs::write(&at, text).expect("a file");
+        let text =
+            format!("[exec]\nallow = \"destructive\"\n[[source]]\npath = \"../{name}.json\"\n{overlay}");
+        std::fs::create_dir_all(&at).expect("a folder");
+        std::fs::write(at.join("toolcrib.toml"), text).expect("a file");
         for (what, state) in [
             ("trace in memory", Sqlite::in_memory()),
             ("trace in a file", Sqlite::open(&folder.path().join(format!("{name}.db"))).expect("a file")),

@@ -13,6 +13,9 @@ use crate::provider::call::{Repair, RepairKind, fitted};
 use crate::refusal::ErrorCode;
 use crate::tool::clean_line;
 
+/// How often what is right now may show what else is not.
+const ROUNDS: usize = 3;
+
 /// Arguments that may be run.
 #[derive(Debug, Default)]
 pub(super) struct Fitted {
@@ -50,8 +53,7 @@ pub(super) fn fit(
         }
         Err(wrong) => {
             let (base, depth) = unwrapped(tool, &arguments);
-            let at_base = tool.parameters.violations(base);
-            let repair = mended(tool, base, &at_base);
+            let repair = put_right(tool, base);
             if let Some((mended, how)) = &repair
                 && let Ok((arguments, repaired)) = fitted(tool, mended.clone())
             {
@@ -66,6 +68,19 @@ pub(super) fn fit(
             Err(Box::new((arguments, failure)))
         }
     }
+}
+
+/// Arguments whose names and values were put right, and how: under its right name a value shows what is wrong with it.
+fn put_right(tool: &Tool, given: &Value) -> Option<(Value, Vec<String>)> {
+    let mut wrong = tool.parameters.violations(given);
+    let (mut value, mut how) = mended(tool, given, &wrong)?;
+    for _ in 0..ROUNDS {
+        wrong = tool.parameters.violations(&value);
+        let Some((better, more)) = mended(tool, &value, &wrong) else { break };
+        value = better;
+        how.extend(more);
+    }
+    Some((value, how))
 }
 
 /// What stands where arguments are due, as an object.

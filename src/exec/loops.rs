@@ -12,7 +12,7 @@ const STOP: u32 = 3;
 /// Counts a failure in its session, and says more the more often it was made.
 pub(super) async fn answer(call: &Call, failure: &mut Failure) {
     let Some(session) = call.host.caller().session() else { return };
-    // A caller that polls for somebody else's answer, or was just told to read, makes no mistake.
+    // Who was just told to read has made no mistake yet.
     let code = failure.code;
     if code == ErrorCode::DocRequired {
         return;
@@ -29,7 +29,7 @@ pub(super) async fn answer(call: &Call, failure: &mut Failure) {
         let (_, tool) = call.tool.as_ref()?;
         Some(of_tool(tool, Wanted { format, examples: true, schemas: format == Format::Full }))
     };
-    if misfits >= STOP {
+    if misfits >= STOP && call.tool.is_some() {
         failure.help = help(Format::Full);
         failure.next_action = format!(
             "this op has been sent {misfits} times with arguments that do not fit: read all of `help` before the next call, and copy `example`"

@@ -41,6 +41,8 @@ pub enum Limit {
     Changes,
 }
 
+/// Longer ones are no names, and are not repeated.
+const LONGEST_OP: usize = 1000;
 /// The longest idempotency key.
 const LONGEST_KEY: usize = 200;
 /// What the fields are called.
@@ -56,16 +58,18 @@ impl Request {
         let mut request = Self { function, limit, ..Self::default() };
         let mut fields = request.fields(given)?;
         request.rename(&mut fields);
-        request.op =
-            match fields.shift_remove("op") {
-                Some(Value::String(op)) if !op.trim().is_empty() => op.trim().to_string(),
-                Some(Value::String(_)) | None | Some(Value::Null) => {
-                    let next = "send `op` and `args`; find the op with tool_search or tool_help";
-                    return Err(Failure::invalid("`op` is missing: which tool is to be called?", next)
-                        .field("/op", "missing required property \"op\"", Some("string")));
-                }
-                Some(_) => return Err(of_another_type("op", "a string such as `onto.task.list`", "string")),
-            };
+        request.op = match fields.shift_remove("op") {
+            Some(Value::String(op)) if !op.trim().is_empty() => op.trim().chars().take(LONGEST_OP).collect(),
+            Some(Value::String(_)) | None | Some(Value::Null) => {
+                let next = "send `op` and `args`; find the op with tool_search or tool_help";
+                return Err(Failure::invalid("`op` is missing: which tool is to be called?", next).field(
+                    "/op",
+                    "missing required property \"op\"",
+                    Some("string"),
+                ));
+            }
+            Some(_) => return Err(of_another_type("op", "a string such as `onto.task.list`", "string")),
+        };
         request.args = fields.shift_remove("args").unwrap_or_default();
         request.idempotency_key = match fields.shift_remove("idempotency_key") {
             None | Some(Value::Null) => None,

@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// What comes of what was given to `function`, which runs such calls as `limit` says.
 pub async fn answer(host: Arc<dyn Host>, function: &'static str, limit: Limit, given: Value) -> Done {
-    let named = given.get("op").and_then(Value::as_str).unwrap_or_default().to_string();
+    let named = given.get("op").and_then(Value::as_str).unwrap_or_default().chars().take(80).collect();
     match Request::read(function, limit, given) {
         Ok(request) => run(host, request).await,
         Err(mut failure) => {

@@ -26,6 +26,7 @@ mod trace;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -69,6 +70,9 @@ enum Perhaps {
 /// An answer that is waited for.
 type Later = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
 
+/// How much later than a tool whoever waits for it gives up.
+const AFTER: Duration = Duration::from_secs(5);
+
 /// Every function, in the order in which lists show them.
 const ALL: [Function; 14] = [
     Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) },
@@ -106,6 +110,19 @@ impl Function {
     /// Its definition: description, schema of its arguments, example.
     pub fn definition(&self) -> Option<&'static Tool> {
         catalog::functions().named(self.name)
+    }
+
+    /// How long it may take by itself: nothing but for those that run tools.
+    pub fn time(&self, context: &Context) -> Duration {
+        let exec = &context.edition.catalog().config.exec;
+        let seconds = match self.name {
+            "tool_batch" => exec.batch_seconds,
+            // One with a key may wait as long for another before it is run.
+            name if name.starts_with("tool_exec") => exec.call_seconds.saturating_mul(2),
+            "call_tool" => exec.call_seconds,
+            _ => return Duration::ZERO,
+        };
+        Duration::from_secs(seconds) + AFTER
     }
 
     /// Answers a call. `arguments` is what the caller gave, checked here; they may name the session that it belongs to.

@@ -2,11 +2,15 @@
 //! what a function may do.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::{Answer, Context, Later, Refusal};
-use crate::exec::{self, Done, Limit};
+use super::{Answer, Context, Function, Later, Refusal};
+use crate::exec::{self, Done, Failure, Limit, Outcome};
+
+/// The function that reads on.
+const READ: &str = "read_result";
 
 /// Answers a call.
 pub(super) fn run(context: Context, input: Value) -> Later {
@@ -29,7 +33,42 @@ async fn answer(
     limit: Limit,
     input: Value,
 ) -> Result<Answer, Refusal> {
+    if let Some(done) = rest(&context, &input).await {
+        return Ok(enveloped(done));
+    }
     Ok(enveloped(exec::answer(Arc::new(context), function, limit, input).await))
+}
+
+/// The next part of a long result, for who is shown no function to read it with: `read_result` as an op, unless a tool is
+/// called that.
+async fn rest(context: &Context, input: &Value) -> Option<Done> {
+    let op = input.get("op")?.as_str().filter(|op| *op == READ)?;
+    if context.edition.resolve(op).is_ok() {
+        return None;
+    }
+    let started = Instant::now();
+    let args = input.get("args").cloned().unwrap_or_default();
+    let answer = Function::named(READ)?.call(context, args).await;
+    let mut body = answer.body().clone();
+    body.shift_remove("ok");
+    body.shift_remove("meta");
+    let outcome = match answer.error() {
+        None => Outcome::Result(Value::Object(body)),
+        Some(code) => {
+            let error = body.shift_remove("error").unwrap_or_default();
+            let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+            let mut failure = Failure::new(code, text("message"), text("next_action"));
+            failure.help_path = "root".into();
+            Outcome::Failed(failure)
+        }
+    };
+    let meta = json!({
+        "trace_id": context.trace.id(),
+        "latency_ms": started.elapsed().as_millis() as u64,
+        "warnings": [],
+    });
+    let meta = if let Value::Object(meta) = meta { meta } else { Map::new() };
+    Some(Done { op: op.to_string(), outcome, repaired: Vec::new(), meta })
 }
 
 fn enveloped(done: Done) -> Answer {

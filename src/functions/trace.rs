@@ -159,7 +159,8 @@ fn names(arguments: &Value) -> Vec<String> {
 /// The one thing that is said in the arguments, or all of them.
 fn said(arguments: &Value) -> Cow<'_, Value> {
     let only = arguments.as_object().filter(|fields| fields.len() == 1);
-    let only = only.and_then(|fields| ["query", "name", "path", "tool_id"].iter().find_map(|name| fields.get(*name)));
+    let only = only
+        .and_then(|fields| ["query", "name", "path", "tool_id"].iter().find_map(|name| fields.get(*name)));
     only.map_or(Cow::Borrowed(arguments), Cow::Borrowed)
 }
 

@@ -65,6 +65,8 @@ impl Passing<'_> {
     /// Calls the function.
     pub async fn call(self, context: &Context, arguments: Value) -> Result<Answer, Stopped> {
         let Gate { time, metrics, .. } = self.gate;
+        // What runs tools keeps a time of its own, and says more when it is over.
+        let time = (*time).max(self.function.time(context));
         let mut calling = pin!(self.function.call(context, arguments));
         // What comes from memory is there at once, and needs no clock.
         let at_once = poll_fn(|context| match calling.as_mut().poll(context) {
@@ -73,7 +75,7 @@ impl Passing<'_> {
         });
         let answer = match at_once.await {
             Some(answer) => Ok(answer),
-            None => timeout(*time, calling).await,
+            None => timeout(time, calling).await,
         };
         let outcome = answer.as_ref().map_or(CallOutcome::Timeout, |answer| answer.error().into());
         metrics.called(self.function, outcome);
@@ -85,7 +87,7 @@ impl Passing<'_> {
             session = context.caller.session.as_deref(),
             "called"
         );
-        answer.map_err(|_| Stopped::Timeout(*time))
+        answer.map_err(|_| Stopped::Timeout(time))
     }
 }
 

@@ -67,6 +67,11 @@ fn table() -> Vec<Row> {
         ("expand_tool", json!({"tool_id": "create_issue"}), None),
         ("expand_tool", json!({"tool_id": "creat_issue"}), Some("TOOL_NOT_FOUND")),
         ("call_tool", json!({"tool_id": "get_me"}), Some("NO_BACKEND")),
+        ("tool_exec", json!({"op": "get_me", "args": {}}), Some("NO_BACKEND")),
+        ("tool_exec", json!({"op": "create_issue"}), Some("VALIDATION_ERROR")),
+        ("tool_exec", json!({"op": "github.create_isue", "args": {}}), Some("NOT_FOUND")),
+        ("tool_exec", json!({}), Some("VALIDATION_ERROR")),
+        ("read_result", json!({"cursor": "made up"}), Some("VALIDATION_ERROR")),
         ("call_tool", json!({"tool_id": "create_issue", "arguments": {}}), Some("VALIDATION_ERROR")),
     ]);
     table
@@ -126,11 +131,36 @@ pub fn on_command_line(catalog: &str, function: &str, arguments: &Value) -> (Val
     (serde_json::from_slice(&run.stdout).unwrap(), run.status.code().unwrap())
 }
 
+/// An answer without what differs from call to call.
+fn masked(mut answer: Value) -> Value {
+    match &mut answer {
+        Value::Object(fields) => {
+            for (name, field) in fields.iter_mut() {
+                *field = match name.as_str() {
+                    "trace_id" | "latency_ms" => Value::Null,
+                    _ => masked(field.take()),
+                };
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = masked(item.take())),
+        _ => {}
+    }
+    answer
+}
+
+/// The same for a text that holds it.
+fn masked_text(text: &str) -> String {
+    match serde_json::from_str::<Value>(text) {
+        Ok(answer) => masked(answer).to_string(),
+        Err(_) => text.to_string(),
+    }
+}
+
 /// The answer as a model reads it.
 fn as_text(catalog: &str, function: &str, arguments: &Value) -> String {
     let arguments = arguments.to_string();
     let run = program(&["call", function, &arguments, "--text", "--catalog", catalog]).output().unwrap();
-    String::from_utf8(run.stdout).unwrap().trim_end().to_string()
+    masked_text(String::from_utf8(run.stdout).unwrap().trim_end())
 }
 
 /// A catalog with every door to it open.
@@ -172,6 +202,7 @@ impl Doors {
         assert_eq!(answer["error"]["code"].as_str(), error, "{arguments}: {answer}");
         let is_ok = error.is_none();
         assert_eq!((answer["ok"].as_bool(), code), (Some(is_ok), i32::from(!is_ok)), "{arguments}");
+        let answer = masked(answer);
         let text = as_text(&self.catalog, function, &arguments);
 
         let http = self.server.post(function, arguments.to_string());
@@ -180,10 +211,11 @@ impl Doors {
             Some("NOT_FOUND" | "TOOL_NOT_FOUND" | "UNKNOWN_PATH" | "NO_MATCH_IN_CATEGORY") => 404,
             Some("AMBIGUOUS") => 409,
             Some("NO_BACKEND") => 501,
+            Some("PERMISSION_DENIED") => 403,
             Some(_) => 400,
         };
         assert_eq!(http.status(), status, "{arguments}");
-        assert_eq!(http.json::<Value>().unwrap(), answer, "HTTP differs for {arguments}");
+        assert_eq!(masked(http.json().unwrap()), answer, "HTTP differs for {arguments}");
         assert_eq!(self.in_markdown(function, &arguments), text, "HTTP as markdown differs for {arguments}");
 
         for (door, client) in &self.clients {
@@ -192,11 +224,16 @@ impl Doors {
             let result = self.runtime.block_on(client.call_tool(call)).unwrap();
             let result = serde_json::to_value(result).unwrap();
             assert_eq!(result["isError"].as_bool().unwrap_or(false), !is_ok, "{door}, {arguments}: {result}");
-            assert_eq!(result["content"][0]["text"], text, "{door} differs for {arguments}");
+            let told = masked_text(result["content"][0]["text"].as_str().unwrap());
+            assert_eq!(told, text, "{door} differs for {arguments}");
             assert_eq!(result["content"].as_array().unwrap().len(), 1);
             let is_json = serde_json::from_str::<Value>(&text).is_ok();
-            let data = is_json.then_some(&answer);
-            assert_eq!(result.get("structuredContent"), data, "{door} differs for {arguments}");
+            let data = is_json.then(|| answer.clone());
+            assert_eq!(
+                result.get("structuredContent").cloned().map(masked),
+                data,
+                "{door} differs for {arguments}"
+            );
         }
     }
 
@@ -204,7 +241,7 @@ impl Doors {
     fn in_markdown(&self, function: &str, arguments: &Value) -> String {
         let asking = client().post(self.server.url(&format!("/v1/{function}")));
         let asking = asking.header("accept", "text/markdown").header("content-type", "application/json");
-        asking.body(arguments.to_string()).send().unwrap().text().unwrap().trim_end().to_string()
+        masked_text(asking.body(arguments.to_string()).send().unwrap().text().unwrap().trim_end())
     }
 
     pub fn close(self) {
@@ -219,6 +256,31 @@ impl Doors {
 fn every_door_gives_the_same_answer() {
     let doors = Doors::open(github());
     table().into_iter().chain(picks()).for_each(|row| doors.compare(row));
+    doors.close();
+}
+
+#[test]
+fn every_door_runs_the_same_calls() {
+    let folder = fixture::folder(&[("tools.json", crate::exec::TOOLS)]);
+    let doors = Doors::open(fixture::text(folder.path()).to_string());
+    let task = json!({"project_id": "p", "title": "Buy nails"});
+    for row in [
+        ("tool_exec", json!({"op": "tasks", "args": {"stateKey": "To do"}}), None),
+        ("tool_exec", json!({"op": "create_task", "args": task, "dry_run": true}), None),
+        ("tool_exec", json!({"op": "create_task", "args": task}), Some("PERMISSION_DENIED")),
+        (
+            "tool_batch",
+            json!({"calls": [
+                {"function": "tool_exec", "input": {"op": "tasks", "args": {}}},
+                {"function": "tool_exec", "input": {"op": "open_note", "args": {"note_id": {"$from": 0, "pointer": "/result/tasks/0/id"}}}},
+                {"function": "tool_exec", "input": {"op": "create_task", "args": {}}},
+            ]}),
+            None,
+        ),
+        ("tool_batch", json!({"calls": []}), Some("VALIDATION_ERROR")),
+    ] {
+        doors.compare(row);
+    }
     doors.close();
 }
 

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod batch;
+mod buildos;
 mod errors;
 mod gates;
 mod once;

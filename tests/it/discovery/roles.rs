@@ -162,10 +162,11 @@ fn the_command_line_shows_what_a_role_sees() {
 
 #[test]
 fn the_configuration_says_which_functions_are_listed_and_all_can_be_called() {
-    let gateway = vec!["read_tool_doc", "tool_search"];
+    let gateway = vec!["tool_search", "tool_help", "tool_exec", "tool_batch"];
     let protocol = ["list", "search_nodes", "search_tool_by_category", "expand_tool", "call_tool"];
     let discovery = [vec!["read_tool_doc"], protocol.to_vec()].concat();
-    let all = [gateway.clone(), protocol.to_vec(), vec!["pick"]].concat();
+    let ours = [vec!["read_tool_doc"], gateway.clone(), vec!["read_result"]];
+    let all = [ours.concat(), protocol.to_vec(), vec!["pick"]].concat();
     let plain = catalog();
     let configured = folder(&[("tools.json", TOOLS), ("toolcrib.toml", "serve.functions = \"discovery\"")]);
     let (plain, configured) = (text(plain.path()), text(configured.path()));

@@ -14,22 +14,29 @@ use super::{Bench, code};
 use crate::fixture;
 use crate::serve::{Server, client};
 
-/// A slow HTTP server that counts what it is asked.
+/// A slow HTTP server that keeps what it is asked, first line and body.
 pub struct Slow {
     pub url: String,
-    asked: Arc<Mutex<Vec<String>>>,
+    pub asked: Arc<Mutex<Vec<(String, String)>>>,
 }
+
+/// What it answers to a first line, with how often it was asked.
+type Reply = fn(&str, usize) -> String;
 
 impl Slow {
     pub fn start(delay: Duration) -> Self {
+        Self::answering(delay, |_, number| format!("{{\"id\": \"task_{number}\"}}"))
+    }
+
+    pub fn answering(delay: Duration, reply: Reply) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let asked: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
         let all = Arc::clone(&asked);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let all = Arc::clone(&all);
-                std::thread::spawn(move || answer(stream, delay, &all));
+                std::thread::spawn(move || answer(stream, delay, reply, &all));
             }
         });
         Self { url, asked }
@@ -53,7 +60,7 @@ impl Slow {
     }
 }
 
-fn answer(stream: TcpStream, delay: Duration, asked: &Mutex<Vec<String>>) {
+fn answer(stream: TcpStream, delay: Duration, reply: Reply, asked: &Mutex<Vec<(String, String)>>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     loop {
         let (mut line, mut head, mut length) = (String::new(), String::new(), 0);
@@ -69,13 +76,14 @@ fn answer(stream: TcpStream, delay: Duration, asked: &Mutex<Vec<String>>) {
         }
         let mut body = vec![0; length];
         reader.read_exact(&mut body).unwrap();
+        let first = head.lines().next().unwrap_or_default().to_string();
         let number = {
             let mut asked = asked.lock().unwrap();
-            asked.push(head);
+            asked.push((first.clone(), String::from_utf8(body).unwrap()));
             asked.len()
         };
         std::thread::sleep(delay);
-        let body = format!("{{\"id\": \"task_{number}\"}}");
+        let body = reply(&first, number);
         let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json";
         let _ = write!(&stream, "{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
     }

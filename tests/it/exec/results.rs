@@ -81,6 +81,10 @@ fn cursors_are_for_their_caller_and_not_made_up() {
     let cursor = first["meta"]["more"]["cursor"].as_str().unwrap().to_string();
     let read = |cursor: &str| bench.call("read_result", json!({"cursor": cursor}));
     assert_eq!(read(&cursor)["ok"], true);
+    // Who is shown nothing but tool_exec reads on with that.
+    let as_op = |cursor: &str| bench.run("read_result", json!({"cursor": cursor}));
+    assert_eq!(as_op(&cursor)["result"]["part"], read(&cursor)["part"]);
+    assert_eq!(code(&as_op("made up")), "VALIDATION_ERROR");
     let id = cursor.split('.').next().unwrap();
     for made_up in ["", "x", "re_1", "re_1.", "re_1.i", "re_1.b-1", "re_1.z3", "../../x.b1", "re_é.é1"] {
         let answer = read(made_up);
