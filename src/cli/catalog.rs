@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::{Failure, note};
 use crate::catalog::{self, Checked};
-use crate::config::{self, Deferred, Listed, Surface};
+use crate::config::{self, Deferred, Listed, ServeSurface, Surface};
 use crate::finding::{Finding, Severity, text_report};
 use crate::provider::Provider;
 use crate::sources::mcp::{Environment, contact};
@@ -119,6 +119,11 @@ pub(super) fn surfaces() -> impl TypedValueParser<Value = Surface> {
 /// Reads which functions are listed.
 pub(super) fn function_lists() -> impl TypedValueParser<Value = Listed> {
     named(Listed::ALL.map(Listed::as_str), Listed::parse)
+}
+
+/// Reads what clients are bound.
+pub(super) fn serve_surfaces() -> impl TypedValueParser<Value = ServeSurface> {
+    named(ServeSurface::ALL.map(ServeSurface::as_str), ServeSurface::parse)
 }
 
 /// Reads what is bound of deferred tools.

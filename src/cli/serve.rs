@@ -7,16 +7,16 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
-use super::catalog::{CatalogArgs, counted, function_lists, report_briefly};
+use super::catalog::{CatalogArgs, counted, function_lists, report_briefly, serve_surfaces};
 use super::signals::Signals;
 use super::state::StateArgs;
 use super::{Failure, Outcome, note};
 use crate::catalog::Checked;
-use crate::config::{self, Listed};
+use crate::config::{self, Listed, ServeSurface};
 use crate::finding::{Code, Finding, Severity, text_report};
 use crate::serve::http::{Door, Hosts, Listener};
 use crate::serve::live::Setting;
-use crate::serve::{Live, Tokens, mcp};
+use crate::serve::{Live, Shown, Tokens, mcp};
 use crate::state::State;
 use crate::watch::{Change, Follow, Options};
 
@@ -56,10 +56,19 @@ pub(super) struct Serve {
     /// Listen on an address that others reach, although no token is configured.
     #[arg(long)]
     allow_unauthenticated: bool,
-    /// Which functions MCP clients see: gateway (tool_search and read_tool_doc), discovery (list, search_nodes,
-    /// search_tool_by_category, expand_tool, call_tool and read_tool_doc), or all. Each can be called, whichever are seen.
+    /// What clients are bound: gateway (functions that find, describe and run tools), hybrid (the catalog's tools, those
+    /// that are deferred in short, with tool_search and read_tool_doc), or full (the catalog's tools, whole). Each tool
+    /// and each function can be called, whichever are seen.
+    #[arg(long, value_parser = serve_surfaces(), value_name = "NAME", hide_possible_values = true)]
+    surface: Option<ServeSurface>,
+    /// Which functions the gateway shows: gateway (tool_search, tool_help, tool_exec and tool_batch), discovery (list,
+    /// search_nodes, search_tool_by_category, expand_tool, call_tool and read_tool_doc), or all.
     #[arg(long, value_parser = function_lists(), value_name = "LIST", hide_possible_values = true)]
     functions: Option<Listed>,
+    /// Show tool_exec_read and tool_exec_write in place of tool_exec and tool_batch, so that a client can ask a person
+    /// before it changes anything.
+    #[arg(long)]
+    split_exec: bool,
     /// How the log on stderr is written.
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     log: LogFormat,
@@ -96,8 +105,12 @@ impl Serve {
         let configured = checked.catalog.config.serve.clone();
         let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
         let address = if self.stdio { None } else { Some(self.address(&configured, &tokens)?) };
-        let functions = self.functions.unwrap_or(configured.functions);
-        let setting = Setting { profile: self.profile.clone(), roles: tokens.roles(), functions };
+        let shown = Shown {
+            surface: self.surface.unwrap_or(configured.surface),
+            functions: self.functions.unwrap_or(configured.functions),
+            split_exec: self.split_exec || configured.split_exec,
+        };
+        let setting = Setting { profile: self.profile.clone(), roles: tokens.roles(), shown };
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
         let days = checked.catalog.config.state.days;
         let services = super::services::of_server(&self.catalog, &checked.catalog, Arc::clone(&state));

@@ -65,7 +65,7 @@ impl ServeSurface {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Listed {
-    /// Search and docs.
+    /// Search, help, calls and batches.
     #[default]
     Gateway,
     /// The discovery protocol, and docs.

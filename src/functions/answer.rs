@@ -104,11 +104,12 @@ impl Answer {
     }
 
     pub(super) fn versioned(mut self, registry_version: &str) -> Self {
-        let mut meta = json!({ "registry_version": registry_version });
-        if let Some(semantic) = self.semantic.take() {
-            meta["semantic"] = semantic.into();
-        }
+        let semantic = self.semantic.take();
         if let Body::Own(fields) = &mut self.body {
+            let mut meta = json!({ "registry_version": registry_version });
+            if let Some(semantic) = semantic {
+                meta["semantic"] = semantic.into();
+            }
             match (fields.get_mut("meta"), meta) {
                 (Some(Value::Object(told)), Value::Object(meta)) => told.extend(meta),
                 (_, meta) => {

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
-use super::discovery;
+use super::{discovery, tool_help};
 use crate::catalog::{Catalog, Profile, ProfileTool, Resolved, Tool, Tree};
 use crate::render::{Doc, Docs, TemplateError, Templates};
 use crate::search::semantic::{self, Slot};
@@ -33,6 +33,7 @@ pub struct Edition {
     making: tokio::sync::Mutex<()>,
     expanded: Vec<OnceLock<Bytes>>,
     weight: OnceLock<u64>,
+    help: tool_help::Kept,
 }
 
 /// The doc of one tool.
@@ -83,6 +84,7 @@ impl Edition {
         });
         let pages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
         let expanded = catalog.tools.iter().map(|_| OnceLock::new()).collect();
+        let help = tool_help::Kept::of(catalog.tools.len());
         let profile = profile.map(ToString::to_string);
         let (index, search, meaning) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (tree, categories) = (OnceLock::new(), OnceLock::new());
@@ -95,6 +97,7 @@ impl Edition {
             templates,
             pages,
             expanded,
+            help,
             catalog,
             index,
             search,
@@ -266,6 +269,11 @@ impl Edition {
             let bytes = |tool: &Tool| tool.name.len() + tool.description.len() + schema(tool);
             self.catalog.tools.iter().map(|tool| bytes(tool) as u64).sum::<u64>() / 4
         })
+    }
+
+    /// What is kept of the answers of `tool_help`, and the groups that it tells of.
+    pub(super) fn help(&self) -> &tool_help::Kept {
+        &self.help
     }
 
     /// The place of the tool that a name means: its canonical name, op, safe name or alias.

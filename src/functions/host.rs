@@ -39,20 +39,20 @@ impl Host for Context {
         &*self.services.state
     }
 
-    fn trace_id(&self) -> &str {
-        self.trace.id()
-    }
-
-    fn count(&self, outcome: &str, took: Duration) {
-        self.services.counts.executed(outcome, took);
-    }
-
     fn backends(&self) -> &Backends {
         &self.services.backends
     }
 
     fn shifts(&self) -> bool {
         self.edition.shifts()
+    }
+
+    fn trace_id(&self) -> &str {
+        self.trace.id()
+    }
+
+    fn count(&self, outcome: &str, took: Duration) {
+        self.services.counts.executed(outcome, took);
     }
 
     fn function<'h>(&'h self, name: &'h str, input: Value) -> Answering<'h> {

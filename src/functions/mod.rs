@@ -20,6 +20,7 @@ mod read_result;
 mod read_tool_doc;
 mod tool_batch;
 mod tool_exec;
+mod tool_help;
 mod tool_search;
 mod trace;
 
@@ -54,15 +55,24 @@ enum Handler {
     Later(fn(Context, Value) -> Later),
     /// After waiting, from what was given as it is: it reads that itself.
     AsGiven(fn(Context, Value) -> Later),
+    /// From what is in memory, but for some calls.
+    Perhaps(fn(&Context, Value) -> Perhaps),
+}
+
+/// An answer, or one that is waited for.
+enum Perhaps {
+    Now(Result<Answer, Refusal>),
+    Later(Later),
 }
 
 /// An answer that is waited for.
 type Later = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
 
 /// Every function, in the order in which lists show them.
-const ALL: [Function; 13] = [
+const ALL: [Function; 14] = [
     Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) },
     Function { name: "tool_search", run: Handler::Later(tool_search::run) },
+    Function { name: "tool_help", run: Handler::Perhaps(tool_help::run) },
     Function { name: "tool_exec", run: Handler::AsGiven(tool_exec::run) },
     Function { name: "tool_exec_read", run: Handler::AsGiven(tool_exec::run_reads) },
     Function { name: "tool_exec_write", run: Handler::AsGiven(tool_exec::run_changes) },
@@ -126,6 +136,10 @@ impl Function {
             (Ok(arguments), Handler::Later(run) | Handler::AsGiven(run)) => {
                 run(context.clone(), arguments).await
             }
+            (Ok(arguments), Handler::Perhaps(run)) => match run(context, arguments) {
+                Perhaps::Now(answer) => answer,
+                Perhaps::Later(answer) => answer.await,
+            },
         };
         let answer = answer.map_err(|refusal| arguments::with_example(refusal, self.definition()));
         answer.unwrap_or_else(Answer::from).versioned(&context.edition.catalog().version)

@@ -1,8 +1,31 @@
 //! Help on ops, groups and entities: short and full, made for models (HELP-1..3).
+//!
+//! 1. [`of_tool`] tells of one op: [`short`], what a call needs and no more than [`SHORT`] tokens; [`full`], all there is.
+//!    Both write its arguments with [`arguments`], whose types are in the words of [`types`], and a line of [`usage`].
+//! 2. [`Groups`] are what ops and categories make: the directory. [`directory`] tells of one of them in [`DIRECTORY`] tokens.
 
-use serde_json::{Map, Value};
+mod arguments;
+mod directory;
+mod full;
+mod groups;
+mod short;
+mod types;
+mod usage;
 
-use crate::catalog::Tool;
+use serde_json::{Map, Value, json};
+
+use crate::catalog::{Callable, Tool};
+use crate::tool::{NoSchemaMode, clean_line};
+
+pub use directory::{beginning, directory};
+pub use groups::{Group, Groups, Only};
+pub use usage::usage;
+
+/// The most o200k tokens of a short answer on an op, unless what a call cannot do without takes more.
+pub const SHORT: usize = 250;
+
+/// The most o200k tokens of a short answer on a group.
+pub const DIRECTORY: usize = 400;
 
 /// How much is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +49,75 @@ pub struct Wanted {
 }
 
 /// Help on one tool: `summary, usage, args, notes, policy, examples, call`.
-pub fn of_tool(tool: &Tool, _: Wanted) -> Map<String, Value> {
-    let call = tool.call.clone().map_or(Value::Null, Value::Object);
-    Map::from_iter([("summary".into(), tool.short.as_str().into()), ("call".into(), call)])
+pub fn of_tool(tool: &Tool, wanted: Wanted) -> Map<String, Value> {
+    let mut fields = match wanted.format {
+        Format::Short => short::short(tool),
+        Format::Full => full::full(tool, wanted.examples),
+    };
+    if wanted.schemas {
+        let schema = tool.definition.parameters.as_ref().map(|schema| schema.value());
+        let result = tool.definition.result_schema.as_ref().map(|schema| schema.value());
+        fields.extend(schema.map(|schema| ("schema".to_string(), schema.clone())));
+        fields.extend(result.map(|schema| ("result_schema".to_string(), schema.clone())));
+    }
+    fields
+}
+
+/// What holds for each call of a tool: what it may change, who is asked, whether it can be called at all.
+fn conditions(tool: &Tool) -> Map<String, Value> {
+    let definition = &tool.definition;
+    let (mut asks, mut reason) = (definition.approval == Some(true), None);
+    match tool.parameters.callable() {
+        Callable::Unchecked(NoSchemaMode::HumanApproval) => asks = true,
+        Callable::No(why) => reason = Some(why),
+        _ => {}
+    }
+    let mut fields = Map::new();
+    fields.insert("effect".into(), tool.effect.as_str().into());
+    if asks {
+        fields.insert("approval".into(), "a person approves each call".into());
+    }
+    if definition.dry_run == Some(true) {
+        fields.insert("dry_run".into(), "on unless `dry_run: false` is sent".into());
+    }
+    if definition.deprecated == Some(true) {
+        let instead = definition.replaced_by.as_deref().map(clean_line);
+        fields
+            .insert("deprecated".into(), instead.map_or(true.into(), |other| format!("use {other}").into()));
+    }
+    fields.extend(reason.map(|reason| ("not_callable".to_string(), Value::from(clean_line(reason)))));
+    fields
+}
+
+/// What `tool_exec` takes as it is, where a call could be made.
+fn call(tool: &Tool) -> Option<Value> {
+    tool.call.as_ref().map(|call| json!({ "op": tool.op, "args": call }))
+}
+
+/// The beginning of a text, at most so many characters: whole sentences where one fits, else whole words.
+fn brief(text: &str, most: usize) -> String {
+    let text = clean_line(text);
+    let Some((end, _)) = text.char_indices().nth(most) else { return text };
+    let head = &text[..end];
+    let sentence = head.rmatch_indices(['.', '!', '?', '。']).map(|(at, mark)| at + mark.len());
+    let is_end = |at: &usize| text[*at..].starts_with(' ') || head.len() == *at;
+    if let Some(at) = sentence.into_iter().find(is_end).filter(|at| *at * 3 >= head.len()) {
+        return head[..at].to_string();
+    }
+    let word = head.rfind(' ').filter(|at| *at * 2 >= head.len()).unwrap_or(head.len());
+    format!("{}…", head[..word].trim_end_matches([',', ';', ':', ' ']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::brief;
+
+    #[test]
+    fn a_text_is_cut_after_a_sentence_or_a_word() {
+        assert_eq!(brief("One thing.  And\nmore", 40), "One thing. And more");
+        assert_eq!(brief("One thing. And another thing that is long", 20), "One thing.");
+        assert_eq!(brief("One thing, and another thing that is long", 12), "One thing…");
+        assert_eq!(brief("Version 1.25 of the thing that counts", 12), "Version…");
+        assert_eq!(brief("ééééé", 3), "ééé…");
+    }
 }

@@ -10,9 +10,10 @@ use tokio::sync::watch;
 
 use crate::exec::Caller;
 use super::http::Shelf;
+use super::Shown;
 use super::indexing::Indexing;
 use crate::catalog::Checked;
-use crate::config::{Config, Listed};
+use crate::config::Config;
 use crate::finding::{Finding, Severity};
 use crate::functions::{Context, Edition, Services, Trace};
 use crate::render::Templates;
@@ -42,14 +43,14 @@ pub struct Trouble {
 }
 
 /// What stays the same while catalogs come and go.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Setting {
     /// The profile that is served; the whole catalog when there is none.
     pub profile: Option<String>,
     /// The sets of roles that tokens have, each sorted.
     pub roles: Vec<Vec<String>>,
-    /// Which functions the list of an MCP client shows.
-    pub functions: Listed,
+    /// What the lists of clients show.
+    pub shown: Shown,
 }
 
 /// The running catalog.
@@ -80,7 +81,7 @@ impl Generation {
             let profile = setting.profile.as_deref();
             Edition::new(&catalog, profile, roles, Arc::clone(templates)).map(Arc::new)
         };
-        let whole = Arc::new(Shelf::new(edition(None)?, Arc::clone(&findings)));
+        let whole = Arc::new(Shelf::new(edition(None)?, Arc::clone(&findings), setting.shown));
         let tools = |edition: &Edition| edition.catalog().tools.len();
         let shelf = |roles: &[String]| {
             let restricted = edition(Some(roles))?;
@@ -88,7 +89,7 @@ impl Generation {
                 return Ok::<_, String>(Arc::clone(&whole));
             }
             // Findings name tools, also those that these callers may not see.
-            Ok(Arc::new(Shelf::new(restricted, Arc::from([]))))
+            Ok(Arc::new(Shelf::new(restricted, Arc::from([]), setting.shown)))
         };
         let open = shelf(&[])?;
         let mut by_roles = HashMap::new();
@@ -191,9 +192,9 @@ impl Live {
         &self.services
     }
 
-    /// Which functions the list of an MCP client shows.
-    pub fn listed(&self) -> Listed {
-        self.setting.functions
+    /// What the lists of clients show.
+    pub fn shown(&self) -> Shown {
+        self.setting.shown
     }
 
     /// The current generation.

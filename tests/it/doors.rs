@@ -51,6 +51,13 @@ fn table() -> Vec<Row> {
         ("tool_search", json!({"query": "qzxv jjkw"}), None),
         ("tool_search", json!({"query": "create", "category": "Nowhere"}), Some("UNKNOWN_PATH")),
         ("tool_search", json!({"queries": []}), Some("VALIDATION_ERROR")),
+        ("tool_help", json!({}), None),
+        ("tool_help", json!({"path": "Issues"}), None),
+        ("tool_help", json!({"path": "create_issue", "format": "full", "include_schemas": true}), None),
+        ("tool_help", json!({"paths": ["github.get_me", "github.get_mee"]}), None),
+        ("tool_help", json!({"path": "github.creat_issue"}), Some("NOT_FOUND")),
+        ("tool_help", json!({"path": "session"}), Some("VALIDATION_ERROR")),
+        ("tool_help", json!({"path": "root", "format": "long"}), Some("VALIDATION_ERROR")),
         ("list", json!({}), None),
         ("list", json!({"path": ["github"], "limit": 3}), None),
         ("list", json!({"path": ["Isues"]}), Some("UNKNOWN_PATH")),
@@ -93,6 +100,7 @@ fn table_of_two_servers() -> Vec<Row> {
         (doc, json!({"name": "alpha__search"}), None),
         (doc, json!({"names": ["beta__search", "search"]}), None),
         ("expand_tool", json!({"tool_id": "search"}), Some("AMBIGUOUS")),
+        ("tool_help", json!({"path": "search"}), Some("AMBIGUOUS")),
         ("call_tool", json!({"tool_id": "search"}), Some("AMBIGUOUS")),
     ]
 }

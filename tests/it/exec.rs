@@ -4,6 +4,7 @@ mod arguments;
 mod batch;
 mod errors;
 mod gates;
+mod once;
 mod results;
 mod session;
 
@@ -94,7 +95,7 @@ impl Bench {
         let services =
             Services { state: Arc::clone(&state) as Arc<dyn State>, backends, ..Services::default() };
         let caller = Arc::new(Caller { roles: roles.map(<[String]>::to_vec), ..Caller::default() });
-        let context = Context { edition: Arc::new(edition), services: Arc::new(services), caller, trace: Default::default() };
+        let context = Context { services: Arc::new(services), caller, ..Context::of(Arc::new(edition)) };
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         Self { context, state, runtime, _folder: folder }
@@ -117,6 +118,8 @@ impl Bench {
 
     pub fn call_in(&self, context: &Context, function: &str, input: Value) -> Value {
         let function = Function::named(function).unwrap();
+        // Each call is a request of its own.
+        let context = &Context { trace: Default::default(), ..context.clone() };
         let answer = self.runtime.block_on(function.call(context, input));
         let body = Value::Object(answer.body().clone());
         assert_eq!(body["ok"], answer.is_ok(), "{body}");

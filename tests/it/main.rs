@@ -10,6 +10,7 @@ mod eval;
 mod exec;
 mod fixture;
 mod formats;
+mod help;
 mod hostile;
 mod import;
 mod kill;

@@ -5,6 +5,7 @@ mod client;
 mod hostile;
 mod lines;
 mod resources;
+mod surfaces;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ pub fn live(catalog: &Path) -> Arc<Live> {
 }
 
 fn live_of(checked: Checked) -> Arc<Live> {
-    let setting = Setting { profile: None, roles: Vec::new(), functions: Default::default() };
+    let setting = Setting::default();
     Arc::new(Live::new(checked, setting, templates()).unwrap())
 }
 

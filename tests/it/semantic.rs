@@ -218,7 +218,7 @@ fn several_queries_are_one_question_and_none_is_asked_twice() {
     search(&edition, &services, "quaxolotl");
     server.asked();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let context = Context { edition, services, caller: Arc::default(), trace: Default::default() };
+    let context = Context { services, ..Context::of(edition) };
     let within = |place: usize| place != 1;
     let wanted = |query| Wanted { query, within: Some(&within), limit: 2 };
     let heads = server.heads().matches("POST").count();

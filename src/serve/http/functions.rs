@@ -23,17 +23,70 @@ use super::kept::{Kept, Varies, with};
 use super::negotiate::{Media, preferred};
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
-use crate::finding::nearest;
-use crate::functions::{Answer, Function};
 use crate::exec::Caller;
+use crate::finding::nearest;
+use crate::functions::{Answer, Context, Function};
 use crate::serve::gate::Stopped;
 
-/// `GET /v1`: every function with its definition.
-pub(super) async fn list(request: axum::extract::Request) -> Result<Response, Problem> {
-    let definitions: Vec<Value> = Function::all().iter().map(described).collect();
+/// `GET /v1`: every function with its definition, and the catalog's tools where the surface shows them.
+pub(super) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Extension(caller): Extension<Caller>,
+    request: axum::extract::Request,
+) -> Result<Response, Problem> {
     let (asked, _) = request.into_parts();
-    Kept::new(format!("{}\n", json!({ "functions": definitions })), Media::Json)
-        .answer(&asked, Varies::Encoding)
+    let shelf = Arc::clone(shared.live.now().shelf(&caller));
+    let make = || {
+        let functions: Vec<Value> = Function::all().iter().map(described).collect();
+        let mut listed = json!({ "functions": functions });
+        if shelf.shown().lists_tools() {
+            listed["tools"] = shelf.bound().tools().iter().map(bound).collect();
+        }
+        Kept::new(format!("{listed}\n"), Media::Json)
+    };
+    shelf.called().get_or_init(make).answer(&asked, Varies::Encoding)
+}
+
+/// A tool of the catalog as it is bound.
+fn bound(tool: &rmcp::model::Tool) -> Value {
+    json!({
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": tool.input_schema,
+        "annotations": tool.annotations,
+        "url": format!("/v1/tools/{}", encoded(&tool.name)),
+    })
+}
+
+/// A name as a segment of an address.
+fn encoded(name: &str) -> String {
+    let mut encoded = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => encoded.push(byte.into()),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+/// `POST /v1/tools/NAME`: a tool by any of its names, with its arguments as the body. It takes the way of `tool_exec`.
+pub(super) async fn run(
+    State(shared): State<Arc<Shared>>,
+    Extension(caller): Extension<Caller>,
+    Path(name): Path<String>,
+    request: axum::extract::Request,
+) -> Result<Response, Problem> {
+    let Some(function) = Function::named("tool_exec") else { return Err(unknown("tool_exec")) };
+    let (asked, body) = request.into_parts();
+    let passing = shared.gate.enter(function)?;
+    let given = arguments(&shared, &asked, body).await?;
+    let given = if given.is_null() { json!({}) } else { given };
+    let name = shared.live.now().shelf(&caller).bound().canonical(&name).map_or(name.clone(), str::to_string);
+    let call = json!({ "op": name, "args": given });
+    let context = shared.live.context(&caller);
+    let answer = passing.call(&context, call).await?;
+    Ok(traced(written(&answer, &asked.headers), &context))
 }
 
 fn described(function: &Function) -> Value {
@@ -81,9 +134,7 @@ where
     let arguments = arguments(shared, asked, body).await?;
     let context = shared.live.context(caller);
     let answer = passing.call(&context, arguments).await?;
-    let mut response = written(&answer, &asked.headers);
-    response.headers_mut().extend(HeaderValue::try_from(context.trace.id()).map(|id| (TRACE, id)));
-    Ok(response)
+    Ok(traced(written(&answer, &asked.headers), &context))
 }
 
 impl From<Stopped> for Problem {
@@ -180,6 +231,12 @@ where
         }
     }
     Ok(if whole.is_empty() { only } else { whole.freeze() })
+}
+
+/// The same with what it is known by.
+fn traced(mut response: Response, context: &Context) -> Response {
+    response.headers_mut().extend(HeaderValue::try_from(context.trace.id()).map(|id| (TRACE, id)));
+    response
 }
 
 fn written(answer: &Answer, asked: &HeaderMap) -> Response {

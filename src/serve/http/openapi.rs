@@ -43,6 +43,7 @@ fn document() -> Value {
     for function in Function::all() {
         paths.insert(format!("/v1/{}", function.name()), json!({ "post": call(function) }));
     }
+    paths.insert("/v1/tools/{name}".into(), json!({ "post": run() }));
     for (path, summary, media) in READ {
         paths.insert(path.into(), json!({ "get": read(path, summary, media) }));
     }
@@ -91,6 +92,21 @@ fn call(function: &Function) -> Value {
         "description": tool.map_or("", |tool| tool.description.as_str()),
         "requestBody": { "required": false, "content": { "application/json": body } },
         "responses": { "200": answer, "default": { "$ref": "#/components/responses/Error" } },
+    })
+}
+
+/// `POST /v1/tools/NAME`.
+fn run() -> Value {
+    json!({
+        "operationId": "call_by_name",
+        "summary": "Runs a tool of the catalog, by any of its names, with its arguments as the body; the same as tool_exec",
+        "parameters": [{ "name": "name", "in": "path", "required": true, "schema": { "type": "string" } }],
+        "requestBody": { "required": false, "content": { "application/json": { "schema": { "type": "object" } } } },
+        "responses": {
+            "200": { "description": "What the tool returned, in the envelope of tool_exec.",
+                     "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Answer" } } } },
+            "default": { "$ref": "#/components/responses/Error" },
+        },
     })
 }
 

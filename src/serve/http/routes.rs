@@ -25,6 +25,7 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
         .route("/v1/{function}", post(functions::call))
         .route("/v1/sessions/{session}", get(sessions::told))
         .route("/v1/sessions/{session}/events", get(sessions::followed))
+        .route("/v1/tools/{*name}", post(functions::run))
         .route("/registry.json", get(whole::registry))
         .route("/llms.txt", get(whole::llms))
         .route("/llms-full.txt", get(whole::llms_full))

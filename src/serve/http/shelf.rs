@@ -10,6 +10,8 @@ use crate::catalog::registry;
 use crate::finding::Finding;
 use crate::functions::Edition;
 use crate::render::{Docs, Llms};
+use crate::serve::Shown;
+use crate::serve::mcp::Bound;
 use crate::site::{Site, SiteIndex};
 
 /// With more tools than this, `registry.json` is made anew each time, and not kept.
@@ -27,6 +29,9 @@ pub(in crate::serve) struct Shelf {
     registry: OnceLock<Kept>,
     /// What pages need: style sheets, scripts, and the index of the search.
     files: HashMap<String, OnceLock<Arc<Kept>>>,
+    shown: Shown,
+    bound: OnceLock<Bound>,
+    called: OnceLock<Kept>,
 }
 
 /// What is laid out from all tools.
@@ -42,12 +47,13 @@ pub(super) struct Index {
 
 impl Shelf {
     /// An empty shelf.
-    pub(in crate::serve) fn new(edition: Arc<Edition>, findings: Arc<[Finding]>) -> Self {
+    pub(in crate::serve) fn new(edition: Arc<Edition>, findings: Arc<[Finding]>, shown: Shown) -> Self {
         let docs = edition.catalog().tools.iter().map(|_| OnceLock::new()).collect();
         let (index, registry, site) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let names = edition.templates().assets().keys().map(String::as_str).chain(["search-index.js"]);
         let files = names.map(|name| (name.to_string(), OnceLock::new())).collect();
-        Self { edition, docs, index, registry, site, findings, files }
+        let (bound, called) = (OnceLock::new(), OnceLock::new());
+        Self { edition, docs, index, registry, site, findings, files, shown, bound, called }
     }
 
     /// Whose bodies these are.
@@ -88,6 +94,21 @@ impl Shelf {
             .map(|page| (page.path.clone(), Kept::new(page.markdown.clone(), Media::Markdown)))
             .collect();
         Ok(Index { files, llms, version })
+    }
+
+    /// What the lists of clients show.
+    pub(super) fn shown(&self) -> Shown {
+        self.shown
+    }
+
+    /// The tools that clients are bound.
+    pub(in crate::serve) fn bound(&self) -> &Bound {
+        self.bound.get_or_init(|| Bound::of(&self.edition, self.shown))
+    }
+
+    /// The place of the list of what can be called.
+    pub(super) fn called(&self) -> &OnceLock<Kept> {
+        &self.called
     }
 
     /// What was found in the input.

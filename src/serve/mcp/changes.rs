@@ -1,6 +1,6 @@
 //! News of a new catalog: `subscriptions/listen` on the newer wire, plain notifications on the older one.
 //!
-//! The list of tools is that of our functions and stays as it is; what changes is the list of docs, and docs.
+//! What changes is the list of docs, and docs; the list of tools only where it is that of the catalog's own.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,8 +11,8 @@ use rmcp::{Peer, RoleServer};
 use tokio::sync::watch;
 
 use super::resources;
-use crate::functions::Edition;
 use crate::exec::Caller;
+use crate::functions::Edition;
 use crate::serve::Live;
 
 /// The docs that a client watches, with the version it knows; none of a doc that is not there.
@@ -43,6 +43,12 @@ pub(super) async fn listen(
         {
             return;
         }
+        if live.shown().lists_tools()
+            && context.accepted().tools_list_changed == Some(true)
+            && sink.notify_tool_list_changed().await.is_err()
+        {
+            return;
+        }
         // An edition is not held while a client is slow to take its news.
         let renewed = renewed(&mut watched, &edition());
         for uri in renewed {
@@ -67,6 +73,9 @@ pub(super) async fn tell(
             () = end(Some(ended.clone())) => return,
         }
         if client.notify_resource_list_changed().await.is_err() {
+            return;
+        }
+        if live.shown().lists_tools() && client.notify_tool_list_changed().await.is_err() {
             return;
         }
         let edition = Arc::clone(live.now().edition(&Caller::default()));

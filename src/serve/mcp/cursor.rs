@@ -42,7 +42,7 @@ fn read(cursor: &str) -> Option<String> {
     String::from_utf8(bytes?).ok().filter(|address| address.starts_with(super::uri::ROOT))
 }
 
-fn invalid() -> ErrorData {
+pub(super) fn invalid() -> ErrorData {
     ErrorData::invalid_params("this cursor is not one of ours; start again without a cursor", None)
 }
 

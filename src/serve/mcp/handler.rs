@@ -82,9 +82,13 @@ impl Door {
     /// What the caller may see, and who else may keep the answer.
     fn edition(&self, context: &RequestContext<RoleServer>) -> (Arc<Edition>, CacheScope) {
         let caller = caller(context);
-        let scope = if caller.roles.is_some() { CacheScope::Private } else { CacheScope::Public };
-        (Arc::clone(self.live.now().edition(&caller)), scope)
+        (Arc::clone(self.live.now().edition(&caller)), scope(&caller))
     }
+}
+
+/// Who else may keep an answer.
+fn scope(caller: &Caller) -> CacheScope {
+    if caller.roles.is_some() { CacheScope::Private } else { CacheScope::Public }
 }
 
 /// A gate with the limits that the catalog comes with.
@@ -102,7 +106,7 @@ fn caller(context: &RequestContext<RoleServer>) -> Caller {
 
 impl ServerHandler for Door {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_completions()
             // There are none; but clients ask, and an empty list is an answer that none of them stumbles over.
@@ -111,6 +115,9 @@ impl ServerHandler for Door {
             .enable_resources_list_changed()
             .enable_resources_subscribe()
             .build();
+        if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.live.shown().lists_tools()) {
+            tools.list_changed = Some(true);
+        }
         let server = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"))
             .with_title("toolcrib")
             .with_description("Tool documentation, read when it is needed");
@@ -124,10 +131,11 @@ impl ServerHandler for Door {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let mut result = self.negotiate_initialize(&request)?;
-        result.instructions = Some(instructions::instructions(&self.edition(&context).0, self.live.listed()));
+        result.instructions = Some(instructions::instructions(&self.edition(&context).0, self.live.shown()));
         if self.ended.is_none() {
             // Over HTTP this wire has no stream that news could come on.
             result.capabilities.resources = Some(Default::default());
+            result.capabilities.tools = Some(Default::default());
         }
         Ok(result)
     }
@@ -135,7 +143,7 @@ impl ServerHandler for Door {
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let (edition, scope) = self.edition(&context);
         let info =
-            self.get_info().with_instructions(instructions::instructions(&edition, self.live.listed()));
+            self.get_info().with_instructions(instructions::instructions(&edition, self.live.shown()));
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, info).with_ttl_ms(FRESH_FOR).with_cache_scope(scope))
     }
@@ -145,8 +153,10 @@ impl ServerHandler for Door {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        cursor::none(request)?;
-        Ok(tools::list(self.live.listed(), self.edition(&context).1))
+        let after = cursor::after(request)?;
+        let (caller, generation) = (caller(&context), self.live.now());
+        let scope = scope(&caller);
+        tools::list(self.live.shown(), generation.shelf(&caller).bound(), after.as_deref(), scope)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -168,7 +178,8 @@ impl ServerHandler for Door {
             None => caller.session = caller.session.or_else(|| self.session.clone()),
         }
         let at_hand = self.live.context(&caller);
-        tools::call(&at_hand, self.gate(&context), request).await.map(Into::into)
+        let shelf = Arc::clone(self.live.now().shelf(&caller));
+        tools::call(&at_hand, shelf.bound(), self.gate(&context), request).await.map(Into::into)
     }
 
     async fn list_resources(

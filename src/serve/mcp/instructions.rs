@@ -1,7 +1,8 @@
 //! What a model is told of this server when it connects.
 
-use crate::config::Listed;
+use crate::config::{Listed, ServeSurface};
 use crate::functions::Edition;
+use crate::serve::Shown;
 use crate::tool::clean_line;
 
 /// The most characters that clients are sure to pass on.
@@ -11,25 +12,23 @@ const MAX: usize = 2_000;
 const MAX_NAME: usize = 60;
 
 /// What the server is for, and which groups of tools it knows: as many as there is room for, most populous first.
-pub(super) fn instructions(edition: &Edition, listed: Listed) -> String {
-    let catalog = edition.catalog();
-    let total = catalog.tools.len();
-    let mut text = format!(
-        "Documentation of {total} tool{}, read when it is needed.\n\
-         - Before the first call of a tool, read its documentation with `read_tool_doc`: its arguments, its rules, and a \
-         call that is ready to be used. It takes several names at once.\n\
-         - {}\n\
-         - Names come from there, from the index, the resource toolcrib://tools/README.md, or from your list of tools. Do \
-         not make them up: a name that is wrong is answered with the nearest ones.\n",
-        if total == 1 { "" } else { "s" },
-        match listed {
-            Listed::Gateway => "Find tools by what they do with `tool_search`: say an action and an object.",
-            Listed::Discovery | Listed::All => {
-                "Find tools with `list`, category by category, or with `search_nodes` and `search_tool_by_category`; \
-                 `expand_tool` gives the schemas of one."
-            }
-        },
-    );
+pub(super) fn instructions(edition: &Edition, shown: Shown) -> String {
+    let total = edition.catalog().tools.len();
+    let counted = format!("{total} tool{}", if total == 1 { "" } else { "s" });
+    let mut text = match (shown.surface, shown.functions) {
+        (ServeSurface::Gateway, Listed::Discovery) => discovery(&counted),
+        (ServeSurface::Gateway, _) => gateway(&counted, shown.split_exec),
+        (ServeSurface::Hybrid, _) => format!(
+            "{counted}, some of them in short.\n\
+             - Before the first call of a tool that is told in short, read its documentation with `read_tool_doc`: its \
+             arguments, its rules, and a call that is ready to be used. Do not guess arguments.\n\
+             - Find tools by what they do with `tool_search`: say an action and an object.\n"
+        ),
+        (ServeSurface::Full, _) => format!("{counted}, all in your list. Call them by name.\n"),
+    };
+    if shown.surface != ServeSurface::Full {
+        text.push_str(MANNERS);
+    }
     let groups = groups(edition);
     if groups.is_empty() {
         return text;
@@ -53,6 +52,35 @@ pub(super) fn instructions(edition: &Edition, listed: Listed) -> String {
         more => text.push_str(&format!(", and {more} smaller groups.")),
     }
     text
+}
+
+/// What is asked of a model that changes things (RULE-1).
+const MANNERS: &str = "- Look before you change: search or list first, so that nothing is created twice. Honour the policy of a \
+                       tool; when it does not settle the case, ask one question or leave it.\n\
+                       - When a call fails, read what its error says, correct the arguments, and try once more, not twice.\n";
+
+fn gateway(counted: &str, split_exec: bool) -> String {
+    let (run, several) = match split_exec {
+        true => ("`tool_exec_read` runs one that changes nothing, `tool_exec_write` any other", ""),
+        false => ("`tool_exec` runs one", ", `tool_batch` several in one go"),
+    };
+    format!(
+        "{counted}, behind a gateway: `tool_search` finds ops by what they do, `tool_help` tells how to call one, {run}{several}.\n\
+         - Run an op at once when you know its arguments. Ask `tool_help` first when you are not sure of them, or when you are \
+         asked what you can do: for the op or group you need, rather than for `root`.\n\
+         - Copy the `call` that help gives and change its values. Never send empty `args`, unless help says that the op has \
+         none. Do not make up names: a wrong one is answered with the nearest.\n"
+    )
+}
+
+fn discovery(counted: &str) -> String {
+    format!(
+        "{counted}, to be found category by category.\n\
+         - Find tools with `list`, or with `search_nodes` and `search_tool_by_category`; `expand_tool` gives the schemas of \
+         one, `read_tool_doc` its documentation, and `call_tool` runs it.\n\
+         - Before the first call of a tool, expand it or read its documentation. Do not make up names: a wrong one is \
+         answered with the nearest.\n"
+    )
 }
 
 /// The categories with the number of tools in each, most populous first.

@@ -1,10 +1,11 @@
 //! The MCP door: our functions as tools, the docs as resources, both wires (2025-11-25 and 2026-07-28), over HTTP and stdio.
 //!
 //! 1. [`handler`] answers requests, whichever way they came. It is all that knows the SDK's `ServerHandler`.
-//! 2. [`tools`] lists and calls the functions; [`resources`] lists and reads the docs, page by page ([`cursor`]).
+//! 2. [`tools`] lists and calls the functions, and the catalog's tools as they are [`bound`]; [`resources`] lists and reads the docs, page by page ([`cursor`]).
 //! 3. [`instructions`] tells a model what this server is for; [`changes`] tells clients of a new catalog.
 //! 4. [`http`] is the endpoint for a router, [`stdio`] the same over the standard streams ([`lines`]).
 
+mod bound;
 mod changes;
 mod complete;
 mod cursor;
@@ -26,6 +27,7 @@ use crate::functions::Edition;
 #[cfg(feature = "conformance")]
 pub use fixtures::Fixtures;
 pub use handler::Door;
+pub(super) use bound::Bound;
 pub use http::{Options, Service, service};
 pub use stdio::{stdio, streams};
 

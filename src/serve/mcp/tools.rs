@@ -1,23 +1,34 @@
-//! Our functions as MCP tools. Which of them are listed depends on the configuration alone, and all of them can be called:
-//! the list is the same for every caller and every catalog, and only answers differ.
+//! What clients may call: our functions, and the catalog's own tools by name, which take the way of `tool_exec`. What is
+//! listed depends on the configuration, and of the catalog's tools on the caller's roles, never on earlier calls. What is
+//! not listed can be called all the same.
 
 use std::sync::{Arc, LazyLock};
 
 use rmcp::ErrorData;
-use rmcp::model::{CacheScope, CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, Tool};
-use serde_json::{Value, json};
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, Tool, ToolAnnotations,
+};
+use serde_json::{Map, Value, json};
 
-use super::{FRESH_FOR, meta};
-use crate::catalog::{Profile, ProfileTool, functions};
-use crate::config::{Listed, Surface};
-use crate::functions::{Answer, Context, Function};
+use super::bound::Bound;
+use super::{FRESH_FOR, cursor, meta, uri};
+use crate::catalog::{Profile, ProfileTool, Resolved, functions};
+use crate::config::Surface;
+use crate::finding::nearest;
+use crate::functions::{Answer, Context, Edition, Function};
 use crate::provider::{self, Provider};
-use crate::serve::Gate;
 use crate::serve::gate::Stopped;
+use crate::serve::{Gate, Shown};
 use crate::tool::DescriptionMode;
 
-/// The definitions, as `payload` writes them for MCP.
-static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+/// How many tools one answer lists.
+const PER_PAGE: usize = 200;
+
+/// Functions that may run any tool.
+const RUNNERS: [&str; 4] = ["tool_exec", "tool_exec_write", "tool_batch", "call_tool"];
+
+/// The definitions of our functions, as `payload` writes them for MCP.
+static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let tools = Function::all().iter().filter_map(Function::definition);
     let tools = tools.map(|tool| ProfileTool { tool, mode: DescriptionMode::Full }).collect();
     let profile = Profile { name: None, description: None, tools, picked: false };
@@ -39,52 +50,115 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         {
             tool.input_schema = Arc::new(schema.clone());
         }
+        if RUNNERS.contains(&&*tool.name) {
+            tool.annotations = Some(ToolAnnotations::new().read_only(false).destructive(true));
+        }
     }
     tools
 });
 
-/// The tools that are listed, on one page.
-pub(super) fn list(listed: Listed, scope: CacheScope) -> ListToolsResult {
-    let tools = TOOLS.iter().filter(|tool| is_listed(listed, &tool.name)).cloned().collect();
-    ListToolsResult::with_all_items(tools).with_ttl_ms(FRESH_FOR).with_cache_scope(scope)
+/// One page of what is listed: our functions, then the catalog's tools.
+pub(super) fn list(
+    shown: Shown,
+    bound: &Bound,
+    after: Option<&str>,
+    scope: CacheScope,
+) -> Result<ListToolsResult, ErrorData> {
+    // A tool of the catalog that is listed keeps its name.
+    let functions =
+        FUNCTIONS.iter().filter(|tool| shown.lists(&tool.name) && bound.canonical(&tool.name).is_none());
+    let all: Vec<&Tool> = functions.chain(bound.tools()).collect();
+    let from = after.map_or(Ok(0), |after| following(&all, after))?;
+    let to = all.len().min(from + PER_PAGE);
+    let tools = all[from..to].iter().map(|&tool| tool.clone()).collect();
+    let mut result = ListToolsResult::with_all_items(tools).with_ttl_ms(FRESH_FOR).with_cache_scope(scope);
+    let last = all[from..to].last().filter(|_| to < all.len());
+    result.next_cursor = last.map(|last| cursor::following(&format!("{}list/{to}/{}", uri::ROOT, last.name)));
+    Ok(result)
 }
 
-fn is_listed(listed: Listed, name: &str) -> bool {
-    match listed {
-        Listed::Gateway => ["read_tool_doc", "tool_search"].contains(&name),
-        Listed::Discovery => !["tool_search", "pick"].contains(&name),
-        Listed::All => true,
-    }
+/// Where a list goes on: after the tool that was shown last, or at its place where it has gone.
+fn following(all: &[&Tool], after: &str) -> Result<usize, ErrorData> {
+    let told = after.strip_prefix(uri::ROOT).and_then(|rest| rest.strip_prefix("list/")?.split_once('/'));
+    let (place, name) = told
+        .and_then(|(place, name)| Some((place.parse::<usize>().ok()?, name)))
+        .ok_or_else(cursor::invalid)?;
+    let known = all.iter().position(|tool| tool.name == name).map(|position| position + 1);
+    Ok(known.unwrap_or(place).min(all.len()))
 }
 
-/// The tool of this name.
+/// The tool of this name, among our functions.
 pub(super) fn named(name: &str) -> Option<Tool> {
-    TOOLS.iter().find(|tool| tool.name == name).cloned()
+    FUNCTIONS.iter().find(|tool| tool.name == name).cloned()
 }
 
 /// Answers a call. What is wrong with the arguments is an answer for the model; that there is no such tool is not.
 pub(super) async fn call(
     context: &Context,
+    bound: &Bound,
     gate: &Gate,
     request: CallToolRequestParams,
 ) -> Result<CallToolResult, ErrorData> {
-    let Some(function) = Function::named(&request.name) else {
-        let known: Vec<&str> = Function::all().iter().map(Function::name).collect();
-        let shown: String = request.name.chars().take(80).collect();
-        let shown = crate::tool::clean_line(&shown);
-        let message = format!("there is no tool {shown}; tools are: {}", known.join(", "));
-        return Err(ErrorData::invalid_params(message, None));
+    let given = request.arguments.map_or(Value::Null, Value::Object);
+    let mut result = match meant(&context.edition, bound, &request.name) {
+        Some(Meant::Function(function)) => {
+            let answer = answer(gate, context, function, given).await;
+            answer.map_or_else(refused, |answer| answered(&answer))
+        }
+        Some(Meant::Tool(function, name)) => {
+            let given = if given.is_null() { json!({}) } else { given };
+            let answer = answer(gate, context, function, json!({ "op": name, "args": given })).await;
+            answer.map_or_else(refused, |answer| ran(&answer))
+        }
+        None => return Err(unknown(&context.edition, &request.name)),
     };
-    let arguments = request.arguments.map_or(Value::Null, Value::Object);
-    let answer = match gate.enter(function) {
-        Ok(passing) => passing.call(context, arguments).await,
-        Err(stopped) => Err(stopped),
-    };
-    let mut result = answer.map_or_else(refused, |answer| answered(&answer));
     let mut about = meta(&context.edition);
     about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
     result.meta = Some(about);
     Ok(result)
+}
+
+/// What a name means.
+enum Meant<'a> {
+    /// A function of ours.
+    Function(&'static Function),
+    /// A tool, which this function runs.
+    Tool(&'static Function, &'a str),
+}
+
+/// A tool that is listed under the name comes first, then our functions, then tools by any of their names.
+fn meant<'a>(edition: &Edition, bound: &'a Bound, name: &'a str) -> Option<Meant<'a>> {
+    let run = |name| Function::named("tool_exec").map(|function| Meant::Tool(function, name));
+    if let Some(name) = bound.canonical(name) {
+        return run(name);
+    }
+    if let Some(function) = Function::named(name) {
+        return Some(Meant::Function(function));
+    }
+    match edition.catalog().resolve(name) {
+        Resolved::Unknown(_) => None,
+        _ => run(name),
+    }
+}
+
+async fn answer(
+    gate: &Gate,
+    context: &Context,
+    function: &'static Function,
+    given: Value,
+) -> Result<Answer, Stopped> {
+    gate.enter(function)?.call(context, given).await
+}
+
+fn unknown(edition: &Edition, name: &str) -> ErrorData {
+    let shown: String = name.chars().take(80).collect();
+    let shown = crate::tool::clean_line(&shown);
+    let ours: Vec<&str> = Function::all().iter().map(Function::name).collect();
+    let tools = edition.catalog().tools.iter().map(|tool| tool.name.as_str());
+    let near = nearest(name, tools.chain(ours.iter().copied()));
+    let near = if near.is_empty() { String::new() } else { format!("; nearest: {}", near.join(", ")) };
+    let message = format!("there is no tool {shown}{near}; functions are: {}", ours.join(", "));
+    ErrorData::invalid_params(message, None)
 }
 
 /// Why there is no answer, in the words of the HTTP door. It is for the model, which can wait, or ask for less.
@@ -101,5 +175,28 @@ fn answered(answer: &Answer) -> CallToolResult {
     let text = vec![ContentBlock::text(answer.text())];
     let mut result = if answer.is_ok() { CallToolResult::success(text) } else { CallToolResult::error(text) };
     result.structured_content = (!answer.is_markdown()).then(|| Value::Object(answer.body().clone()));
+    result
+}
+
+/// What is told of every call, and of no use to a model.
+const PLAIN: [&str; 3] = ["trace_id", "latency_ms", "registry_version"];
+
+/// What a tool has returned, as if the client had called it itself; what else there is to know of the call follows in a
+/// block of its own. An error is the whole envelope.
+fn ran(answer: &Answer) -> CallToolResult {
+    let body = answer.body();
+    let Some(returned) = body.get("result").filter(|_| answer.is_ok()) else { return answered(answer) };
+    let text = returned.as_str().map_or_else(|| returned.to_string(), str::to_string);
+    let mut content = vec![ContentBlock::text(text)];
+    let is_telling = |(name, value): &(&String, &Value)| {
+        !PLAIN.contains(&name.as_str()) && !value.as_array().is_some_and(Vec::is_empty)
+    };
+    let told = body.get("meta").and_then(Value::as_object).into_iter().flatten().filter(is_telling);
+    let told: Map<String, Value> = told.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if !told.is_empty() {
+        content.push(ContentBlock::text(json!({ "meta": told }).to_string()));
+    }
+    let mut result = CallToolResult::success(content);
+    result.structured_content = Some(returned).filter(|returned| returned.is_object()).cloned();
     result
 }

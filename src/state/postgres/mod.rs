@@ -160,7 +160,11 @@ impl State for Postgres {
     }
 
     fn events<'a>(&'a self, wanted: &'a Events) -> Pending<'a, Vec<Event>> {
-        self.go(move |client| events::read(client, wanted))
+        Box::pin(async move {
+            // What this process has recorded just now is among them, if it can be written at all.
+            let _ = self.recorder.settle().await;
+            self.go(move |client| events::read(client, wanted)).await
+        })
     }
 
     fn visits(&self, limit: usize) -> Pending<'_, Vec<Visit>> {

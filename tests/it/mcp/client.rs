@@ -83,8 +83,8 @@ fn the_tools_are_our_functions_with_their_whole_schemas() {
     run(async move {
         let (_, client) = clients().await.remove(0);
         let tools = serde_json::to_value(client.list_all_tools().await.unwrap()).unwrap();
-        let definition = toolcrib::catalog::functions().named("read_tool_doc").unwrap();
-        assert_eq!(tools[0]["name"], "read_tool_doc");
+        let definition = toolcrib::catalog::functions().named("tool_search").unwrap();
+        assert_eq!(tools[0]["name"], "tool_search");
         assert_eq!(&tools[0]["inputSchema"], definition.parameters.schema());
         assert_eq!(tools[0]["annotations"]["readOnlyHint"], true);
     });

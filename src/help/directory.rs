@@ -1,0 +1,319 @@
+//! What is in a group, within a budget: its groups, then its ops, each with a line. What is too much for that is told in
+//! shorter lines, then in larger pieces (categories, ops that begin alike), and at last only in part.
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+use super::groups::Groups;
+use super::{DIRECTORY, Format, Only, brief};
+use crate::catalog::Catalog;
+use crate::tokens::estimate;
+use crate::tool::Effect;
+
+/// What is kept free for what is told beside it and for the error of the estimate.
+const RESERVED: usize = 50;
+/// How many times as much a full answer may have.
+const FULL: usize = 5;
+/// How many ops are rather named without a line than told in larger pieces.
+const NAMES_ALONE: usize = 24;
+/// How many pieces by words are rather told by letters.
+const MAX_PIECES: usize = 40;
+/// The most characters of the names in a group, and of the line of an op, from telling to bare.
+const LEVELS: [(usize, usize); 4] = [(90, 160), (60, 60), (32, 36), (0, 0)];
+
+/// What a directory lists.
+#[derive(Clone, Debug, Default)]
+struct Listing {
+    groups: Vec<Piece>,
+    ops: Vec<usize>,
+    left_out: usize,
+}
+
+/// Some ops under one path.
+#[derive(Clone, Debug)]
+struct Piece {
+    path: String,
+    ops: Vec<usize>,
+    /// What the names of its ops have in common, which is not told.
+    prefix: String,
+}
+
+struct Directory<'a> {
+    catalog: &'a Catalog,
+    path: String,
+    only: Only,
+    all: Vec<usize>,
+    budget: usize,
+}
+
+/// What is in a group.
+pub fn directory(
+    catalog: &Catalog,
+    groups: &Groups,
+    place: usize,
+    only: Only,
+    format: Format,
+) -> Map<String, Value> {
+    let mut place = place;
+    // A group that holds nothing but another one tells what that one tells.
+    while let ([only], []) = (&groups.all()[place].children[..], &groups.all()[place].own[..]) {
+        place = *only;
+    }
+    let group = &groups.all()[place];
+    let shown = |tools: &[usize]| -> Vec<usize> {
+        tools.iter().copied().filter(|&index| only.holds(&catalog.tools[index])).collect()
+    };
+    let mut listing = Listing { ops: shown(&group.own), ..Listing::default() };
+    for &child in &group.children {
+        let child = &groups.all()[child];
+        match shown(&child.below)[..] {
+            [] => {}
+            // The op itself says more than a group of one.
+            [op] => listing.ops.push(op),
+            ref ops => listing.groups.push(Piece {
+                path: format!("{}{}", child.path, only.suffix()),
+                ops: ops.to_vec(),
+                prefix: prefix(catalog, &child.path, child.is_of_ops, ops),
+            }),
+        }
+    }
+    let directory = Directory {
+        catalog,
+        path: format!("{}{}", group.path, only.suffix()),
+        only,
+        all: shown(&group.below),
+        budget: budget(format),
+    };
+    listing.ops.sort_by(|&one, &other| catalog.tools[one].op.cmp(&catalog.tools[other].op));
+    let categories = group.is_of_ops.then(|| directory.by_category(groups, &listing));
+    let pieces = group.is_of_ops.then(|| directory.by_beginning(&listing));
+    directory.told(listing, [categories.flatten(), pieces.flatten()])
+}
+
+/// The ops that begin with a prefix, if there are any: `github.create_*`.
+pub fn beginning(catalog: &Catalog, path: &str, format: Format) -> Option<Map<String, Value>> {
+    let (pattern, only) = Only::split(path.trim());
+    let start = pattern.strip_suffix('*').filter(|start| !start.is_empty())?.to_lowercase();
+    let tools = catalog.tools.iter().enumerate();
+    let tools = tools.filter(|(_, tool)| tool.op.starts_with(&start) && only.holds(tool));
+    let mut all: Vec<usize> = tools.map(|(index, _)| index).collect();
+    if all.is_empty() {
+        return None;
+    }
+    all.sort_by(|&one, &other| catalog.tools[one].op.cmp(&catalog.tools[other].op));
+    let listing = Listing { ops: all.clone(), ..Listing::default() };
+    let path = format!("{start}*{}", only.suffix());
+    let directory = Directory { catalog, path, only, all, budget: budget(format) };
+    let pieces = directory.by_beginning(&listing);
+    Some(directory.told(listing, [None, pieces]))
+}
+
+fn budget(format: Format) -> usize {
+    match format {
+        Format::Short => DIRECTORY - RESERVED,
+        Format::Full => DIRECTORY * FULL - RESERVED,
+    }
+}
+
+/// What the ops of a group have in common: its path, or their first segment.
+fn prefix(catalog: &Catalog, path: &str, is_of_ops: bool, ops: &[usize]) -> String {
+    if is_of_ops {
+        return format!("{path}.");
+    }
+    let mut groups =
+        ops.iter().map(|&op| catalog.tools[op].op.split_inclusive('.').next().unwrap_or_default());
+    let first = groups.next().unwrap_or_default();
+    if groups.all(|group| group == first) { first.to_string() } else { String::new() }
+}
+
+impl Directory<'_> {
+    /// The first of the listings that fits, in the most telling form; else as much of the last as fits.
+    fn told(&self, listing: Listing, larger: [Option<Listing>; 2]) -> Map<String, Value> {
+        let names_alone = listing.ops.len() <= NAMES_ALONE || larger.iter().all(Option::is_none);
+        let levels = if names_alone { &LEVELS[..] } else { &LEVELS[..3] };
+        if let Some(told) = self.fitting(&listing, levels) {
+            return told;
+        }
+        let mut smallest = listing;
+        for listing in larger.into_iter().flatten() {
+            if let Some(told) = self.fitting(&listing, &LEVELS) {
+                return told;
+            }
+            if listing.entries() < smallest.entries() {
+                smallest = listing;
+            }
+        }
+        self.cut(smallest)
+    }
+
+    fn fitting(&self, listing: &Listing, levels: &[(usize, usize)]) -> Option<Map<String, Value>> {
+        levels.iter().map(|&level| self.written(listing, level)).find(|told| self.fits(told))
+    }
+
+    fn fits(&self, told: &Map<String, Value>) -> bool {
+        let written = serde_json::to_string(told).unwrap_or_default();
+        // Of names in strange words the estimate knows too little; none takes a token for less than three bytes.
+        estimate(&written) <= self.budget && written.len() <= (self.budget + RESERVED) * 3
+    }
+
+    /// The largest groups, then the first ops, as many as fit.
+    fn cut(&self, mut listing: Listing) -> Map<String, Value> {
+        let level = LEVELS[LEVELS.len() - 1];
+        listing
+            .groups
+            .sort_by(|one, other| other.ops.len().cmp(&one.ops.len()).then(one.path.cmp(&other.path)));
+        let part = |most: usize| {
+            let mut part = listing.clone();
+            part.groups.truncate(most);
+            part.ops.truncate(most - part.groups.len());
+            part.groups.sort_by(|one, other| one.path.cmp(&other.path));
+            part.left_out = listing.entries() - part.entries();
+            self.written(&part, level)
+        };
+        // The most entries that fit are looked for by halves.
+        let (mut fit, mut too_many) = (0, listing.entries() + 1);
+        while too_many - fit > 1 {
+            let half = fit + (too_many - fit) / 2;
+            if self.fits(&part(half)) { fit = half } else { too_many = half }
+        }
+        part(fit)
+    }
+
+    fn written(&self, listing: &Listing, (names, line): (usize, usize)) -> Map<String, Value> {
+        let mut fields = Map::new();
+        fields.insert("path".into(), self.path.as_str().into());
+        fields.insert("count".into(), self.counts());
+        if !listing.groups.is_empty() {
+            let groups =
+                listing.groups.iter().map(|piece| (piece.path.clone(), self.summary(piece, names).into()));
+            fields.insert("groups".into(), groups.collect::<Map<_, _>>().into());
+        }
+        for effect in [Effect::Read, Effect::Write, Effect::Destructive] {
+            let tools =
+                listing.ops.iter().map(|&op| &self.catalog.tools[op]).filter(|tool| tool.effect == effect);
+            let line = |text: &str| if line == 0 { String::new() } else { brief(text, line) };
+            let ops: Map<_, _> = tools.map(|tool| (tool.op.clone(), line(&tool.short).into())).collect();
+            if !ops.is_empty() {
+                fields.insert(effect.as_str().into(), ops.into());
+            }
+        }
+        if listing.left_out > 0 {
+            fields.insert("left_out".into(), listing.left_out.into());
+        }
+        fields.insert("next".into(), self.next(listing).into());
+        fields
+    }
+
+    fn next(&self, listing: &Listing) -> String {
+        let what = if listing.groups.is_empty() { "an op" } else { "a group or an op" };
+        match listing.left_out {
+            0 => format!("give {what} as path"),
+            _ => format!("give {what} as path; find what is left out with tool_search"),
+        }
+    }
+
+    /// How many ops there are, by what they change.
+    fn counts(&self) -> Value {
+        let mut counts: IndexMap<&str, usize> = IndexMap::new();
+        for effect in [Effect::Read, Effect::Write, Effect::Destructive] {
+            let count = self.all.iter().filter(|&&op| self.catalog.tools[op].effect == effect).count();
+            if count > 0 {
+                counts.insert(effect.as_str(), count);
+            }
+        }
+        json!(counts)
+    }
+
+    /// How many ops there are in it, and what some are called.
+    fn summary(&self, piece: &Piece, most: usize) -> String {
+        let (count, mut length, mut named) = (piece.ops.len(), 0, Vec::new());
+        for &op in &piece.ops {
+            let op = &self.catalog.tools[op].op;
+            let name = op.strip_prefix(piece.prefix.as_str()).unwrap_or(op);
+            length += name.len() + 2;
+            if length > most {
+                break;
+            }
+            named.push(name);
+        }
+        let more = if named.len() < count { ", …" } else { "" };
+        match named.is_empty() {
+            true => format!("{count} ops"),
+            false => format!("{count} ops: {}{more}", named.join(", ")),
+        }
+    }
+
+    /// The same with ops under their categories, where there are several.
+    fn by_category(&self, groups: &Groups, listing: &Listing) -> Option<Listing> {
+        let mut categories: IndexMap<&str, Vec<usize>> = IndexMap::new();
+        for &op in &listing.ops {
+            let category = self.catalog.tools[op].categories.first()?.as_str();
+            let category = category.split('/').next().unwrap_or(category);
+            categories.entry(category).or_default().push(op);
+        }
+        let is_group = |name: &&str| groups.named(name).is_some_and(|place| !groups.all()[place].is_of_ops);
+        if categories.len() < 2 || !categories.keys().all(|name| is_group(&name)) {
+            return None;
+        }
+        categories.sort_keys();
+        let mut larger = Listing { groups: listing.groups.clone(), ..Listing::default() };
+        for (name, ops) in categories {
+            let prefix = prefix(self.catalog, name, false, &ops);
+            larger.groups.push(Piece { path: format!("{name}{}", self.only.suffix()), ops, prefix });
+        }
+        Some(larger)
+    }
+
+    /// The same with ops under what they begin with, a word or else a letter.
+    fn by_beginning(&self, listing: &Listing) -> Option<Listing> {
+        let common = self.common(&listing.ops);
+        let word = |rest: &str| rest.find(['_', '-', '.']).map(|end| end + 1);
+        let letter = |rest: &str| rest.chars().next().map(char::len_utf8);
+        let by_word = self.cut_at(listing, common, word);
+        if by_word.as_ref().is_some_and(|larger| larger.entries() <= MAX_PIECES) {
+            return by_word;
+        }
+        let by_letter = self.cut_at(listing, common, letter);
+        [by_word, by_letter].into_iter().flatten().min_by_key(Listing::entries)
+    }
+
+    fn cut_at(&self, listing: &Listing, common: usize, end: fn(&str) -> Option<usize>) -> Option<Listing> {
+        let mut beginnings: IndexMap<&str, Vec<usize>> = IndexMap::new();
+        let mut larger = Listing { groups: listing.groups.clone(), ..Listing::default() };
+        for &op in &listing.ops {
+            let name = &self.catalog.tools[op].op;
+            match end(&name[common..]) {
+                Some(end) => beginnings.entry(&name[..common + end]).or_default().push(op),
+                None => larger.ops.push(op),
+            }
+        }
+        for (beginning, ops) in beginnings {
+            match ops[..] {
+                [op] => larger.ops.push(op),
+                _ => {
+                    let path = format!("{beginning}*{}", self.only.suffix());
+                    larger.groups.push(Piece { path, ops, prefix: beginning.to_string() });
+                }
+            }
+        }
+        larger.ops.sort_by(|&one, &other| self.catalog.tools[one].op.cmp(&self.catalog.tools[other].op));
+        (larger.entries() < listing.entries()).then_some(larger)
+    }
+
+    /// How long a beginning the ops share.
+    fn common(&self, ops: &[usize]) -> usize {
+        let mut names = ops.iter().map(|&op| self.catalog.tools[op].op.as_str());
+        let first = names.next().unwrap_or_default();
+        let shared = |most: usize, name: &str| {
+            let same = first.char_indices().zip(name.chars()).take_while(|((_, one), other)| one == other);
+            same.map(|((at, one), _)| at + one.len_utf8()).last().unwrap_or(0).min(most)
+        };
+        names.fold(first.len(), shared)
+    }
+}
+
+impl Listing {
+    fn entries(&self) -> usize {
+        self.groups.len() + self.ops.len()
+    }
+}

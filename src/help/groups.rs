@@ -1,0 +1,184 @@
+//! The groups of a catalog: what its ops make by their segments, and its categories beside them, in one namespace.
+
+use std::collections::HashMap;
+
+use crate::catalog::{Catalog, Tool, Tree};
+use crate::tool::Effect;
+
+/// The path of the first group, which holds all others.
+const ROOT: &str = "root";
+
+/// The groups of a catalog, the root first. They are known by their places.
+#[derive(Debug, Default)]
+pub struct Groups {
+    groups: Vec<Group>,
+    by_path: HashMap<String, usize>,
+    by_folded_path: HashMap<String, usize>,
+}
+
+/// Some ops that belong together.
+#[derive(Debug, Default)]
+pub struct Group {
+    /// What it is asked for by: `onto.task`, `Storage/Buckets`.
+    pub path: String,
+    /// Groups directly in it.
+    pub(super) children: Vec<usize>,
+    /// Tools directly in it, by op.
+    pub(super) own: Vec<usize>,
+    /// All tools in it and below it, by op.
+    pub(super) below: Vec<usize>,
+    /// Whether the ops in it begin with its path.
+    pub(super) is_of_ops: bool,
+}
+
+/// Which ops of a group are told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Only {
+    /// All.
+    #[default]
+    All,
+    /// Those that change nothing.
+    Read,
+    /// The others.
+    Write,
+}
+
+impl Only {
+    /// Every choice.
+    pub const ALL: [Only; 3] = [Only::All, Only::Read, Only::Write];
+
+    /// What follows the path of a group.
+    pub(super) fn suffix(self) -> &'static str {
+        match self {
+            Only::All => "",
+            Only::Read => ".read",
+            Only::Write => ".write",
+        }
+    }
+
+    pub(super) fn holds(self, tool: &Tool) -> bool {
+        match self {
+            Only::All => true,
+            Only::Read => tool.effect == Effect::Read,
+            Only::Write => tool.effect != Effect::Read,
+        }
+    }
+
+    /// A path without what says which ops are meant, and that.
+    pub(super) fn split(path: &str) -> (&str, Only) {
+        for only in [Only::Read, Only::Write] {
+            let word = &only.suffix()[1..];
+            let Some(above) = path.strip_suffix(word) else { continue };
+            if above.is_empty() {
+                return ("", only);
+            }
+            if let Some(above) = above.strip_suffix(['.', '/']) {
+                return (above, only);
+            }
+        }
+        (path, Only::All)
+    }
+}
+
+impl Groups {
+    /// The groups of a catalog with this tree of categories.
+    pub fn of(catalog: &Catalog, tree: &Tree) -> Self {
+        let mut groups = Self::default();
+        groups.add(ROOT.into(), true);
+        let mut by_op: Vec<usize> = (0..catalog.tools.len()).collect();
+        by_op.sort_by(|&one, &other| catalog.tools[one].op.cmp(&catalog.tools[other].op));
+        for &index in &by_op {
+            groups.hang(index, &catalog.tools[index].op);
+        }
+        groups.by_path.extend([(String::new(), 0)]);
+        groups.by_path.entry(ROOT.into()).or_insert(0);
+        groups.add_categories(tree, catalog);
+        for (place, group) in groups.groups.iter().enumerate() {
+            groups.by_folded_path.entry(folded(&group.path)).or_insert(place);
+        }
+        groups
+    }
+
+    fn add(&mut self, path: String, is_of_ops: bool) -> usize {
+        self.groups.push(Group { path, is_of_ops, ..Group::default() });
+        self.groups.len() - 1
+    }
+
+    /// Hangs a tool into the groups of its op, which are made where they are not there.
+    fn hang(&mut self, index: usize, op: &str) {
+        let mut at = 0;
+        self.groups[0].below.push(index);
+        for (end, _) in op.match_indices('.') {
+            let path = &op[..end];
+            let next = match self.by_path.get(path) {
+                Some(&known) => known,
+                None => {
+                    let new = self.add(path.into(), true);
+                    self.by_path.insert(path.into(), new);
+                    self.groups[at].children.push(new);
+                    new
+                }
+            };
+            self.groups[next].below.push(index);
+            at = next;
+        }
+        self.groups[at].own.push(index);
+    }
+
+    /// Categories are groups too, but for those whose path is one of ops.
+    fn add_categories(&mut self, tree: &Tree, catalog: &Catalog) {
+        let mut places = vec![0; tree.nodes().len()];
+        for (node, category) in tree.nodes().iter().enumerate().skip(1) {
+            let known = self.by_path.get(&category.path).copied();
+            let place = known.unwrap_or_else(|| self.add(category.path.clone(), false));
+            places[node] = place;
+            if known.is_none() {
+                self.by_path.insert(category.path.clone(), place);
+                self.groups[place].own.clone_from(&category.tools);
+                let mut below = category.below.clone();
+                below.sort_by(|&one, &other| catalog.tools[one].op.cmp(&catalog.tools[other].op));
+                self.groups[place].below = below;
+            }
+        }
+        for (node, category) in tree.nodes().iter().enumerate().skip(1) {
+            let place = places[node];
+            if !self.groups[place].is_of_ops {
+                self.groups[place].children = category.children.iter().map(|&child| places[child]).collect();
+            }
+        }
+    }
+
+    /// All groups, the root first.
+    pub fn all(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// The group with exactly this path.
+    pub fn named(&self, path: &str) -> Option<usize> {
+        self.by_path.get(path).copied()
+    }
+
+    /// The group that a path means, and which of its ops: `onto.task`, `onto.task.write`, `onto/task`, `Issues`.
+    pub fn find(&self, path: &str) -> Option<(usize, Only)> {
+        let path = path.trim().trim_end_matches(['.', '/']);
+        let known = |path: &str| self.named(path).or_else(|| self.by_folded_path.get(&folded(path)).copied());
+        if let Some(place) = known(path) {
+            return Some((place, Only::All));
+        }
+        let (above, only) = Only::split(path);
+        let place = known(above).filter(|_| only != Only::All)?;
+        Some((place, only))
+    }
+
+    /// The longest beginning of a path that is a group, other than the root.
+    pub fn above(&self, path: &str) -> Option<&Group> {
+        let path = folded(path);
+        let ends = path.rmatch_indices('.').map(|(end, _)| &path[..end]);
+        ends.filter_map(|above| self.by_folded_path.get(above)).map(|&place| &self.groups[place]).next()
+    }
+}
+
+/// A path in the form in which letter case and the sign between segments make no difference.
+fn folded(path: &str) -> String {
+    path.trim().to_lowercase().replace('/', ".")
+}

@@ -1,0 +1,71 @@
+//! How a call looks, on one line: `onto.task.update task_id=<string> [state_key=<todo|doing|done>]`.
+
+use serde_json::Value;
+
+use super::arguments::{Argument, arguments};
+use crate::catalog::Tool;
+use crate::tool::clean_line;
+
+/// The longest list of values that stands on the line.
+const MAX_VALUES: usize = 40;
+
+/// What is said of arguments that need not be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Optional {
+    /// Their names and types.
+    Typed,
+    /// Their names.
+    Named,
+    /// The names of so many, and how many more there are.
+    First(usize),
+    /// How many there are; and only the names of those that must be given.
+    Bare,
+}
+
+/// How a call of a tool looks.
+pub fn usage(tool: &Tool) -> String {
+    line(tool, &arguments(tool), Optional::Typed)
+}
+
+pub(super) fn line(tool: &Tool, arguments: &[Argument<'_>], optional: Optional) -> String {
+    let mut line = tool.op.clone();
+    let mut told = 0;
+    let most = match optional {
+        Optional::First(most) => most,
+        Optional::Bare => 0,
+        Optional::Typed | Optional::Named => usize::MAX,
+    };
+    for argument in arguments {
+        let name = clean_line(argument.name);
+        if argument.required && optional == Optional::Bare {
+            line.push_str(&format!(" {name}"));
+            continue;
+        }
+        if argument.required {
+            line.push_str(&format!(" {name}=<{}>", value(argument)));
+            continue;
+        }
+        told += 1;
+        match optional {
+            Optional::Typed => line.push_str(&format!(" [{name}=<{}>]", value(argument))),
+            _ if told <= most => line.push_str(&format!(" [{name}]")),
+            _ => {}
+        }
+    }
+    if told > most {
+        line.push_str(&format!(" [{} more]", told - most));
+    }
+    line
+}
+
+/// What may stand there: its values where they are few and short, else its type.
+fn value(argument: &Argument<'_>) -> String {
+    let words = argument.words();
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), clean_line);
+    let values = argument.values().map(|values| values.iter().map(plain).collect::<Vec<_>>().join("|"));
+    match values.filter(|values| values.len() <= MAX_VALUES) {
+        Some(values) if words.ends_with("[]") => format!("({values})[]"),
+        Some(values) => values,
+        None => words,
+    }
+}

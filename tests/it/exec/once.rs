@@ -1,0 +1,197 @@
+//! A key runs its write once: for two callers at a moment, for a caller that goes away, and for a server that is killed at
+//! any moment.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolcrib::functions::Function;
+use toolcrib::state::{Sqlite, State};
+
+use super::{Bench, code};
+use crate::fixture;
+use crate::serve::{Server, client};
+
+/// A slow HTTP server that counts what it is asked.
+pub struct Slow {
+    pub url: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Slow {
+    pub fn start(delay: Duration) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let all = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let all = Arc::clone(&all);
+                std::thread::spawn(move || answer(stream, delay, &all));
+            }
+        });
+        Self { url, asked }
+    }
+
+    pub fn count(&self) -> usize {
+        self.asked.lock().unwrap().len()
+    }
+
+    /// Waits until it was asked so often.
+    pub fn wait_for(&self, count: usize) {
+        let start = Instant::now();
+        while self.count() < count {
+            assert!(start.elapsed() < Duration::from_secs(20), "it was not asked");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub fn config(&self) -> String {
+        format!("[exec]\nallow = \"write\"\n\n[server.api]\nurl = \"{}\"\n", self.url)
+    }
+}
+
+fn answer(stream: TcpStream, delay: Duration, asked: &Mutex<Vec<String>>) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    loop {
+        let (mut line, mut head, mut length) = (String::new(), String::new(), 0);
+        while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+            if let Some(told) = line.to_lowercase().strip_prefix("content-length:") {
+                length = told.trim().parse().unwrap();
+            }
+            head.push_str(&line);
+            line.clear();
+        }
+        if head.is_empty() {
+            return;
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        let number = {
+            let mut asked = asked.lock().unwrap();
+            asked.push(head);
+            asked.len()
+        };
+        std::thread::sleep(delay);
+        let body = format!("{{\"id\": \"task_{number}\"}}");
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json";
+        let _ = write!(&stream, "{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    }
+}
+
+const TOOLS: &str = r#"[{"name": "create_task", "effect": "write", "description": "Create a task.",
+  "parameters": {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]},
+  "backend": {"type": "http", "server": "api", "method": "POST", "path": "/tasks"}}]"#;
+
+fn call(key: &str) -> Value {
+    json!({"op": "create_task", "args": {"title": "Buy nails"}, "idempotency_key": key})
+}
+
+#[test]
+fn two_callers_at_the_same_moment_make_one_run_and_both_get_its_answer() {
+    let slow = Slow::start(Duration::from_millis(400));
+    let bench = Bench::of(TOOLS, &slow.config(), None);
+    let answers: Vec<Value> = std::thread::scope(|scope| {
+        let callers: Vec<_> = (0..4).map(|_| scope.spawn(|| bench.exec(call("k")))).collect();
+        callers.into_iter().map(|caller| caller.join().unwrap()).collect()
+    });
+    assert_eq!(slow.count(), 1);
+    let replayed = answers.iter().filter(|answer| answer["meta"]["replayed"] == true).count();
+    assert_eq!(replayed, 3, "{answers:#?}");
+    assert!(answers.iter().all(|answer| answer["result"]["id"] == "task_1"), "{answers:#?}");
+}
+
+#[test]
+fn a_write_goes_on_when_its_caller_goes_away() {
+    let slow = Slow::start(Duration::from_millis(400));
+    let bench = Bench::of(TOOLS, &slow.config(), None);
+    let exec = Function::named("tool_exec").unwrap();
+    let gone = bench.wait(async {
+        tokio::time::timeout(Duration::from_millis(150), exec.call(&bench.context, call("k"))).await
+    });
+    assert!(gone.is_err());
+    slow.wait_for(1);
+    let answer = bench.exec(call("k"));
+    assert_eq!((&answer["result"]["id"], &answer["meta"]["replayed"]), (&json!("task_1"), &json!(true)));
+    assert_eq!(slow.count(), 1);
+}
+
+#[test]
+fn a_call_that_never_reached_its_backend_has_not_used_its_key() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let config = format!("[exec]\nallow = \"write\"\n[server.api]\nurl = \"http://{free}\"\nretries = 0\n");
+    let bench = Bench::of(TOOLS, &config, None);
+    let first = bench.exec(call("k"));
+    assert_eq!(code(&first), "BACKEND_ERROR", "{first}");
+    let again = bench.exec(call("k"));
+    assert_eq!((code(&again), again["meta"].get("replayed")), ("BACKEND_ERROR", None), "{again}");
+}
+
+#[test]
+fn what_is_still_running_is_waited_for_and_then_said_to_be() {
+    let slow = Slow::start(Duration::from_secs(3));
+    let config = slow.config().replace("[exec]\n", "[exec]\ncall_seconds = 1\n");
+    let bench = Bench::of(TOOLS, &config, None);
+    let first = bench.exec(call("k"));
+    assert_eq!(code(&first), "BACKEND_TIMEOUT", "{first}");
+    assert_eq!(first["error"]["details"]["may_have_run"], true);
+    let again = bench.exec(call("k"));
+    assert_eq!(code(&again), "OUTCOME_UNKNOWN", "{again}");
+    assert_eq!(slow.count(), 1);
+}
+
+fn post(server: &Server, key: &str) -> Value {
+    server.post("tool_exec", call(key).to_string()).json().unwrap()
+}
+
+#[test]
+fn a_server_that_is_killed_runs_a_key_once() {
+    let slow = Slow::start(Duration::from_millis(600));
+    let config = format!("{}\n[state]\nat = \"state.db\"\n", slow.config());
+    let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", &config)]);
+    let start = || Server::start(fixture::text(folder.path()), &[], &[]);
+    client();
+
+    // Killed while it runs: nobody knows.
+    let server = start();
+    let url = server.url("/v1/tool_exec");
+    let asking = std::thread::spawn(move || client().post(url).body(call("during").to_string()).send());
+    slow.wait_for(1);
+    drop(server);
+    assert!(asking.join().unwrap().is_err());
+    let server = start();
+    let answer = post(&server, "during");
+    assert_eq!(code(&answer), "OUTCOME_UNKNOWN", "{answer}");
+    assert_eq!(slow.count(), 1);
+
+    // Killed after the answer: it is given again.
+    let first = post(&server, "after");
+    assert_eq!((first["ok"].clone(), slow.count()), (json!(true), 2), "{first}");
+    drop(server);
+    let server = start();
+    let again = post(&server, "after");
+    assert_eq!((&again["result"], &again["meta"]["replayed"]), (&first["result"], &json!(true)), "{again}");
+    assert_eq!(slow.count(), 2);
+}
+
+#[test]
+fn a_write_without_a_place_to_be_written_down_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.db");
+    let tools = fixture::folder(&[("tools.json", super::TOOLS), ("toolcrib.toml", super::WRITES)]);
+    let state = Arc::new(Sqlite::open(&file).unwrap());
+    let bench = Bench::at(tools, None, state);
+    assert_eq!(bench.run("create_task", json!({"project_id": "p", "title": "Buy nails"}))["ok"], true);
+    bench.wait(bench.state.flush()).unwrap();
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE;").unwrap();
+    let keyed = json!({"op": "create_task", "args": {"project_id": "p", "title": "Buy nails"}, "idempotency_key": "k"});
+    assert_eq!(code(&bench.exec(keyed)), "STATE_UNAVAILABLE");
+    assert_eq!(
+        code(&bench.run("create_task", json!({"project_id": "p", "title": "Buy nails"}))),
+        "STATE_UNAVAILABLE"
+    );
+    assert_eq!(bench.run("tasks", json!({}))["ok"], true);
+}

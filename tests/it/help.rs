@@ -1,0 +1,44 @@
+//! `tool_help`: what it tells of ops and groups, in how many tokens, and what it says of paths that there are not.
+
+mod budget;
+mod paths;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolcrib::catalog::{Catalog, Checked};
+use toolcrib::functions::{Context, Edition, Function};
+use toolcrib::render::Templates;
+
+use crate::fixture;
+
+/// The catalogs of the examples.
+pub const EXAMPLES: [&str; 3] = ["buildos", "github", "universal-agent"];
+
+/// What a caller with every role sees.
+pub fn edition(catalog: &Catalog) -> Arc<Edition> {
+    edition_for(catalog, None)
+}
+
+/// What callers with these roles see.
+pub fn edition_for(catalog: &Catalog, roles: Option<&[String]>) -> Arc<Edition> {
+    let templates = Arc::new(Templates::load(None).unwrap());
+    Arc::new(Edition::new(catalog, None, roles, templates).unwrap())
+}
+
+pub fn example(name: &str) -> Checked {
+    fixture::open(&fixture::package().join("examples").join(name))
+}
+
+/// The answer on a path, or to whole arguments.
+pub fn help(edition: &Arc<Edition>, asked: impl Into<Value>) -> Value {
+    let arguments = match asked.into() {
+        Value::String(path) => json!({ "path": path }),
+        arguments => arguments,
+    };
+    let context = Context::of(Arc::clone(edition));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let answer = runtime.block_on(Function::named("tool_help").unwrap().call(&context, arguments));
+    assert_eq!(answer.text().as_bytes(), &answer.json()[..]);
+    serde_json::from_slice(&answer.json()).unwrap()
+}

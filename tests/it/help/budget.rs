@@ -1,0 +1,127 @@
+//! How many tokens answers take, and whether the calls that they give are valid.
+
+use serde_json::Value;
+use toolcrib::catalog::Catalog;
+use toolcrib::help::{Format, Wanted, of_tool};
+use toolcrib::tokens::exact;
+
+use super::{EXAMPLES, edition, example, help};
+use crate::fixture;
+
+/// Catalogs of other people.
+const REAL: [&str; 9] = [
+    "bfcl-functions.json",
+    "box-openapi.json",
+    "discord-openapi.json",
+    "docker-registry-tools.json",
+    "github-mcp-server.json",
+    "livemcpbench-servers.json",
+    "notion-openapi.json",
+    "toucan-nasty-servers.json",
+    "universal-agent-openai.json",
+];
+
+#[test]
+fn a_short_answer_on_an_op_takes_less_than_250_tokens() {
+    let (mut sizes, mut over) = (Vec::new(), Vec::new());
+    for name in EXAMPLES {
+        let checked = example(name);
+        let edition = edition(&checked.catalog);
+        for tool in &checked.catalog.tools {
+            let told = help(&edition, tool.op.as_str());
+            for field in ["summary", "usage", "args", "effect", "doc_version", "receipt"] {
+                assert!(told.get(field).is_some(), "{field} is missing: {told}");
+            }
+            let size = exact(&told.to_string());
+            sizes.push(size);
+            over.extend((size >= 250).then(|| format!("{size} {told}")));
+        }
+    }
+    sizes.sort_unstable();
+    println!("{} ops, median {}, most {}", sizes.len(), sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
+    assert!(over.is_empty(), "{}", over.join("\n"));
+}
+
+#[test]
+fn a_directory_takes_less_than_400_tokens() {
+    let mut over = Vec::new();
+    for name in EXAMPLES {
+        over.extend(large_directories(&example(name).catalog));
+    }
+    assert!(over.is_empty(), "{}", over.join("\n"));
+}
+
+#[test]
+fn a_directory_of_thousands_of_ops_is_as_small() {
+    for name in ["docker-registry-tools.json", "box-openapi.json", "toucan-nasty-servers.json"] {
+        let Some((_, checked)) = fixture::catalog(name) else { return };
+        let over = large_directories(&checked.catalog);
+        assert!(over.is_empty(), "{name}: {}", over.join("\n"));
+    }
+}
+
+/// Walks through all directories from the root, and returns those that are too large.
+fn large_directories(catalog: &Catalog) -> Vec<String> {
+    let edition = edition(catalog);
+    let (mut open, mut seen, mut over) =
+        (vec!["root".to_string()], std::collections::HashSet::new(), Vec::new());
+    while let Some(path) = open.pop() {
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let told = help(&edition, path.as_str());
+        assert_eq!(told["ok"], true, "{told}");
+        let size = exact(&told.to_string());
+        over.extend((size >= 400).then(|| format!("{size} {told}")));
+        if told.get("usage").is_none() {
+            open.extend(told["groups"].as_object().into_iter().flatten().map(|(path, _)| path.clone()));
+            open.extend([".read", ".write"].map(|only| format!("{path}{only}")).into_iter().filter(|path| {
+                !path.ends_with(".read.read")
+                    && !path.contains(".read.")
+                    && !path.contains(".write.")
+                    && !path.contains('*')
+            }));
+        }
+    }
+    over
+}
+
+#[test]
+fn every_ready_made_call_fits_the_canonical_schema() {
+    let mut calls = 0;
+    for name in EXAMPLES {
+        calls += valid_calls(&example(name).catalog);
+    }
+    for name in REAL {
+        let Some((_, checked)) = fixture::catalog(name) else { break };
+        calls += valid_calls(&checked.catalog);
+    }
+    println!("{calls} calls");
+    assert!(calls > 100);
+}
+
+fn valid_calls(catalog: &Catalog) -> usize {
+    let mut calls = 0;
+    for tool in &catalog.tools {
+        for format in [Format::Short, Format::Full] {
+            let told = of_tool(tool, Wanted { format, examples: false, schemas: false });
+            assert_eq!(told.contains_key("call"), tool.call.is_some(), "{}", tool.op);
+            let Some(call) = told.get("call") else { continue };
+            assert_eq!(call["op"], Value::from(tool.op.as_str()));
+            assert!(call.as_object().unwrap().keys().eq(["op", "args"]));
+            assert!(tool.parameters.accepts(&call["args"]), "{}: {call}", tool.op);
+            calls += 1;
+        }
+        let short = of_tool(tool, Wanted { format: Format::Short, examples: true, schemas: false });
+        let names: Vec<&str> =
+            short["args"].as_array().unwrap().iter().filter_map(|row| row["name"].as_str()).collect();
+        let required = tool.parameters.schema().get("required").and_then(Value::as_array);
+        let properties = tool.parameters.schema().get("properties");
+        for name in required.into_iter().flatten().filter_map(Value::as_str) {
+            if properties.is_some_and(|properties| properties.get(name).is_some()) {
+                assert!(names.contains(&name), "{}: {name} is required", tool.op);
+            }
+        }
+    }
+    calls
+}
