@@ -6,8 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 /// Upper bounds of the histogram of calls of tools, in microseconds.
-pub const BOUNDS: [u64; 9] =
-    [250, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000, 10_000_000, 60_000_000];
+pub const BOUNDS: [u64; 9] = [250, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000, 10_000_000, 60_000_000];
 
 /// How many different tools and outcomes are told apart; a catalog that is edited for years has had more.
 const ROOM: usize = 20_000;

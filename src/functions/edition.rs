@@ -265,7 +265,8 @@ impl Edition {
     /// About how many tokens the definitions of all its tools take, with four bytes to a token.
     pub(super) fn weight(&self) -> u64 {
         *self.weight.get_or_init(|| {
-            let schema = |tool: &Tool| tool.definition.parameters.as_ref().map_or(0, |schema| schema.text().len());
+            let schema =
+                |tool: &Tool| tool.definition.parameters.as_ref().map_or(0, |schema| schema.text().len());
             let bytes = |tool: &Tool| tool.name.len() + tool.description.len() + schema(tool);
             self.catalog.tools.iter().map(|tool| bytes(tool) as u64).sum::<u64>() / 4
         })
