@@ -168,7 +168,7 @@ fn said(arguments: &Value) -> Cow<'_, Value> {
 const ASIDE: [&str; 8] =
     ["meta", "hints", "nearest", "categories", "help", "args_schema", "result_schema", "example"];
 
-fn inside<'v>(fields: &'v Map<String, Value>) -> impl Iterator<Item = &'v Map<String, Value>> {
+fn inside(fields: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
     let inner = fields.iter().filter(|(name, _)| !ASIDE.contains(&name.as_str())).map(|(_, value)| value);
     inner.flat_map(|value| {
         let items = value.as_array().into_iter().flatten();

@@ -8,12 +8,12 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use http::HeaderName;
 use tokio::sync::watch;
 
-use crate::exec::Caller;
-use super::http::Shelf;
 use super::Shown;
+use super::http::Shelf;
 use super::indexing::Indexing;
 use crate::catalog::Checked;
 use crate::config::Config;
+use crate::exec::Caller;
 use crate::finding::{Finding, Severity};
 use crate::functions::{Context, Edition, Services, Trace};
 use crate::render::Templates;

@@ -49,6 +49,22 @@ pub struct Event {
     pub detail: Value,
 }
 
+/// The longest that an error may say, in bytes.
+const ERROR: usize = 2 << 10;
+
+impl Event {
+    /// As it is written: with the time, and no longer than it may be.
+    pub(super) fn stamped(mut self) -> Self {
+        if self.at == 0 {
+            self.at = super::now();
+        }
+        if let Some(error) = &mut self.error {
+            error.truncate(error.floor_char_boundary(ERROR));
+        }
+        self
+    }
+}
+
 /// What kind of thing happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -3,8 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequestParams, ProtocolVersion};
 use rmcp::ServiceExt;
+use rmcp::model::{CallToolRequestParams, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rusqlite::Connection;
@@ -36,8 +36,14 @@ fn trace(folder: &TempDir, more: &[&str]) -> Run {
 }
 
 /// A call over HTTP with these headers.
-fn post(server: &Server, function: &str, headers: &[(&str, &str)], body: Value) -> (reqwest::blocking::Response, u16) {
-    let asking = client().post(server.url(&format!("/v1/{function}"))).header("content-type", "application/json");
+fn post(
+    server: &Server,
+    function: &str,
+    headers: &[(&str, &str)],
+    body: Value,
+) -> (reqwest::blocking::Response, u16) {
+    let asking =
+        client().post(server.url(&format!("/v1/{function}"))).header("content-type", "application/json");
     let asking = headers.iter().fold(asking, |asking, (name, value)| asking.header(*name, *value));
     let response = asking.body(body.to_string()).send().unwrap();
     let status = response.status().as_u16();
@@ -81,14 +87,16 @@ fn the_chain_of_a_session_is_told_to_a_person() {
     assert_eq!(events[0]["found"][0], "onto.task.get");
     let sessions = trace(&folder, &[]).stdout;
     assert!(sessions.starts_with("s-42 ") && sessions.contains("2 calls, 1 failed"), "{sessions}");
-    assert_eq!(trace(&folder, &["--all", "--json"]).stdout.lines().count(), 9);
+    assert_eq!(trace(&folder, &["--all", "--json"]).stdout.lines().count(), 8);
     assert_eq!(trace(&folder, &["nobody"]).code, 1);
     // Others can ask the table.
     let db = Connection::open(folder.path().join("state.db")).unwrap();
     let row: (i64, i64) = db
-        .query_row("SELECT count(*), sum(outcome = 'ok') FROM tool_executions WHERE tool = 'get_task'", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
+        .query_row(
+            "SELECT count(*), sum(outcome = 'ok') FROM tool_executions WHERE tool = 'get_task'",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
         .unwrap();
     assert_eq!(row, (3, 2));
     let whole = std::fs::read(folder.path().join("state.db")).unwrap();
@@ -99,8 +107,12 @@ fn the_chain_of_a_session_is_told_to_a_person() {
 fn answers_carry_the_id_that_the_trace_has() {
     let folder = catalog(CONFIG);
     let server = Server::start(text(folder.path()), &[], &[]);
-    let (response, _) =
-        post(&server, "tool_exec", &[("x-session-id", "s")], json!({"op": "onto.task.get", "args": {"task_id": "7"}}));
+    let (response, _) = post(
+        &server,
+        "tool_exec",
+        &[("x-session-id", "s")],
+        json!({"op": "onto.task.get", "args": {"task_id": "7"}}),
+    );
     let id = header(&response, "x-trace-id").to_string();
     assert!(id.starts_with("tr_"), "{id}");
     let body: Value = serde_json::from_str(&response.text().unwrap()).unwrap();
@@ -108,7 +120,10 @@ fn answers_carry_the_id_that_the_trace_has() {
     let (refused, status) = post(&server, "no_such_function", &[], json!({}));
     assert!(status == 404 && header(&refused, "x-trace-id").starts_with("tr_"));
     let session = server.json_of("/v1/sessions/s", &[]);
-    assert!(session["events"].as_array().unwrap().iter().all(|event| event["trace_id"] == id.as_str()), "{session}");
+    assert!(
+        session["events"].as_array().unwrap().iter().all(|event| event["trace_id"] == id.as_str()),
+        "{session}"
+    );
     assert_eq!(session["context"], json!({"id": "p1"}));
     assert!(server.get("/tools/README.md", &[]).headers().get("x-trace-id").is_none());
 }
@@ -121,13 +136,21 @@ fn a_session_is_called_by_a_name_that_fits_wherever_it_comes_from() {
     for bad in ["", "a b", "a/b", "ä", long.as_str()] {
         let (response, status) = post(&server, "tool_search", &[], json!({"query": "x", "session": bad}));
         let body = response.text().unwrap();
-        assert!(status == 400 && body.contains("VALIDATION_ERROR") && body.contains("1 to 128"), "{bad}: {body}");
+        assert!(
+            status == 400 && body.contains("VALIDATION_ERROR") && body.contains("1 to 128"),
+            "{bad}: {body}"
+        );
     }
     let (response, status) = post(&server, "tool_search", &[("x-session-id", "a b")], json!({"query": "x"}));
     let body = response.text().unwrap();
     assert!(status == 400 && body.contains("VALIDATION_ERROR") && body.contains("1 to 128"), "{body}");
     // The field goes before the header.
-    post(&server, "tool_search", &[("x-session-id", "head")], json!({"query": "read a task", "session": "field"}));
+    post(
+        &server,
+        "tool_search",
+        &[("x-session-id", "head")],
+        json!({"query": "read a task", "session": "field"}),
+    );
     post(&server, "tool_search", &[("mcp-session-id", "older")], json!({"query": "read a task"}));
     for known in ["field", "older"] {
         assert_eq!(server.json_of(&format!("/v1/sessions/{known}"), &[])["events"][0]["kind"], "search");
@@ -140,8 +163,8 @@ fn clients_of_mcp_have_a_session_on_both_wires() {
     let folder = catalog(CONFIG);
     let server = Server::start(text(folder.path()), &[], &[]);
     let doc = |meta: bool| {
-        let mut request =
-            CallToolRequestParams::new("expand_tool").with_arguments(json!({"tool_id": "get_task"}).as_object().unwrap().clone());
+        let mut request = CallToolRequestParams::new("expand_tool")
+            .with_arguments(json!({"tool_id": "get_task"}).as_object().unwrap().clone());
         if meta {
             let own = json!({"toolcrib/session": "by-meta"});
             request.meta = serde_json::from_value(own).unwrap();
@@ -178,7 +201,30 @@ fn clients_of_mcp_have_a_session_on_both_wires() {
     assert_eq!(own.len(), 2, "one of the older wire, one of stdio: {visits:?}");
 }
 
-const TOKENS: &str = "[[serve.token]]\nenv = \"AMY\"\nname = \"amy\"\n[[serve.token]]\nenv = \"BOB\"\nallow = \"read\"\n";
+#[test]
+fn who_was_given_the_doc_in_a_session_may_call() {
+    let folder = catalog(&CONFIG.replace("\"never\"", "\"always\""));
+    let server = Server::start(text(folder.path()), &[], &[]);
+    let code = |session: &str| {
+        let call = json!({"op": "onto.task.get", "args": {"task_id": "7"}, "session": session});
+        post(&server, "tool_exec", &[], call).1
+    };
+    for (session, function, body) in [
+        ("doc", "read_tool_doc", json!({"name": "get_task"})),
+        ("help", "tool_help", json!({"path": "onto.task.get"})),
+        ("expanded", "expand_tool", json!({"tool_id": "get_task"})),
+    ] {
+        post(&server, function, &[("x-session-id", session)], body);
+        assert_eq!(code(session), 200, "{session}");
+    }
+    let summary = json!({"name": "get_task", "section": "summary"});
+    post(&server, "read_tool_doc", &[("x-session-id", "summary")], summary);
+    assert_eq!(code("summary"), 428, "a summary tells no arguments");
+    assert_eq!(code("nothing"), 428);
+}
+
+const TOKENS: &str =
+    "[[serve.token]]\nenv = \"AMY\"\nname = \"amy\"\n[[serve.token]]\nenv = \"BOB\"\nallow = \"read\"\n";
 
 #[test]
 fn nobody_reads_anothers_session_and_headers_only_lower_what_is_allowed() {
@@ -186,20 +232,28 @@ fn nobody_reads_anothers_session_and_headers_only_lower_what_is_allowed() {
     let variables = [("AMY", "amy-0123456789abcdef"), ("BOB", "bob-0123456789abcdef")];
     let server = Server::start(text(folder.path()), &[], &variables);
     let (amy, bob) = ("Bearer amy-0123456789abcdef", "Bearer bob-0123456789abcdef");
-    post(&server, "tool_search", &[("authorization", amy), ("x-session-id", "s")], json!({"query": "read a task"}));
+    post(
+        &server,
+        "tool_search",
+        &[("authorization", amy), ("x-session-id", "s")],
+        json!({"query": "read a task"}),
+    );
     let session = |token: &str| server.get("/v1/sessions/s", &[("authorization", token)]);
     assert_eq!(session(amy).status(), 200);
     assert_eq!(session(bob).status(), 404);
     let delete = json!({"op": "onto.task.delete", "args": {"task_id": "7"}});
     let code = |headers: &[(&str, &str)]| {
-        let body: Value = serde_json::from_str(&post(&server, "tool_exec", headers, delete.clone()).0.text().unwrap()).unwrap();
+        let body: Value =
+            serde_json::from_str(&post(&server, "tool_exec", headers, delete.clone()).0.text().unwrap())
+                .unwrap();
         body["error"]["code"].as_str().unwrap_or("ok").to_string()
     };
     assert_eq!(code(&[("authorization", amy)]), "APPROVAL_REQUIRED");
     assert_eq!(code(&[("authorization", amy), ("x-allow", "write")]), "PERMISSION_DENIED");
     assert_eq!(code(&[("authorization", bob)]), "PERMISSION_DENIED");
     assert_eq!(code(&[("authorization", bob), ("x-allow", "destructive")]), "PERMISSION_DENIED");
-    let (_, status) = post(&server, "tool_exec", &[("authorization", amy), ("x-allow", "all")], delete.clone());
+    let (_, status) =
+        post(&server, "tool_exec", &[("authorization", amy), ("x-allow", "all")], delete.clone());
     assert_eq!(status, 400);
     drop(server);
     let db = Connection::open(folder.path().join("state.db")).unwrap();
@@ -245,7 +299,8 @@ fn a_person_approves_a_call_once() {
 fn events_of_a_session_are_told_as_they_happen_and_taken_up_again() {
     let folder = catalog(CONFIG);
     let mut server = Server::start(text(folder.path()), &[], &[]);
-    let search = |query: &str| post(&server, "tool_search", &[("x-session-id", "s")], json!({"query": query}));
+    let search =
+        |query: &str| post(&server, "tool_search", &[("x-session-id", "s")], json!({"query": query}));
     search("read a task");
     let follow = |headers: &[(&str, &str)]| {
         let response = server.get("/v1/sessions/s/events", headers);
@@ -260,12 +315,25 @@ fn events_of_a_session_are_told_as_they_happen_and_taken_up_again() {
     let first = next("id:");
     assert_eq!(next("event:"), "search");
     let started = std::time::Instant::now();
-    post(&server, "tool_exec", &[("x-session-id", "s")], json!({"op": "onto.task.get", "args": {"task_id": "7"}}));
+    post(
+        &server,
+        "tool_exec",
+        &[("x-session-id", "s")],
+        json!({"op": "onto.task.get", "args": {"task_id": "7"}}),
+    );
     let kinds = [next("event:"), next("event:")];
     assert!(kinds.contains(&"context_shift".to_string()) && kinds.contains(&"call".to_string()), "{kinds:?}");
     assert!(started.elapsed() < Duration::from_secs(2));
     // What another process says comes too.
-    let call = ["call", "tool_search", "{\"query\": \"send mail\"}", "--session", "s", "--catalog", text(folder.path())];
+    let call = [
+        "call",
+        "tool_search",
+        "{\"query\": \"send mail\"}",
+        "--session",
+        "s",
+        "--catalog",
+        text(folder.path()),
+    ];
     assert_eq!(run(&call).code, 0);
     assert_eq!(next("event:"), "search");
     let mut again = follow(&[("last-event-id", &first)]);

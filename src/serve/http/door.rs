@@ -21,8 +21,8 @@ use super::pages::View;
 use super::problem::{Problem, ProblemCode};
 use super::{Heavy, Hosts, Response, Shared, caller, docs, functions, routes};
 use crate::config::ServeLimits;
-use crate::serve::auth::Unknown;
 use crate::exec::Caller;
+use crate::serve::auth::Unknown;
 use crate::serve::{Gate, Live, Metrics, Route, Tokens};
 use crate::site;
 use crate::state::random_id;
@@ -53,7 +53,15 @@ impl Door {
     pub fn new(live: Arc<Live>, hosts: Hosts, tokens: Tokens, limits: ServeLimits) -> Self {
         let metrics = Arc::new(Metrics::default());
         let gate = Arc::new(Gate::new(&limits, Arc::clone(&metrics)));
-        let shared = Arc::new(Shared { live, tokens, limits, metrics, gate, heavy: Heavy::default(), streams: Default::default() });
+        let shared = Arc::new(Shared {
+            live,
+            tokens,
+            limits,
+            metrics,
+            gate,
+            heavy: Heavy::default(),
+            streams: Default::default(),
+        });
         Self { routes: routes::routes(Arc::clone(&shared)), shared, hosts }
     }
 

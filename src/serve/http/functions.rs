@@ -25,7 +25,7 @@ use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::finding::nearest;
-use crate::functions::{Answer, Function};
+use crate::functions::{Answer, Context, Function};
 use crate::serve::gate::Stopped;
 
 /// `GET /v1`: every function with its definition, and the catalog's tools where the surface shows them.
@@ -84,8 +84,9 @@ pub(super) async fn run(
     let given = if given.is_null() { json!({}) } else { given };
     let name = shared.live.now().shelf(&caller).bound().canonical(&name).map_or(name.clone(), str::to_string);
     let call = json!({ "op": name, "args": given });
-    let answer = passing.call(&shared.live.context(&caller), call).await?;
-    Ok(written(&answer, &asked.headers))
+    let context = shared.live.context(&caller);
+    let answer = passing.call(&context, call).await?;
+    Ok(traced(written(&answer, &asked.headers), &context))
 }
 
 fn described(function: &Function) -> Value {
@@ -133,9 +134,7 @@ where
     let arguments = arguments(shared, asked, body).await?;
     let context = shared.live.context(caller);
     let answer = passing.call(&context, arguments).await?;
-    let mut response = written(&answer, &asked.headers);
-    response.headers_mut().extend(HeaderValue::try_from(context.trace.id()).map(|id| (TRACE, id)));
-    Ok(response)
+    Ok(traced(written(&answer, &asked.headers), &context))
 }
 
 impl From<Stopped> for Problem {
@@ -232,6 +231,12 @@ where
         }
     }
     Ok(if whole.is_empty() { only } else { whole.freeze() })
+}
+
+/// The same with what it is known by.
+fn traced(mut response: Response, context: &Context) -> Response {
+    response.headers_mut().extend(HeaderValue::try_from(context.trace.id()).map(|id| (TRACE, id)));
+    response
 }
 
 fn written(answer: &Answer, asked: &HeaderMap) -> Response {

@@ -14,8 +14,8 @@ use super::negotiate::{Media, preferred};
 use super::pages::View;
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
-use crate::finding::Severity;
 use crate::exec::Caller;
+use crate::finding::Severity;
 use crate::state::Health;
 
 /// `GET /healthz`: the process lives.

@@ -80,7 +80,9 @@ pub(super) async fn told(
     let context = state.context(&session).await.map_err(unavailable)?;
     if events.is_empty() && context.is_none() && wanted.after == 0 {
         let message = "nothing is known of this session; a session begins with the first call that names it";
-        return Err(Problem::new(ProblemCode::NotFound, message).next("send `X-Session-Id` with calls of functions"));
+        return Err(
+            Problem::new(ProblemCode::NotFound, message).next("send `X-Session-Id` with calls of functions")
+        );
     }
     let next = (events.len() == limit).then(|| events.last().map(|event| event.id)).flatten();
     let events: Vec<Value> = events.drain(..).map(written).collect();

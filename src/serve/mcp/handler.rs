@@ -16,8 +16,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::sync::{Semaphore, watch};
 
 use super::{FRESH_FOR, changes, complete, cursor, instructions, resources, tools, uri};
-use crate::functions::Edition;
 use crate::exec::Caller;
+use crate::functions::Edition;
 use crate::serve::{Gate, Live};
 use crate::state::{Session, random_id};
 
@@ -62,7 +62,15 @@ pub struct Door {
 impl Door {
     /// A door through which each request comes by itself; all of them share the `room` for subscriptions, and the `gate`.
     pub(super) fn stateless(live: Arc<Live>, room: Arc<Semaphore>, gate: Arc<Gate>) -> Self {
-        Self { live, ended: None, watched: Arc::default(), tells: AtomicBool::new(false), room, gate, session: None }
+        Self {
+            live,
+            ended: None,
+            watched: Arc::default(),
+            tells: AtomicBool::new(false),
+            room,
+            gate,
+            session: None,
+        }
     }
 
     /// A door for one connection, and what tells of its end.
@@ -142,8 +150,7 @@ impl ServerHandler for Door {
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let (edition, scope) = self.edition(&context);
-        let info =
-            self.get_info().with_instructions(instructions::instructions(&edition, self.live.shown()));
+        let info = self.get_info().with_instructions(instructions::instructions(&edition, self.live.shown()));
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, info).with_ttl_ms(FRESH_FOR).with_cache_scope(scope))
     }
@@ -172,7 +179,12 @@ impl ServerHandler for Door {
         match context.meta.0.get(SESSION) {
             Some(id) => {
                 let id = Session::named(id.as_str().unwrap_or_default());
-                let refused = |bad| ErrorData::invalid_params(format!("VALIDATION_ERROR: `_meta[\"{SESSION}\"]` does not fit: {bad}"), None);
+                let refused = |bad| {
+                    ErrorData::invalid_params(
+                        format!("VALIDATION_ERROR: `_meta[\"{SESSION}\"]` does not fit: {bad}"),
+                        None,
+                    )
+                };
                 caller.session = Some(id.map_err(refused)?);
             }
             None => caller.session = caller.session.or_else(|| self.session.clone()),

@@ -25,7 +25,11 @@ impl Page {
             }
         }
         let totals = [
-            ("toolcrib_search_abstentions_total", "Searches that found that nothing fits.", &counts.abstentions),
+            (
+                "toolcrib_search_abstentions_total",
+                "Searches that found that nothing fits.",
+                &counts.abstentions,
+            ),
             (
                 "toolcrib_tokens_served_total",
                 "Tokens of answers of search, docs and help, four bytes to a token.",
@@ -63,7 +67,11 @@ impl Page {
         self.family(lost, "counter", "Events that could not be written down.");
         self.sample(lost, "", health.lost);
         let gauges = [
-            ("toolcrib_state_writable", "1 when the last write was done.", u64::from(health.problem.is_none())),
+            (
+                "toolcrib_state_writable",
+                "1 when the last write was done.",
+                u64::from(health.problem.is_none()),
+            ),
             (
                 "toolcrib_state_volatile",
                 "1 when it is in memory, and gone when the process ends.",

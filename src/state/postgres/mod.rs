@@ -23,7 +23,7 @@ use tokio::time::timeout;
 
 use self::connect::{PATIENCE, away, told};
 use self::recorder::Recorder;
-use super::clock::{millis, now};
+use super::clock::millis;
 use super::{
     Approval, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, State, StateError,
     Visit,
@@ -88,11 +88,8 @@ fn json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, StateError> {
 }
 
 impl State for Postgres {
-    fn record(&self, mut event: Event) {
-        if event.at == 0 {
-            event.at = now();
-        }
-        self.recorder.record(event);
+    fn record(&self, event: Event) {
+        self.recorder.record(event.stamped());
     }
 
     fn health(&self) -> Health {
@@ -160,7 +157,11 @@ impl State for Postgres {
     }
 
     fn events<'a>(&'a self, wanted: &'a Events) -> Pending<'a, Vec<Event>> {
-        self.go(move |client| events::read(client, wanted))
+        Box::pin(async move {
+            // What this process has recorded just now is among them, if it can be written at all.
+            let _ = self.recorder.settle().await;
+            self.go(move |client| events::read(client, wanted)).await
+        })
     }
 
     fn visits(&self, limit: usize) -> Pending<'_, Vec<Visit>> {

@@ -101,6 +101,14 @@ impl Recorder {
         self.send(Message::Doubt);
     }
 
+    /// Waits for events that wait to be written, where there are any.
+    pub(super) async fn settle(&self) -> Result<(), StateError> {
+        match self.shared.waiting.load(Relaxed) {
+            0 => Ok(()),
+            _ => self.flush().await,
+        }
+    }
+
     pub(super) async fn flush(&self) -> Result<(), StateError> {
         let (done, told) = oneshot::channel();
         self.send(Message::Flush(done));
@@ -126,7 +134,6 @@ async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: Unbounded
                 Message::Doubt => doubts = true,
             }
         }
-        shared.waiting.fetch_sub(given.len(), Relaxed);
         if doubts && given.is_empty() && waiting.is_empty() {
             continue;
         }
@@ -134,6 +141,7 @@ async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: Unbounded
         let done = async { events::write(database.client().await?, &given, !waiting.is_empty()).await };
         let done = timeout(2 * PATIENCE, done).await;
         let done = done.unwrap_or_else(|_| Err(StateError("PostgreSQL did not answer in time".into())));
+        shared.waiting.fetch_sub(given.len(), Relaxed);
         shared.say(done.as_ref().err());
         match &done {
             Ok(last) if !given.is_empty() => drop(shared.written.send_replace(*last)),

@@ -67,12 +67,9 @@ impl Sqlite {
 }
 
 impl State for Sqlite {
-    fn record(&self, mut event: Event) {
-        if event.at == 0 {
-            event.at = now();
-        }
+    fn record(&self, event: Event) {
         if let Ok(writer) = self.writer() {
-            writer.record(event);
+            writer.record(event.stamped());
         }
     }
 
