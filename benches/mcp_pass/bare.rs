@@ -52,7 +52,9 @@ async fn main() {
     let mut command = tokio::process::Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
     let Ok(mut child) = command.spawn() else { std::process::exit(1) };
-    let (Some(stdout), Some(stdin)) = (child.stdout.take(), child.stdin.take()) else { std::process::exit(1) };
+    let (Some(stdout), Some(stdin)) = (child.stdout.take(), child.stdin.take()) else {
+        std::process::exit(1)
+    };
     let Ok(behind) = ().serve((stdout, stdin)).await else { std::process::exit(1) };
     if let Ok(served) = Bare(behind).serve(rmcp::transport::stdio_pipes()).await {
         let _ = served.waiting().await;

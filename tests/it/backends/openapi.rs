@@ -100,10 +100,10 @@ fn box_operations_arrive_as_its_document_has_them() {
         Some(json!([{"op": "add", "path": "/a", "value": "b"}])),
     );
     arrives(
-        "options_files_content",
-        json!({"name": "a.txt", "size": 3}),
-        "OPTIONS /2.0/files/content",
-        Some(json!({"name": "a.txt", "size": 3})),
+        "post_files_id_copy",
+        json!({"file_id": "1", "parent": {"id": "0"}}),
+        "POST /2.0/files/1/copy",
+        Some(json!({"parent": {"id": "0"}})),
     );
 
     let with_header =
