@@ -61,6 +61,10 @@ pub trait Host: Send + Sync {
     fn caller(&self) -> &Caller;
     /// What outlives the call.
     fn state(&self) -> &dyn State;
+    /// What the request is known by.
+    fn trace_id(&self) -> &str;
+    /// Counts a call that was answered, by `ok` or the code of its error.
+    fn count(&self, outcome: &str, took: Duration);
     /// What runs tools.
     fn backends(&self) -> &Backends;
     /// Whether any tool's result can change what a session is about.

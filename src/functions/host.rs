@@ -39,6 +39,14 @@ impl Host for Context {
         &*self.services.state
     }
 
+    fn trace_id(&self) -> &str {
+        self.trace.id()
+    }
+
+    fn count(&self, outcome: &str, took: Duration) {
+        self.services.counts.executed(outcome, took);
+    }
+
     fn backends(&self) -> &Backends {
         &self.services.backends
     }

@@ -157,7 +157,11 @@ pub fn model(url: &str) -> Arc<dyn Embed> {
 pub fn services(url: &str, cache: Option<&Path>) -> Arc<Services> {
     let patience = Duration::from_secs(20);
     let options = Options { patience, cache: cache.map(Path::to_path_buf), ..Options::default() };
-    Arc::new(Services { semantic: Meaning::On(Arc::new(Semantic::start(model(url), options))), llm: None, ..Services::default() })
+    Arc::new(Services {
+        semantic: Meaning::On(Arc::new(Semantic::start(model(url), options))),
+        llm: None,
+        ..Services::default()
+    })
 }
 
 pub fn search(edition: &Arc<Edition>, services: &Arc<Services>, query: &str) -> Searched {

@@ -12,9 +12,9 @@ use super::docs::decoded;
 use super::kept::{Kept, with};
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shelf};
+use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::render::TemplateError;
-use crate::exec::Caller;
 use crate::serve::{Generation, Live};
 use crate::site::Page;
 

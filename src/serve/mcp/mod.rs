@@ -24,10 +24,10 @@ use rmcp::model::{JsonObject, MetaObject};
 
 use crate::functions::Edition;
 
+pub(super) use bound::Bound;
 #[cfg(feature = "conformance")]
 pub use fixtures::Fixtures;
 pub use handler::Door;
-pub(super) use bound::Bound;
 pub use http::{Options, Service, service};
 pub use stdio::{stdio, streams};
 
