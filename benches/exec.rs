@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use toolcrib::catalog::Tool;
 use toolcrib::functions::{Context, Edition, Function, Services};
 use toolcrib::render::Templates;
-use toolcrib::state::{Sqlite, State};
+use toolcrib::state::Sqlite;
 use toolcrib::{catalog, config};
 
 const ROUNDS: usize = 15;

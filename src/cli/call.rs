@@ -158,6 +158,7 @@ fn asked(
     if let Err(error) = runtime.block_on(context.services.state.flush()) {
         note(format!("the call is missing from the trace: {error}"));
     }
+    runtime.block_on(context.services.backends.close());
     Ok(answer)
 }
 

@@ -118,7 +118,7 @@ impl Serve {
         let live = Arc::new(live.with_services(services));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
-        let stop = follow.stopper();
+        let (stop, serving) = (follow.stopper(), Arc::clone(&live));
         let following = {
             let (live, catalog) = (Arc::clone(&live), self.catalog.clone());
             std::thread::spawn(move || keep_current(&live, &catalog, follow))
@@ -136,6 +136,7 @@ impl Serve {
         if let Ok(Err(error)) = runtime.block_on(async { timeout(LAST_WORDS, state.flush()).await }) {
             tracing::warn!(%error, "the end of the trace is not written");
         }
+        runtime.block_on(serving.services().backends.close());
         runtime.shutdown_background();
         // With it end the servers that it has started.
         let _ = following.join();

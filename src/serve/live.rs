@@ -187,14 +187,14 @@ impl Live {
         &self.services
     }
 
-    /// The same, to be kept for longer than a request.
-    pub(super) fn shared_services(&self) -> &Arc<Services> {
-        &self.services
-    }
-
     /// What the lists of clients show.
     pub fn shown(&self) -> Shown {
         self.setting.shown
+    }
+
+    /// The same, to be kept for longer than a request.
+    pub(super) fn shared_services(&self) -> &Arc<Services> {
+        &self.services
     }
 
     /// The current generation.

@@ -1,5 +1,6 @@
 //! What the product promises, tested through the library and, where the command line is concerned, the program.
 
+mod backends;
 mod calls;
 mod catalogs;
 mod check;

@@ -1,14 +1,18 @@
 //! Connections to MCP servers: opened when first needed, kept, shared by all calls, and opened again after an end.
 
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use crate::config::{Config, Server};
 use crate::sources::mcp::{Endpoint, Environment, Session};
 
 /// The most that are kept. A server whose headers are the callers' own has one for each of them.
 const MAX_KEPT: usize = 64;
+/// How long they have to end, all together.
+const CLOSING: Duration = Duration::from_secs(6);
 
 /// All connections, those used last at the end.
 #[derive(Default)]
@@ -64,7 +68,7 @@ impl Sessions {
                 }
             });
         }
-        closing.join_all().await;
+        let _ = timeout(CLOSING, closing.join_all()).await;
     }
 
     fn slot(&self, endpoint: &Endpoint, config: &Config) -> Arc<Slot> {

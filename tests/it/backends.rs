@@ -1,0 +1,115 @@
+//! What runs tools, against real servers and real programs: what arrives there, what comes back, and what cannot be
+//! made to happen.
+#![cfg(unix)]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
+use tokio::runtime::Runtime;
+use toolcrib::catalog::{Checked, Tool};
+use toolcrib::exec::Caller;
+use toolcrib::exec::backend::{Backends, Fault, FaultKind, Order, Reply};
+use toolcrib::sources::mcp::{Environment, contact};
+use toolcrib::{catalog, config};
+
+mod buildos;
+mod command;
+mod hostile;
+mod http_replies;
+mod http_requests;
+mod mcp;
+mod mcp_server;
+mod openapi;
+mod recorder;
+
+/// A catalog with what runs its tools.
+pub struct Running {
+    pub checked: Checked,
+    pub backends: Arc<Backends>,
+    pub runtime: Runtime,
+    pub caller: Caller,
+    pub time: Duration,
+    pub key: Option<String>,
+}
+
+impl Running {
+    /// The catalog of a folder, its live servers listed.
+    pub fn open(root: &Path) -> Self {
+        let workspace = config::read(root);
+        let listings = contact(&workspace, &environment());
+        let checked = catalog::open_with(workspace, &listings);
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let backends = Arc::new(Backends::new(root, environment()));
+        let (caller, time) = (Caller::default(), Duration::from_secs(20));
+        Self { checked, backends, runtime, caller, time, key: None }
+    }
+
+    /// With headers in the request of whoever calls.
+    pub fn with_headers(mut self, headers: &[(&str, &str)]) -> Self {
+        let pairs = headers.iter().map(|(name, value)| {
+            (name.parse::<HeaderName>().unwrap(), HeaderValue::from_bytes(value.as_bytes()).unwrap())
+        });
+        self.caller.headers = HeaderMap::from_iter(pairs);
+        self
+    }
+
+    pub fn tool(&self, name: &str) -> &Tool {
+        self.checked.catalog.find(name).unwrap_or_else(|| panic!("no {name}: {:#?}", self.checked.findings))
+    }
+
+    pub fn call(&self, name: &str, arguments: Value) -> Result<Reply, Fault> {
+        self.runtime.block_on(self.calling(name, arguments))
+    }
+
+    pub async fn calling(&self, name: &str, arguments: Value) -> Result<Reply, Fault> {
+        let (tool, config) = (self.tool(name), &self.checked.catalog.config);
+        let backend = Backends::of(tool, config).unwrap_or_else(|| panic!("nothing runs {name}"));
+        self.backends.run(self.order(tool, &backend, &arguments)).await
+    }
+
+    pub fn preview(&self, name: &str, arguments: Value) -> Result<Value, Fault> {
+        let tool = self.tool(name);
+        let backend = Backends::of(tool, &self.checked.catalog.config).unwrap();
+        self.backends.preview(self.order(tool, &backend, &arguments))
+    }
+
+    fn order<'o>(
+        &'o self,
+        tool: &'o Tool,
+        backend: &'o toolcrib::tool::Backend,
+        arguments: &'o Value,
+    ) -> Order<'o> {
+        Order {
+            tool,
+            backend,
+            config: &self.checked.catalog.config,
+            arguments,
+            caller: &self.caller,
+            idempotency_key: self.key.as_deref(),
+            trace_id: "tr_test",
+            time: self.time,
+        }
+    }
+
+    #[track_caller]
+    pub fn fails(&self, name: &str, arguments: Value, kind: FaultKind, why: &str) -> Fault {
+        let fault = self.call(name, arguments).expect_err("a fault");
+        assert_eq!(fault.kind, kind, "{fault:?}");
+        assert!(fault.message.contains(why), "{fault:?}");
+        assert!(!fault.next_action.is_empty() && !format!("{fault:?}").contains("s3cr3t"), "{fault:?}");
+        fault
+    }
+}
+
+pub fn environment() -> Environment {
+    Environment::new(|name| match name {
+        "TOKEN" => Some("s3cr3t-token".into()),
+        "PATH" => std::env::var_os("PATH").map(|path| path.into_string().unwrap()),
+        "SECRET_OF_OURS" => Some("s3cr3t-of-ours".into()),
+        _ => None,
+    })
+}

@@ -1,0 +1,131 @@
+//! Servers that break off, dawdle, flood, or are not there.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tempfile::TempDir;
+use toolcrib::exec::backend::FaultKind;
+
+use super::Running;
+use crate::fixture::folder;
+
+/// A server that does this with every connection, once it has read a request; how many there were.
+fn server(with: impl Fn(TcpStream) + Send + Sync + 'static) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let count = Arc::new(AtomicUsize::new(0));
+    let (counted, with) = (Arc::clone(&count), Arc::new(with));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let (counted, with) = (Arc::clone(&counted), Arc::clone(&with));
+            std::thread::spawn(move || {
+                let mut stream = stream;
+                let mut request = [0; 4096];
+                if stream.read(&mut request).is_ok_and(|read| read > 0) {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                    with(stream);
+                }
+            });
+        }
+    });
+    (url, count)
+}
+
+fn catalog(url: &str, server: &str) -> (TempDir, Running) {
+    let backend = |method: &str| json!({ "type": "http", "method": method, "path": "/x" });
+    let tools = json!([
+        { "name": "get_x", "description": "Reads.", "effect": "read", "parameters": {"type": "object"}, "backend": backend("GET") },
+        { "name": "make_x", "description": "Writes.", "effect": "write", "parameters": {"type": "object"}, "backend": backend("POST") },
+    ]);
+    let toml = format!("[server.api]\nurl = '{url}'\n{server}\n[[source]]\npath = 'tools.json'\n");
+    let root = folder(&[("toolcrib.toml", &toml), ("tools.json", &tools.to_string())]);
+    let mut running = Running::open(root.path());
+    running.time = Duration::from_secs(2);
+    (root, running)
+}
+
+#[test]
+fn a_server_that_is_not_there_was_not_asked() {
+    let (_root, running) = catalog("http://127.0.0.1:9", "");
+    let fault = running.fails("make_x", json!({}), FaultKind::NotSent, "nothing was sent");
+    assert!(!format!("{fault:?}").contains("127.0.0.1"), "{fault:?}");
+    let (_root, running) = catalog("http://no-such-host.invalid", "retries = 0");
+    running.fails("make_x", json!({}), FaultKind::NotSent, "cannot be reached");
+    let (url, _) = server(|mut stream| drop(stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n")));
+    let (_root, running) = catalog(&url.replace("http:", "https:"), "retries = 0");
+    running.fails("make_x", json!({}), FaultKind::NotSent, "cannot be reached");
+}
+
+#[test]
+fn a_connection_that_breaks_is_a_lost_call_and_only_reading_is_tried_again() {
+    let (url, count) = server(drop);
+    let (_root, running) = catalog(&url, "retries = 1");
+    running.fails("make_x", json!({}), FaultKind::Lost, "may have been run");
+    assert_eq!(count.swap(0, Ordering::SeqCst), 1);
+    running.fails("get_x", json!({}), FaultKind::Lost, "broke");
+    assert_eq!(count.swap(0, Ordering::SeqCst), 2);
+
+    let half = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"a\": 1";
+    let (url, count) = server(move |mut stream| drop(stream.write_all(half)));
+    let (_root, running) = catalog(&url, "retries = 1");
+    running.fails("make_x", json!({}), FaultKind::Lost, "broke");
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn dawdling_ends_with_the_time_of_the_call() {
+    let (url, _) = server(|mut stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n");
+        while stream.write_all(b" ").is_ok() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+    let (_root, mut running) = catalog(&url, "");
+    running.time = Duration::from_millis(500);
+    let start = Instant::now();
+    running.fails("make_x", json!({}), FaultKind::TimedOut, "in time");
+    let (url, _) = server(|mut stream| {
+        while stream.write_all(b"H").is_ok() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+    let (_root, mut running) = catalog(&url, "");
+    running.time = Duration::from_millis(500);
+    let fault = running.call("make_x", json!({})).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::TimedOut | FaultKind::Lost), "{fault:?}");
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_flood_is_cut_and_a_bomb_stays_packed() {
+    let (url, _) = server(|mut stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n");
+        while stream.write_all(&[b'x'; 65536]).is_ok() {}
+    });
+    let (_root, running) = catalog(&url, "max_bytes = 100000");
+    let reply = running.call("get_x", json!({})).unwrap();
+    assert_eq!(reply.content.as_str().unwrap().len(), 100_000);
+    assert_eq!(reply.warnings.len(), 1);
+
+    let headers = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\n";
+    let bomb = [headers.as_bytes(), &[0x1f, 0x8b, 8, 0]].concat();
+    let (url, _) = server(move |mut stream| drop(stream.write_all(&bomb)));
+    let (_root, running) = catalog(&url, "");
+    let reply = running.call("get_x", json!({})).unwrap();
+    assert_eq!((&reply.content["compressed"], &reply.content["bytes"]), (&json!(true), &json!(4)));
+
+    let (url, _) = server(|mut stream| {
+        let deep = "[".repeat(100_000);
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            deep.len()
+        );
+        drop(stream.write_all(format!("{head}{deep}").as_bytes()));
+    });
+    let (_root, running) = catalog(&url, "");
+    assert!(running.call("get_x", json!({})).unwrap().content.is_string());
+}

@@ -1,0 +1,204 @@
+//! What HTTP backends send.
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use toolcrib::exec::backend::FaultKind;
+
+use super::Running;
+use super::recorder::Recorder;
+use crate::fixture::folder;
+
+/// Tools with these backends, named after the keys, on a server with this configuration besides its URL.
+pub fn catalog(recorder: &Recorder, server: &str, tools: &[(&str, Value)]) -> (TempDir, Running) {
+    let toml =
+        format!("[server.api]\nurl = '{}/base/'\n{server}\n[[source]]\npath = 'tools.json'\n", recorder.url);
+    let tools: Vec<Value> = tools.iter().map(|(name, backend)| tool(name, backend)).collect();
+    let root = folder(&[("toolcrib.toml", &toml), ("tools.json", &Value::from(tools).to_string())]);
+    let running = Running::open(root.path());
+    (root, running)
+}
+
+fn tool(name: &str, backend: &Value) -> Value {
+    let mut tool = json!({
+        "name": name, "description": "Does it.", "allow_no_schema": true, "no_schema_mode": "full", "backend": backend,
+    });
+    for field in ["effect", "parameters"] {
+        if let Some(value) = backend.get(field) {
+            tool[field] = value.clone();
+        }
+    }
+    tool["backend"]["type"] = "http".into();
+    tool["backend"].as_object_mut().unwrap().retain(|key, _| key != "effect" && key != "parameters");
+    tool
+}
+
+#[test]
+fn arguments_go_where_path_method_and_backend_say() {
+    let recorder = Recorder::start();
+    let places = json!({
+        "trace": { "in": "header", "name": "X-Trace" }, "who": { "in": "cookie" }, "dry": { "in": "query" },
+        "filter": { "in": "query", "style": "deepObject" }, "ids": { "in": "query", "style": "form", "explode": false },
+        "task": { "in": "path", "name": "task-id" },
+    });
+    let (_root, running) = catalog(
+        &recorder,
+        "headers = { Authorization = 'Bearer ${TOKEN}', X-User = '${caller:X-User-Id}', X-Fixed = 'chat' }",
+        &[
+            ("read", json!({ "method": "GET", "path": "/tasks/{task-id}", "arguments": places })),
+            ("write", json!({ "method": "POST", "path": "/tasks/{task-id}/notes", "arguments": places })),
+            (
+                "form",
+                json!({ "method": "PUT", "path": "/form", "content_type": "application/x-www-form-urlencoded" }),
+            ),
+            ("parts", json!({ "method": "POST", "path": "/parts", "content_type": "multipart/form-data" })),
+            (
+                "patch",
+                json!({ "method": "PATCH", "path": "/patch", "content_type": "application/json-patch+json",
+                "arguments": { "body": { "in": "whole-body" } } }),
+            ),
+            (
+                "raw",
+                json!({ "method": "POST", "path": "/raw", "content_type": "text/csv",
+                "arguments": { "body": { "in": "whole-body" } } }),
+            ),
+        ],
+    );
+    let running = running.with_headers(&[("x-user-id", "u7"), ("x-other", "not for you")]);
+    let everything = json!({
+        "task": "a/../b", "trace": "t 1", "who": "me; you", "dry": true, "filter": {"a": {"b": 1}}, "ids": [1, 2],
+        "title": "Grüße & more", "none": null, "tags": ["x", "y"],
+    });
+
+    let reply = running.call("read", everything.clone()).unwrap();
+    assert_eq!(reply.content["path"], "/base/tasks/a%2F..%2Fb");
+    let arrived = recorder.only();
+    assert_eq!((arrived.method.as_str(), arrived.path.as_str()), ("GET", "/base/tasks/a%2F..%2Fb"));
+    let query = "dry=true&filter%5Ba%5D%5Bb%5D=1&ids=1%2C2&title=Gr%C3%BC%C3%9Fe%20%26%20more&tags=x&tags=y";
+    assert_eq!((arrived.query.as_str(), arrived.body.as_str()), (query, ""));
+    let header = |name: &str| arrived.header(name).unwrap_or("none");
+    assert_eq!(header("authorization"), "Bearer s3cr3t-token");
+    assert_eq!((header("x-user"), header("x-fixed"), header("x-trace")), ("u7", "chat", "t 1"));
+    assert_eq!((header("cookie"), header("x-other")), ("who=me%3B%20you", "none"));
+
+    running.call("write", everything.clone()).unwrap();
+    let arrived = recorder.only();
+    assert_eq!(arrived.query, "dry=true&filter%5Ba%5D%5Bb%5D=1&ids=1%2C2");
+    assert_eq!(arrived.header("content-type"), Some("application/json"));
+    assert_eq!(arrived.json(), json!({ "title": "Grüße & more", "none": null, "tags": ["x", "y"] }));
+
+    running.call("form", json!({ "a": "b&c", "d": ["e", "f"], "g": null })).unwrap();
+    assert_eq!(recorder.only().body, "a=b%26c&d=e&d=f");
+
+    running.call("parts", json!({ "note": "x\r\n--y", "meta": { "a": 1 } })).unwrap();
+    let arrived = recorder.only();
+    let boundary =
+        arrived.header("content-type").unwrap().strip_prefix("multipart/form-data; boundary=").unwrap();
+    let expect = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\nx\r\n--y\r\n--{boundary}\r\n\
+         Content-Disposition: form-data; name=\"meta\"\r\nContent-Type: application/json\r\n\r\n{{\"a\":1}}\r\n--{boundary}--\r\n"
+    );
+    assert_eq!(arrived.body, expect);
+
+    running.call("patch", json!({ "body": [{ "op": "remove" }] })).unwrap();
+    let arrived = recorder.only();
+    assert_eq!(
+        (arrived.body.as_str(), arrived.header("content-type")),
+        (r#"[{"op":"remove"}]"#, Some("application/json-patch+json"))
+    );
+    running.call("raw", json!({ "body": "a,b\n1,2\n" })).unwrap();
+    assert_eq!(recorder.only().body, "a,b\n1,2\n");
+}
+
+#[test]
+fn what_would_be_sent_is_shown_without_secrets() {
+    let recorder = Recorder::start();
+    let (_root, running) = catalog(
+        &recorder,
+        "headers = { Authorization = 'Bearer ${TOKEN}', X-Api-Key = 's3cr3t', X-Fixed = 'chat' }",
+        &[("write", json!({ "method": "POST", "path": "/tasks/{id}" }))],
+    );
+    let shown = running.preview("write", json!({ "id": "a b", "title": "T" })).unwrap();
+    let expect = json!({
+        "backend": "http", "server": "api", "method": "POST", "path": "/tasks/a%20b",
+        "headers": { "authorization": "***", "x-api-key": "***", "x-fixed": "chat", "content-type": "application/json" },
+        "body": { "title": "T" },
+    });
+    assert_eq!(shown, expect);
+    assert!(recorder.arrived().is_empty());
+}
+
+#[test]
+fn no_argument_leaves_its_place() {
+    let recorder = Recorder::start();
+    let places =
+        json!({ "h": { "in": "header", "name": "X-H" }, "host": { "in": "header", "name": "Host" } });
+    let (_root, running) = catalog(
+        &recorder,
+        "headers = { X-H = 'ours' }",
+        &[
+            ("one", json!({ "method": "GET", "path": "/tasks/{id}", "arguments": places })),
+            ("deep", json!({ "method": "GET", "path": "/files/{+path}" })),
+        ],
+    );
+    for id in ["..", ".", "", " "] {
+        running.fails("one", json!({ "id": id }), FaultKind::Unfit, "path");
+    }
+    running.fails("one", json!({}), FaultKind::Unfit, "`id` is part of the path");
+    let fault = running.fails("one", json!({ "id": null }), FaultKind::Unfit, "`id`");
+    assert_eq!(fault.detail.unwrap()["field_errors"][0]["pointer"], "/id");
+    for path in ["../../admin", "a/../../b", "a?b=c", "a#b", "%2e%2e/x", "..\\..\\x/../../y", "a/./b"] {
+        running.fails("deep", json!({ "path": path }), FaultKind::Unfit, "path");
+    }
+    running.fails("one", json!({ "id": "a", "h": "x\r\nX-Evil: 1" }), FaultKind::Unfit, "line breaks");
+    running.fails("one", json!({ "id": "a", "host": "evil" }), FaultKind::Unconfigured, "host");
+    assert!(recorder.arrived().is_empty());
+
+    let nasty = [
+        "/../x",
+        "a/../../b",
+        "?x=1",
+        "#x",
+        "%2e%2e",
+        "..;",
+        "\\..\\",
+        "@evil.example",
+        ":8080",
+        "//evil.example/x",
+    ];
+    for id in nasty {
+        running.call("one", json!({ "id": id, "h": "theirs" })).unwrap();
+        let arrived = recorder.only();
+        let segment = arrived.path.strip_prefix("/base/tasks/").unwrap();
+        assert!(!segment.contains('/') && arrived.query.is_empty(), "{arrived:?}");
+        assert_eq!(arrived.header("x-h"), Some("ours"));
+    }
+    running.call("deep", json!({ "path": "a/b c.txt" })).unwrap();
+    assert_eq!(recorder.only().path, "/base/files/a/b%20c.txt");
+}
+
+#[test]
+fn a_server_is_found_or_it_is_said_what_to_write() {
+    let recorder = Recorder::start();
+    let (_root, running) = catalog(
+        &recorder,
+        "[server.other]\ncommand = ['x']\n",
+        &[
+            ("plain", json!({ "method": "GET", "path": "/x" })),
+            ("named", json!({ "method": "GET", "path": "/x", "server": "no such" })),
+            ("stdio", json!({ "method": "GET", "path": "/x", "server": "other" })),
+        ],
+    );
+    running.call("plain", json!({})).unwrap();
+    let fault = running.fails("named", json!({}), FaultKind::Unconfigured, "no such");
+    assert!(fault.next_action.contains("[server.\"no such\"]"), "{fault:?}");
+    running.fails("stdio", json!({}), FaultKind::Unconfigured, "no `url`");
+
+    let (_root, running) = catalog(
+        &recorder,
+        "headers = { A = '${caller:X-Session-Token}', B = '${NOT_SET}' }",
+        &[("plain", json!({ "method": "GET", "path": "/x" }))],
+    );
+    running.fails("plain", json!({}), FaultKind::Missing, "X-Session-Token");
+    let running = running.with_headers(&[("x-session-token", "t")]);
+    running.fails("plain", json!({}), FaultKind::Unconfigured, "NOT_SET");
+}

@@ -1,0 +1,144 @@
+//! A real MCP server whose tools answer in every way that there is, over HTTP and, in a process of its own, over stdio.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+/// What notes go to: starts, calls and cancellations, a line each.
+#[derive(Clone)]
+pub struct Answers {
+    pub notes: std::path::PathBuf,
+}
+
+impl Answers {
+    fn note(&self, what: &str) {
+        use std::io::Write;
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(&self.notes);
+        writeln!(file.unwrap(), "{what}").unwrap();
+    }
+}
+
+impl ServerHandler for Answers {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let names = [
+            "echo",
+            "text",
+            "json",
+            "texts",
+            "image",
+            "nothing",
+            "fail",
+            "refuse",
+            "slow",
+            "die",
+            "die_reading",
+            "large",
+        ];
+        let schema = Arc::new(json!({ "type": "object" }).as_object().cloned().unwrap());
+        let tool = |name: &&'static str| {
+            let tool = Tool::new(*name, "Answers.", Arc::clone(&schema));
+            tool.with_annotations(ToolAnnotations::new().read_only(*name == "die_reading"))
+        };
+        Ok(ListToolsResult::with_all_items(names.iter().map(tool).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let text = |text: &str| CallToolResult::success(vec![ContentBlock::text(text)]);
+        self.note(&format!("call {}", request.name));
+        let result = match request.name.as_ref() {
+            "echo" => CallToolResult::structured(Value::Object(request.arguments.unwrap_or_default())),
+            "text" => text("plain [text"),
+            "json" => text("{\"a\": [1]}"),
+            "texts" => CallToolResult::success(vec![ContentBlock::text("one"), ContentBlock::text("two")]),
+            "image" => CallToolResult::success(vec![
+                ContentBlock::text("see"),
+                ContentBlock::image("AAAA", "image/png"),
+            ]),
+            "nothing" => CallToolResult::success(Vec::new()),
+            "fail" => CallToolResult::error(vec![ContentBlock::text("no \u{1b}[31mluck with s3cr3t-token")]),
+            "refuse" => return Err(ErrorData::invalid_params("not like this", Some(json!({ "why": 1 })))),
+            "large" => text(&"x".repeat(5000)),
+            "slow" => {
+                tokio::select! {
+                    () = tokio::time::sleep(Duration::from_secs(20)) => {}
+                    () = context.ct.cancelled() => self.note("cancelled"),
+                }
+                text("late")
+            }
+            _ => {
+                eprintln!("out of memory");
+                std::process::exit(3)
+            }
+        };
+        Ok(result.into())
+    }
+
+    fn get_tool(&self, _: &str) -> Option<Tool> {
+        None
+    }
+}
+
+/// The server over HTTP; it ends with the runtime.
+pub fn over_http(notes: &std::path::Path) -> (String, Runtime) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let answers = Answers { notes: notes.to_path_buf() };
+    let sessions = Arc::new(LocalSessionManager::default());
+    let service = StreamableHttpService::new(
+        move || Ok(answers.clone()),
+        sessions,
+        StreamableHttpServerConfig::default(),
+    );
+    let router = axum::Router::new().route_service("/mcp", service);
+    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    runtime.spawn(async move { axum::serve(listener, router).await });
+    (url, runtime)
+}
+
+/// The table of a server that is this very test. The harness prints to stdout, which is why the server has another way
+/// out.
+pub fn command(notes: &std::path::Path) -> String {
+    format!(
+        r#"command = ["sh", "-c", "exec \"$0\" --exact backends::mcp_server::over_stdio --nocapture 3>&1 >/dev/null", '{}'], env = {{ TOOLCRIB_TEST_NOTES = '{}', TOKEN = '${{TOKEN}}' }}"#,
+        std::env::current_exe().unwrap().display(),
+        notes.display(),
+    )
+}
+
+/// No test, but a server, when it is told where to note what happens.
+#[test]
+fn over_stdio() {
+    let Some(notes) = std::env::var_os("TOOLCRIB_TEST_NOTES") else { return };
+    let answers = Answers { notes: notes.into() };
+    answers.note("start");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let out = tokio::net::unix::pipe::OpenOptions::new().open_sender("/dev/fd/3").unwrap();
+        let session = answers.clone().serve((tokio::io::stdin(), out)).await.unwrap();
+        let _ = session.waiting().await;
+        answers.note("end");
+    });
+    std::process::exit(0);
+}

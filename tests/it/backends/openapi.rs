@@ -1,0 +1,157 @@
+//! Operations of real OpenAPI documents, called.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::Running;
+use super::recorder::Recorder;
+use crate::fixture::{catalog, folder, write};
+
+/// A document with a server that records.
+fn imported(path: &Path, recorder: &Recorder) -> (tempfile::TempDir, Running) {
+    let root = folder(&[]);
+    write(root.path(), "api.json", &std::fs::read_to_string(path).unwrap());
+    let toml = format!(
+        "[server.api]\nurl = '{}/2.0'\nheaders = {{ Authorization = 'Bearer ${{TOKEN}}' }}\n[[source]]\npath = 'api.json'\n",
+        recorder.url
+    );
+    write(root.path(), "toolcrib.toml", &toml);
+    let running = Running::open(root.path());
+    (root, running)
+}
+
+/// That an operation arrives with this method, path, query and body.
+#[track_caller]
+fn check(
+    running: &Running,
+    recorder: &Recorder,
+    tool: &str,
+    arguments: Value,
+    line: &str,
+    body: Option<Value>,
+) {
+    running.call(tool, arguments).unwrap_or_else(|fault| panic!("{tool}: {fault:?}"));
+    let arrived = recorder.only();
+    let query = if arrived.query.is_empty() { String::new() } else { format!("?{}", arrived.query) };
+    assert_eq!(format!("{} {}{query}", arrived.method, arrived.path), line, "{tool}");
+    assert_eq!(arrived.header("authorization"), Some("Bearer s3cr3t-token"), "{tool}");
+    match body {
+        Some(Value::String(body)) => assert_eq!(arrived.body, body, "{tool}"),
+        Some(body) => assert_eq!(arrived.json(), body, "{tool}"),
+        None => assert_eq!(arrived.body, "", "{tool}"),
+    }
+}
+
+#[test]
+fn box_operations_arrive_as_its_document_has_them() {
+    let Some((path, _)) = catalog("box-openapi.json") else { return };
+    let recorder = Recorder::start();
+    let (_root, running) = imported(&path, &recorder);
+    let arrives = |tool: &str, arguments: Value, line: &str, body: Option<Value>| {
+        check(&running, &recorder, tool, arguments, line, body);
+    };
+    arrives(
+        "get_files_id",
+        json!({"file_id": "12/3", "fields": ["id", "name"]}),
+        "GET /2.0/files/12%2F3?fields=id%2Cname",
+        None,
+    );
+    arrives(
+        "get_folders_id_items",
+        json!({"folder_id": "0", "limit": 10, "usemarker": true}),
+        "GET /2.0/folders/0/items?limit=10&usemarker=true",
+        None,
+    );
+    arrives(
+        "put_files_id",
+        json!({"file_id": "1", "name": "n", "tags": ["a"]}),
+        "PUT /2.0/files/1",
+        Some(json!({"name": "n", "tags": ["a"]})),
+    );
+    arrives(
+        "post_folders",
+        json!({"name": "n", "parent": {"id": "0"}}),
+        "POST /2.0/folders",
+        Some(json!({"name": "n", "parent": {"id": "0"}})),
+    );
+    arrives(
+        "delete_folders_id",
+        json!({"folder_id": "5", "recursive": true}),
+        "DELETE /2.0/folders/5?recursive=true",
+        None,
+    );
+    arrives(
+        "get_search",
+        json!({"query": "a b", "content_types": ["name", "tag"]}),
+        "GET /2.0/search?query=a%20b&content_types=name%2Ctag",
+        None,
+    );
+    arrives(
+        "post_oauth2_revoke",
+        json!({"client_id": "c", "token": "t&t"}),
+        "POST /2.0/oauth2/revoke",
+        Some(json!("client_id=c&token=t%26t")),
+    );
+    arrives(
+        "put_files_id_metadata_id_id",
+        json!({"file_id": "1", "scope": "global", "template_key": "t", "body": [{"op": "add", "path": "/a", "value": "b"}]}),
+        "PUT /2.0/files/1/metadata/global/t",
+        Some(json!([{"op": "add", "path": "/a", "value": "b"}])),
+    );
+    arrives(
+        "options_files_content",
+        json!({"name": "a.txt", "size": 3}),
+        "OPTIONS /2.0/files/content",
+        Some(json!({"name": "a.txt", "size": 3})),
+    );
+
+    let with_header =
+        running.call("get_files_id", json!({"file_id": "1", "if-none-match": "v1", "boxapi": "b"}));
+    with_header.unwrap();
+    let arrived = recorder.only();
+    assert_eq!((arrived.header("if-none-match"), arrived.header("boxapi")), (Some("v1"), Some("b")));
+
+    running
+        .call(
+            "post_files_content",
+            json!({"attributes": {"name": "a", "parent": {"id": "0"}}, "file": "text"}),
+        )
+        .unwrap();
+    let arrived = recorder.only();
+    assert!(arrived.header("content-type").unwrap().starts_with("multipart/form-data; boundary="));
+    assert!(
+        arrived.body.contains("name=\"attributes\"\r\nContent-Type: application/json\r\n\r\n{\"name\":\"a\""),
+        "{}",
+        arrived.body
+    );
+    assert!(
+        arrived.body.contains(
+            "name=\"file\"; filename=\"file\"\r\nContent-Type: application/octet-stream\r\n\r\ntext\r\n"
+        ),
+        "{}",
+        arrived.body
+    );
+}
+
+#[test]
+fn every_imported_operation_can_be_shown() {
+    let recorder = Recorder::start();
+    for name in ["box-openapi.json", "notion-openapi.json", "discord-openapi.json"] {
+        let Some((path, _)) = catalog(name) else { continue };
+        let (_root, running) = imported(&path, &recorder);
+        let (mut shown, mut without_call, mut wrong) = (0, 0, Vec::new());
+        for tool in &running.checked.catalog.tools {
+            let Some(arguments) = tool.call.clone() else {
+                without_call += 1;
+                continue;
+            };
+            match running.preview(&tool.name, Value::Object(arguments)) {
+                Ok(_) => shown += 1,
+                Err(fault) => wrong.push(format!("{}: {}", tool.name, fault.message)),
+            }
+        }
+        println!("{name}: {shown} shown, {without_call} without a call");
+        assert!(wrong.is_empty() && shown > without_call * 20, "{name}: {shown}, {without_call}: {wrong:#?}");
+    }
+}
