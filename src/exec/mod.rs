@@ -69,10 +69,6 @@ pub trait Host: Send + Sync {
     fn backends(&self) -> &Backends;
     /// Whether any tool's result can change what a session is about.
     fn shifts(&self) -> bool;
-    /// What the request is known by.
-    fn trace_id(&self) -> &str;
-    /// Takes note of what came of a call, `ok` or a code, and how long it took.
-    fn count(&self, outcome: &str, took: Duration);
     /// Runs a function of ours as a tool.
     fn function<'h>(&'h self, name: &'h str, input: Value) -> Answering<'h>;
 }

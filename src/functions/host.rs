@@ -55,14 +55,6 @@ impl Host for Context {
         self.edition.shifts()
     }
 
-    fn trace_id(&self) -> &str {
-        self.trace.id()
-    }
-
-    fn count(&self, outcome: &str, took: Duration) {
-        self.services.counts.executed(outcome, took);
-    }
-
     fn function<'h>(&'h self, name: &'h str, input: Value) -> Answering<'h> {
         Box::pin(as_tool(self, name, input))
     }
