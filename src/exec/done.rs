@@ -21,6 +21,7 @@ pub struct Done {
 
 /// The result of a call, or why there is none.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a call has one outcome, which is handed on and not kept")]
 pub enum Outcome {
     /// It was run, or would be.
     Result(Value),
