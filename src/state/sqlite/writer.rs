@@ -1,8 +1,9 @@
-//! The one thread that has the connection. What it is given while it is busy it does in one transaction.
+//! The one thread that has the connection. What it is given while it is busy, and events that come soon after each other, it
+//! writes in one transaction.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -18,6 +19,10 @@ const ROOM: usize = 8_192;
 
 /// How many pieces of work one transaction holds at most.
 const BATCH: usize = 512;
+
+/// How long an event waits for others, since a transaction takes ten times as long as what is in it. Work that somebody
+/// waits for takes along what there is.
+const LINGER: Duration = Duration::from_millis(10);
 
 /// After a write has failed, how long it is until the next attempt.
 const PROBE: Duration = Duration::from_secs(1);
@@ -69,14 +74,15 @@ fn ended() -> StateError {
 }
 
 enum Message {
-    Event(Box<Event>),
+    /// There are events.
+    Events,
     Work(Use, Box<dyn Work>),
 }
 
 /// What both sides know.
 #[derive(Debug)]
 pub(super) struct Shared {
-    waiting: AtomicUsize,
+    events: Mutex<Vec<Event>>,
     lost: AtomicU64,
     problem: Mutex<Option<String>>,
     written: watch::Sender<i64>,
@@ -84,8 +90,8 @@ pub(super) struct Shared {
 
 impl Default for Shared {
     fn default() -> Self {
-        let (waiting, lost, problem) = Default::default();
-        Self { waiting, lost, problem, written: watch::channel(0).0 }
+        let (events, lost, problem) = Default::default();
+        Self { events, lost, problem, written: watch::channel(0).0 }
     }
 }
 
@@ -97,6 +103,10 @@ impl Shared {
 
     pub(super) fn written(&self) -> watch::Receiver<i64> {
         self.written.subscribe()
+    }
+
+    fn events(&self) -> MutexGuard<'_, Vec<Event>> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn say(&self, problem: Option<&StateError>) {
@@ -129,10 +139,17 @@ impl Writer {
 
     /// Gives it an event, unless too many wait.
     pub(super) fn record(&self, event: Event) {
-        let has_room = self.shared.waiting.fetch_add(1, Relaxed) < ROOM;
-        if !(has_room && self.send(Message::Event(Box::new(event)))) {
-            self.shared.waiting.fetch_sub(1, Relaxed);
+        let mut events = self.shared.events();
+        if events.len() >= ROOM {
             self.shared.lost.fetch_add(1, Relaxed);
+            return;
+        }
+        events.push(event);
+        let is_first = events.len() == 1;
+        drop(events);
+        // The thread is woken for the first one only.
+        if is_first && !self.send(Message::Events) {
+            self.shared.lost.fetch_add(self.shared.events().drain(..).len() as u64, Relaxed);
         }
     }
 
@@ -172,25 +189,16 @@ impl Desk {
                 false => from.recv_timeout(PROBE),
             };
             match first {
-                Ok(first) => {
-                    is_well = self.batch(std::iter::once(first).chain(from.try_iter()).take(BATCH), is_well)
-                }
+                Ok(first) => is_well = self.batch(gathered(first, from), is_well),
                 Err(RecvTimeoutError::Timeout) => is_well = self.commit(&[], &mut []).is_ok(),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
     }
 
-    fn batch(&mut self, messages: impl Iterator<Item = Message>, was_well: bool) -> bool {
-        let (mut given, mut writes, mut reads) = (Vec::new(), Vec::new(), Vec::new());
-        for message in messages {
-            match message {
-                Message::Event(event) => given.push(*event),
-                Message::Work(Use::Read, work) => reads.push(work),
-                Message::Work(how, work) => writes.push((how, work)),
-            }
-        }
-        self.shared.waiting.fetch_sub(given.len(), Relaxed);
+    fn batch(&mut self, work: Vec<(Use, Box<dyn Work>)>, was_well: bool) -> bool {
+        let given = std::mem::take(&mut *self.shared.events());
+        let (reads, mut writes): (Vec<_>, Vec<_>) = work.into_iter().partition(|(how, _)| *how == Use::Read);
         let written = match given.is_empty() && writes.is_empty() {
             true => None,
             false => Some(self.commit(&given, &mut writes)),
@@ -201,7 +209,7 @@ impl Desk {
         }
         writes.into_iter().for_each(|(_, work)| work.end(problem));
         // What was written just now is read, too.
-        for mut work in reads {
+        for (_, mut work) in reads {
             let problem = work.run(&self.db).err().map(told);
             work.end(problem.as_ref());
         }
@@ -249,6 +257,19 @@ impl Desk {
         self.is_durable = Some(is_wanted);
         Ok(())
     }
+}
+
+/// The work that is there, and where there is none but events, what comes soon.
+fn gathered(first: Message, from: &Receiver<Message>) -> Vec<(Use, Box<dyn Work>)> {
+    let next = match first {
+        Message::Events => from.recv_timeout(LINGER).ok(),
+        first => Some(first),
+    };
+    let work = |message| match message {
+        Message::Events => None,
+        Message::Work(how, work) => Some((how, work)),
+    };
+    next.into_iter().chain(from.try_iter()).take(BATCH).filter_map(work).collect()
 }
 
 fn told(error: rusqlite::Error) -> StateError {
