@@ -76,6 +76,11 @@ impl Call {
         let edition = Edition::new(&checked.catalog, self.profile.as_deref(), roles, Arc::new(templates))
             .map_err(Failure::Usage)?;
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
+        if self.session.is_some() && state.health().is_volatile {
+            note(
+                "nothing is kept of this session after the call: name a file with --state FILE, or with `at` below `[state]`",
+            );
+        }
         let (services, waiting) = super::services::of_command(&self.catalog, &checked.catalog);
         let services = Services { state, ..services };
         let answer = asked(self.function, edition, services, caller, arguments)?;

@@ -16,11 +16,11 @@ use crate::sources::mcp::{Environment, contact};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct CatalogArgs {
     /// A toolcrib.toml, a folder, or one file of definitions in any known format.
-    #[arg(long, short, value_name = "PATH", default_value = ".")]
+    #[arg(long, short, global = true, value_name = "PATH", default_value = ".")]
     pub(super) catalog: PathBuf,
     /// Contact no live servers of the catalog and no models, and run no commands; tools of live servers count as input
     /// that is missing.
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub(super) offline: bool,
 }
 

@@ -160,6 +160,18 @@ fn print(text: &str) -> Outcome {
     }
 }
 
+/// A value as a line of JSON lines. What a terminal would act on, or not show, is escaped.
+fn json_line(value: &serde_json::Value) -> String {
+    let mut line = value.to_string();
+    for c in crate::tool::hidden_characters(&line) {
+        let escaped: String =
+            c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect();
+        line = line.replace(c, &escaped);
+    }
+    line.push('\n');
+    line
+}
+
 /// What could not be done, for stderr.
 fn complain(text: &str) {
     note(format!("{}error:{} {text}", BOLD_RED.render(), BOLD_RED.render_reset()));

@@ -11,13 +11,14 @@ use super::catalog::{CatalogArgs, counted, function_lists, report_briefly, serve
 use super::signals::Signals;
 use super::state::StateArgs;
 use super::{Failure, Outcome, note};
-use crate::catalog::Checked;
+use crate::catalog::{Catalog, Checked};
 use crate::config::{self, Listed, ServeSurface};
 use crate::finding::{Code, Finding, Severity, text_report};
 use crate::serve::http::{Door, Hosts, Listener};
 use crate::serve::live::Setting;
 use crate::serve::{Live, Shown, Tokens, mcp};
 use crate::state::State;
+use crate::tool::NoSchemaMode;
 use crate::watch::{Change, Follow, Options};
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
@@ -112,6 +113,9 @@ impl Serve {
         };
         let setting = Setting { profile: self.profile.clone(), roles: tokens.roles(), shown };
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
+        if state.health().is_volatile {
+            warn_of_approvals(&checked.catalog);
+        }
         let days = checked.catalog.config.state.days;
         let services = super::services::of_server(&self.catalog, &checked.catalog, Arc::clone(&state));
         let live = Live::new(checked, setting, templates).map_err(Failure::Usage)?;
@@ -230,6 +234,22 @@ async fn begin(state: &dyn State, days: Duration) -> Outcome {
             Ok(())
         }
         Ok(()) => Ok(()),
+    }
+}
+
+/// A person approves calls through state that outlives the request; without it, nobody can.
+fn warn_of_approvals(catalog: &Catalog) {
+    let wants_approval = |tool: &&Arc<crate::catalog::Tool>| {
+        tool.definition.approval == Some(true)
+            || tool.definition.no_schema_mode == Some(NoSchemaMode::HumanApproval)
+    };
+    let tools = catalog.tools.iter().filter(wants_approval).count();
+    if tools > 0 {
+        let tools = counted(tools, "tool");
+        tracing::warn!(
+            "{tools} may be called only after a person has approved, and nobody can: approvals are in memory; name a file \
+             with --state FILE, or with `at` below `[state]`"
+        );
     }
 }
 

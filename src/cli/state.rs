@@ -14,7 +14,7 @@ pub(super) struct StateArgs {
     /// Where idempotency keys, approvals, sessions and traces are kept: a file, or postgres://..., in which ${NAME}
     /// stands for the environment variable NAME. Goes before `[state] at` of the configuration; without either they are
     /// in memory, and gone at the end.
-    #[arg(long, value_name = "FILE | URL")]
+    #[arg(long, global = true, value_name = "FILE | URL", value_parser = place)]
     state: Option<String>,
 }
 
@@ -54,6 +54,14 @@ impl StateArgs {
         #[expect(clippy::disallowed_methods, reason = "this is the command line")]
         let variable = |name: &str| std::env::var(name).ok();
         open(at, root, variable).map_err(|error| Failure::Findings(Some(format!("state: {error}"))))
+    }
+}
+
+/// Reads where state is kept.
+fn place(written: &str) -> Result<String, String> {
+    match written.trim() {
+        "" => Err("a file or postgres://... is wanted; leave --state out to keep nothing".into()),
+        place => Ok(place.to_string()),
     }
 }
 

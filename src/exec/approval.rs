@@ -31,7 +31,7 @@ pub(super) async fn given(call: &Call, tool: &Tool) -> Result<(), Failure> {
                 if approval.id == asked.id {
                     audit::asked(call, tool, &approval);
                 }
-                return Err(waits(tool, &approval));
+                return Err(waits(tool, &approval, call.state().health().is_volatile));
             }
             ApprovalStatus::Used => {}
         }
@@ -58,12 +58,15 @@ fn request(call: &Call, tool: &Tool) -> Approval {
     }
 }
 
-fn waits(tool: &Tool, approval: &Approval) -> Failure {
+fn waits(tool: &Tool, approval: &Approval, nobody_can: bool) -> Failure {
     let message = format!("a person has to approve this call of `{}`; it waits as {}", tool.op, approval.id);
-    let next = format!(
-        "tell the user that {} waits for approval (`toolcrib approvals approve {}`); once it is approved, send the same call again, unchanged",
-        approval.id, approval.id
-    );
+    let next = match nobody_can {
+        true => "tell the user that nobody can approve it: this server keeps approvals in memory, and its operator has to name a file, `at` below `[state]`".into(),
+        false => format!(
+            "tell the user that {} waits for approval (`toolcrib approvals approve {}`); once it is approved, send the same call again, unchanged",
+            approval.id, approval.id
+        ),
+    };
     let asked = json!({
         "id": approval.id,
         "status": approval.status,

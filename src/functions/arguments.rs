@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{ErrorCode, Refusal};
+use super::{Edition, ErrorCode, Function, Refusal, example};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
 use crate::provider::call::{FieldError, fitted};
@@ -101,12 +101,14 @@ fn unread(function: &str, pointer: &str) -> Refusal {
     refusal.field(pointer, "this value cannot be used")
 }
 
-/// A refusal of arguments with some that are right, where it has none of its own.
-pub(super) fn with_example(mut refusal: Refusal, definition: Option<&Tool>) -> Refusal {
+/// A refusal of arguments with some that are right, where it has none of its own or only what the definition invents.
+pub(super) fn with_example(mut refusal: Refusal, function: &Function, edition: &Edition) -> Refusal {
+    let invented = function.definition().and_then(|tool| tool.call.clone()).map(Value::Object);
+    let has_none = refusal.example.is_none() || refusal.example == invented;
     // What is wrong in the arguments for another tool is nothing that ours can show.
     let is_ours = !refusal.field_errors.iter().any(|error| error.pointer.starts_with("/arguments/"));
-    if refusal.code == ErrorCode::ValidationError && refusal.example.is_none() && is_ours {
-        refusal.example = definition.and_then(|tool| tool.call.clone()).map(Value::Object);
+    if refusal.code == ErrorCode::ValidationError && has_none && is_ours {
+        refusal.example = example::of(function.name(), edition).or(invented);
     }
     refusal
 }

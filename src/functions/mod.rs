@@ -13,6 +13,7 @@ mod context;
 pub mod counts;
 mod discovery;
 mod edition;
+mod example;
 mod find;
 mod host;
 pub mod pick;
@@ -159,7 +160,7 @@ impl Function {
                 Perhaps::Later(answer) => answer.await,
             },
         };
-        let answer = answer.map_err(|refusal| arguments::with_example(refusal, self.definition()));
+        let answer = answer.map_err(|refusal| arguments::with_example(refusal, self, &context.edition));
         answer.unwrap_or_else(Answer::from).versioned(&context.edition.catalog().version)
     }
 }

@@ -1,6 +1,7 @@
 //! `tool_help`: ops, groups and entities, short or in full, each with what a call needs. What is told of one of them is
 //! made once for each edition, and sent as it is from then on.
 
+mod again;
 mod kept;
 mod place;
 mod session;
@@ -59,7 +60,8 @@ pub(super) fn run(context: &Context, arguments: Value) -> Perhaps {
     if asked.paths.is_empty() {
         let path = asked.path.unwrap_or_default();
         return match find(&context.edition, &path) {
-            Err(refusal) => Perhaps::Now(Err(refusal)),
+            Err(refusal) if context.caller.session.is_none() => Perhaps::Now(Err(refusal)),
+            Err(_) => later(context, vec![path], wanted, true),
             Ok(Place::Session) => later(context, vec![path], wanted, true),
             Ok(place) => Perhaps::Now(kept(&context.edition, &place, wanted).map(Answer::kept)),
         };
@@ -72,10 +74,16 @@ pub(super) fn run(context: &Context, arguments: Value) -> Perhaps {
 fn later(context: &Context, paths: Vec<String>, wanted: Wanted, is_alone: bool) -> Perhaps {
     let context = context.clone();
     Perhaps::Later(Box::pin(async move {
-        if is_alone {
-            return Ok(Answer::new(session::told(&context).await?, None));
+        let asked = paths.join("\n");
+        let answer = match (is_alone, paths.first().map(|path| find(&context.edition, path))) {
+            (true, Some(Err(refusal))) => Err(refusal),
+            (true, _) => session::told(&context).await.map(|fields| Answer::new(fields, None)),
+            (false, _) => several(&context, paths, wanted).await,
+        };
+        match answer {
+            Err(refusal) => Err(again::answer(&context, &asked, refusal).await),
+            answer => answer,
         }
-        several(&context, paths, wanted).await
     }))
 }
 

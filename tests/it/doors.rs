@@ -163,6 +163,20 @@ fn as_text(catalog: &str, function: &str, arguments: &Value) -> String {
     masked_text(String::from_utf8(run.stdout).unwrap().trim_end())
 }
 
+/// What the command line says to a row.
+struct Said {
+    answer: Value,
+    code: i32,
+    text: Option<String>,
+}
+
+impl Said {
+    fn of(catalog: &str, (function, arguments, _): &Row, with_text: bool) -> Self {
+        let (answer, code) = on_command_line(catalog, function, arguments);
+        Self { answer, code, text: with_text.then(|| as_text(catalog, function, arguments)) }
+    }
+}
+
 /// A catalog with every door to it open.
 pub struct Doors {
     pub catalog: String,
@@ -197,13 +211,36 @@ impl Doors {
         Self { catalog, server, runtime, clients }
     }
 
-    pub fn compare(&self, (function, arguments, error): Row) {
-        let (answer, code) = on_command_line(&self.catalog, function, &arguments);
+    pub fn compare(&self, row: Row) {
+        let said = Said::of(&self.catalog, &row, true);
+        self.compare_with(row, said);
+    }
+
+    /// Compares all rows. The command line has a process for each, several at a time; as text it is asked once for each
+    /// function.
+    pub fn compare_all(&self, rows: Vec<Row>) {
+        let mut known = std::collections::HashSet::new();
+        let rows: Vec<(Row, bool)> =
+            rows.into_iter().map(|row| (known.insert(row.0), row)).map(|(new, row)| (row, new)).collect();
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let share = rows.len().div_ceil(cores);
+        std::thread::scope(|scope| {
+            let asking = |rows: &[(Row, bool)]| {
+                rows.iter().map(|(row, is_new)| Said::of(&self.catalog, row, *is_new)).collect::<Vec<_>>()
+            };
+            let asked: Vec<_> = rows.chunks(share).map(|rows| scope.spawn(move || asking(rows))).collect();
+            let said = asked.into_iter().flat_map(|thread| thread.join().unwrap());
+            rows.iter().zip(said).for_each(|((row, _), said)| self.compare_with(row.clone(), said));
+        });
+    }
+
+    fn compare_with(&self, (function, arguments, error): Row, said: Said) {
+        let Said { answer, code, text } = said;
         assert_eq!(answer["error"]["code"].as_str(), error, "{arguments}: {answer}");
         let is_ok = error.is_none();
         assert_eq!((answer["ok"].as_bool(), code), (Some(is_ok), i32::from(!is_ok)), "{arguments}");
         let answer = masked(answer);
-        let text = as_text(&self.catalog, function, &arguments);
+        let text = text.unwrap_or_else(|| self.in_markdown(function, &arguments));
 
         let http = self.server.post(function, arguments.to_string());
         let status = match error {
@@ -255,7 +292,7 @@ impl Doors {
 #[test]
 fn every_door_gives_the_same_answer() {
     let doors = Doors::open(github());
-    table().into_iter().chain(picks()).for_each(|row| doors.compare(row));
+    doors.compare_all(table().into_iter().chain(picks()).collect());
     doors.close();
 }
 

@@ -272,7 +272,8 @@ fn a_person_approves_a_call_once() {
         serde_json::from_str::<Value>(&post(&server, "tool_exec", &[], call).0.text().unwrap()).unwrap()
     };
     assert_eq!(delete()["error"]["code"], "APPROVAL_REQUIRED");
-    let listed = approvals(&["list", "--json"]).stdout;
+    // What comes before a subcommand may come after it.
+    let listed = run(&["approvals", "list", "--json", "--catalog", text(folder.path())]).stdout;
     let waiting: Value = serde_json::from_str(listed.trim()).unwrap();
     let id = waiting["id"].as_str().unwrap();
     let table = approvals(&["list"]).stdout;
@@ -370,6 +371,18 @@ fn without_a_place_nothing_is_kept_and_that_is_said() {
     let nowhere = folder.path().join("none.db");
     let told = trace(&folder, &["--state", text(&nowhere)]);
     assert!(told.code == 2 && !nowhere.exists(), "{}", told.stderr);
+    let told = run(&["trace", "--state", "", "--catalog", text(folder.path())]);
+    assert!(told.code == 2 && told.stderr.contains("a file"), "{}", told.stderr);
+    let call = run(&["call", "tool_help", "{}", "--session", "s", "--catalog", text(folder.path())]);
+    assert!(call.code == 0 && call.stderr.contains("--state"), "{}", call.stderr);
+    let asked = json!({"op": "onto.task.delete", "args": {"task_id": "7"}}).to_string();
+    let call =
+        run(&["call", "tool_exec", &asked, "--allow", "destructive", "--catalog", text(folder.path())]);
+    assert!(
+        call.stdout.contains("in memory") && !call.stdout.contains("approvals approve"),
+        "{}",
+        call.stdout
+    );
     // In memory a server follows sessions all the same.
     let server = Server::start(text(folder.path()), &[], &[]);
     post(&server, "tool_search", &[("x-session-id", "s")], json!({"query": "read a task"}));

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, HttpBody};
@@ -22,6 +22,7 @@ use super::problem::{Problem, ProblemCode};
 use super::{Heavy, Hosts, Response, Shared, caller, docs, functions, routes};
 use crate::config::ServeLimits;
 use crate::exec::Caller;
+use crate::functions::Function;
 use crate::serve::auth::Unknown;
 use crate::serve::{Gate, Live, Metrics, Route, Tokens};
 use crate::site;
@@ -189,16 +190,24 @@ impl Door {
         }
     }
 
+    /// How long an answer may take to begin: calls of tools as long as their functions give them.
+    fn answer_time(&self, caller: &Caller) -> Duration {
+        let context = self.shared.live.context(caller);
+        let longest = Function::all().iter().map(|function| function.time(&context)).max();
+        let limits = &self.shared.limits;
+        limits.answer_time().max(limits.body_time() + longest.unwrap_or_default())
+    }
+
     /// All that goes through the router.
     async fn elsewhere(&self, caller: Caller, mut asked: Parts, body: Incoming) -> Response {
         let liked = liked(&asked);
         // The origin is checked; what is nested here knows fewer names, and would refuse good ones.
         asked.headers.remove(ORIGIN);
+        let limit = self.answer_time(&caller);
         asked.extensions.insert(caller);
         asked.extensions.insert(Arc::clone(&self.shared.gate));
         let request = http::Request::from_parts(asked, Body::new(body));
         let answering = self.routes.clone().oneshot(request);
-        let limit = self.shared.limits.answer_time();
         let mut response = match timeout(limit, answering).await {
             Ok(Ok(response)) => response,
             Err(_) => {

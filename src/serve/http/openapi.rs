@@ -12,8 +12,18 @@ use super::problem::{Problem, ProblemCode};
 use crate::functions::{ErrorCode, Function};
 
 /// What can be read: path, summary, media types.
-const READ: [(&str, &str, &[&str]); 12] = [
+const READ: [(&str, &str, &[&str]); 14] = [
     ("/v1", "The functions, with their definitions", &["application/json"]),
+    (
+        "/v1/sessions/{id}",
+        "What happened in a session of the caller; `after` and `limit` page through it",
+        &["application/json"],
+    ),
+    (
+        "/v1/sessions/{id}/events",
+        "The same as it happens; `Last-Event-ID` or `after` says where to begin",
+        &["text/event-stream"],
+    ),
     ("/tools/README.md", "The index of all tools", &["text/markdown"]),
     ("/tools/categories/{page}.md", "A page of the index, where it has several", &["text/markdown"]),
     ("/tools/{name}.md", "The documentation of a tool", &["text/markdown"]),

@@ -69,8 +69,9 @@ impl Session {
         };
         let mut secrets = Secrets::default();
         match Self::begin(endpoint, environment, &mut secrets, newest).await {
-            // It knows how to say that it speaks the older protocol only.
-            Err(Refusal { says_versions: true, .. }) => {
+            // It speaks the older protocol only: it says so, or was so slow to begin that its answers to the question and to
+            // the older greeting cross.
+            Err(Refusal { is_older: true, .. }) => {
                 Self::begin(endpoint, environment, &mut secrets, ClientLifecycleMode::Initialize).await
             }
             begun => begun,
@@ -99,7 +100,12 @@ impl Session {
         match service {
             Ok(service) => Ok(Self { service, process, secrets: secrets.clone(), changed }),
             Err(error) => Err(Refusal {
-                says_versions: matches!(error, ClientInitializeError::NoCompatibleProtocolVersion { .. }),
+                is_older: matches!(
+                    error,
+                    ClientInitializeError::NoCompatibleProtocolVersion { .. }
+                        | ClientInitializeError::UncorrelatedErrorResponse { .. }
+                        | ClientInitializeError::ConflictInitResponseId(..)
+                ),
                 problem: with_last_words(explain(&error), process.as_mut(), secrets).await,
             }),
         }
@@ -229,12 +235,12 @@ fn http(
 struct Refusal {
     problem: String,
     /// Whether it is since the server speaks other versions of the protocol.
-    says_versions: bool,
+    is_older: bool,
 }
 
 impl From<String> for Refusal {
     fn from(problem: String) -> Self {
-        Self { problem, says_versions: false }
+        Self { problem, is_older: false }
     }
 }
 

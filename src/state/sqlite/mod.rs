@@ -64,6 +64,16 @@ impl Sqlite {
     ) -> Pending<'a, T> {
         Box::pin(async move { self.writer()?.ask(how, |db| run(db).map(Ok)).await })
     }
+
+    /// The same for what a call can do without: where somebody else holds the file it is not waited for.
+    fn try_ask<'a, T: Send + 'static>(
+        &'a self,
+        how: Use,
+        run: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Pending<'a, T> {
+        let asking = self.ask(how, run);
+        Box::pin(async move { self.shared.unless_locked(asking).await })
+    }
 }
 
 impl State for Sqlite {
@@ -115,27 +125,27 @@ impl State for Sqlite {
 
     fn give<'a>(&'a self, session: &'a Session, op: &'a str, doc_version: &'a str) -> Pending<'a, ()> {
         let (session, op, version) = (session.clone(), op.to_string(), doc_version.to_string());
-        self.ask(Use::Write, move |db| sessions::give(db, &session, &op, &version, now()))
+        self.try_ask(Use::Write, move |db| sessions::give(db, &session, &op, &version, now()))
     }
 
     fn given<'a>(&'a self, session: &'a Session, op: &'a str) -> Pending<'a, Option<String>> {
         let (session, op) = (session.clone(), op.to_string());
-        self.ask(Use::Read, move |db| sessions::given(db, &session, &op))
+        self.try_ask(Use::Read, move |db| sessions::given(db, &session, &op))
     }
 
     fn fail<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32> {
         let (session, fingerprint) = (session.clone(), fingerprint.to_string());
-        self.ask(Use::Write, move |db| sessions::fail(db, &session, &fingerprint, now()))
+        self.try_ask(Use::Write, move |db| sessions::fail(db, &session, &fingerprint, now()))
     }
 
     fn context<'a>(&'a self, session: &'a Session) -> Pending<'a, Option<Value>> {
         let session = session.clone();
-        self.ask(Use::Read, move |db| sessions::context(db, &session))
+        self.try_ask(Use::Read, move |db| sessions::context(db, &session))
     }
 
     fn shift<'a>(&'a self, session: &'a Session, context: &'a Value) -> Pending<'a, ()> {
         let (session, context) = (session.clone(), context.clone());
-        self.ask(Use::Write, move |db| sessions::shift(db, &session, &context, now()))
+        self.try_ask(Use::Write, move |db| sessions::shift(db, &session, &context, now()))
     }
 
     fn keep<'a>(&'a self, result: &'a Kept) -> Pending<'a, ()> {

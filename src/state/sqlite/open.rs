@@ -48,6 +48,43 @@ impl Place {
     }
 }
 
+/// Which file was opened.
+#[derive(Debug)]
+pub(super) struct FileId {
+    file: PathBuf,
+    inode: Option<u64>,
+}
+
+impl FileId {
+    /// The file of a place, once it is there.
+    pub(super) fn of(place: &Place) -> Option<Self> {
+        let Place::File(file) = place else { return None };
+        Some(Self { inode: inode(file), file: file.clone() })
+    }
+
+    /// Whether it is still where it was.
+    pub(super) fn is_in_place(&self) -> Result<(), StateError> {
+        let now = inode(&self.file);
+        if now.is_some() && now == self.inode {
+            return Ok(());
+        }
+        let what = if now.is_some() { "replaced" } else { "removed" };
+        Err(StateError(format!(
+            "{}: the file was {what} while it was in use; start again",
+            self.file.display()
+        )))
+    }
+}
+
+/// The number of a file; where files have none, whether it is there.
+fn inode(file: &Path) -> Option<u64> {
+    let told = std::fs::metadata(file).ok()?;
+    #[cfg(unix)]
+    return Some(std::os::unix::fs::MetadataExt::ino(&told));
+    #[cfg(not(unix))]
+    return Some(u64::from(told.is_file()));
+}
+
 /// Two that open a new file at the same moment stand in each other's way, and are not told to wait.
 fn patiently<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let started = Instant::now();

@@ -1,18 +1,19 @@
 //! The one thread that has the connection. What it is given while it is busy, and events that come soon after each other, it
 //! writes in one transaction.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
 
 use super::events;
-use super::open::Place;
-use crate::state::{Event, Health, StateError};
+use super::open::{FileId, Place};
+use crate::state::{Event, Health, Pending, StateError};
 
 /// How many events may wait to be written.
 const ROOM: usize = 8_192;
@@ -26,6 +27,12 @@ const LINGER: Duration = Duration::from_millis(10);
 
 /// After a write has failed, how long it is until the next attempt.
 const PROBE: Duration = Duration::from_secs(1);
+
+/// How long what a call can do without waits for somebody else's lock.
+const MOMENT: Duration = Duration::from_millis(200);
+
+/// How often it is looked whether the file is still where it was.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// How a piece of work uses the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,14 +91,16 @@ enum Message {
 pub(super) struct Shared {
     events: Mutex<Vec<Event>>,
     lost: AtomicU64,
+    /// Whether somebody else's lock is being waited for.
+    is_locked_out: AtomicBool,
     problem: Mutex<Option<String>>,
     written: watch::Sender<i64>,
 }
 
 impl Default for Shared {
     fn default() -> Self {
-        let (events, lost, problem) = Default::default();
-        Self { events, lost, problem, written: watch::channel(0).0 }
+        let (events, lost, is_locked_out, problem) = Default::default();
+        Self { events, lost, is_locked_out, problem, written: watch::channel(0).0 }
     }
 }
 
@@ -107,6 +116,21 @@ impl Shared {
 
     fn events(&self) -> MutexGuard<'_, Vec<Event>> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What comes of asking, unless somebody else's lock is in the way for more than a moment.
+    pub(super) async fn unless_locked<T>(&self, mut asking: Pending<'_, T>) -> Result<T, StateError> {
+        let is_known = self.problem.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let moment = if is_known { Duration::from_millis(5) } else { MOMENT };
+        loop {
+            match timeout(moment, &mut asking).await {
+                Ok(answer) => return answer,
+                Err(_) if self.is_locked_out.load(Relaxed) => {
+                    return Err(StateError("another process holds the database".into()));
+                }
+                Err(_) => {}
+            }
+        }
     }
 
     fn say(&self, problem: Option<&StateError>) {
@@ -127,8 +151,14 @@ impl Writer {
     pub(super) fn start(db: Connection, place: &Place, shared: Arc<Shared>) -> Self {
         let (to, from) = channel();
         db.set_prepared_statement_cache_capacity(64);
-        let desk =
-            Desk { db, shared: Arc::clone(&shared), is_durable: None, is_volatile: *place == Place::Memory };
+        let desk = Desk {
+            db,
+            shared: Arc::clone(&shared),
+            is_durable: None,
+            is_volatile: *place == Place::Memory,
+            file: FileId::of(place),
+            looked: Instant::now(),
+        };
         let thread = std::thread::Builder::new().name("state".into()).spawn(move || desk.work(&from)).ok();
         Self { to: Some(to), shared, thread }
     }
@@ -178,6 +208,9 @@ struct Desk {
     shared: Arc<Shared>,
     is_durable: Option<bool>,
     is_volatile: bool,
+    /// The file that was opened.
+    file: Option<FileId>,
+    looked: Instant,
 }
 
 impl Desk {
@@ -219,7 +252,10 @@ impl Desk {
     /// All of it, or nothing.
     fn commit(&mut self, given: &[Event], writes: &mut [(Use, Box<dyn Work>)]) -> Result<(), StateError> {
         let wants_disk = writes.iter().any(|(how, _)| *how == Use::Durable);
-        let done = self.durable(wants_disk).and_then(|()| self.transact(given, writes)).map_err(told);
+        let done = match self.is_in_place() {
+            Ok(()) => self.durable(wants_disk).and_then(|()| self.transact(given, writes)).map_err(told),
+            Err(error) => Err(error),
+        };
         self.shared.say(done.as_ref().err());
         if let Some(last) = *done.as_ref().unwrap_or(&None) {
             self.shared.written.send_replace(last);
@@ -227,12 +263,27 @@ impl Desk {
         done.map(drop)
     }
 
+    /// Whether what is written is written into the file that others find. One that was removed takes all of it, and is gone
+    /// with us.
+    fn is_in_place(&mut self) -> Result<(), StateError> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let is_well = self.shared.problem.lock().unwrap_or_else(PoisonError::into_inner).is_none();
+        if is_well && self.looked.elapsed() < LOOK {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        file.is_in_place()
+    }
+
     fn transact(
         &mut self,
         given: &[Event],
         writes: &mut [(Use, Box<dyn Work>)],
     ) -> rusqlite::Result<Option<i64>> {
-        let all = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        self.shared.is_locked_out.store(true, Relaxed);
+        let all = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate);
+        self.shared.is_locked_out.store(false, Relaxed);
+        let all = all?;
         // With nothing to do it finds out whether anything can be written.
         let last = match given.is_empty() && !writes.is_empty() {
             true => 0,

@@ -148,3 +148,42 @@ fn a_session_knows_what_it_was_told() {
     assert_eq!(ops, ["onto.task.get", "onto.task.list"], "{known}");
     assert_eq!(known["known"][0]["usage"], "onto.task.get task_id=<string>");
 }
+
+#[test]
+fn the_same_wrong_path_is_not_answered_the_same_three_times() {
+    let context = Context::of(edition(&example("buildos").catalog));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let ask = |arguments: Value| {
+        let function = Function::named("tool_help").unwrap();
+        serde_json::from_slice::<Value>(&runtime.block_on(function.call(&context, arguments)).json()).unwrap()
+    };
+    for wrong in
+        [json!({"path": "onto.tsak", "session": "s"}), json!({"paths": ["no", "such"], "session": "s"})]
+    {
+        let told: Vec<Value> = (0..4).map(|_| ask(wrong.clone())).collect();
+        let codes: Vec<&str> = told.iter().map(|told| told["error"]["code"].as_str().unwrap()).collect();
+        assert_eq!(codes, ["NOT_FOUND", "NOT_FOUND", "LOOP_STOPPED", "LOOP_STOPPED"]);
+        let different: std::collections::HashSet<String> = told.iter().map(Value::to_string).collect();
+        assert_eq!(different.len(), 4, "{told:?}");
+    }
+    assert_eq!(ask(json!({"path": "onto.tsak", "session": "t"}))["error"]["code"], "NOT_FOUND");
+    let unnamed = json!({"path": "onto.tsak"});
+    assert_eq!(ask(unnamed.clone()), ask(unnamed), "without a session nothing is counted");
+}
+
+#[test]
+fn examples_in_refusals_are_of_this_catalog() {
+    let context = Context::of(edition(&example("github").catalog));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for function in Function::all() {
+        let ask = |arguments: &Value| runtime.block_on(function.call(&context, arguments.clone()));
+        let refused = ask(&json!({"surely": "wrong"})).body().clone();
+        let example = &refused["error"]["example"];
+        let text = example.to_string();
+        assert!(!text.contains("onto.") && !text.contains("refactor."), "{}: {text}", function.name());
+        // What tool_exec shows is the call as it is sent; nothing of it is done here.
+        if ["read_tool_doc", "tool_help", "expand_tool"].contains(&function.name()) {
+            assert!(ask(example).is_ok(), "{}: {text}", function.name());
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use toolcrib::state::{Claim, Claimed, Event, Events, Sqlite, State, StateError, open};
+use toolcrib::state::{Claim, Claimed, Event, Events, Session, Sqlite, State, StateError, open};
 
 use super::runtime;
 
@@ -41,8 +41,11 @@ fn a_locked_file_is_told_and_waited_for_no_longer_than_a_moment() {
         state.flush().await.unwrap();
         let other = Connection::open(&file).unwrap();
         other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+        let session = Session { caller: "".into(), id: "s".into() };
         let started = Instant::now();
         state.record(event());
+        assert!(state.context(&session).await.is_err() && state.given(&session, "op").await.is_err());
+        assert!(started.elapsed() < Duration::from_secs(1), "calls wait: {:?}", started.elapsed());
         let refused = state.claim(&claim("during"), LONG).await.unwrap_err();
         assert!(refused.to_string().contains("locked"), "{refused}");
         assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
@@ -52,6 +55,28 @@ fn a_locked_file_is_told_and_waited_for_no_longer_than_a_moment() {
         other.execute_batch("ROLLBACK").unwrap();
         recovers(&state).await;
         assert_eq!(state.claim(&claim("during"), LONG).await, Ok(Claimed::Ours), "nothing was half done");
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_taken_away_is_told() {
+    runtime().block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, aside) = (folder.path().join("state.db"), folder.path().join("aside.db"));
+        let state = Sqlite::open(&file).unwrap();
+        assert_eq!(state.claim(&claim("before"), LONG).await, Ok(Claimed::Ours));
+        std::fs::rename(&file, &aside).unwrap();
+        let started = Instant::now();
+        while state.health().problem.is_none() {
+            assert!(started.elapsed() < Duration::from_secs(10));
+            state.record(event());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let refused = state.claim(&claim("during"), LONG).await.unwrap_err();
+        assert!(refused.to_string().contains("removed"), "{refused}");
+        std::fs::rename(&aside, &file).unwrap();
+        recovers(&state).await;
     });
 }
 
