@@ -132,11 +132,8 @@ pub(super) fn decoded(text: &str) -> Option<Value> {
 
 fn no_object(tool: &Tool, given: Value) -> Unfit {
     let message = format!("`args` of `{}` should be an object with its arguments", tool.op);
-    let failure = Failure::invalid(message, "send `args` as an object").field(
-        "",
-        "expected an object",
-        Some("object"),
-    );
+    let failure =
+        Failure::invalid(message, "send `args` as an object").field("", "expected an object", Some("object"));
     let failure = failure.offering(None, correction::ready_made(tool, &Value::Null));
     Box::new((given, failure))
 }

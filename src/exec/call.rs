@@ -102,8 +102,11 @@ impl Call {
             carried.insert("dry_run".into(), dry.into());
         }
         let session = self.host.caller().session.as_deref();
-        let texts =
-            [("idempotency_key", self.key.as_deref()), ("receipt", self.receipt.as_deref()), ("session", session)];
+        let texts = [
+            ("idempotency_key", self.key.as_deref()),
+            ("receipt", self.receipt.as_deref()),
+            ("session", session),
+        ];
         for (name, text) in texts {
             if let Some(text) = text {
                 carried.insert(name.into(), text.into());

@@ -83,7 +83,22 @@ pub(super) struct Corrected {
 /// Arguments that fit, as near to these as can be; else those of the tool's ready-made call. Nothing is made up, and nothing
 /// left out, for what destroys.
 pub(super) fn corrected(tool: &Tool, given: &Value) -> Option<Corrected> {
+    settled(tool, given, Corrected { args: given.clone(), fill_in: Vec::new(), dropped: Vec::new() })
+}
+
+/// Arguments that fit with other values at these places, or none.
+pub(super) fn instead(tool: &Tool, given: &Value, pointers: &[String]) -> Option<Corrected> {
     let mut draft = Corrected { args: given.clone(), fill_in: Vec::new(), dropped: Vec::new() };
+    for pointer in pointers {
+        draft.drop_at(pointer);
+    }
+    let corrected = settled(tool, given, draft)?;
+    // A ready-made value may be as wrong as the one that was given.
+    let is_other = |pointer: &String| corrected.args.pointer(pointer) != given.pointer(pointer);
+    pointers.iter().all(is_other).then_some(corrected)
+}
+
+fn settled(tool: &Tool, given: &Value, mut draft: Corrected) -> Option<Corrected> {
     for _ in 0..ROUNDS {
         let wrong = tool.parameters.violations(&draft.args);
         if wrong.is_empty() {
@@ -109,7 +124,8 @@ pub(super) fn corrected(tool: &Tool, given: &Value) -> Option<Corrected> {
 /// The tool's ready-made call: all of it is made up.
 pub(super) fn ready_made(tool: &Tool, given: &Value) -> Option<Corrected> {
     let ready = tool.call.clone().filter(|_| tool.effect != Effect::Destructive)?;
-    let dropped = given.as_object().into_iter().flatten().filter(|(name, value)| ready.get(*name) != Some(value));
+    let dropped =
+        given.as_object().into_iter().flatten().filter(|(name, value)| ready.get(*name) != Some(value));
     Some(Corrected {
         dropped: dropped.map(|(name, _)| pointer_join("", name)).collect(),
         fill_in: ready.keys().map(|name| pointer_join("", name)).collect(),
@@ -138,7 +154,8 @@ impl Corrected {
             }
             Some(value) if wrong.unknown => {
                 fields.shift_remove(&name);
-                let mut near = wrong.known.iter().filter(|known| !fields.contains_key(*known) && is_near(&name, known));
+                let mut near =
+                    wrong.known.iter().filter(|known| !fields.contains_key(*known) && is_near(&name, known));
                 let taken = match (near.next(), near.next()) {
                     (Some(near), None) => {
                         let (near, parent) = (near.clone(), parent.to_string());
@@ -164,10 +181,14 @@ impl Corrected {
         let pointer = pointer_join(parent, name);
         let mut candidate = Some(value.clone());
         while let Some(value) = candidate.take() {
-            let Some(fields) = self.args.pointer_mut(parent).and_then(Value::as_object_mut) else { return false };
+            let Some(fields) = self.args.pointer_mut(parent).and_then(Value::as_object_mut) else {
+                return false;
+            };
             fields.insert(name.to_string(), value.clone());
             let wrong = tool.parameters.violations(&self.args);
-            let Some(wrong) = wrong.iter().find(|wrong| wrong.pointer.starts_with(&pointer)) else { return true };
+            let Some(wrong) = wrong.iter().find(|wrong| wrong.pointer.starts_with(&pointer)) else {
+                return true;
+            };
             candidate = converted(&value, wrong).filter(|better| *better != value);
         }
         if let Some(fields) = self.args.pointer_mut(parent).and_then(Value::as_object_mut) {
@@ -197,7 +218,8 @@ fn note(pointers: &mut Vec<String>, pointer: &str) {
 
 /// A value as one that was expected, where it can only mean that.
 fn converted(value: &Value, wrong: &Violation) -> Option<Value> {
-    let wants = |kind: &str| wrong.expected.as_deref().is_some_and(|all| all.split(" or ").any(|one| one == kind));
+    let wants =
+        |kind: &str| wrong.expected.as_deref().is_some_and(|all| all.split(" or ").any(|one| one == kind));
     match value {
         Value::Number(_) | Value::Bool(_) if wants("string") => Some(value.to_string().into()),
         Value::String(word) if !wrong.known.is_empty() => {
@@ -205,7 +227,9 @@ fn converted(value: &Value, wrong: &Violation) -> Option<Value> {
             like.next().filter(|_| like.next().is_none()).map(|meant| meant.as_str().into())
         }
         Value::String(text) if ["integer", "number", "boolean", "array", "object"].into_iter().any(wants) => {
-            serde_json::from_str(text).ok().filter(|decoded: &Value| !decoded.is_string() && !decoded.is_null())
+            serde_json::from_str(text)
+                .ok()
+                .filter(|decoded: &Value| !decoded.is_string() && !decoded.is_null())
         }
         _ => None,
     }
@@ -215,7 +239,9 @@ fn converted(value: &Value, wrong: &Violation) -> Option<Value> {
 fn is_near(name: &str, known: &str) -> bool {
     let (short, long) = (squashed(name), squashed(known));
     let begins_alike = || long.len() >= 2 && short.chars().next() == long.chars().next();
-    short == long || is_slip(name, known) || (begins_alike() && strsim::damerau_levenshtein(&short, &long) <= 1)
+    short == long
+        || is_slip(name, known)
+        || (begins_alike() && strsim::damerau_levenshtein(&short, &long) <= 1)
 }
 
 /// What else may have been meant at a place: the values that there are, or the names that this one is a part of.

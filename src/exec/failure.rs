@@ -164,14 +164,8 @@ impl Failure {
         if let Some(help) = self.help {
             refusal.hints.insert("help".into(), Value::Object(help));
         }
-        if !self.help_path.is_empty() {
-            refusal.hints.insert("help_path".into(), self.help_path.into());
-        }
-        for (name, pointers) in [("fill_in", self.fill_in), ("dropped", self.dropped)] {
-            if !pointers.is_empty() {
-                refusal.hints.insert(name.into(), pointers.into());
-            }
-        }
+        refusal.help_path = Some(self.help_path).filter(|path| !path.is_empty());
+        (refusal.fill_in, refusal.dropped) = (self.fill_in, self.dropped);
         refusal.example = self.example.map(|(_, args)| args);
         refusal.call = self.call;
         refusal

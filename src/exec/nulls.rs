@@ -7,7 +7,8 @@ use crate::provider::call::{Repair, RepairKind};
 use crate::tool::Effect;
 
 /// What ops are called that change what is there.
-const CHANGES: [&str; 9] = ["update", "patch", "edit", "modify", "set", "change", "rename", "move", "replace"];
+const CHANGES: [&str; 9] =
+    ["update", "patch", "edit", "modify", "set", "change", "rename", "move", "replace"];
 /// What the names of properties end in that say what is changed, and not what it becomes.
 const NAMES: [&str; 7] = ["id", "ids", "uuid", "key", "slug", "ref", "name"];
 
@@ -24,7 +25,8 @@ pub(super) fn refused(tool: &Tool, arguments: &serde_json::Value, repaired: &[Re
         Effect::Write if is_without_changes(tool, arguments) => "and without it the call changes nothing",
         _ => return None,
     };
-    let message = format!("the arguments of `{}` do not fit: {} was null, {why}", tool.op, dropped.join(", "));
+    let message =
+        format!("the arguments of `{}` do not fit: {} was null, {why}", tool.op, dropped.join(", "));
     let next = "give a value that the schema takes, or leave it out if you mean no change; tool_help with `help_path` says more";
     let failure = Failure::invalid(message, next);
     Some(dropped.iter().fold(failure, |failure, pointer| {

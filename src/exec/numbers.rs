@@ -15,11 +15,16 @@ pub(super) fn lost(tool: &Tool, arguments: &Value) -> Option<Failure> {
     let mut places = Vec::new();
     find(arguments, "", &mut places);
     let first = places.first()?;
-    let message = format!("the arguments of `{}` do not fit: {first}: this integer has too many digits", tool.op);
+    let message =
+        format!("the arguments of `{}` do not fit: {first}: this integer has too many digits", tool.op);
     let next = "send it as text if the tool takes text, else a number with at most 19 digits";
     let failure = Failure::invalid(message, next);
     Some(places.iter().fold(failure, |failure, place| {
-        failure.field(place, "an integer that cannot be held to its last digit", Some("at most 19 digits, or text"))
+        failure.field(
+            place,
+            "an integer that cannot be held to its last digit",
+            Some("at most 19 digits, or text"),
+        )
     }))
 }
 

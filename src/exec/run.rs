@@ -180,7 +180,7 @@ fn preview(call: &mut Call) -> Outcome {
             call.warnings.push("nothing was run; send dry_run: false to run it".into());
             Outcome::Result(json!({ "would": would }))
         }
-        Err(fault) => Outcome::Failed(failed(&tool, fault)),
+        Err(fault) => Outcome::Failed(failed(&tool, &call.arguments, fault)),
     }
 }
 
@@ -225,7 +225,7 @@ pub(super) async fn execute(call: &mut Call) -> Result<Value, (Failure, Option<s
         }
         Err(fault) => {
             let kind = fault.kind;
-            Err((failed(&tool, fault), Some(kind)))
+            Err((failed(&tool, &call.arguments, fault), Some(kind)))
         }
     }
 }

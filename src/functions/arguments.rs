@@ -104,7 +104,7 @@ fn unread(function: &str, pointer: &str) -> Refusal {
 /// A refusal of arguments with some that are right, where it has none of its own.
 pub(super) fn with_example(mut refusal: Refusal, definition: Option<&Tool>) -> Refusal {
     // What is wrong in the arguments for another tool is nothing that ours can show.
-    let is_ours = !refusal.field_errors.iter().any(|error| error.pointer.starts_with("/arguments/"));
+    let is_ours = !refusal.field_errors.iter().any(|error| error.pointer.starts_with("/arguments"));
     if refusal.code == ErrorCode::ValidationError && refusal.example.is_none() && is_ours {
         refusal.example = definition.and_then(|tool| tool.call.clone()).map(Value::Object);
     }

@@ -231,6 +231,9 @@ mod tests {
             "Set-Cookie",
             "tokens",
             "OTP",
+            "pw",
+            "db_pwd",
+            "pass",
         ] {
             assert_eq!(redacted(&json!({secret: "hush"}), &[])[secret], REDACTED, "{secret}");
         }
@@ -238,6 +241,36 @@ mod tests {
             assert_eq!(redacted(&json!({plain: "said"}), &[])[plain], "said", "{plain}");
         }
         assert_eq!(redacted(&json!({"max_tokens": 5}), &[]), json!({"max_tokens": 5}));
+    }
+
+    #[test]
+    fn secrets_are_known_by_their_looks() {
+        for (text, kept) in [
+            ("send Bearer abc.def-123456 now", "send Bearer [redacted] now"),
+            ("postgres://amy:hush@db/x", "postgres://[redacted]@db/x"),
+            ("https://x.io/?a=1&access_token=hush&b=2", "https://x.io/?a=1&access_token=[redacted]&b=2"),
+            ("https://x.io/?key=hush#top", "https://x.io/?key=[redacted]#top"),
+            (
+                "-----BEGIN RSA PRIVATE KEY-----\nhush\n-----END RSA PRIVATE KEY----- after",
+                "[redacted] after",
+            ),
+            ("-----BEGIN PRIVATE KEY-----\nhush", "[redacted]"),
+            ("use sk-abcdefghijklmnop1234", "use [redacted]"),
+            ("ghp_abcdefghijklmnopqrst1234", "[redacted]"),
+        ] {
+            assert_eq!(masked(text), kept);
+            assert_eq!(redacted(&json!({"note": text}), &[])["note"], kept);
+        }
+        for plain in [
+            "the bearer of news",
+            "https://x.io/a:b?c=d",
+            "a token of thanks",
+            "risk-averse",
+            "key = 5",
+            "time 12:30 @noon",
+        ] {
+            assert_eq!(masked(plain), plain);
+        }
     }
 
     #[test]

@@ -66,7 +66,8 @@ pub(super) async fn failures(
 }
 
 pub(super) async fn clear(client: Client, session: &Session, beginning: &str) -> Result<(), StateError> {
-    let delete = "DELETE FROM session_failures WHERE caller = $1 AND session = $2 AND starts_with(fingerprint, $3)";
+    let delete =
+        "DELETE FROM session_failures WHERE caller = $1 AND session = $2 AND starts_with(fingerprint, $3)";
     let (caller, id) = (&*plain(&session.caller), &*plain(&session.id));
     client.execute(delete, &[&caller, &id, &&*plain(beginning)]).await.map(drop).map_err(told)
 }

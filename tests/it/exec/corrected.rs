@@ -38,7 +38,8 @@ fn the_corrected_call_of_a_dry_run_is_a_dry_run_under_the_same_key_in_the_same_s
         "idempotency_key": "k", "receipt": "r"});
     let answer = bench.exec(call.clone());
     let example = &answer["error"]["example"];
-    for (field, value) in [("dry_run", json!(true)), ("idempotency_key", json!("k")), ("receipt", json!("r"))] {
+    for (field, value) in [("dry_run", json!(true)), ("idempotency_key", json!("k")), ("receipt", json!("r"))]
+    {
         assert_eq!(example[field], value, "{answer}");
     }
     assert_eq!(example["session"], "s");
@@ -110,7 +111,9 @@ fn an_example_says_what_is_made_up_and_what_was_left_out() {
 fn nothing_that_destroys_is_offered_on_a_guess() {
     let bench = bench();
     let of = |args: Value| bench.run("onto.item.wipe", args)["error"].clone();
-    for args in [json!({}), json!({"item_id": "a", "mode": "har"}), json!({"mode": "HARD"}), json!({"item_id": []})] {
+    for args in
+        [json!({}), json!({"item_id": "a", "mode": "har"}), json!({"mode": "HARD"}), json!({"item_id": []})]
+    {
         let error = of(args);
         assert!(error.get("example").is_none() && error.get("fill_in").is_none(), "{error}");
     }
@@ -119,7 +122,10 @@ fn nothing_that_destroys_is_offered_on_a_guess() {
     assert!(other.get("example").is_none(), "{other}");
     assert_eq!(of(json!({"itm_id": "a"}))["example"]["args"], json!({"item_id": "a"}));
     let near = bench.run("onto.item.wip", json!({"item_id": "a"}));
-    assert_eq!((near["error"]["nearest"][0].as_str(), near["error"].get("example")), (Some("onto.item.wipe"), None));
+    assert_eq!(
+        (near["error"]["nearest"][0].as_str(), near["error"].get("example")),
+        (Some("onto.item.wipe"), None)
+    );
     assert_eq!(bench.run("onto.item.wipe", json!({"item_id": "a", "mode": "hard"}))["result"], "wiped");
 }
 
@@ -143,7 +149,10 @@ fn no_arguments_are_said_to_what_destroys() {
 fn a_null_is_not_nothing_where_that_does_harm() {
     let bench = bench();
     let answer = bench.run("onto.item.wipe", json!({"item_id": "a", "note": null}));
-    assert_eq!((code(&answer), &answer["error"]["details"]["field_errors"][0]["pointer"]), ("VALIDATION_ERROR", &json!("/note")));
+    assert_eq!(
+        (code(&answer), &answer["error"]["details"]["field_errors"][0]["pointer"]),
+        ("VALIDATION_ERROR", &json!("/note"))
+    );
     let empty = bench.run("onto.item.update", json!({"item_id": "a", "text": null}));
     assert_eq!(code(&empty), "VALIDATION_ERROR", "{empty}");
     let rest = bench.run("onto.item.update", json!({"item_id": "a", "text": null, "count": 3}));
@@ -153,7 +162,10 @@ fn a_null_is_not_nothing_where_that_does_harm() {
 #[test]
 fn an_integer_that_cannot_be_held_is_refused() {
     let bench = bench();
-    let input: Value = serde_json::from_str(r#"{"op": "onto.item.add", "args": {"item_id": "a", "count": 123456789012345678901234567890}}"#).unwrap();
+    let input: Value = serde_json::from_str(
+        r#"{"op": "onto.item.add", "args": {"item_id": "a", "count": 123456789012345678901234567890}}"#,
+    )
+    .unwrap();
     let answer = bench.exec(input);
     assert_eq!(code(&answer), "VALIDATION_ERROR", "{answer}");
     assert!(answer["error"]["next_action"].as_str().unwrap().contains("as text"), "{answer}");
