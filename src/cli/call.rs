@@ -69,7 +69,9 @@ impl Call {
         let mut checked = self.catalog.open()?;
         report_lost(&checked);
         if let Some(allow) = self.allow {
-            Arc::make_mut(&mut checked.catalog.config).exec.allow = allow;
+            // More than the configuration says, or less, which is then the caller's own wish.
+            let exec = &mut Arc::make_mut(&mut checked.catalog.config).exec;
+            exec.allow = exec.allow.max(allow);
         }
         let templates = super::render::templates(&self.catalog, &checked, None)?;
         let roles = (!self.role.is_empty()).then_some(self.role.as_slice());
@@ -105,7 +107,8 @@ impl Call {
         }
         let session = self.session.as_deref().map(Session::named).transpose();
         let session = session.map_err(|error| Failure::Usage(error.to_string()))?;
-        Ok(Caller { session, headers, ..Caller::default() })
+        let allow = self.allow.unwrap_or(Effect::Destructive);
+        Ok(Caller { session, headers, allow, ..Caller::default() })
     }
 
     fn arguments(&self) -> Result<Value, Failure> {

@@ -5,13 +5,13 @@ use serde_json::{Map, Value};
 
 use super::correction::corrected;
 use super::mend::{Slack, mended, properties, squashed};
-use super::{Failure, audit, correction};
+use super::{Failure, audit, correction, nulls, numbers};
 use crate::catalog::{Callable, Tool};
 use crate::config::Config;
 use crate::finding::Violation;
 use crate::provider::call::{Repair, RepairKind, fitted};
 use crate::refusal::ErrorCode;
-use crate::tool::clean_line;
+use crate::tool::{Effect, clean_line};
 
 /// How often what is right now may show what else is not.
 const ROUNDS: usize = 3;
@@ -30,16 +30,18 @@ pub(super) type Unfit = Box<(Value, Failure)>;
 pub(super) fn fit(
     tool: &Tool,
     config: &Config,
-    given: Value,
+    mut arguments: Value,
     beside: Map<String, Value>,
     told: &mut Vec<String>,
 ) -> Result<Fitted, Unfit> {
     if let Callable::No(reason) = tool.parameters.callable() {
         let next = "choose another tool, or say that this one is broken";
         let message = format!("`{}` cannot be called: {reason}", tool.op);
-        return Err(Box::new((given, Failure::new(ErrorCode::NoBackend, message, next))));
+        return Err(Box::new((arguments, Failure::new(ErrorCode::NoBackend, message, next))));
     }
-    let mut arguments = object(tool, given, told)?;
+    if let Some(failure) = numbers::lost(tool, &arguments) {
+        return Err(Box::new((arguments, failure)));
+    }
     if !beside.is_empty() {
         absorb(tool, &mut arguments, beside, told)?;
     }
@@ -47,24 +49,29 @@ pub(super) fn fit(
         return Ok(Fitted { arguments, repaired: Vec::new() });
     }
     match fitted(tool, arguments.clone()) {
-        Ok((arguments, repaired)) => {
+        Ok((fit, repaired)) => {
+            if let Some(failure) = nulls::refused(tool, &fit, &repaired) {
+                return Err(Box::new((arguments, failure)));
+            }
             tell(&repaired, told);
-            Ok(Fitted { arguments: settle_names(tool, arguments, told), repaired })
+            Ok(Fitted { arguments: settle_names(tool, fit, told), repaired })
         }
         Err(wrong) => {
             let (base, depth) = unwrapped(tool, &arguments);
             let repair = put_right(tool, base);
             if let Some((mended, how)) = &repair
-                && let Ok((arguments, repaired)) = fitted(tool, mended.clone())
+                && let Ok((fit, repaired)) = fitted(tool, mended.clone())
             {
+                if let Some(failure) = nulls::refused(tool, &fit, &repaired) {
+                    return Err(Box::new((arguments, failure)));
+                }
                 told.extend(depth);
                 told.extend(how.iter().cloned());
                 tell(&repaired, told);
-                return Ok(Fitted { arguments, repaired });
+                return Ok(Fitted { arguments: fit, repaired });
             }
             let start = repair.map_or_else(|| base.clone(), |(mended, _)| mended);
-            let mut failure = unfit(tool, config, base, wrong);
-            failure.example = corrected(tool, start).map(|arguments| (None, arguments));
+            let failure = unfit(tool, config, base, wrong).offering(None, corrected(tool, &start));
             Err(Box::new((arguments, failure)))
         }
     }
@@ -83,8 +90,23 @@ fn put_right(tool: &Tool, given: &Value) -> Option<(Value, Vec<String>)> {
     Some((value, how))
 }
 
-/// What stands where arguments are due, as an object.
-fn object(tool: &Tool, given: Value, told: &mut Vec<String>) -> Result<Value, Unfit> {
+/// What stands where arguments are due, as an object. Where something is destroyed, nothing is not taken for no arguments.
+pub(super) fn object(
+    tool: &Tool,
+    given: Value,
+    is_all: bool,
+    told: &mut Vec<String>,
+) -> Result<Value, Unfit> {
+    let is_blank = matches!(&given, Value::String(text) if text.trim().is_empty());
+    let takes_any = || {
+        let properties = tool.parameters.schema().get("properties").and_then(Value::as_object);
+        properties.is_some_and(|properties| !properties.is_empty())
+    };
+    if tool.effect == Effect::Destructive && (is_blank || (given.is_null() && is_all && takes_any())) {
+        let message = format!("`{}` is destructive, and was called without `args`", tool.op);
+        let failure = Failure::invalid(message, "say `args: {}` if you mean no arguments");
+        return Err(Box::new((given, failure.field("", "expected an object", Some("object")))));
+    }
     match given {
         Value::Object(_) => Ok(given),
         Value::Null => Ok(Value::Object(Map::new())),
@@ -101,7 +123,7 @@ fn object(tool: &Tool, given: Value, told: &mut Vec<String>) -> Result<Value, Un
 }
 
 /// The object that a text holds, also where that is text within text.
-fn decoded(text: &str) -> Option<Value> {
+pub(super) fn decoded(text: &str) -> Option<Value> {
     match serde_json::from_str(text).ok()? {
         Value::String(inner) => serde_json::from_str(&inner).ok().filter(Value::is_object),
         value => Some(value).filter(Value::is_object),
@@ -110,12 +132,9 @@ fn decoded(text: &str) -> Option<Value> {
 
 fn no_object(tool: &Tool, given: Value) -> Unfit {
     let message = format!("`args` of `{}` should be an object with its arguments", tool.op);
-    let mut failure = Failure::invalid(message, "send `args` as an object; `example` fits").field(
-        "",
-        "expected an object",
-        Some("object"),
-    );
-    failure.example = tool.call.clone().map(|call| (None, Value::Object(call)));
+    let failure =
+        Failure::invalid(message, "send `args` as an object").field("", "expected an object", Some("object"));
+    let failure = failure.offering(None, correction::ready_made(tool, &Value::Null));
     Box::new((given, failure))
 }
 
@@ -148,13 +167,16 @@ fn absorb(
                     tool.op
                 );
                 let next = "put the arguments of the op into `args`, and nothing else beside it";
-                let mut failure = Failure::invalid(message, next).field(
+                let failure = Failure::invalid(message, next).field(
                     &crate::finding::pointer_join("", &name),
                     "this stands beside `args` and belongs nowhere",
                     None,
                 );
-                let example = corrected(tool, arguments.clone());
-                failure.example = example.map(|arguments| (None, arguments));
+                let mut example = corrected(tool, arguments).filter(|_| tool.effect != Effect::Destructive);
+                if let Some(example) = &mut example {
+                    example.dropped.push(crate::finding::pointer_join("", &name));
+                }
+                let failure = failure.offering(None, example);
                 return Err(Box::new((arguments.take(), failure)));
             }
         }
@@ -228,6 +250,7 @@ fn tell(repaired: &[Repair], told: &mut Vec<String>) {
 /// What is wrong with arguments, in words, place by place.
 fn unfit(tool: &Tool, config: &Config, given: &Value, wrong: Vec<Violation>) -> Failure {
     let is_empty = given.as_object().is_some_and(Map::is_empty);
+    let other: Vec<String> = wrong.iter().flat_map(correction::possible).collect();
     let fields: Vec<_> = wrong.into_iter().map(|one| correction::fault(tool, config, given, one)).collect();
     let told: Vec<String> = fields
         .iter()
@@ -241,10 +264,11 @@ fn unfit(tool: &Tool, config: &Config, given: &Value, wrong: Vec<Violation>) -> 
         true => format!("`{}` was called without arguments: {}", tool.op, told.join("; ")),
         false => format!("the arguments of `{}` do not fit: {}", tool.op, told.join("; ")),
     };
-    let next = "correct the arguments and send the call again; `example` fits, and tool_help with `help_path` says more";
+    let next = "correct the arguments and send the call again; tool_help with `help_path` says more";
     let mut failure = Failure::invalid(message, next);
-    failure.nearest = fields.iter().filter_map(|fault| fault.nearest.clone()).collect();
-    failure.nearest.dedup();
+    failure.nearest = fields.iter().filter_map(|fault| fault.nearest.clone()).chain(other).collect();
+    let mut told = std::collections::HashSet::new();
+    failure.nearest.retain(|near| told.insert(near.clone()));
     failure.fields = fields;
     failure
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::arguments::decoded;
 use super::call::Call;
 use super::done::Outcome;
 use crate::catalog::Tool;
@@ -11,6 +12,19 @@ use crate::state::{self, Approval, Event, EventKind};
 /// Arguments as they may be written down.
 pub(super) fn redacted(config: &Config, arguments: &Value) -> Value {
     state::redacted(arguments, &config.state.redact)
+}
+
+/// What stood where arguments are due, as it may be written down: where it was not taken apart, not word by word.
+fn input(config: &Config, given: &Value) -> Value {
+    match given {
+        Value::Object(_) | Value::Null => redacted(config, given),
+        Value::String(text) => match decoded(text) {
+            Some(fields) => redacted(config, &fields),
+            None => json!({ "text": format!("{} characters, not JSON", text.chars().count()) }),
+        },
+        Value::Array(items) => json!({ "list": format!("{} items", items.len()) }),
+        plain => json!({ "value": if plain.is_boolean() { "true or false" } else { "a number" } }),
+    }
 }
 
 /// Whether what goes by this name is not to be repeated.
@@ -31,13 +45,13 @@ pub(super) fn record(call: &mut Call, outcome_word: &str, outcome: Option<&Outco
         detail.insert("replayed".into(), true.into());
     }
     let error = match outcome {
-        Some(Outcome::Failed(failure)) => Some(failure.message.clone()),
+        Some(Outcome::Failed(failure)) => Some(state::masked(&failure.message).into_owned()),
         _ => None,
     };
     let event = Event {
-        op: Some(call.op.clone()),
+        op: Some(state::masked(&call.op).into_owned()),
         tool: call.tool.as_ref().map(|(_, tool)| tool.name.clone()),
-        input: redacted(call.config(), &call.arguments),
+        input: input(call.config(), &call.arguments),
         outcome: outcome_word.to_string(),
         error,
         effect: call.tool.as_ref().map(|(_, tool)| tool.effect),

@@ -39,6 +39,8 @@ pub(super) struct Call {
     /// Where the result goes on.
     pub(super) more: Option<Value>,
     pub(super) replayed: bool,
+    /// Whether it was handed to what runs it.
+    pub(super) was_run: bool,
     /// Whether it was written down.
     pub(super) is_told: bool,
 }
@@ -67,6 +69,7 @@ impl Call {
             context: None,
             more: None,
             replayed: false,
+            was_run: false,
             is_told: false,
         };
         (call, request.beside)
@@ -90,6 +93,26 @@ impl Call {
     /// How long it may take.
     pub(super) fn time(&self) -> Duration {
         Duration::from_secs(self.config().exec.call_seconds)
+    }
+
+    /// What a corrected call has to say again beside op and arguments.
+    pub(super) fn carried(&self) -> Map<String, Value> {
+        let mut carried = Map::new();
+        if let Some(dry) = self.asked_dry {
+            carried.insert("dry_run".into(), dry.into());
+        }
+        let session = self.host.caller().session.as_deref();
+        let texts = [
+            ("idempotency_key", self.key.as_deref()),
+            ("receipt", self.receipt.as_deref()),
+            ("session", session),
+        ];
+        for (name, text) in texts {
+            if let Some(text) = text {
+                carried.insert(name.into(), text.into());
+            }
+        }
+        carried
     }
 
     /// Its `meta`, as it stands.

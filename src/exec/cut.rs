@@ -25,6 +25,8 @@ enum Unit {
     Items,
     /// Piece by piece of a text.
     Bytes,
+    /// Piece by piece of one item of a list, from this byte of its JSON on.
+    Item(usize),
 }
 
 /// The result, or its beginning where it is longer than is returned whole; then `meta.more` says where it goes on.
@@ -166,21 +168,45 @@ fn length(value: &Value) -> usize {
 
 /// A cursor: which result, how it is taken apart, and where it goes on.
 fn written(id: &str, unit: Unit, at: usize) -> String {
-    let unit = if unit == Unit::Items { 'i' } else { 'b' };
-    format!("{id}.{unit}{at}")
+    match unit {
+        Unit::Items => format!("{id}.i{at}"),
+        Unit::Bytes => format!("{id}.b{at}"),
+        Unit::Item(byte) => format!("{id}.i{at}b{byte}"),
+    }
 }
 
 fn read(cursor: &str) -> Option<(&str, Unit, usize)> {
     let (id, place) = cursor.trim().split_once('.')?;
     let is_id =
         id.len() <= 64 && id.starts_with("re_") && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let unit = match place.chars().next()? {
-        'i' => Unit::Items,
-        'b' => Unit::Bytes,
+    let (unit, at) = match (place.chars().next()?, place.get(1..)?.split_once('b')) {
+        ('i', None) => (Unit::Items, &place[1..]),
+        ('i', Some((at, byte))) => (Unit::Item(byte.parse().ok()?), at),
+        ('b', None) => (Unit::Bytes, &place[1..]),
         _ => return None,
     };
-    let at = place[1..].parse().ok()?;
+    let at = at.parse().ok()?;
     is_id.then_some((id, unit, at))
+}
+
+/// A piece of an item that is too long by itself, from a byte of its JSON on.
+fn piece(id: &str, item: &Value, (index, of): (usize, usize), from: usize, limit: usize) -> Part {
+    let text = item.to_string();
+    let end = floor(&text, from.saturating_add(limit.max(4)));
+    let mut fields = Map::new();
+    fields.insert("item".into(), index.into());
+    fields.insert("of".into(), of.into());
+    fields.insert("part".into(), text[from..end].into());
+    fields.insert("from".into(), from.into());
+    fields.insert("bytes".into(), text.len().into());
+    let next = match end < text.len() {
+        true => Some(written(id, Unit::Item(end), index)),
+        false => (index + 1 < of).then(|| written(id, Unit::Items, index + 1)),
+    };
+    if let Some(next) = next {
+        fields.insert("next".into(), next.into());
+    }
+    Part { fields }
 }
 
 /// The next part of a result that was cut, at most so many bytes of it.
@@ -212,13 +238,23 @@ pub async fn read_on(state: &dyn State, caller: &str, cursor: &str, limit: usize
             fields.insert("bytes".into(), kept.text.len().into());
             (end < kept.text.len()).then_some(end)
         }
+        Unit::Item(byte) => {
+            let Ok(Value::Array(items)) = serde_json::from_str(&kept.text) else { return Err(no_cursor()) };
+            let item = items.get(at).filter(|item| item.to_string().is_char_boundary(byte));
+            let item = item.ok_or_else(no_cursor)?;
+            return Ok(piece(id, item, (at, items.len()), byte, limit));
+        }
         Unit::Items => {
             let Ok(Value::Array(items)) = serde_json::from_str(&kept.text) else { return Err(no_cursor()) };
             if at > items.len() {
                 return Err(no_cursor());
             }
-            // An item that is too long by itself comes all the same: there is no shorter way to read on.
-            let end = (at + fitting(&items, at, limit).max(1)).min(items.len());
+            let end = at + fitting(&items, at, limit);
+            if end == at
+                && let Some(item) = items.get(at)
+            {
+                return Ok(piece(id, item, (at, items.len()), 0, limit));
+            }
             fields.insert("items".into(), items[at..end].into());
             fields.insert("from".into(), at.into());
             fields.insert("of".into(), items.len().into());

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::correction::Corrected;
 use crate::provider::call::FieldError;
 use crate::refusal::{ErrorCode, Refusal};
 
@@ -25,6 +26,12 @@ pub struct Failure {
     pub next_action: String,
     /// Another op, where not the one that was called is right, and arguments that fit.
     pub example: Option<(Option<String>, Value)>,
+    /// What the example takes over of the call beside its arguments.
+    pub carried: Map<String, Value>,
+    /// Pointers to what is made up in the example.
+    pub fill_in: Vec<String>,
+    /// Pointers to what was given, and is not in the example.
+    pub dropped: Vec<String>,
     /// The call as it was checked, for somebody who can run it.
     pub call: Option<Value>,
     /// Help on the tool.
@@ -61,6 +68,9 @@ impl Failure {
             nearest: Vec::new(),
             next_action: next_action.into(),
             example: None,
+            carried: Map::new(),
+            fill_in: Vec::new(),
+            dropped: Vec::new(),
             call: None,
             help: None,
         }
@@ -89,6 +99,22 @@ impl Failure {
         self
     }
 
+    /// With a call that would have been right, of another op where one is named, if there is one.
+    pub(super) fn offering(mut self, op: Option<String>, corrected: Option<Corrected>) -> Self {
+        let Some(corrected) = corrected else { return self };
+        self.next_action.push_str(match (corrected.fill_in.is_empty(), corrected.dropped.is_empty()) {
+            (true, true) => "; `example` fits",
+            (false, true) => "; `example` fits: put your own values in place of those listed in fill_in",
+            (true, false) => "; `example` fits, without what is listed in dropped",
+            (false, false) => {
+                "; `example` fits, without what is listed in dropped: put your own values in place of those listed in fill_in"
+            }
+        });
+        self.example = Some((op, corrected.args));
+        (self.fill_in, self.dropped) = (corrected.fill_in, corrected.dropped);
+        self
+    }
+
     /// As the `error` of an envelope, for a call of `op`.
     pub(super) fn error(&self, op: &str) -> Map<String, Value> {
         let mut error = Map::new();
@@ -104,7 +130,16 @@ impl Failure {
         }
         put("next_action", self.next_action.as_str().into());
         if let Some((other, args)) = &self.example {
-            put("example", json!({ "op": other.as_deref().unwrap_or(op), "args": args }));
+            let mut example = Map::with_capacity(2 + self.carried.len());
+            example.insert("op".into(), other.as_deref().unwrap_or(op).into());
+            example.insert("args".into(), args.clone());
+            example.extend(self.carried.clone());
+            put("example", Value::Object(example));
+            for (name, pointers) in [("fill_in", &self.fill_in), ("dropped", &self.dropped)] {
+                if !pointers.is_empty() {
+                    put(name, json!(pointers));
+                }
+            }
         }
         if let Some(call) = &self.call {
             put("call", call.clone());
@@ -129,6 +164,8 @@ impl Failure {
         if let Some(help) = self.help {
             refusal.hints.insert("help".into(), Value::Object(help));
         }
+        refusal.help_path = Some(self.help_path).filter(|path| !path.is_empty());
+        (refusal.fill_in, refusal.dropped) = (self.fill_in, self.dropped);
         refusal.example = self.example.map(|(_, args)| args);
         refusal.call = self.call;
         refusal

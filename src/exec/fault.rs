@@ -2,20 +2,26 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::Failure;
 use super::backend::{Fault, FaultKind};
+use super::correction::instead;
 use crate::catalog::Tool;
 use crate::refusal::ErrorCode;
 use crate::tool::Effect;
 
 /// The same in the words of an envelope.
-pub(super) fn failed(tool: &Tool, fault: Fault) -> Failure {
+pub(super) fn failed(tool: &Tool, arguments: &Value, fault: Fault) -> Failure {
+    if fault.kind == FaultKind::Unfit {
+        return unfit(tool, arguments, fault);
+    }
     let changes = tool.effect != Effect::Read;
     let code = match fault.kind {
         FaultKind::Unconfigured => ErrorCode::NoBackend,
         FaultKind::Missing => ErrorCode::PermissionDenied,
         FaultKind::Unfit => ErrorCode::ValidationError,
-        FaultKind::NotSent | FaultKind::Failed => ErrorCode::BackendError,
+        FaultKind::NotSent | FaultKind::Busy | FaultKind::Failed => ErrorCode::BackendError,
         FaultKind::Lost if changes => ErrorCode::OutcomeUnknown,
         FaultKind::Lost => ErrorCode::BackendError,
         FaultKind::TimedOut => ErrorCode::BackendTimeout,
@@ -28,6 +34,22 @@ pub(super) fn failed(tool: &Tool, fault: Fault) -> Failure {
         failure = failure.detail("may_have_run", true);
     }
     failure
+}
+
+/// Arguments that fit the schema, and cannot be sent: told like those that do not fit.
+fn unfit(tool: &Tool, arguments: &Value, fault: Fault) -> Failure {
+    let mut failure = Failure::invalid(fault.message, fault.next_action);
+    let wrong = fault.detail.as_ref().and_then(|detail| detail.get("field_errors")?.as_array());
+    let mut pointers = Vec::new();
+    for error in wrong.into_iter().flatten() {
+        let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+        failure = failure.field(text("pointer"), text("message"), None);
+        pointers.push(text("pointer").to_string());
+    }
+    if pointers.is_empty() {
+        return failure;
+    }
+    failure.offering(None, instead(tool, arguments, &pointers))
 }
 
 /// That a backend did not keep its time.

@@ -24,9 +24,9 @@ pub(super) fn pass(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
     }
     if call.no_schema_mode == Some(NoSchemaMode::ReadOnly) && tool.effect != Effect::Read {
         let message = format!(
-            "`{}` has no schema, and without one only calls that change nothing are run; this one is a {}",
+            "`{}` has no schema, and without one only calls that change nothing are run; this one is {}",
             tool.op,
-            tool.effect.as_str()
+            kind(tool.effect)
         );
         let next = "do without it, or tell the user that the tool needs a schema";
         return Err(Failure::new(ErrorCode::PermissionDenied, message, next));
@@ -40,12 +40,20 @@ pub(super) fn pass(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
     Ok(())
 }
 
+fn kind(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Read => "a read",
+        Effect::Write => "a write",
+        Effect::Destructive => "destructive",
+    }
+}
+
 /// Whether this function runs such calls at all.
 fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
     match call.limit {
         Limit::Reads if tool.effect != Effect::Read => {
             let message =
-                format!("`{}` is a {}, and {} runs reads only", tool.op, tool.effect.as_str(), call.function);
+                format!("`{}` is {}, and {} runs reads only", tool.op, kind(tool.effect), call.function);
             let next = "send the same call with tool_exec_write";
             Err(Failure::new(ErrorCode::PermissionDenied, message, next))
         }
@@ -70,6 +78,9 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<Failure> {
     } else if let Some((name, allow)) = of_profile.filter(|(_, allow)| tool.effect > *allow) {
         let how = format!("the operator allows it with `allow = \"{needed}\"` below `[profile.{name}]`");
         (format!("the profile `{name}`"), allow, how)
+    } else if tool.effect > call.host.caller().allow && call.host.caller().name.is_empty() {
+        let how = format!("whoever calls allows it with `allow` (`--allow {needed}` on the command line)");
+        ("what this call may do".to_string(), call.host.caller().allow, how)
     } else if tool.effect > call.host.caller().allow {
         let how = format!("the operator allows it with `allow = \"{needed}\"` for this token or session");
         ("your token or session".to_string(), call.host.caller().allow, how)
@@ -80,7 +91,7 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<Failure> {
         Effect::Read => "reads only",
         _ => "reads and writes, and nothing destructive",
     };
-    let message = format!("`{}` is a {needed}, and {who} allows {most}", tool.op);
+    let message = format!("`{}` is {}, and {who} allows {most}", tool.op, kind(tool.effect));
     let next = format!("tell the user, and do not send it again before it is allowed: {how}");
     Some(Failure::new(ErrorCode::PermissionDenied, message, next))
 }

@@ -2,27 +2,61 @@
 
 use super::Failure;
 use super::call::Call;
-use super::fingerprint::fingerprint;
+use super::fingerprint::{of_failure, of_op};
 use crate::help::{Format, Wanted, of_tool};
 use crate::refusal::ErrorCode;
+use crate::tool::Effect;
 
 /// From this failure on, a call is told to stop.
 const STOP: u32 = 3;
 
+/// What failed runs of a call are counted as, whatever they failed with.
+const RUN: &str = "run";
+
+/// Stops a call before it is run, where it would change something and has been run in vain too often in its session.
+pub(super) async fn stopped(call: &Call) -> Result<(), Failure> {
+    if call.effect() == Effect::Read || call.is_dry {
+        return Ok(());
+    }
+    let Some(session) = call.host.caller().session() else { return Ok(()) };
+    let state = call.state();
+    let run = of_failure(&call.op, &call.arguments, RUN);
+    let failures = state.failures(&session, &run).await.unwrap_or(0);
+    if failures + 1 < STOP {
+        return Ok(());
+    }
+    // Counted by itself, so that the time since the last failed run goes on.
+    let told = state.fail(&session, &of_failure(&call.op, &call.arguments, "stopped")).await.unwrap_or(1);
+    let next = format!(
+        "do not send it again. Try another way, or tell the user that `{}` does not work and what it said",
+        call.op
+    );
+    let message = format!(
+        "stop: this same call of `{}` was run {failures} times, and failed; it is not run again for now (said {told} times)",
+        call.op
+    );
+    let failure = Failure::new(ErrorCode::LoopStopped, message, next);
+    Err(failure.detail("failures", failures).detail("is_run", false))
+}
+
 /// Counts a failure in its session, and says more the more often it was made.
 pub(super) async fn answer(call: &Call, failure: &mut Failure) {
     let Some(session) = call.host.caller().session() else { return };
-    // Who was just told to read has made no mistake yet.
+    // Who was just told to read has made no mistake yet, and who was stopped has been told.
     let code = failure.code;
-    if code == ErrorCode::DocRequired {
+    if matches!(code, ErrorCode::DocRequired | ErrorCode::LoopStopped) {
         return;
     }
     let state = call.state();
-    let same = fingerprint(&call.op, &call.arguments, code.as_str());
+    let same = of_failure(&call.op, &call.arguments, code.as_str());
     let count = state.fail(&session, &same).await.unwrap_or(1);
+    if call.was_run && call.effect() != Effect::Read {
+        // What cannot be counted cannot be stopped either.
+        let _ = state.fail(&session, &of_failure(&call.op, &call.arguments, RUN)).await;
+    }
     let mut misfits = 0;
     if code == ErrorCode::ValidationError {
-        let any = fingerprint(&call.op, &serde_json::Value::Null, "arguments of any kind");
+        let any = of_failure(&call.op, &serde_json::Value::Null, "arguments of any kind");
         misfits = state.fail(&session, &any).await.unwrap_or(1);
     }
     let help = |format| {
@@ -31,15 +65,29 @@ pub(super) async fn answer(call: &Call, failure: &mut Failure) {
     };
     if misfits >= STOP && call.tool.is_some() {
         failure.help = help(Format::Full);
+        let copy = if failure.example.is_some() { ", and copy `example`" } else { "" };
         failure.next_action = format!(
-            "this op has been sent {misfits} times with arguments that do not fit: read all of `help` before the next call, and copy `example`"
+            "this op has been sent {misfits} times with arguments that do not fit: read all of `help` before the next call{copy}"
         );
     } else if count == 2 && failure.help.is_none() {
         failure.help = help(Format::Short);
-        failure.next_action = format!("this very call failed before; read `help`. {}", failure.next_action);
+        let read = if failure.help.is_some() { "; read `help`" } else { "" };
+        failure.next_action = format!("this very call failed before{read}. {}", failure.next_action);
     }
     if count >= STOP {
         stop(call, failure, count);
+    }
+}
+
+/// Forgets the failures of an op in a session once a call of it has succeeded.
+pub(super) async fn over(call: &Call) {
+    if call.is_dry {
+        return;
+    }
+    let Some(session) = call.host.caller().session() else { return };
+    if call.state().has_failed(&session) {
+        // What is not forgotten now is so after a while.
+        let _ = call.state().clear(&session, &of_op(&call.op)).await;
     }
 }
 
@@ -52,14 +100,17 @@ fn stop(call: &Call, failure: &mut Failure, count: u32) {
         return;
     }
     let last = failure.code.as_str();
-    failure.message =
-        format!("stop: this same call of `{}` has failed {count} times with {last}: {told}", call.op);
+    let of_op = if call.op.is_empty() { String::new() } else { format!(" of `{}`", call.op) };
+    failure.message = format!("stop: this same call{of_op} has failed {count} times with {last}: {told}");
     failure.next_action = match (failure.code, failure.example.is_some()) {
         (ErrorCode::ValidationError, true) => {
             "do not send it again. Send `example` with your own values in it, or tell the user what you lack".into()
         }
         (ErrorCode::NotFound | ErrorCode::Ambiguous, _) => {
             "do not guess another name. Ask tool_search for what you want to do, or tell the user that there is no such tool".into()
+        }
+        _ if call.op.is_empty() => {
+            "do not send it again. Find the op with tool_search, and send it as `op` with its `args`".into()
         }
         _ => format!(
             "do not send it again. Try another way, or tell the user that `{}` does not work and what it said",

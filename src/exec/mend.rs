@@ -87,7 +87,7 @@ fn rename(fields: &mut Map<String, Value>, known: &[&str], slack: Slack, at: &st
 }
 
 /// Whether a name differs from another by a slip or two.
-fn is_slip(name: &str, known: &str) -> bool {
+pub(super) fn is_slip(name: &str, known: &str) -> bool {
     let (name, known) = (squashed(name), squashed(known));
     let allowed = match known.chars().count() {
         0..4 => return false,

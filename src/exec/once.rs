@@ -76,7 +76,10 @@ async fn with_key(call: &mut Call, key: String) -> Outcome {
     };
     let (outcome, kind) = match ran {
         Ok(result) => (Outcome::Result(result), None),
-        Err((failure, kind)) => (Outcome::Failed(failure), Some(kind)),
+        Err((mut failure, kind)) => {
+            failure.help_path.clone_from(&call.op);
+            (Outcome::Failed(failure), Some(kind))
+        }
     };
     let settled = match kind.map(|kind| kind.unwrap_or(FaultKind::Unconfigured)) {
         None | Some(FaultKind::Failed) => {
@@ -84,9 +87,13 @@ async fn with_key(call: &mut Call, key: String) -> Outcome {
             envelope.insert("meta".into(), Value::Object(call.meta()));
             Settled::Answered(Value::Object(envelope))
         }
-        Some(FaultKind::NotSent | FaultKind::Unconfigured | FaultKind::Missing | FaultKind::Unfit) => {
-            Settled::Released
-        }
+        Some(
+            FaultKind::NotSent
+            | FaultKind::Busy
+            | FaultKind::Unconfigured
+            | FaultKind::Missing
+            | FaultKind::Unfit,
+        ) => Settled::Released,
         Some(FaultKind::Lost | FaultKind::TimedOut) => Settled::Unknown,
     };
     settle(state, &claim, settled, call).await;

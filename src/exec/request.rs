@@ -71,14 +71,7 @@ impl Request {
             Some(_) => return Err(of_another_type("op", "a string such as `onto.task.list`", "string")),
         };
         request.args = fields.shift_remove("args").unwrap_or_default();
-        request.idempotency_key = match fields.shift_remove("idempotency_key") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(key)) if !key.is_empty() && key.chars().count() <= LONGEST_KEY => Some(key),
-            Some(_) => {
-                let expected = "a string of 1 to 200 characters";
-                return Err(of_another_type("idempotency_key", expected, expected));
-            }
-        };
+        request.idempotency_key = key_of(fields.shift_remove("idempotency_key"))?;
         request.dry_run = match fields.shift_remove("dry_run") {
             None | Some(Value::Null) => None,
             Some(Value::Bool(yes)) => Some(yes),
@@ -88,11 +81,7 @@ impl Request {
             }
             Some(_) => return Err(of_another_type("dry_run", "true or false", "boolean")),
         };
-        request.receipt = match fields.shift_remove("receipt") {
-            Some(Value::String(receipt)) => Some(receipt.trim().to_string()),
-            None | Some(Value::Null) => None,
-            Some(_) => return Err(of_another_type("receipt", "a string, as the doc gives it", "string")),
-        };
+        request.receipt = receipt_of(fields.shift_remove("receipt"))?;
         fields.shift_remove("session");
         request.beside = fields;
         Ok(request)
@@ -154,6 +143,27 @@ impl Request {
             self.warnings.push(format!("`{}` was read as `{own}`", clean_line(&name)));
             fields.insert(own.into(), value);
         }
+    }
+}
+
+/// The key that stands where one is due.
+pub(super) fn key_of(given: Option<Value>) -> Result<Option<String>, Failure> {
+    match given {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(key)) if !key.is_empty() && key.chars().count() <= LONGEST_KEY => Ok(Some(key)),
+        Some(_) => {
+            let expected = "a string of 1 to 200 characters";
+            Err(of_another_type("idempotency_key", expected, expected))
+        }
+    }
+}
+
+/// The receipt that stands where one is due.
+pub(super) fn receipt_of(given: Option<Value>) -> Result<Option<String>, Failure> {
+    match given {
+        Some(Value::String(receipt)) => Ok(Some(receipt.trim().to_string())),
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => Err(of_another_type("receipt", "a string, as the doc gives it", "string")),
     }
 }
 

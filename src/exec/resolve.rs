@@ -1,30 +1,55 @@
 //! The tool that a call names, by whichever of its names; what is only near is told, and not run.
 
 use indexmap::IndexSet;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Failure, Host};
+use super::arguments::decoded;
+use super::correction::corrected;
+use super::{Failure, Host, own};
 use crate::catalog::{Catalog, Resolved, Tool};
 use crate::refusal::ErrorCode;
-use crate::tool::clean_line;
+use crate::tool::{Effect, clean_line};
 
 /// The place of the tool that a name means, if the caller may use it.
-pub(super) fn resolve(host: &dyn Host, name: &str, args: &Value) -> Result<usize, Failure> {
+pub(super) fn resolve(
+    host: &dyn Host,
+    name: &str,
+    args: &Value,
+    told: &mut Vec<String>,
+) -> Result<usize, Failure> {
     let catalog = host.catalog();
     let tool = match catalog.resolve(name) {
         Resolved::Tool(tool) => tool,
         Resolved::Ambiguous(tools) => return Err(ambiguous(name, &tools)),
-        Resolved::Unknown(nearest) => {
-            let tools: IndexSet<&str> =
-                nearest.iter().filter_map(|name| Some(catalog.find(name)?.op.as_str())).collect();
-            let tools: Vec<&Tool> = tools.into_iter().filter_map(|op| catalog.find(op)).collect();
-            return Err(unknown(host, name, &tools, args));
-        }
+        Resolved::Unknown(nearest) => match respelled(catalog, name) {
+            Some(tool) => {
+                told.push(format!("`{}` was read as `{}`", shown(name), tool.op));
+                tool
+            }
+            None => {
+                let tools: IndexSet<&str> =
+                    nearest.iter().filter_map(|name| Some(catalog.find(name)?.op.as_str())).collect();
+                let tools: Vec<&Tool> = tools.into_iter().filter_map(|op| catalog.find(op)).collect();
+                return Err(unknown(host, name, &tools, args));
+            }
+        },
     };
     match catalog.position(&tool.name) {
         Some(index) if host.is_forbidden(index) => Err(forbidden(tool)),
         Some(index) => Ok(index),
         None => Err(unknown(host, name, &[], args)),
+    }
+}
+
+/// The one tool that is called so but for case, or for slashes in place of dots; these not where something is destroyed.
+fn respelled<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Tool> {
+    let lower = name.to_lowercase();
+    if let Resolved::Tool(tool) = catalog.resolve(&lower) {
+        return Some(tool);
+    }
+    match catalog.resolve(&lower.replace('/', ".")) {
+        Resolved::Tool(tool) if tool.effect != Effect::Destructive => Some(tool),
+        _ => None,
     }
 }
 
@@ -64,12 +89,15 @@ fn unknown(host: &dyn Host, name: &str, near: &[&Tool], args: &Value) -> Failure
         let place = host.catalog().position(&tool.name);
         place.is_some_and(|index| !host.is_forbidden(index))
     });
-    failure.example = usable.and_then(|tool| {
-        let fits = args.is_object() && tool.parameters.accepts(args);
-        let args = if fits { args.clone() } else { json!(tool.call.as_ref()?) };
-        Some((Some(tool.op.clone()), args))
-    });
-    failure
+    // What is destroyed is never guessed.
+    let Some(tool) = usable.filter(|tool| tool.effect != Effect::Destructive) else { return failure };
+    let args = match args {
+        Value::String(text) => decoded(text).unwrap_or_default(),
+        Value::Null => Value::Object(Default::default()),
+        args => args.clone(),
+    };
+    let args = own::without(tool.parameters.schema(), args);
+    failure.offering(Some(tool.op.clone()), corrected(tool, &args))
 }
 
 /// The longest beginning of a name that ops begin with; else where the nearest op is.

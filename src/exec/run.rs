@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
@@ -12,7 +12,7 @@ use super::call::Call;
 use super::done::Outcome;
 use super::fault::{failed, too_late};
 use super::{
-    Done, Failure, Host, Limit, Request, arguments, audit, cut, doc, gates, loops, once, resolve, shift,
+    Done, Failure, Host, Limit, Request, arguments, audit, cut, doc, gates, loops, once, own, resolve, shift,
 };
 use crate::catalog::{Callable, Tool};
 use crate::refusal::ErrorCode;
@@ -45,22 +45,36 @@ pub async fn run(host: Arc<dyn Host>, request: Request) -> Done {
 }
 
 /// Everything that is asked before anything is run.
-async fn admit(call: &mut Call, beside: serde_json::Map<String, Value>) -> Result<(), Failure> {
-    let index = resolve::resolve(&*call.host, &call.op, &call.arguments)?;
+async fn admit(call: &mut Call, mut beside: Map<String, Value>) -> Result<(), Failure> {
     let host = Arc::clone(&call.host);
+    let index = match resolve::resolve(&*host, &call.op, &call.arguments, &mut call.warnings) {
+        Ok(index) => index,
+        Err(failure) => {
+            own::note(call, &beside);
+            call.is_dry = call.asked_dry == Some(true);
+            return Err(failure);
+        }
+    };
     let Some(tool) = host.catalog().tools.get(index) else {
         return Err(Failure::new(ErrorCode::Internal, "the tool is gone", "send the call again"));
     };
     call.op.clone_from(&tool.op);
     call.tool = Some((index, Arc::clone(tool)));
+    let asked = own_fields(call, tool, &mut beside);
     call.is_dry = call.asked_dry.unwrap_or(tool.definition.dry_run == Some(true));
+    asked?;
     call.validated = Some(tool.parameters.is_checked());
     if let Callable::Unchecked(mode) = tool.parameters.callable() {
         call.no_schema_mode = Some(*mode);
     }
     let given = std::mem::take(&mut call.arguments);
     match arguments::fit(tool, &host.catalog().config, given, beside, &mut call.warnings) {
-        Ok(fitted) => (call.arguments, call.repaired) = (fitted.arguments, fitted.repaired),
+        Ok(mut fitted) => {
+            // What was text within text has shown its fields by now.
+            own::lift(call, tool.parameters.schema(), &mut fitted.arguments)?;
+            call.is_dry = call.asked_dry.unwrap_or(call.is_dry);
+            (call.arguments, call.repaired) = (fitted.arguments, fitted.repaired);
+        }
         Err(unfit) => {
             let (given, failure) = *unfit;
             call.arguments = given;
@@ -68,7 +82,33 @@ async fn admit(call: &mut Call, beside: serde_json::Map<String, Value>) -> Resul
         }
     }
     gates::pass(call, tool)?;
-    doc::was_read(call, index, tool).await
+    doc::was_read(call, index, tool).await?;
+    loops::stopped(call).await
+}
+
+/// The arguments as an object, without what belongs to the call.
+fn own_fields(call: &mut Call, tool: &Tool, beside: &mut Map<String, Value>) -> Result<(), Failure> {
+    let schema = tool.parameters.schema();
+    let mut outside = Value::Object(std::mem::take(beside));
+    let lifted = own::lift(call, schema, &mut outside);
+    if let Value::Object(rest) = outside {
+        *beside = rest;
+    }
+    let given = std::mem::take(&mut call.arguments);
+    match arguments::object(tool, given, beside.is_empty(), &mut call.warnings) {
+        Ok(read) => call.arguments = read,
+        Err(unfit) => {
+            call.arguments = unfit.0;
+            let mut given = call.arguments.clone();
+            own::lift(call, schema, &mut given)?;
+            return Err(unfit.1);
+        }
+    }
+    lifted?;
+    let mut given = std::mem::take(&mut call.arguments);
+    let lifted = own::lift(call, schema, &mut given);
+    call.arguments = given;
+    lifted
 }
 
 fn goes_on_alone(call: &Call) -> bool {
@@ -107,9 +147,15 @@ async fn finish(mut call: Call, mut outcome: Outcome) -> Done {
             if failure.help_path.is_empty() {
                 failure.help_path.clone_from(&call.op);
             }
+            if failure.example.is_some() {
+                failure.carried = call.carried();
+            }
             loops::answer(&call, failure).await;
         }
-        Outcome::Result(_) => shift::recall(&mut call).await,
+        Outcome::Result(_) => {
+            loops::over(&call).await;
+            shift::recall(&mut call).await;
+        }
         Outcome::Replayed(_) => call.replayed = true,
     }
     let word = outcome.error().map_or("ok", ErrorCode::as_str);
@@ -134,7 +180,7 @@ fn preview(call: &mut Call) -> Outcome {
             call.warnings.push("nothing was run; send dry_run: false to run it".into());
             Outcome::Result(json!({ "would": would }))
         }
-        Err(fault) => Outcome::Failed(failed(&tool, fault)),
+        Err(fault) => Outcome::Failed(failed(&tool, &call.arguments, fault)),
     }
 }
 
@@ -158,6 +204,7 @@ pub(super) async fn execute(call: &mut Call) -> Result<Value, (Failure, Option<s
     let Some(backend) = Backends::of(&tool, call.config()) else {
         return Err((gates::left_to_caller(&tool, &call.arguments), None));
     };
+    call.was_run = true;
     let reply = match &*backend {
         Backend::Static { .. } => host.backends().run(order(call, &tool, &backend)).await,
         Backend::Builtin { function } => {
@@ -178,7 +225,7 @@ pub(super) async fn execute(call: &mut Call) -> Result<Value, (Failure, Option<s
         }
         Err(fault) => {
             let kind = fault.kind;
-            Err((failed(&tool, fault), Some(kind)))
+            Err((failed(&tool, &call.arguments, fault), Some(kind)))
         }
     }
 }

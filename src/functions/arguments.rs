@@ -106,7 +106,7 @@ pub(super) fn with_example(mut refusal: Refusal, function: &Function, edition: &
     let invented = function.definition().and_then(|tool| tool.call.clone()).map(Value::Object);
     let has_none = refusal.example.is_none() || refusal.example == invented;
     // What is wrong in the arguments for another tool is nothing that ours can show.
-    let is_ours = !refusal.field_errors.iter().any(|error| error.pointer.starts_with("/arguments/"));
+    let is_ours = !refusal.field_errors.iter().any(|error| error.pointer.starts_with("/arguments"));
     if refusal.code == ErrorCode::ValidationError && has_none && is_ours {
         refusal.example = example::of(function.name(), edition).or(invented);
     }

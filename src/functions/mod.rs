@@ -82,7 +82,7 @@ const ALL: [Function; 14] = [
     Function { name: "tool_exec", run: Handler::AsGiven(tool_exec::run) },
     Function { name: "tool_exec_read", run: Handler::AsGiven(tool_exec::run_reads) },
     Function { name: "tool_exec_write", run: Handler::AsGiven(tool_exec::run_changes) },
-    Function { name: "tool_batch", run: Handler::Later(tool_batch::run) },
+    Function { name: "tool_batch", run: Handler::AsGiven(tool_batch::run) },
     Function { name: "read_result", run: Handler::Later(read_result::run) },
     Function { name: "list", run: Handler::Later(discovery::list) },
     Function { name: "search_nodes", run: Handler::Later(discovery::search_nodes) },
@@ -144,6 +144,14 @@ impl Function {
         answer
     }
 
+    /// Where to read on after an error: at the op where one is known, else at the beginning.
+    fn with_help_path(&self, mut refusal: Refusal) -> Refusal {
+        if matches!(self.name, "read_result" | "call_tool" | "tool_batch") {
+            refusal.help_path.get_or_insert_with(|| "root".into());
+        }
+        refusal
+    }
+
     async fn answer(&self, context: &Context, arguments: Value) -> Answer {
         let checked = match (self.run, self.definition()) {
             (Handler::AsGiven(_), _) | (_, None) => Ok(arguments),
@@ -161,6 +169,7 @@ impl Function {
             },
         };
         let answer = answer.map_err(|refusal| arguments::with_example(refusal, self, &context.edition));
+        let answer = answer.map_err(|refusal| self.with_help_path(refusal));
         answer.unwrap_or_else(Answer::from).versioned(&context.edition.catalog().version)
     }
 }

@@ -1,5 +1,6 @@
 //! `tool_batch`: several calls in one round trip, each with an answer of its own (BATCH-1).
 
+mod items;
 mod source;
 
 use std::time::Duration;
@@ -9,25 +10,16 @@ use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
+use self::items::Item;
 use self::source::{refers, resolved};
-use super::arguments::read;
+use super::arguments::{check, read};
 use super::{Answer, Context, ErrorCode, Function, Later, Refusal};
 use crate::catalog::Resolved;
 use crate::tool::Effect;
 
 #[derive(Deserialize)]
 struct Arguments {
-    calls: Vec<Item>,
     parallel: Option<bool>,
-}
-
-/// One call of a batch.
-#[derive(Deserialize)]
-struct Item {
-    function: String,
-    #[serde(default)]
-    input: Map<String, Value>,
-    id: Option<String>,
 }
 
 /// Answers a call.
@@ -36,22 +28,27 @@ pub(super) fn run(context: Context, arguments: Value) -> Later {
 }
 
 async fn answer(context: Context, arguments: Value) -> Result<Answer, Refusal> {
+    let (arguments, calls) = items::taken(arguments);
+    let arguments = match Function::named("tool_batch").and_then(Function::definition) {
+        Some(definition) => check(definition, arguments)?,
+        None => arguments,
+    };
     let asked: Arguments = read("tool_batch", arguments)?;
     let seconds = context.edition.catalog().config.exec.batch_seconds;
     let until = Instant::now() + Duration::from_secs(seconds);
-    let parallel = match (asked.parallel, in_the_way(&context, &asked.calls)) {
+    let parallel = match (asked.parallel, in_the_way(&context, &calls)) {
         (Some(true), Some(reason)) => return Err(not_parallel(&reason)),
         (Some(wanted), _) => wanted,
-        (None, reason) => reason.is_none() && asked.calls.len() > 1,
+        (None, reason) => reason.is_none() && calls.len() > 1,
     };
     let answers = match parallel {
-        true => at_once(&context, &asked.calls, until, seconds).await,
-        false => in_order(&context, &asked.calls, until, seconds).await,
+        true => at_once(&context, &calls, until, seconds).await,
+        false => in_order(&context, &calls, until, seconds).await,
     };
     let failed = answers.iter().filter(|answer| answer.get("ok") != Some(&Value::Bool(true))).count();
-    let version = &context.edition.catalog().version;
-    let told = answers.into_iter().zip(&asked.calls).enumerate();
-    let results: Vec<Value> = told.map(|(index, (answer, item))| item.told(index, answer, version)).collect();
+    let told = answers.into_iter().zip(&calls).enumerate();
+    let results: Vec<Value> =
+        told.map(|(index, (answer, item))| item.told(&context, index, answer)).collect();
     let mut fields = Map::new();
     fields.insert("results".into(), results.into());
     fields.insert("failed".into(), failed.into());
@@ -87,6 +84,7 @@ async fn in_order(
             calls.iter().take(answers.len()).map(|item| item.id.as_deref()).collect();
         let answer = match resolved(&item.input, &answers, &ids) {
             Err(refusal) => body(refusal.into()),
+            Ok(_) if item.wrong.is_some() => item.refused(),
             Ok(_) if Instant::now() >= until => body(out_of_time(seconds, false).into()),
             Ok(input) => match timeout_at(until, item.call(context, input)).await {
                 Ok(answer) => body(answer),
@@ -102,6 +100,12 @@ async fn at_once(context: &Context, calls: &[Item], until: Instant, seconds: u64
     let mut answers: Vec<Option<Map<String, Value>>> = vec![None; calls.len()];
     let mut running = JoinSet::new();
     for (index, item) in calls.iter().enumerate() {
+        if item.wrong.is_some() {
+            if let Some(place) = answers.get_mut(index) {
+                *place = Some(item.refused());
+            }
+            continue;
+        }
         let (context, function) = (context.clone(), item.function.clone());
         let input = item.input.clone();
         running.spawn(async move { (index, call(&context, &function, input).await) });
@@ -131,12 +135,18 @@ impl Item {
         }
     }
 
+    /// The answer of one that could not be read.
+    fn refused(&self) -> Map<String, Value> {
+        self.wrong.clone().map(|refusal| body(refusal.into())).unwrap_or_default()
+    }
+
     async fn call(&self, context: &Context, input: Map<String, Value>) -> Answer {
         call(context, &self.function, input).await
     }
 
     /// Its answer, under what it is known by.
-    fn told(&self, index: usize, answer: Map<String, Value>, version: &str) -> Value {
+    fn told(&self, context: &Context, index: usize, answer: Map<String, Value>) -> Value {
+        let version = &context.edition.catalog().version;
         let mut told = Map::with_capacity(answer.len() + 3);
         told.insert("index".into(), index.into());
         if let Some(id) = &self.id {
@@ -144,9 +154,18 @@ impl Item {
         }
         told.insert("function".into(), self.function.as_str().into());
         told.extend(answer);
+        if let Some(Value::Object(error)) = told.get_mut("error")
+            && !error.contains_key("help_path")
+        {
+            let named =
+                ["op", "name", "tool_id", "path"].iter().find_map(|name| self.input.get(*name)?.as_str());
+            let catalog = context.edition.catalog();
+            let tool = named.and_then(|name| catalog.tools.get(context.edition.resolve(name).ok()?));
+            error.insert("help_path".into(), tool.map_or("root", |tool| &tool.op).into());
+        }
         // All of them saw the same catalog; the batch says which.
         if let Some(Value::Object(meta)) = told.get_mut("meta") {
-            if meta.get("registry_version").and_then(Value::as_str) == Some(version) {
+            if meta.get("registry_version").and_then(Value::as_str) == Some(version.as_str()) {
                 meta.shift_remove("registry_version");
             }
             if meta.is_empty() {

@@ -141,11 +141,20 @@ pub struct Refusal {
     /// Where to look instead: categories, tools.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub hints: Map<String, Value>,
+    /// What to ask `tool_help` for, where tools are called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help_path: Option<String>,
     /// What to do next.
     pub next_action: String,
     /// Arguments that would have been right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Value>,
+    /// Pointers to what is made up in the example.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fill_in: Vec<String>,
+    /// Pointers to what was given, and is not in the example.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<String>,
     /// The call as it was checked, for somebody who can run it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Value>,
@@ -160,8 +169,11 @@ impl Refusal {
             field_errors: Vec::new(),
             nearest: Vec::new(),
             hints: Map::new(),
+            help_path: None,
             next_action: next_action.into(),
             example: None,
+            fill_in: Vec::new(),
+            dropped: Vec::new(),
             call: None,
         }
     }

@@ -7,6 +7,7 @@
 
 mod clock;
 mod event;
+mod failed;
 mod key;
 mod open;
 #[cfg(feature = "postgres")]
@@ -29,7 +30,7 @@ pub use key::random_id;
 pub use open::open;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
-pub use redact::redacted;
+pub use redact::{masked, redacted};
 pub use sqlite::Sqlite;
 
 /// An answer that is waited for.
@@ -70,8 +71,18 @@ pub trait State: Send + Sync + fmt::Debug {
     /// The version of the doc that a session was given last.
     fn given<'a>(&'a self, session: &'a Session, op: &'a str) -> Pending<'a, Option<String>>;
 
-    /// Counts a failure of a call (`fingerprint`) in a session, and says how many there are now.
+    /// Counts a failure of a call (`fingerprint`) in a session, and says how many there are now. Ten minutes after the
+    /// last one the count starts anew.
     fn fail<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32>;
+
+    /// How many failures of a call there are in a session, counted like [`State::fail`] does.
+    fn failures<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32>;
+
+    /// Forgets the failures in a session whose fingerprints begin like this.
+    fn clear<'a>(&'a self, session: &'a Session, beginning: &'a str) -> Pending<'a, ()>;
+
+    /// Whether this process has counted a failure in a session, so that there may be some to forget. Asks nobody.
+    fn has_failed(&self, session: &Session) -> bool;
 
     /// What a session is about, once some result has said so.
     fn context<'a>(&'a self, session: &'a Session) -> Pending<'a, Option<Value>>;
@@ -100,6 +111,9 @@ pub trait State: Send + Sync + fmt::Debug {
     /// Waits until all that was recorded before is written.
     fn flush(&self) -> Pending<'_, ()>;
 }
+
+/// How long failures count, in milliseconds.
+const FAILURES_COUNT: i64 = 600_000;
 
 /// A session of one caller. Sessions of two callers are two, whatever they call them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

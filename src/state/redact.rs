@@ -1,5 +1,9 @@
 //! What is written down of arguments: nothing that is secret by its name, and nothing that is long.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::{Map, Value};
 
 /// What stands where something was left out.
@@ -15,13 +19,15 @@ const ALL: usize = 16 << 10;
 const NAME: usize = 256;
 
 /// Names of secrets, each a run of words.
-const SECRETS: [&[&str]; 31] = [
+const SECRETS: [&[&str]; 33] = [
     &["password"],
     &["passwords"],
     &["passwd"],
     &["passphrase"],
     &["passcode"],
     &["pwd"],
+    &["pw"],
+    &["pass"],
     &["secret"],
     &["secrets"],
     &["token"],
@@ -54,6 +60,28 @@ pub fn redacted(arguments: &Value, also: &[String]) -> Value {
     Redaction { also, room: ALL }.of(arguments)
 }
 
+/// What secrets look like wherever they stand: what is before one and told, then the secret.
+static LOOKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)(?P<before>\b(?:bearer|basic)\s+)[A-Za-z0-9+/._~=-]{6,}",
+        r"|(?P<scheme>://)[^\s/?#@]*:[^\s/@]+(?P<at>@)",
+        r"|(?P<name>[?&;\s](?:[a-z_-]*(?:token|secret|password|passwd|pwd|signature)|sig|key|api[_-]?key|access[_-]?key)=)[^\s&#;]+",
+        r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
+        r"|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{12,}|\bgh[a-z]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{16,}|\bglpat-[A-Za-z0-9_-]{12,}",
+        r"|\bxox[a-z]-[A-Za-z0-9-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}",
+        r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+    ))
+    .ok()
+});
+
+/// A text without what looks like a secret.
+pub fn masked(text: &str) -> Cow<'_, str> {
+    match LOOKS.as_ref() {
+        Some(looks) => looks.replace_all(text, "$before$scheme$name[redacted]$at"),
+        None => text.into(),
+    }
+}
+
 struct Redaction<'a> {
     also: &'a [String],
     room: usize,
@@ -73,6 +101,7 @@ impl Redaction<'_> {
     }
 
     fn text(&mut self, text: &str) -> Value {
+        let text = &*masked(text);
         let kept = cut(text, STRING.min(self.room));
         self.spend(written(kept));
         match text.len() - kept.len() {
@@ -202,6 +231,9 @@ mod tests {
             "Set-Cookie",
             "tokens",
             "OTP",
+            "pw",
+            "db_pwd",
+            "pass",
         ] {
             assert_eq!(redacted(&json!({secret: "hush"}), &[])[secret], REDACTED, "{secret}");
         }
@@ -209,6 +241,36 @@ mod tests {
             assert_eq!(redacted(&json!({plain: "said"}), &[])[plain], "said", "{plain}");
         }
         assert_eq!(redacted(&json!({"max_tokens": 5}), &[]), json!({"max_tokens": 5}));
+    }
+
+    #[test]
+    fn secrets_are_known_by_their_looks() {
+        for (text, kept) in [
+            ("send Bearer abc.def-123456 now", "send Bearer [redacted] now"),
+            ("postgres://amy:hush@db/x", "postgres://[redacted]@db/x"),
+            ("https://x.io/?a=1&access_token=hush&b=2", "https://x.io/?a=1&access_token=[redacted]&b=2"),
+            ("https://x.io/?key=hush#top", "https://x.io/?key=[redacted]#top"),
+            (
+                "-----BEGIN RSA PRIVATE KEY-----\nhush\n-----END RSA PRIVATE KEY----- after",
+                "[redacted] after",
+            ),
+            ("-----BEGIN PRIVATE KEY-----\nhush", "[redacted]"),
+            ("use sk-abcdefghijklmnop1234", "use [redacted]"),
+            ("ghp_abcdefghijklmnopqrst1234", "[redacted]"),
+        ] {
+            assert_eq!(masked(text), kept);
+            assert_eq!(redacted(&json!({"note": text}), &[])["note"], kept);
+        }
+        for plain in [
+            "the bearer of news",
+            "https://x.io/a:b?c=d",
+            "a token of thanks",
+            "risk-averse",
+            "key = 5",
+            "time 12:30 @noon",
+        ] {
+            assert_eq!(masked(plain), plain);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod arguments;
 mod batch;
 mod buildos;
+mod corrected;
 mod errors;
 mod gates;
 mod once;

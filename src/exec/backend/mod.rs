@@ -86,6 +86,8 @@ pub enum FaultKind {
     Unfit,
     /// It was not reached: nothing was run.
     NotSent,
+    /// It answered that it is too busy for this call, and has not run it.
+    Busy,
     /// It answered, with an error.
     Failed,
     /// It was asked, and there is no answer: it may have been run.

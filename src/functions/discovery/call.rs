@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{read, tool};
 use crate::exec::{self, Done, Failure, Outcome, Request};
@@ -12,8 +12,7 @@ use crate::functions::{Answer, Context, Later, Refusal};
 #[derive(Deserialize)]
 struct Arguments {
     tool_id: String,
-    #[serde(default)]
-    arguments: Map<String, Value>,
+    arguments: Option<Map<String, Value>>,
     dry_run: Option<bool>,
 }
 
@@ -29,7 +28,7 @@ async fn answer(context: Context, arguments: Value) -> Result<Answer, Refusal> {
     let request = Request {
         function: "call_tool",
         op: name,
-        args: Value::Object(asked.arguments),
+        args: asked.arguments.map(Value::Object).unwrap_or_default(),
         dry_run: asked.dry_run,
         ..Request::default()
     };
@@ -62,8 +61,17 @@ fn answered(done: Done) -> Answer {
 
 /// Why there is none, in the terms of this function's own arguments.
 fn refusal(mut failure: Failure, op: &str) -> Refusal {
-    failure.fields.iter_mut().for_each(|fault| fault.pointer.insert_str(0, "/arguments"));
+    let inside = |pointer: &mut String| pointer.insert_str(0, "/arguments");
+    failure.fields.iter_mut().for_each(|fault| inside(&mut fault.pointer));
+    failure.fill_in.iter_mut().chain(&mut failure.dropped).for_each(inside);
+    let carried = std::mem::take(&mut failure.carried);
     let mut refusal = failure.refusal();
-    refusal.example = refusal.example.map(|example| json!({ "tool_id": op, "arguments": example }));
+    refusal.example = refusal.example.map(|example| {
+        let mut call = Map::new();
+        call.insert("tool_id".into(), op.into());
+        call.insert("arguments".into(), example);
+        call.extend(carried.into_iter().filter(|(name, _)| matches!(name.as_str(), "dry_run" | "session")));
+        Value::Object(call)
+    });
     refusal
 }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use http::HeaderMap;
 use indexmap::IndexMap;
 use regex::{Captures, Regex};
+use serde_json::Value;
 
 use super::Environment;
 use crate::tool::clean_line;
@@ -94,6 +95,21 @@ impl Secrets {
     pub(crate) fn hide(&self, text: &str) -> String {
         let secrets = self.0.iter().filter(|secret| secret.len() >= MIN_SECRET);
         secrets.fold(text.to_string(), |text, secret| text.replace(secret.as_str(), "..."))
+    }
+
+    /// A value without the secrets, wherever they stand in it.
+    pub(crate) fn hide_in(&self, value: Value) -> Value {
+        if self.0.iter().all(|secret| secret.len() < MIN_SECRET) {
+            return value;
+        }
+        match value {
+            Value::String(text) => self.hide(&text).into(),
+            Value::Array(items) => items.into_iter().map(|item| self.hide_in(item)).collect(),
+            Value::Object(fields) => {
+                fields.into_iter().map(|(name, field)| (self.hide(&name), self.hide_in(field))).collect()
+            }
+            plain => plain,
+        }
     }
 
     /// A text of a stranger's in one line, without the secrets.

@@ -199,6 +199,11 @@ impl Session {
         self.secrets.hide(text)
     }
 
+    /// A value of the server's, without secrets.
+    pub(crate) fn hide_in(&self, value: serde_json::Value) -> serde_json::Value {
+        self.secrets.hide_in(value)
+    }
+
     /// The same in one line.
     pub(crate) fn hide(&self, text: &str) -> String {
         self.secrets.line(text)

@@ -24,6 +24,7 @@ use tokio::time::timeout;
 use self::connect::{PATIENCE, away, told};
 use self::recorder::Recorder;
 use super::clock::millis;
+use super::failed::Failed;
 use super::{
     Approval, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, State, StateError,
     Visit,
@@ -33,6 +34,7 @@ use super::{
 pub struct Postgres {
     database: Arc<Database>,
     recorder: Recorder,
+    failed: Failed,
 }
 
 /// The database, once its schema is ours.
@@ -52,7 +54,7 @@ impl Postgres {
     /// At this URL. It is connected to when it is first used.
     pub fn new(url: &str) -> Result<Self, StateError> {
         let database = Arc::new(Database { pool: connect::pool(url)?, is_ours: OnceCell::new() });
-        Ok(Self { recorder: Recorder::new(Arc::clone(&database)), database })
+        Ok(Self { recorder: Recorder::new(Arc::clone(&database)), database, failed: Failed::default() })
     }
 
     /// Does something, and takes note of whether that can be done.
@@ -137,7 +139,20 @@ impl State for Postgres {
     }
 
     fn fail<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32> {
+        self.failed.add(session);
         self.go(move |client| sessions::fail(client, session, fingerprint))
+    }
+
+    fn failures<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32> {
+        self.go(move |client| sessions::failures(client, session, fingerprint))
+    }
+
+    fn clear<'a>(&'a self, session: &'a Session, beginning: &'a str) -> Pending<'a, ()> {
+        self.go(move |client| sessions::clear(client, session, beginning))
+    }
+
+    fn has_failed(&self, session: &Session) -> bool {
+        self.failed.has(session)
     }
 
     fn context<'a>(&'a self, session: &'a Session) -> Pending<'a, Option<Value>> {

@@ -22,6 +22,7 @@ use tokio::sync::watch;
 use self::open::Place;
 use self::writer::{Shared, Use, Writer};
 use super::clock::{millis, now};
+use super::failed::Failed;
 use super::{
     Approval, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, State, StateError,
     Visit,
@@ -34,19 +35,24 @@ pub struct Sqlite {
     shared: Arc<Shared>,
     /// Started when it is first used: most runs of the program keep nothing.
     writer: OnceLock<Result<Writer, StateError>>,
+    failed: Failed,
 }
 
 impl Sqlite {
     /// In memory, until the process ends.
     pub fn in_memory() -> Self {
-        Self { place: Place::Memory, shared: Arc::default(), writer: OnceLock::new() }
+        Self::at(Place::Memory)
     }
 
     /// In this file, which is made if it is not there.
     pub fn open(file: &Path) -> Result<Self, StateError> {
-        let state = Self { place: Place::File(file.into()), shared: Arc::default(), writer: OnceLock::new() };
+        let state = Self::at(Place::File(file.into()));
         state.writer().map(drop)?;
         Ok(state)
+    }
+
+    fn at(place: Place) -> Self {
+        Self { place, shared: Arc::default(), writer: OnceLock::new(), failed: Failed::default() }
     }
 
     fn writer(&self) -> Result<&Writer, StateError> {
@@ -134,8 +140,23 @@ impl State for Sqlite {
     }
 
     fn fail<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32> {
+        self.failed.add(session);
         let (session, fingerprint) = (session.clone(), fingerprint.to_string());
         self.try_ask(Use::Write, move |db| sessions::fail(db, &session, &fingerprint, now()))
+    }
+
+    fn failures<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32> {
+        let (session, fingerprint) = (session.clone(), fingerprint.to_string());
+        self.ask(Use::Read, move |db| sessions::failures(db, &session, &fingerprint, now()))
+    }
+
+    fn clear<'a>(&'a self, session: &'a Session, beginning: &'a str) -> Pending<'a, ()> {
+        let (session, beginning) = (session.clone(), beginning.to_string());
+        self.ask(Use::Write, move |db| sessions::clear(db, &session, &beginning))
+    }
+
+    fn has_failed(&self, session: &Session) -> bool {
+        self.failed.has(session)
     }
 
     fn context<'a>(&'a self, session: &'a Session) -> Pending<'a, Option<Value>> {
@@ -198,8 +219,7 @@ mod tests {
 
     /// A state in a file that may have so many pages, as on a disk that is full then.
     fn limited(file: &Path, pages: i64) -> Sqlite {
-        let state =
-            Sqlite { place: Place::File(file.into()), shared: Arc::default(), writer: OnceLock::new() };
+        let state = Sqlite::at(Place::File(file.into()));
         let db = state.place.open().unwrap();
         db.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
         let writer = Writer::start(db, &state.place, Arc::clone(&state.shared));

@@ -72,7 +72,6 @@ fn an_error_says_what_to_do() {
         (404, "has nothing"),
         (409, "conflicts"),
         (422, "does not accept these arguments"),
-        (429, "too many"),
         (500, "failed"),
         (418, "refuses"),
     ];
@@ -82,6 +81,12 @@ fn an_error_says_what_to_do() {
         let expect = json!({ "status": status, "body": { "detail": "no ... here" } });
         assert_eq!(fault.detail, Some(expect));
     }
+    for status in [429, 503] {
+        running.fails("plain", json!({ "code": status }), FaultKind::Busy, &status.to_string());
+    }
+    // A success that echoes what it was sent does not tell it on either.
+    let reply = running.call("plain", json!({ "code": 200 })).unwrap();
+    assert_eq!(reply.content, json!({ "detail": "no ... here" }));
     let fault = running.fails("turn", json!({}), FaultKind::Failed, "redirects");
     assert_eq!(fault.detail, Some(json!({ "status": 302, "location": "/text" })));
 }

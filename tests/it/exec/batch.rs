@@ -92,5 +92,54 @@ fn a_batch_has_its_limits() {
     assert_eq!(code(&batch(&bench, json!(many))), "VALIDATION_ERROR");
     assert_eq!(code(&batch(&bench, json!([]))), "VALIDATION_ERROR");
     let nested = json!([{"function": "tool_batch", "input": {"calls": []}}]);
-    assert_eq!(code(&batch(&bench, nested)), "VALIDATION_ERROR");
+    assert_eq!(code(&batch(&bench, nested)["results"][0]), "VALIDATION_ERROR");
+}
+
+#[test]
+fn one_malformed_item_is_refused_alone_and_says_where_to_read() {
+    let bench = Bench::new(WRITES);
+    let calls = json!([
+        exec("tasks", json!({})), 7, {"function": "nothing", "input": {}}, {"input": {}},
+        {"function": "tool_exec", "input": 7}, {"function": "tool_exec", "input": {"op": "tasks", "args": {}}, "id": []},
+        {"function": "read_tool_doc", "input": {"name": "tasks", "format": 7}},
+        {"function": "read_result", "input": {"cursor": "x"}},
+    ]);
+    let answer = batch(&bench, calls);
+    let results = answer["results"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    assert_eq!((&results[0]["ok"], &answer["failed"]), (&json!(true), &json!(7)), "{answer}");
+    for result in &results[1..] {
+        assert_eq!(code(result), "VALIDATION_ERROR", "{result}");
+        assert!(result["error"]["help_path"].is_string(), "{result}");
+    }
+    assert_eq!(results[6]["error"]["help_path"], "onto.task.list");
+    let whole = bench.call("read_result", json!({"cursor": "x"}));
+    assert_eq!(whole["error"]["help_path"], "root", "{whole}");
+    let wrong = bench.call("call_tool", json!({"tool_id": "create_task", "arguments": {}, "dry_run": true}));
+    assert_eq!(
+        (&wrong["error"]["help_path"], &wrong["error"]["example"]["dry_run"]),
+        (&json!("onto.task.create"), &json!(true)),
+        "{wrong}"
+    );
+    assert_eq!(wrong["error"]["fill_in"], json!(["/arguments/project_id", "/arguments/title"]));
+}
+
+#[test]
+fn items_may_be_written_as_models_write_them() {
+    let bench = Bench::new(WRITES);
+    for item in [
+        json!({"op": "tasks", "args": {}}),
+        json!({"tool": "tasks", "args": {}}),
+        json!({"function": "tool.exec", "input": {"op": "tasks", "args": {}}}),
+        json!({"function": "tool-exec", "args": {"op": "tasks", "args": {}}}),
+        json!({"function": "tool_exec", "arguments": {"op": "tasks"}}),
+        json!({"function": "tool_exec", "op": "tasks", "args": {}}),
+        json!({"name": "tool_exec", "input": json!({"op": "tasks", "args": {}}).to_string()}),
+    ] {
+        for name in ["calls", "items", "requests"] {
+            let answer = bench.call("tool_batch", json!({name: [item]}));
+            assert_eq!(answer["results"][0]["result"]["tasks"][0]["id"], "task_1", "{item}: {answer}");
+        }
+    }
+    let dry = json!({"function": "tool_exec", "input": {"op": "create_task", "args": {"project_id": "p", "title": "Buy nails"}}, "dry_run": true});
+    assert!(batch(&bench, json!([dry]))["results"][0]["result"]["would"].is_object());
 }

@@ -26,8 +26,33 @@ fn a_field_error_says_what_was_expected_given_and_near() {
         (&example["op"], &example["args"]["title"]),
         (&json!("onto.task.create"), &json!("Buy nails"))
     );
-    assert_eq!(example["args"]["state_key"], "in_progress");
+    // A word that is none of those is not put into their mouth, and what is made up or left out is said.
+    assert_eq!(example["args"].get("state_key"), None, "{error}");
+    assert_eq!(error["dropped"], json!(["/coulour", "/state_key"]), "{error}");
+    assert_eq!(example["args"]["project_id"], "7");
     assert!(bench.exec(example.clone())["ok"] == true, "{example}");
+}
+
+#[test]
+fn arguments_that_cannot_be_sent_are_told_like_those_that_do_not_fit() {
+    let tools = json!([{"name": "open_file", "effect": "read", "description": "Open a file.",
+        "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+        "examples": [{"arguments": {"path": "notes.txt"}}],
+        "backend": {"type": "http", "server": "api", "method": "GET", "path": "/files/{+path}"}}]);
+    let config = "[server.api]\nurl = \"http://127.0.0.1:9\"\n";
+    let bench = Bench::of(&tools.to_string(), config, None);
+    let answer = bench.run("open_file", json!({"path": "..%2fadmin"}));
+    let error = &answer["error"];
+    assert_eq!(
+        (code(&answer), &error["details"]["field_errors"][0]["pointer"]),
+        ("VALIDATION_ERROR", &json!("/path"))
+    );
+    assert_eq!(error["details"].get("backend"), None, "{error}");
+    assert_eq!(
+        (&error["example"]["args"]["path"], &error["fill_in"]),
+        (&json!("notes.txt"), &json!(["/path"])),
+        "{error}"
+    );
 }
 
 #[test]

@@ -42,6 +42,32 @@ impl Slow {
         Self { url, asked }
     }
 
+    /// One that answers the first request with this status.
+    pub fn refusing(status: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
+        let all = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let mut read = [0; 4096];
+                stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+                while (&stream).read(&mut read).is_ok_and(|count| count > 0) {}
+                let number = {
+                    let mut all = all.lock().unwrap();
+                    all.push(Default::default());
+                    all.len()
+                };
+                let status = if number == 1 { status } else { 200 };
+                let body = format!("{{\"id\": \"task_{number}\"}}");
+                let head =
+                    format!("HTTP/1.1 {status} Said\r\ncontent-type: application/json\r\nconnection: close");
+                let _ = write!(&stream, "{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+            }
+        });
+        Self { url, asked }
+    }
+
     pub fn count(&self) -> usize {
         self.asked.lock().unwrap().len()
     }
@@ -95,6 +121,23 @@ const TOOLS: &str = r#"[{"name": "create_task", "effect": "write", "description"
 
 fn call(key: &str) -> Value {
     json!({"op": "create_task", "args": {"title": "Buy nails"}, "idempotency_key": key})
+}
+
+#[test]
+fn a_call_that_was_turned_away_has_not_used_its_key() {
+    for status in [429, 503] {
+        let slow = Slow::refusing(status);
+        let bench = Bench::of(TOOLS, &slow.config(), None);
+        let turned_away = bench.exec(call("k"));
+        assert_eq!(code(&turned_away), "BACKEND_ERROR", "{turned_away}");
+        let answer = bench.exec(call("k"));
+        assert_eq!((&answer["result"]["id"], slow.count()), (&json!("task_2"), 2), "{answer}");
+        assert_eq!(bench.exec(call("k"))["meta"]["replayed"], true);
+    }
+    let slow = Slow::refusing(500);
+    let bench = Bench::of(TOOLS, &slow.config(), None);
+    assert_eq!(code(&bench.exec(call("k"))), "BACKEND_ERROR");
+    assert_eq!((bench.exec(call("k"))["meta"]["replayed"].clone(), slow.count()), (json!(true), 1));
 }
 
 #[test]

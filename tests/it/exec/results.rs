@@ -68,6 +68,27 @@ fn a_text_is_cut_between_characters() {
 }
 
 #[test]
+fn an_item_that_is_too_long_by_itself_comes_in_pieces() {
+    let items = json!(["a", "é".repeat(2000), "b".repeat(10), {"deep": "x".repeat(900)}, "c"]);
+    let bench = bench(items.clone(), 601);
+    let first = bench.run("get_it", json!({}));
+    let mut all = first["result"].as_array().unwrap().clone();
+    let mut piece = String::new();
+    for part in read_on(&bench, &first) {
+        match part.get("part") {
+            Some(text) => {
+                piece.push_str(text.as_str().unwrap());
+                if piece.len() == part["bytes"].as_u64().unwrap() as usize {
+                    all.push(serde_json::from_str(&std::mem::take(&mut piece)).unwrap());
+                }
+            }
+            None => all.extend(part["items"].as_array().unwrap().iter().cloned()),
+        }
+    }
+    assert_eq!(json!(all), items);
+}
+
+#[test]
 fn what_fits_is_left_alone() {
     let content = json!({"tasks": [1, 2, 3], "x": "y".repeat(500)});
     let answer = bench(content.clone(), 4096).run("get_it", json!({}));
@@ -86,7 +107,19 @@ fn cursors_are_for_their_caller_and_not_made_up() {
     assert_eq!(as_op(&cursor)["result"]["part"], read(&cursor)["part"]);
     assert_eq!(code(&as_op("made up")), "VALIDATION_ERROR");
     let id = cursor.split('.').next().unwrap();
-    for made_up in ["", "x", "re_1", "re_1.", "re_1.i", "re_1.b-1", "re_1.z3", "../../x.b1", "re_é.é1"] {
+    for made_up in [
+        "",
+        "x",
+        "re_1",
+        "re_1.",
+        "re_1.i",
+        "re_1.b-1",
+        "re_1.z3",
+        "re_1.i0b",
+        "re_1.b0b1",
+        "../../x.b1",
+        "re_é.é1",
+    ] {
         let answer = read(made_up);
         assert_eq!(code(&answer), "VALIDATION_ERROR", "{made_up}: {answer}");
     }

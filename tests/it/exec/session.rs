@@ -53,6 +53,77 @@ fn an_unknown_op_is_stopped_too() {
     assert_ne!(answers[2]["error"], answers[3]["error"]);
 }
 
+/// A command that counts its runs in a file, and fails while another is there.
+fn failing(bench: impl Fn(&str) -> Bench) -> (Bench, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "echo x >> $0/runs; test ! -e $0/broken";
+    let backend = json!({"type": "command", "argv": ["/bin/sh", "-c", script, folder.path()]});
+    let tool = |name: &str, effect: &str| {
+        json!({"name": name, "effect": effect, "description": "Do it.", "backend": backend.clone(),
+            "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}, "additionalProperties": false}})
+    };
+    std::fs::write(folder.path().join("broken"), "").unwrap();
+    (bench(&json!([tool("do_it", "write"), tool("look", "read")]).to_string()), folder)
+}
+
+#[test]
+fn a_stopped_write_is_not_run_until_it_has_worked_or_time_has_passed() {
+    let (bench, folder) = failing(|tools| Bench::of(tools, WRITES, None).in_session("s"));
+    let runs = || std::fs::read_to_string(folder.path().join("runs")).unwrap_or_default().lines().count();
+    let call = |op: &str, x: i64| {
+        bench.exec(json!({"op": op, "args": {"x": x}, "idempotency_key": format!("k{x}{}", runs())}))
+    };
+    let mut texts = std::collections::BTreeSet::new();
+    for turn in 1..=5 {
+        let answer = call("do_it", 1);
+        assert_eq!(code(&answer), if turn < 3 { "BACKEND_ERROR" } else { "LOOP_STOPPED" }, "{answer}");
+        assert!(texts.insert(answer["error"].to_string()), "{answer}");
+    }
+    assert_eq!(runs(), 2, "what is stopped is not run");
+    // A dry run, another call, a read, and another session go on.
+    assert_eq!(bench.exec(json!({"op": "do_it", "args": {"x": 1}, "dry_run": true}))["ok"], true);
+    assert_eq!(code(&call("do_it", 2)), "BACKEND_ERROR");
+    for _ in 0..4 {
+        call("look", 1);
+    }
+    assert_eq!(runs(), 7);
+    // Once a call of the op has worked, the count starts anew.
+    std::fs::remove_file(folder.path().join("broken")).unwrap();
+    assert_eq!(call("do_it", 2)["ok"], true);
+    std::fs::write(folder.path().join("broken"), "").unwrap();
+    assert_eq!(code(&call("do_it", 1)), "BACKEND_ERROR");
+}
+
+#[test]
+fn a_second_failure_points_to_help_only_where_it_is() {
+    let bench = Bench::new(WRITES).in_session("s");
+    for _ in 0..2 {
+        let answer = bench.run("onto.nothing", json!({}));
+        assert!(!answer["error"]["next_action"].as_str().unwrap().contains("`help`"), "{answer}");
+    }
+    let answers: Vec<Value> = (0..4).map(|_| bench.call("tool_exec", json!({}))).collect();
+    assert!(!answers[3].to_string().contains("``"), "{}", answers[3]);
+}
+
+#[test]
+fn arguments_that_were_not_taken_apart_are_not_written_down() {
+    let bench = Bench::new(WRITES).in_session("s");
+    for args in [json!("{\"password\": \"s3cret"), json!(["s3cret"]), json!("{\"password\": \"s3cret\"}")] {
+        bench.run("create_task", args.clone());
+        bench.run("no.such.op", args);
+    }
+    bench.exec(json!({"op": {"password": "s3cret"}}));
+    bench.run("no Bearer s3cret-s3cret", json!({}));
+    bench.run("create_task", json!({"project_id": "p", "title": "call with Bearer s3cret-s3cret"}));
+    bench.wait(bench.state.flush()).unwrap();
+    let events = bench.wait(bench.state.events(&Events { limit: 100, ..Events::default() })).unwrap();
+    assert!(events.len() >= 9 && !format!("{events:?}").contains("s3cret"), "{events:#?}");
+    assert!(
+        events.iter().any(|event| event.input == json!({"text": "20 characters, not JSON"})),
+        "{events:#?}"
+    );
+}
+
 #[test]
 fn a_key_runs_its_write_once() {
     let bench = Bench::new(WRITES).in_session("s");

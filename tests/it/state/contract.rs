@@ -166,6 +166,15 @@ async fn sessions_are_their_callers_own(again: Again<'_>) {
         assert_eq!(state.fail(&amy, "f1").await, Ok(count));
     }
     assert_eq!(one.fail(&bob, "f1").await, Ok(1));
+    assert_eq!((other.failures(&amy, "f1").await, other.failures(&amy, "f2").await), (Ok(3), Ok(0)));
+    assert!(
+        one.has_failed(&amy)
+            && !one.has_failed(&Session { caller: Arc::from("eve"), id: Arc::clone(&amy.id) })
+    );
+    one.fail(&amy, "g1").await.unwrap();
+    other.clear(&amy, "f").await.unwrap();
+    assert_eq!((one.failures(&amy, "f1").await, one.failures(&amy, "g1").await), (Ok(0), Ok(1)));
+    assert_eq!((one.failures(&bob, "f1").await, one.fail(&amy, "f1").await), (Ok(1), Ok(1)));
     assert_eq!(one.context(&amy).await, Ok(None));
     one.shift(&amy, &json!({"project": 1})).await.unwrap();
     one.shift(&amy, &json!({"project": 2})).await.unwrap();

@@ -56,14 +56,22 @@ pub(super) async fn run(
     feed(&mut running, backend.stdin, order.arguments);
     let max_bytes = backend.max_bytes.unwrap_or(MAX_BYTES);
     let stdout = Pipe::head(running.0.stdout().take(), max_bytes);
-    let stderr = Pipe::tail(running.0.stderr().take(), MAX_STDERR);
+    let stderr = Pipe::tail(running.0.stderr().take(), MAX_STDERR, max_bytes);
     let ended = tokio::select! {
         ended = timeout_at(deadline, running.0.wait()) => ended,
         () = stdout.overflow() => {
             end(&mut running).await;
             let head = stdout.captured().await;
             let warning = format!("the program was ended: it wrote more than {max_bytes} bytes");
-            return Ok(Reply { content: head.text().into(), warnings: vec![warning] });
+            return Ok(Reply { content: secrets.hide(&head.text()).into(), warnings: vec![warning] });
+        }
+        () = stderr.overflow() => {
+            end(&mut running).await;
+            let message = format!(
+                "`{program}` was ended: it wrote more than {max_bytes} bytes to stderr; it may have done a part of its work"
+            );
+            let next = "look what is there before you send the call again";
+            return Err(Fault::new(FaultKind::Lost, message, next));
         }
     };
     let Ok(ended) = ended else {
@@ -75,7 +83,11 @@ pub(super) async fn run(
     };
     let (stdout, stderr) = (stdout.captured().await, stderr.captured().await);
     match ended {
-        Ok(status) if status.success() => Ok(reply(stdout, max_bytes)),
+        Ok(status) if status.success() => {
+            let mut reply = reply(stdout, max_bytes);
+            reply.content = secrets.hide_in(reply.content);
+            Ok(reply)
+        }
         Ok(status) => Err(failed(program, status, &stdout, &stderr, &secrets)),
         Err(_) => {
             let message = format!("nobody knows how `{program}` ended");

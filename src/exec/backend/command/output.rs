@@ -26,6 +26,8 @@ struct Shared {
 pub(super) struct Captured {
     pub(super) bytes: Vec<u8>,
     pub(super) is_cut: bool,
+    /// How much was written, where only the end is kept.
+    written: usize,
 }
 
 impl Captured {
@@ -44,9 +46,15 @@ impl Pipe {
         })
     }
 
-    /// Keeps the end.
-    pub(super) fn tail(pipe: Option<impl AsyncRead + Unpin + Send + 'static>, most: usize) -> Self {
+    /// Keeps the end, of no more than `limit` in all.
+    pub(super) fn tail(
+        pipe: Option<impl AsyncRead + Unpin + Send + 'static>,
+        most: usize,
+        limit: usize,
+    ) -> Self {
         Self::read(pipe, move |captured, read| {
+            captured.written = captured.written.saturating_add(read.len());
+            captured.is_cut |= captured.written > limit;
             captured.bytes.extend_from_slice(read);
             let excess = captured.bytes.len().saturating_sub(most);
             captured.bytes.drain(..excess);

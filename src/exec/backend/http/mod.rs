@@ -49,7 +49,10 @@ impl Http {
         let client = self.client()?;
         let exchange =
             Exchange { client, name, server, order, request: &request, headers, secrets: &secrets };
-        exchange.run(url).await
+        let mut reply = exchange.run(url).await?;
+        // A server that echoes what it was sent would tell our credentials.
+        reply.content = secrets.hide_in(reply.content);
+        Ok(reply)
     }
 
     fn client(&self) -> Result<&reqwest::Client, Fault> {

@@ -142,7 +142,18 @@ impl Template {
         for piece in &self.query {
             match piece {
                 Piece::Literal(text) => query.push_str(&encode_literal(text)),
-                Piece::Expression(expression) => query.push_str(&expand(expression, values)?),
+                Piece::Expression(expression) => {
+                    let text = expand(expression, values)?;
+                    // Other operators encode what parts parameters.
+                    if expression.operator() == Some('+') && text.contains(['&', ';', '#']) {
+                        let argument = expression.variables.first().map_or("", |(_, name)| name.as_str());
+                        let argument = called(argument);
+                        let message =
+                            format!("`{argument}` is part of the query, so it cannot hold `&`, `;` or `#`");
+                        return Err(Fault::unfit(&argument, message));
+                    }
+                    query.push_str(&text);
+                }
             }
         }
         Ok(Expanded { path, query: query.trim_start_matches(['?', '&']).to_string() })
@@ -168,6 +179,9 @@ fn check(
             Value::String(text) if text == "." || text == ".." => {
                 return unfit("is part of the path, so it cannot be only dots");
             }
+            value if expression.operator() == Some('+') && climbs(value) => {
+                return unfit("is part of the path, so no step of it can be only dots");
+            }
             Value::Array(items) if items.is_empty() || !items.iter().all(is_scalar) => {
                 return unfit("is part of the path, so it can only be a list of plain values");
             }
@@ -178,6 +192,26 @@ fn check(
         }
     }
     Ok(())
+}
+
+/// Whether some step of a path is `.` or `..`, also where dots and slashes are percent-encoded, even twice.
+fn climbs(value: &Value) -> bool {
+    let steps_are_dots = |text: &str| text.split(['/', '\\']).any(|step| matches!(step, "." | ".."));
+    let text_climbs = |text: &str| {
+        let mut text = text.to_ascii_lowercase();
+        for _ in 0..4 {
+            if steps_are_dots(&text) {
+                return true;
+            }
+            text = text.replace("%2e", ".").replace("%2f", "/").replace("%5c", "\\").replace("%25", "%");
+        }
+        false
+    };
+    match value {
+        Value::Array(items) => items.iter().any(climbs),
+        Value::Object(fields) => fields.iter().any(|(name, value)| text_climbs(name) || climbs(value)),
+        value => text_climbs(&plain(value)),
+    }
 }
 
 fn is_scalar(value: &Value) -> bool {
@@ -254,6 +288,14 @@ mod tests {
             assert!(expand("/tasks/{id}", json!({"id": value})).is_err(), "{value}");
         }
         assert!(expand("/files/{+path}", json!({"path": "a?b"})).is_err());
+        for path in ["..%2fadmin", "a/%2e%2E/b", "%252e%252e/x", "a\\..%5cb", "a/.%2e", "../x", "a/./b"] {
+            assert!(expand("/files/{+path}", json!({"path": path})).is_err(), "{path}");
+        }
+        check("/files/{+path}", json!({"path": "a..b/.c/d."}), "/files/a..b/.c/d.", "");
+        for query in ["a&admin=1", "a;admin=1", "a#b"] {
+            assert!(expand("/x?q={+q}", json!({"q": query})).is_err(), "{query}");
+        }
+        check("/x?q={+q}", json!({"q": "a/b:c"}), "/x", "q=a/b:c");
         assert!(expand("/x{#a}", json!({"a": 1})).is_err());
         assert!(expand("/x{a", json!({"a": 1})).is_err());
     }

@@ -38,7 +38,9 @@ impl Refused<'_> {
         if !self.body.trim().is_empty() {
             detail.insert("body".into(), self.told());
         }
-        Fault::new(FaultKind::Failed, message, next).detail(detail.into())
+        // Both say that the call was turned away; other errors may come out of the middle of the work.
+        let kind = if matches!(self.status, 429 | 503) { FaultKind::Busy } else { FaultKind::Failed };
+        Fault::new(kind, message, next).detail(detail.into())
     }
 
     fn meaning(&self) -> (&'static str, String) {

@@ -22,7 +22,7 @@ pub(super) fn read(
         Some(content) => content,
         None => of_blocks(answer.content),
     };
-    Ok(within(content, max_bytes))
+    Ok(within(session.hide_in(content), max_bytes))
 }
 
 fn of_blocks(blocks: Vec<ContentBlock>) -> Value {

@@ -1,0 +1,138 @@
+//! What stands in a batch, read as calls: one that cannot be read takes none of the others with it.
+
+use serde_json::{Map, Value, json};
+
+use crate::catalog::functions;
+use crate::functions::{ErrorCode, Refusal};
+
+/// What models call the list of calls instead.
+const CALLS: [&str; 3] = ["items", "requests", "operations"];
+/// What they call an input instead.
+const INPUTS: [&str; 5] = ["args", "arguments", "parameters", "params", "body"];
+/// What they call the function instead.
+const FUNCTIONS: [&str; 3] = ["name", "tool", "function_name"];
+/// The longest id.
+const LONGEST_ID: usize = 64;
+
+/// One call of a batch.
+pub(super) struct Item {
+    pub(super) function: String,
+    pub(super) input: Map<String, Value>,
+    pub(super) id: Option<String>,
+    /// Why it is none, if it is none.
+    pub(super) wrong: Option<Refusal>,
+}
+
+/// The arguments with their list where it is due, and the calls in it.
+pub(super) fn taken(arguments: Value) -> (Value, Vec<Item>) {
+    let mut fields = match decoded(arguments) {
+        Value::Object(fields) => fields,
+        Value::Array(calls) => Map::from_iter([("calls".to_string(), Value::Array(calls))]),
+        other => return (other, Vec::new()),
+    };
+    if !fields.contains_key("calls")
+        && let Some(name) = CALLS.into_iter().find(|name| fields.contains_key(*name))
+        && let Some(calls) = fields.shift_remove(name)
+    {
+        fields.insert("calls".into(), calls);
+    }
+    let mut items = Vec::new();
+    if let Some(place) = fields.get_mut("calls") {
+        *place = decoded(place.take());
+        if let Value::Array(calls) = place {
+            items = std::mem::take(calls).into_iter().map(Item::read).collect();
+            // What is in them is checked one by one.
+            *calls = vec![json!({ "function": "tool_search", "input": {} }); items.len()];
+        }
+    }
+    (Value::Object(fields), items)
+}
+
+impl Item {
+    fn read(given: Value) -> Self {
+        let Value::Object(mut fields) = decoded(given) else {
+            return Self::wrong("", None, "a call of a batch is an object with `function` and `input`");
+        };
+        let id = match fields.shift_remove("id") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(id)) if (1..=LONGEST_ID).contains(&id.chars().count()) => Some(id),
+            Some(Value::Number(number)) => Some(number.to_string()),
+            Some(_) => return Self::wrong("/id", None, "`id` is a string of 1 to 64 characters"),
+        };
+        let function = match function(&mut fields) {
+            Ok(function) => function,
+            Err(message) => return Self::wrong("/function", id, &message),
+        };
+        if !fields.contains_key("input")
+            && !fields.contains_key("op")
+            && let Some(name) = INPUTS.into_iter().find(|name| fields.contains_key(*name))
+            && let Some(input) = fields.shift_remove(name)
+        {
+            fields.insert("input".into(), input);
+        }
+        let mut input = match fields.shift_remove("input").map(decoded) {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(input)) => input,
+            Some(_) => return Self::wrong("/input", id, "`input` is an object: the input of the function"),
+        };
+        // What stands beside the input belongs to it, and the function says what it does not know.
+        for (name, value) in fields {
+            input.entry(name).or_insert(value);
+        }
+        Self { function, input, id, wrong: None }
+    }
+
+    fn wrong(pointer: &str, id: Option<String>, message: &str) -> Self {
+        let next = "send this call again as {\"function\": \"tool_exec\", \"input\": {\"op\": ..., \"args\": {...}}}";
+        let refusal = Refusal::new(ErrorCode::ValidationError, message, next).field(pointer, message);
+        Self { function: String::new(), input: Map::new(), id, wrong: Some(refusal) }
+    }
+}
+
+/// Which function is called, however it is spelled; `op` alone says `tool_exec`.
+fn function(fields: &mut Map<String, Value>) -> Result<String, String> {
+    if let Some(given) = fields.shift_remove("function") {
+        return match given.as_str() {
+            Some(name) => known(name).ok_or_else(|| {
+                let shown: String = name.chars().take(80).collect();
+                let shown = crate::tool::clean_line(&shown);
+                format!("a batch has no function `{shown}`; it is one of {}", allowed().join(", "))
+            }),
+            None => Err("`function` is the name of a function, such as \"tool_exec\"".into()),
+        };
+    }
+    for name in FUNCTIONS {
+        if let Some(function) = fields.get(name).and_then(Value::as_str).and_then(known) {
+            fields.shift_remove(name);
+            return Ok(function);
+        }
+    }
+    match ["op", "tool", "operation"].iter().any(|name| fields.contains_key(*name)) {
+        true => Ok("tool_exec".into()),
+        false => Err("`function` is missing: which function is to be called?".into()),
+    }
+}
+
+fn known(name: &str) -> Option<String> {
+    let name = name.trim().to_lowercase().replace(['.', '-', ' '], "_");
+    allowed().into_iter().find(|allowed| *allowed == name)
+}
+
+/// The functions that our definition names.
+fn allowed() -> Vec<String> {
+    let names = functions().named("tool_batch").and_then(|tool| {
+        let names = "/properties/calls/items/properties/function/enum";
+        tool.parameters.schema().pointer(names)?.as_array().cloned()
+    });
+    names.unwrap_or_default().iter().filter_map(|name| name.as_str().map(str::to_string)).collect()
+}
+
+/// A value, or the list or object that a text says.
+fn decoded(value: Value) -> Value {
+    match value {
+        Value::String(text) if text.trim_start().starts_with(['[', '{']) => {
+            serde_json::from_str(&text).unwrap_or(Value::String(text))
+        }
+        value => value,
+    }
+}
