@@ -11,7 +11,8 @@ use crate::exec::{Answering, Caller, Doc, Host};
 use crate::state::State;
 
 /// The functions that run others: as tools they could go on without end.
-const RUNNERS: [&str; 5] = ["tool_exec", "tool_exec_read", "tool_exec_write", "tool_batch", "call_tool"];
+pub(super) const RUNNERS: [&str; 5] =
+    ["tool_exec", "tool_exec_read", "tool_exec_write", "tool_batch", "call_tool"];
 
 impl Host for Context {
     fn catalog(&self) -> &Catalog {

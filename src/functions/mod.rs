@@ -113,6 +113,11 @@ impl Function {
         catalog::functions().named(self.name)
     }
 
+    /// Whether it runs tools.
+    pub fn runs_tools(&self) -> bool {
+        host::RUNNERS.contains(&self.name)
+    }
+
     /// How long it may take by itself: nothing but for those that run tools.
     pub fn time(&self, context: &Context) -> Duration {
         let exec = &context.edition.catalog().config.exec;

@@ -1,17 +1,36 @@
 //! Names for what is made here: short, since models carry them, and not to be guessed.
 
+use std::cell::RefCell;
+
 /// Letters and digits that nobody mistakes for each other.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// A name such as `tr_7f3k9x2m4q5d`, with sixty random bits.
 pub fn random_id(kind: &str) -> String {
-    // Without a source of randomness there is none for keys or TLS either; the clock is better than an end.
-    let random = getrandom::u64().unwrap_or_else(|_| super::now() as u64);
+    let random = random();
     let mut id = String::with_capacity(kind.len() + 13);
     id.push_str(kind);
     id.push('_');
     id.extend((0..12).map(|digit| char::from(DIGITS[(random >> (digit * 5)) as usize & 31])));
     id
+}
+
+/// Random bits, each used once. They are fetched many at a time, since that is a call of the system.
+fn random() -> u64 {
+    thread_local! {
+        static FETCHED: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    }
+    FETCHED.with_borrow_mut(|fetched| {
+        if fetched.is_empty() {
+            let mut bytes = [0; 512];
+            // Without a source of randomness there is none for keys or TLS either; the clock is better than an end.
+            if getrandom::fill(&mut bytes).is_err() {
+                return super::now() as u64;
+            }
+            fetched.extend(bytes.as_chunks::<8>().0.iter().map(|chunk| u64::from_ne_bytes(*chunk)));
+        }
+        fetched.pop().unwrap_or_default()
+    })
 }
 
 #[cfg(test)]

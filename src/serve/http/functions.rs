@@ -112,11 +112,12 @@ pub(super) async fn call(
     answer(&shared, &caller, function, &asked, body).await
 }
 
-/// The function that a request calls by its plain name. Calls do not take the way through the router: many of them take
+/// The function that a request calls by its plain name; with GET where it runs nothing, so that a link does no harm. Calls do not take the way through the router: many of them take
 /// less time than that.
 pub(super) fn called(asked: &Parts) -> Option<&'static Function> {
     let name = asked.uri.path().strip_prefix("/v1/")?;
-    Function::named(name).filter(|_| asked.method == Method::POST)
+    let may_be_read = |function: &Function| asked.method == Method::GET && !function.runs_tools();
+    Function::named(name).filter(|function| asked.method == Method::POST || may_be_read(function))
 }
 
 /// Answers a call.
@@ -131,7 +132,10 @@ where
     B: HttpBody<Data = Bytes> + Unpin,
 {
     let passing = shared.gate.enter(function)?;
-    let arguments = arguments(shared, asked, body).await?;
+    let arguments = match asked.method == Method::GET {
+        true => super::query::arguments(function, asked.uri.query().unwrap_or_default()),
+        false => arguments(shared, asked, body).await?,
+    };
     let context = shared.live.context(caller);
     let answer = passing.call(&context, arguments).await?;
     Ok(traced(written(&answer, &asked.headers), &context))

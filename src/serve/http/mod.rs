@@ -22,6 +22,7 @@ mod openapi;
 mod pages;
 mod patience;
 mod problem;
+mod query;
 mod routes;
 mod sessions;
 mod shelf;
