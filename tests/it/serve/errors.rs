@@ -50,7 +50,8 @@ fn each_mistake_has_its_code_and_its_status() {
     );
     for (method, path, allow) in [
         ("DELETE", "/tools/list_items.md", "GET,HEAD"),
-        ("GET", "/v1/read_tool_doc", "POST"),
+        ("GET", "/v1/tool_exec", "POST"),
+        ("GET", "/v1/tool_batch", "POST"),
         ("POST", "/registry.json", "GET,HEAD"),
         ("PUT", "/index.html", "GET,HEAD"),
     ] {
