@@ -120,7 +120,8 @@ impl Call {
         let mut meta = Map::with_capacity(6);
         meta.insert("trace_id".into(), self.trace_id.as_str().into());
         let tenths = self.started.elapsed().as_micros() / 100;
-        let latency = if tenths.is_multiple_of(10) { json!(tenths / 10) } else { json!(tenths as f64 / 10.0) };
+        let latency =
+            if tenths.is_multiple_of(10) { json!(tenths / 10) } else { json!(tenths as f64 / 10.0) };
         meta.insert("latency_ms".into(), latency);
         meta.insert("warnings".into(), self.warnings.iter().map(String::as_str).collect());
         if self.is_dry {

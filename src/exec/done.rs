@@ -21,7 +21,7 @@ pub struct Done {
 
 /// The result of a call, or why there is none.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "a call has one outcome, which is handed on and not kept")]
+#[expect(clippy::large_enum_variant, reason = "it lives for a moment, and failures are rare")]
 pub enum Outcome {
     /// It was run, or would be.
     Result(Value),

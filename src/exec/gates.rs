@@ -80,7 +80,7 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<Failure> {
         (format!("the profile `{name}`"), allow, how)
     } else if tool.effect > call.host.caller().allow && call.host.caller().name.is_empty() {
         let how = format!("whoever calls allows it with `allow` (`--allow {needed}` on the command line)");
-        ("what this call may do".to_string(), call.host.caller().allow, how)
+        ("this call".to_string(), call.host.caller().allow, how)
     } else if tool.effect > call.host.caller().allow {
         let how = format!("the operator allows it with `allow = \"{needed}\"` for this token or session");
         ("your token or session".to_string(), call.host.caller().allow, how)

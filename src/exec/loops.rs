@@ -65,7 +65,13 @@ pub(super) async fn answer(call: &Call, failure: &mut Failure) {
     };
     if misfits >= STOP && call.tool.is_some() {
         failure.help = help(Format::Full);
-        let copy = if failure.example.is_some() { ", and copy `example`" } else { "" };
+        let copy = match (&failure.example, failure.fill_in.is_empty()) {
+            (None, _) => "",
+            (Some(_), true) => ", and copy `example`",
+            (Some(_), false) => {
+                ", and copy `example` with your own values in place of those listed in fill_in"
+            }
+        };
         failure.next_action = format!(
             "this op has been sent {misfits} times with arguments that do not fit: read all of `help` before the next call{copy}"
         );

@@ -65,7 +65,7 @@ static LOOKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)(?P<before>\b(?:bearer|basic)\s+)[A-Za-z0-9+/._~=-]{6,}",
         r"|(?P<scheme>://)[^\s/?#@]*:[^\s/@]+(?P<at>@)",
-        r"|(?P<name>[?&;\s](?:[a-z_-]*(?:token|secret|password|passwd|pwd|signature)|sig|key|api[_-]?key|access[_-]?key)=)[^\s&#;]+",
+        r"|(?P<name>(?:^|[?&;\s])(?:[a-z_-]*(?:token|secret|password|passwd|pwd|signature)|sig|key|api[_-]?key|access[_-]?key)=)[^\s&#;]+",
         r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
         r"|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{12,}|\bgh[a-z]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{16,}|\bglpat-[A-Za-z0-9_-]{12,}",
         r"|\bxox[a-z]-[A-Za-z0-9-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}",

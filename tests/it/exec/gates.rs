@@ -31,7 +31,7 @@ fn the_least_of_server_profile_and_caller_counts_and_the_error_says_which() {
     let mut bench = Bench::new(WRITES);
     let caller = Caller { allow: Effect::Read, ..Caller::default() };
     bench.context = Context { caller: Arc::new(caller), ..bench.context.clone() };
-    denied(&bench, "what this call may do");
+    denied(&bench, "this call allows reads only");
     let caller = Caller { name: Arc::from("amy"), allow: Effect::Read, ..Caller::default() };
     bench.context = Context { caller: Arc::new(caller), ..bench.context.clone() };
     denied(&bench, "token or session");
