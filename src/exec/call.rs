@@ -101,7 +101,8 @@ impl Call {
         if let Some(dry) = self.asked_dry {
             carried.insert("dry_run".into(), dry.into());
         }
-        let session = self.host.caller().session.as_deref();
+        let caller = self.host.caller();
+        let session = caller.session.as_deref().filter(|_| caller.names_session);
         let texts = [
             ("idempotency_key", self.key.as_deref()),
             ("receipt", self.receipt.as_deref()),

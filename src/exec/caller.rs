@@ -18,6 +18,8 @@ pub struct Caller {
     pub allow: Effect,
     /// What they call the session that this belongs to.
     pub session: Option<Arc<str>>,
+    /// Whether the call itself says so, and not the door that it came through.
+    pub names_session: bool,
     /// The headers of their request that backends are to be sent.
     pub headers: HeaderMap,
 }
@@ -29,6 +31,7 @@ impl Default for Caller {
             roles: None,
             allow: Effect::Destructive,
             session: None,
+            names_session: false,
             headers: HeaderMap::new(),
         }
     }

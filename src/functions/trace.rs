@@ -51,7 +51,7 @@ fn refused(bad: BadSession) -> Refusal {
 impl Context {
     /// The same call in another session.
     pub(super) fn in_session(&self, session: Arc<str>) -> Self {
-        let caller = Caller { session: Some(session), ..Caller::clone(&self.caller) };
+        let caller = Caller { session: Some(session), names_session: true, ..Caller::clone(&self.caller) };
         Self { caller: Arc::new(caller), ..self.clone() }
     }
 }

@@ -250,11 +250,12 @@ impl Live {
                 let content = generation.content(templates);
                 let generation = Arc::new(generation);
                 generation.editions().for_each(|edition| self.services.prepare(edition));
+                // Who sees the new catalog does not see what was wrong with the last one.
+                self.trouble.store(trouble.map(Arc::new));
                 self.current.store(Arc::clone(&generation));
                 self.indexing.add(generation.editions());
                 self.changed.send_if_modified(|known| std::mem::replace(known, content.clone()) != content);
                 self.reloads.taken.fetch_add(1, Ordering::Relaxed);
-                self.trouble.store(trouble.map(Arc::new));
             }
             Err(problem) => self.fail(problem),
         }

@@ -56,7 +56,6 @@ fn table() -> Vec<Row> {
         ("tool_help", json!({"path": "create_issue", "format": "full", "include_schemas": true}), None),
         ("tool_help", json!({"paths": ["github.get_me", "github.get_mee"]}), None),
         ("tool_help", json!({"path": "github.creat_issue"}), Some("NOT_FOUND")),
-        ("tool_help", json!({"path": "session"}), Some("VALIDATION_ERROR")),
         ("tool_help", json!({"path": "root", "format": "long"}), Some("VALIDATION_ERROR")),
         ("list", json!({}), None),
         ("list", json!({"path": ["github"], "limit": 3}), None),

@@ -65,13 +65,13 @@ fn walk(server: &Server, headers: &[(&str, &str)]) {
 #[test]
 fn the_chain_of_a_session_is_told_to_a_person() {
     let folder = catalog(CONFIG);
-    let server = Server::start(text(folder.path()), &[], &[]);
+    let mut server = Server::start(text(folder.path()), &[], &[]);
     walk(&server, &[("x-session-id", "s-42")]);
     // What has no session is told by nobody, but calls are.
     post(&server, "tool_search", &[], json!({"query": "send mail"}));
     post(&server, "tool_exec", &[], json!({"op": "onto.task.get", "args": {"task_id": "8"}}));
     server.terminate();
-    drop(server);
+    assert_eq!(server.ended(Duration::from_secs(20)), Some(0));
     let told = trace(&folder, &["s-42"]);
     assert_eq!(told.code, 0, "{}", told.stderr);
     let words: Vec<&str> =
