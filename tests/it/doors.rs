@@ -66,12 +66,17 @@ fn table() -> Vec<Row> {
         ("expand_tool", json!({"tool_id": "create_issue"}), None),
         ("expand_tool", json!({"tool_id": "creat_issue"}), Some("TOOL_NOT_FOUND")),
         ("call_tool", json!({"tool_id": "get_me"}), Some("NO_BACKEND")),
-        ("tool_exec", json!({"op": "get_me", "args": {}}), Some("NO_BACKEND")),
+        // Each failing call is of another op: in a session the same one is answered otherwise the second time.
+        (
+            "tool_exec",
+            json!({"op": "create_branch", "args": {"owner": "a", "repo": "b", "branch": "c"}}),
+            Some("NO_BACKEND"),
+        ),
         ("tool_exec", json!({"op": "create_issue"}), Some("VALIDATION_ERROR")),
         ("tool_exec", json!({"op": "github.create_isue", "args": {}}), Some("NOT_FOUND")),
         ("tool_exec", json!({}), Some("VALIDATION_ERROR")),
         ("read_result", json!({"cursor": "made up"}), Some("VALIDATION_ERROR")),
-        ("call_tool", json!({"tool_id": "create_issue", "arguments": {}}), Some("VALIDATION_ERROR")),
+        ("call_tool", json!({"tool_id": "create_repository", "arguments": {}}), Some("VALIDATION_ERROR")),
     ]);
     table
 }
