@@ -237,10 +237,18 @@ fn functions_that_run_nothing_can_be_read_with_get() {
     let server = Server::github();
     let check = |function: &str, query: &str, body: Value| {
         let asked = server.json(&format!("/v1/{function}?{query}"));
-        assert_eq!(asked, server.post(function, body.to_string()).json::<Value>().unwrap(), "{function}?{query}");
+        assert_eq!(
+            asked,
+            server.post(function, body.to_string()).json::<Value>().unwrap(),
+            "{function}?{query}"
+        );
     };
     check("tool_help", "path=create_issue", json!({"path": "create_issue"}));
-    check("tool_help", "paths=root&paths=Issues&format=full", json!({"paths": ["root", "Issues"], "format": "full"}));
+    check(
+        "tool_help",
+        "paths=root&paths=Issues&format=full",
+        json!({"paths": ["root", "Issues"], "format": "full"}),
+    );
     check("tool_search", "query=open%20an+issue&limit=2", json!({"query": "open an issue", "limit": 2}));
     check("expand_tool", "tool_id=get_me", json!({"tool_id": "get_me"}));
 }
