@@ -209,8 +209,8 @@ fn wanted(session: &Session, after: i64) -> Events {
 
 /// A number in the query of an address.
 fn number(asked: &Parts, name: &str) -> Result<Option<i64>, Problem> {
-    let pairs = asked.uri.query().unwrap_or_default().split('&');
-    let given = pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);
+    let given = form_urlencoded::parse(asked.uri.query().unwrap_or_default().as_bytes());
+    let given = given.into_iter().find(|(key, _)| key == name);
     let Some((_, number)) = given else { return Ok(None) };
     let refused = || Problem::new(ProblemCode::ValidationError, format!("`{name}` is a number"));
     number.parse().map(Some).map_err(|_| refused())

@@ -53,13 +53,16 @@ async fn statements(all: &Transaction<'_>) -> Result<(Statement, Statement), tok
     Ok((calls, others))
 }
 
+fn optional(text: &Option<String>) -> Option<String> {
+    text.as_deref().map(|text| plain(text).into_owned())
+}
+
 async fn write_call(
     all: &Transaction<'_>,
     insert: &Statement,
     id: i64,
     event: &Event,
 ) -> Result<u64, tokio_postgres::Error> {
-    let optional = |text: &Option<String>| text.as_deref().map(|text| plain(text).into_owned());
     all.execute(
         insert,
         &[
@@ -91,7 +94,6 @@ async fn write_other(
     id: i64,
     event: &Event,
 ) -> Result<u64, tokio_postgres::Error> {
-    let optional = |text: &Option<String>| text.as_deref().map(|text| plain(text).into_owned());
     all.execute(
         insert,
         &[
