@@ -103,6 +103,7 @@ def main():
         gateways = {
             "server alone": Gateway([echo], direct),
             "bare pass-through": Gateway([str(build / "examples/mcp_bare"), echo], direct),
+            "the same on one thread": Gateway([str(build / "examples/mcp_bare"), "--one-thread", echo], direct),
             "toolcrib": Gateway([str(build / "toolcrib"), "serve", "--stdio", "--catalog", folder], ours),
         }
         taken = {name: [] for name in gateways}

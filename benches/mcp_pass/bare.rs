@@ -1,5 +1,5 @@
 //! A gateway that does nothing: an MCP server over stdio that hands each call to the server behind it, whose command
-//! is its arguments. What `toolcrib serve --stdio` is measured against, by `benches/mcp_pass.py`.
+//! is its arguments, on many threads as `#[tokio::main]` has it or, after `--one-thread`, on one. What `toolcrib serve --stdio` is measured against, by `benches/mcp_pass.py`.
 
 use std::process::Stdio;
 
@@ -45,9 +45,19 @@ impl ServerHandler for Bare {
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-#[tokio::main]
-async fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+fn main() {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let is_one = arguments.first().is_some_and(|first| first == "--one-thread");
+    arguments.drain(..usize::from(is_one));
+    let mut runtime = match is_one {
+        true => tokio::runtime::Builder::new_current_thread(),
+        false => tokio::runtime::Builder::new_multi_thread(),
+    };
+    let Ok(runtime) = runtime.enable_all().build() else { std::process::exit(1) };
+    runtime.block_on(pass(&arguments))
+}
+
+async fn pass(arguments: &[String]) -> ! {
     let Some((program, arguments)) = arguments.split_first() else { std::process::exit(2) };
     let mut command = tokio::process::Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);

@@ -120,8 +120,15 @@ impl Serve {
         let services = super::services::of_server(&self.catalog, &checked.catalog, Arc::clone(&state));
         let live = Live::new(checked, setting, templates).map_err(Failure::Usage)?;
         let live = Arc::new(live.with_services(services));
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
+        // One client asks one thing at a time: handing its calls from thread to thread would cost more than they do.
+        let mut runtime = match self.stdio {
+            true => tokio::runtime::Builder::new_current_thread(),
+            false => tokio::runtime::Builder::new_multi_thread(),
+        };
+        let runtime = runtime
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
         let (stop, serving) = (follow.stopper(), Arc::clone(&live));
         let following = {
             let (live, catalog) = (Arc::clone(&live), self.catalog.clone());

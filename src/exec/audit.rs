@@ -66,6 +66,19 @@ pub(super) fn record(call: &mut Call, outcome_word: &str, outcome: Option<&Outco
     call.state().record(event);
 }
 
+/// Waits until what was written down is on the disk: who is told that something was changed can count on finding it in the
+/// trace, whatever becomes of this process.
+pub(super) async fn settled(call: &mut Call) {
+    let health = call.state().health();
+    if health.is_volatile || health.problem.is_some() {
+        return;
+    }
+    if let Err(error) = call.state().flush().await {
+        call.warnings
+            .push(format!("this call is missing from the trace, which cannot be written to ({})", error.0));
+    }
+}
+
 /// Writes down that a session is about something else.
 pub(super) fn shifted(call: &Call, tool: &Tool, context: &Value) {
     let detail = json!({ "context": redacted(call.config(), context) });

@@ -1,6 +1,6 @@
 //! Integers with more digits than a number holds here: they would be run with others, so they are not run.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::Failure;
 use crate::catalog::Tool;
@@ -12,6 +12,9 @@ const DOWN: f64 = i64::MIN as f64;
 
 /// That some number has lost digits, if one has.
 pub(super) fn lost(tool: &Tool, arguments: &Value) -> Option<Failure> {
+    if !any(arguments) {
+        return None;
+    }
     let mut places = Vec::new();
     find(arguments, "", &mut places);
     let first = places.first()?;
@@ -28,14 +31,24 @@ pub(super) fn lost(tool: &Tool, arguments: &Value) -> Option<Failure> {
     }))
 }
 
+fn is_lost(number: &Number) -> bool {
+    let is_beyond = |number: f64| number.fract() == 0.0 && !(DOWN..UP).contains(&number);
+    number.is_f64() && number.as_f64().is_some_and(is_beyond)
+}
+
+/// Whether there is one anywhere. Where it is, is asked of few.
+fn any(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => is_lost(number),
+        Value::Array(items) => items.iter().any(any),
+        Value::Object(fields) => fields.values().any(any),
+        _ => false,
+    }
+}
+
 fn find(value: &Value, at: &str, places: &mut Vec<String>) {
     match value {
-        Value::Number(number) if number.is_f64() => {
-            let is_beyond = |number: f64| number.fract() == 0.0 && !(DOWN..UP).contains(&number);
-            if number.as_f64().is_some_and(is_beyond) {
-                places.push(at.to_string());
-            }
-        }
+        Value::Number(number) if is_lost(number) => places.push(at.to_string()),
         Value::Array(items) => {
             items.iter().enumerate().for_each(|(index, item)| find(item, &pointer_join(at, index), places));
         }

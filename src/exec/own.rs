@@ -75,8 +75,10 @@ pub(super) fn without(schema: &Value, mut arguments: Value) -> Value {
 }
 
 fn taken(schema: &Value, fields: &mut Map<String, Value>) -> Vec<(Own, String, Value)> {
+    let plain = schema.get("properties").and_then(Value::as_object);
     let found: Vec<(Own, String)> = fields
         .iter()
+        .filter(|(name, _)| plain.is_none_or(|known| !known.contains_key(*name)))
         .filter_map(|(name, value)| Some((own(name, value)?, name.clone())))
         .filter(|(_, name)| !has_property(schema, name, 0))
         .collect();

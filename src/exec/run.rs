@@ -1,7 +1,6 @@
 //! The way of a call: resolved, checked, gated, run, and told.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
@@ -17,9 +16,6 @@ use super::{
 use crate::catalog::{Callable, Tool};
 use crate::refusal::ErrorCode;
 use crate::tool::{Backend, Effect};
-
-/// How much longer than it may take a backend is waited for: it keeps its time itself, and says more.
-const GRACE: Duration = Duration::from_secs(1);
 
 /// What comes of what was given to `function`, which runs such calls as `limit` says.
 pub async fn answer(host: Arc<dyn Host>, function: &'static str, limit: Limit, given: Value) -> Done {
@@ -160,6 +156,9 @@ async fn finish(mut call: Call, mut outcome: Outcome) -> Done {
     }
     let word = outcome.error().map_or("ok", ErrorCode::as_str);
     audit::record(&mut call, word, Some(&outcome));
+    if call.was_run && call.effect() != Effect::Read {
+        audit::settled(&mut call).await;
+    }
     let mut meta = call.meta();
     if call.replayed {
         // What was warned of then is in what was stored.
@@ -206,16 +205,13 @@ pub(super) async fn execute(call: &mut Call) -> Result<Value, (Failure, Option<s
     };
     call.was_run = true;
     let reply = match &*backend {
-        Backend::Static { .. } => host.backends().run(order(call, &tool, &backend)).await,
         Backend::Builtin { function } => {
             let answer = host.function(function, call.arguments.clone());
             let answer = timeout(call.time(), answer).await.unwrap_or_else(|_| Err(too_late(call.time())));
             answer.map(|content| super::backend::Reply { content, warnings: Vec::new() })
         }
-        _ => {
-            let run = host.backends().run(order(call, &tool, &backend));
-            timeout(call.time() + GRACE, run).await.unwrap_or_else(|_| Err(too_late(call.time())))
-        }
+        // The others keep their time themselves.
+        _ => host.backends().run(order(call, &tool, &backend)).await,
     };
     match reply {
         Ok(reply) => {

@@ -72,7 +72,11 @@ impl Answer {
 
     /// What a model reads: the text where there is one, else the JSON on one line.
     pub fn text(&self) -> String {
-        self.text.clone().unwrap_or_else(|| String::from_utf8_lossy(&self.json()).into_owned())
+        match (&self.text, &self.body) {
+            (Some(text), _) => text.clone(),
+            (None, Body::Own(fields)) => serde_json::to_string(fields).unwrap_or_default(),
+            (None, Body::Kept(json, _)) => String::from_utf8_lossy(json).into_owned(),
+        }
     }
 
     /// How long it is, as a model reads it.

@@ -146,7 +146,7 @@ impl Redaction<'_> {
 
     fn is_secret(&self, name: &str) -> bool {
         let words = words(name);
-        let is_known = |secret: &&[&str]| words.windows(secret.len()).any(|run| *run == **secret);
+        let is_known = |secret: &&[&str]| words.windows(secret.len()).any(|run| is_run(run, secret));
         let lower = || name.to_lowercase();
         SECRETS.iter().any(is_known)
             || (!self.also.is_empty() && self.also.iter().any(|glob| matches(&glob.to_lowercase(), &lower())))
@@ -159,36 +159,59 @@ impl Redaction<'_> {
 
 /// `max_tokens: 500` tells no secret.
 fn is_count(name: &str, value: &Value) -> bool {
-    value.is_number() && words(name).last().is_some_and(|word| word == "tokens")
+    value.is_number() && words(name).last().is_some_and(|word| is_word(word, "tokens"))
+}
+
+/// Whether these words, in any case, are those.
+fn is_run(run: &[&str], secret: &[&str]) -> bool {
+    run.iter().zip(secret).all(|(word, secret)| is_word(word, secret))
+}
+
+fn is_word(word: &str, lower: &str) -> bool {
+    word.chars().flat_map(char::to_lowercase).eq(lower.chars())
 }
 
 /// How long it is as JSON.
 fn written(text: &str) -> usize {
-    serde_json::to_string(text).map_or(text.len(), |json| json.len())
+    let mut length = Length(0);
+    serde_json::to_writer(&mut length, text).map_or(text.len(), |()| length.0)
+}
+
+/// Counts what is written to it.
+struct Length(usize);
+
+impl std::io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 fn cut(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// The words of a name, in lower case: `apiKey`, `API_KEY` and `x-api-key` have `api` and `key`.
-fn words(name: &str) -> Vec<String> {
-    let (mut words, mut word) = (Vec::new(), String::new());
-    let letters: Vec<char> = name.chars().collect();
-    for (index, &letter) in letters.iter().enumerate() {
-        let before = index.checked_sub(1).and_then(|before| letters.get(before));
-        let after = letters.get(index + 1);
+/// The words of a name: `apiKey`, `API_KEY` and `x-api-key` have an `api` and a `key`, in some case.
+fn words(name: &str) -> Vec<&str> {
+    let (mut words, mut begin, mut before) = (Vec::new(), 0, None::<char>);
+    let mut letters = name.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let after = letters.peek().map(|(_, after)| *after);
         let begins = letter.is_uppercase()
             && (before.is_some_and(|before| before.is_lowercase() || before.is_numeric())
-                || after.is_some_and(|after| after.is_lowercase()));
-        if (begins || !letter.is_alphabetic()) && !word.is_empty() {
-            words.push(std::mem::take(&mut word));
+                || after.is_some_and(char::is_lowercase));
+        if begins || !letter.is_alphabetic() {
+            words.push(&name[begin..at]);
+            begin = if letter.is_alphabetic() { at } else { at + letter.len_utf8() };
         }
-        if letter.is_alphabetic() {
-            word.extend(letter.to_lowercase());
-        }
+        before = Some(letter);
     }
-    words.extend(Some(word).filter(|word| !word.is_empty()));
+    words.push(&name[begin..]);
+    words.retain(|word| !word.is_empty());
     words
 }
 

@@ -230,7 +230,7 @@ const TOKENS: &str =
 fn nobody_reads_anothers_session_and_headers_only_lower_what_is_allowed() {
     let folder = catalog(&format!("{CONFIG}{TOKENS}"));
     let variables = [("AMY", "amy-0123456789abcdef"), ("BOB", "bob-0123456789abcdef")];
-    let server = Server::start(text(folder.path()), &[], &variables);
+    let mut server = Server::start(text(folder.path()), &[], &variables);
     let (amy, bob) = ("Bearer amy-0123456789abcdef", "Bearer bob-0123456789abcdef");
     post(
         &server,
@@ -255,7 +255,8 @@ fn nobody_reads_anothers_session_and_headers_only_lower_what_is_allowed() {
     let (_, status) =
         post(&server, "tool_exec", &[("authorization", amy), ("x-allow", "all")], delete.clone());
     assert_eq!(status, 400);
-    drop(server);
+    server.terminate();
+    assert_eq!(server.ended(Duration::from_secs(20)), Some(0));
     let db = Connection::open(folder.path().join("state.db")).unwrap();
     let callers = "SELECT group_concat(DISTINCT caller) FROM tool_executions";
     let callers: String = db.query_row(callers, [], |row| row.get(0)).unwrap();

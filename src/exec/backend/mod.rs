@@ -125,14 +125,16 @@ impl Backends {
 
     /// Runs a call.
     pub async fn run(&self, order: Order<'_>) -> Result<Reply, Fault> {
+        // Boxed, so that no call has room for what only others need.
         match order.backend {
             Backend::Static { content } => Ok(Reply::new(content.clone())),
-            Backend::Http(backend) => self.http.run(backend, order, self.environment()?).await,
+            Backend::Http(backend) => Box::pin(self.http.run(backend, order, self.environment()?)).await,
             Backend::Mcp { server, tool } => {
-                self.sessions.run((server, tool), order, (&self.root, self.environment()?)).await
+                let around = (&*self.root, self.environment()?);
+                Box::pin(self.sessions.run((server, tool), order, around)).await
             }
             Backend::Command(backend) => {
-                command::run(backend, order, (&self.root, self.environment()?)).await
+                Box::pin(command::run(backend, order, (&self.root, self.environment()?))).await
             }
             Backend::Builtin { function } => {
                 Err(Fault::unconfigured(format!("there is no function `{function}` here")))

@@ -23,7 +23,7 @@ const BATCH: usize = 512;
 
 /// How long an event waits for others, since a transaction takes ten times as long as what is in it. Work that somebody
 /// waits for takes along what there is.
-const LINGER: Duration = Duration::from_millis(10);
+const LINGER: Duration = Duration::from_millis(50);
 
 /// After a write has failed, how long it is until the next attempt.
 const PROBE: Duration = Duration::from_secs(1);

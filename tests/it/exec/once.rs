@@ -228,6 +228,23 @@ fn a_server_that_is_killed_runs_a_key_once() {
 }
 
 #[test]
+fn a_change_that_was_answered_is_in_the_trace_of_a_server_that_is_killed() {
+    let slow = Slow::start(Duration::ZERO);
+    let config = format!("{}\n[state]\nat = \"state.db\"\n", slow.config());
+    let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", &config)]);
+    let server = Server::start(fixture::text(folder.path()), &[], &[]);
+    let call = json!({"op": "create_task", "args": {"title": "Buy nails"}});
+    for _ in 0..5 {
+        let answer: Value = server.post("tool_exec", call.to_string()).json().unwrap();
+        assert_eq!(answer["ok"], true, "{answer}");
+    }
+    drop(server);
+    let db = rusqlite::Connection::open(folder.path().join("state.db")).unwrap();
+    let told: i64 = db.query_row("SELECT count(*) FROM tool_executions", [], |row| row.get(0)).unwrap();
+    assert_eq!(told, 5);
+}
+
+#[test]
 fn a_write_without_a_place_to_be_written_down_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.db");
