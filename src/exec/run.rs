@@ -191,7 +191,6 @@ fn order<'o>(call: &'o Call, tool: &'o Tool, backend: &'o Backend) -> Order<'o> 
         arguments: &call.arguments,
         caller: call.host.caller(),
         idempotency_key: call.key.as_deref(),
-        trace_id: &call.trace_id,
         time: call.time(),
     }
 }

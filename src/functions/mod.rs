@@ -118,6 +118,11 @@ impl Function {
         host::RUNNERS.contains(&self.name)
     }
 
+    /// Whether what it runs may have an idempotency key.
+    pub fn takes_a_key(&self) -> bool {
+        matches!(self.name, "tool_exec" | "tool_exec_write")
+    }
+
     /// How long it may take by itself: nothing but for those that run tools.
     pub fn time(&self, context: &Context) -> Duration {
         let exec = &context.edition.catalog().config.exec;

@@ -107,7 +107,7 @@ mod tests {
         let bell = Bell::default();
         let storm = bell.clone();
         let start = Instant::now();
-        let end = start + Duration::from_secs(4);
+        let end = start + Duration::from_secs(6);
         let ringer = std::thread::spawn(move || {
             while Instant::now() < end {
                 storm.ring(Ring::Maybe);
@@ -115,8 +115,7 @@ mod tests {
             }
         });
         assert_eq!(bell.wait(Duration::from_secs(9)), Wake::Rung(Ring::Maybe));
-        let took = start.elapsed();
-        assert!((LATEST..LATEST + Duration::from_secs(1)).contains(&took), "{took:?}");
+        assert!(start.elapsed() >= LATEST && !ringer.is_finished());
         ringer.join().unwrap();
     }
 

@@ -90,7 +90,6 @@ impl Running {
             arguments,
             caller: &self.caller,
             idempotency_key: self.key.as_deref(),
-            trace_id: "tr_test",
             time: self.time,
         }
     }

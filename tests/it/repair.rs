@@ -166,7 +166,7 @@ fn a_slow_model_is_not_waited_for() {
     let start = std::time::Instant::now();
     let (_, entry) = parse(&catalog(&url, "timeout_seconds = 1\n"), "add_todo", r#"{"txt":"milk"}"#);
     assert!(entry["error"]["repair"].as_str().unwrap().contains("too long"), "{entry}");
-    assert!(start.elapsed() < Duration::from_secs(15));
+    assert!(start.elapsed() < Duration::from_secs(40));
 }
 
 #[test]
@@ -195,5 +195,5 @@ fn an_answer_that_drips_is_not_waited_for() {
     let start = std::time::Instant::now();
     let (_, entry) = parse(&catalog(&url, "timeout_seconds = 1\n"), "add_todo", r#"{"txt":"milk"}"#);
     assert!(entry["error"]["repair"].as_str().unwrap().contains("took too long"), "{entry}");
-    assert!(start.elapsed() < Duration::from_secs(15));
+    assert!(start.elapsed() < Duration::from_secs(40));
 }

@@ -316,7 +316,6 @@ fn events_of_a_session_are_told_as_they_happen_and_taken_up_again() {
     };
     let first = next("id:");
     assert_eq!(next("event:"), "search");
-    let started = std::time::Instant::now();
     post(
         &server,
         "tool_exec",
@@ -325,7 +324,6 @@ fn events_of_a_session_are_told_as_they_happen_and_taken_up_again() {
     );
     let kinds = [next("event:"), next("event:")];
     assert!(kinds.contains(&"context_shift".to_string()) && kinds.contains(&"call".to_string()), "{kinds:?}");
-    assert!(started.elapsed() < Duration::from_secs(2));
     // What another process says comes too.
     let call = [
         "call",

@@ -13,7 +13,7 @@ use crate::fixture::{folder, write};
 mod program;
 
 /// Longer than any change takes to arrive, but for those that only a look by the clock finds.
-const SOON: Duration = Duration::from_secs(4);
+const SOON: Duration = Duration::from_secs(8);
 /// Long enough that a change would have arrived.
 const QUIET: Duration = Duration::from_millis(1200);
 
@@ -276,7 +276,6 @@ fn changes_arrive_under_a_storm_of_writes_and_the_last_one_counts() {
     let root = catalog();
     let followed = Followed::start(root.path());
     followed.tools(&["a"]);
-    let start = Instant::now();
     let path = root.path().to_path_buf();
     let storm = std::thread::spawn(move || {
         for index in 0..400 {
@@ -285,8 +284,7 @@ fn changes_arrive_under_a_storm_of_writes_and_the_last_one_counts() {
         }
     });
     followed.next();
-    let took = start.elapsed();
-    assert!(took < Duration::from_secs(4), "{took:?}");
+    assert!(!storm.is_finished(), "it waited for the end of the storm");
     storm.join().unwrap();
     followed.becomes(&["t399"]);
 }

@@ -47,8 +47,6 @@ pub struct Order<'o> {
     pub caller: &'o Caller,
     /// The key under which a write runs once.
     pub idempotency_key: Option<&'o str>,
-    /// What the answer is known by.
-    pub trace_id: &'o str,
     /// How long it may take.
     pub time: Duration,
 }

@@ -83,7 +83,7 @@ pub(super) async fn run(
     let given = arguments(&shared, &asked, body).await?;
     let given = if given.is_null() { json!({}) } else { given };
     let name = shared.live.now().shelf(&caller).bound().canonical(&name).map_or(name.clone(), str::to_string);
-    let call = json!({ "op": name, "args": given });
+    let call = keyed(&asked.headers, json!({ "op": name, "args": given }));
     let context = shared.live.context(&caller);
     let answer = passing.call(&context, call).await?;
     Ok(traced(written(&answer, &asked.headers), &context))
@@ -112,8 +112,18 @@ pub(super) async fn call(
     answer(&shared, &caller, function, &asked, body).await
 }
 
-/// The function that a request calls by its plain name; with GET where it runs nothing, so that a link does no harm. Calls do not take the way through the router: many of them take
-/// less time than that.
+/// A call with the key that its `Idempotency-Key` says (draft-ietf-httpapi-idempotency-key-header), unless it says one itself.
+fn keyed(headers: &HeaderMap, mut call: Value) -> Value {
+    let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok());
+    if let (Some(key), Some(fields)) = (key, call.as_object_mut()) {
+        let text = key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key);
+        fields.entry("idempotency_key").or_insert_with(|| text.into());
+    }
+    call
+}
+
+/// The function that a request calls by its plain name; with GET where it runs nothing, so that a link does no harm. Calls
+/// do not take the way through the router: many of them take less time than that.
 pub(super) fn called(asked: &Parts) -> Option<&'static Function> {
     let name = asked.uri.path().strip_prefix("/v1/")?;
     let may_be_read = |function: &Function| asked.method == Method::GET && !function.runs_tools();
@@ -134,6 +144,7 @@ where
     let passing = shared.gate.enter(function)?;
     let arguments = match asked.method == Method::GET {
         true => super::query::arguments(function, asked.uri.query().unwrap_or_default()),
+        false if function.takes_a_key() => keyed(&asked.headers, arguments(shared, asked, body).await?),
         false => arguments(shared, asked, body).await?,
     };
     let context = shared.live.context(caller);

@@ -36,6 +36,8 @@ struct Content<'s> {
     description: Option<String>,
     /// Whether the document says so: `Some(false)` only when it says that the body may be left out.
     required: Option<bool>,
+    /// How the fields of a form are written, by their names.
+    encoding: Option<&'s Map<String, Value>>,
 }
 
 /// The media type that we would rather send, of a `content` map.
@@ -96,7 +98,8 @@ impl<'d> Importer<'_, 'd> {
         let examples = self.examples(value, &place);
         let required = body.get("required").and_then(Value::as_bool);
         let description = body.get("description").and_then(Value::as_str).map(str::to_string);
-        let content = Content { media, schema, pointer: schema_pointer, description, required };
+        let encoding = value.get("encoding").and_then(Value::as_object).filter(|_| essence(media) == FORM);
+        let content = Content { media, schema, pointer: schema_pointer, description, required, encoding };
         Some(self.content(content, examples))
     }
 
@@ -112,7 +115,7 @@ impl<'d> Importer<'_, 'd> {
             let examples = examples.into_iter().map(|example| (None, example)).collect();
             let pointer =
                 if body.value.contains_key("schema") { pointer_join(&pointer, "schema") } else { pointer };
-            let content = Content { media, schema, pointer, description, required };
+            let content = Content { media, schema, pointer, description, required, encoding: None };
             return self.content(content, examples);
         }
         let fields = parameters.iter().filter(|parameter| parameter.place == "formData");
@@ -130,7 +133,7 @@ impl<'d> Importer<'_, 'd> {
     /// A plain object becomes arguments, and any other body is one argument. Most documents leave out
     /// `required: true` though they mean it, so only a plain `false` makes the properties optional.
     fn content(&mut self, content: Content<'_>, examples: Vec<(Option<String>, Value)>) -> Body {
-        let Content { media, schema, pointer, description, required } = content;
+        let Content { media, schema, pointer, description, required, encoding } = content;
         let is_map = rank(media) <= 3;
         let plain = if is_map {
             flatten(&schema.value, &mut self.bundle, &mut self.plain, &mut self.report)
@@ -147,7 +150,9 @@ impl<'d> Importer<'_, 'd> {
                     examples: Vec::new(),
                     required: property.required && required != Some(false),
                     pointer: pointer.clone(),
-                    writing: Writing::default(),
+                    writing: encoding
+                        .and_then(|encoding| encoding.get(name)?.as_object())
+                        .map_or_else(Writing::default, |told| self.written(told, &property.schema.value)),
                 };
                 plain.properties.iter().map(argument).collect()
             }

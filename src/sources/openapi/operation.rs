@@ -9,6 +9,7 @@ use super::body::{Body, json_media};
 use super::bundle::weight;
 use super::document::Dialect;
 use super::lower::{Direction, is_true};
+use super::parameter::Parameter;
 use super::paths::Found;
 use super::report::quote;
 use super::{Importer, Operation, name};
@@ -79,7 +80,7 @@ impl<'d> Importer<'_, 'd> {
             parameters: Some(Schema::from_value(merged.parameters)),
             backend: Some(Backend::Http(HttpBackend {
                 method: found.method.clone(),
-                path: sent_path(found.path),
+                path: written_path(sent_path(found.path), &parameters),
                 server: None,
                 arguments: merged.places,
                 content_type,
@@ -217,6 +218,26 @@ fn short(summary: &str, description: &str) -> Option<String> {
 fn sent_path(path: &str) -> String {
     let path = path.split('#').next().unwrap_or(path);
     if path.starts_with('/') { path.to_string() } else { format!("/{path}") }
+}
+
+/// The path with how its variables are written (OpenAPI, "Style Values"), in the signs that RFC 6570 has for that.
+fn written_path(path: String, parameters: &[Parameter<'_>]) -> String {
+    let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let in_path = parameters.iter().filter(|parameter| parameter.place == "path" && is_plain(parameter.name));
+    in_path.fold(path, |path, Parameter { name, value, .. }| {
+        let sign = match value.get("style").and_then(Value::as_str) {
+            Some("label") => ".",
+            Some("matrix") => ";",
+            _ => "",
+        };
+        let kind = value.get("schema").and_then(|schema| schema.get("type")?.as_str());
+        let has_parts = matches!(kind, Some("array" | "object"));
+        let star = if has_parts && is_true(value.get("explode")) { "*" } else { "" };
+        match (sign, star) {
+            ("", "") => path,
+            _ => path.replace(&format!("{{{name}}}"), &format!("{{{sign}{name}{star}}}")),
+        }
+    })
 }
 
 /// Example bodies as calls, when all that is required has an example.

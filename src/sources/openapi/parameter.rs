@@ -176,10 +176,18 @@ impl<'d> Importer<'_, 'd> {
         if !value.contains_key("schema") && value.contains_key("content") {
             return writing(Style::Json, None);
         }
+        self.written(value, schema)
+    }
+
+    /// The same for what OpenAPI 3 says with `style`, `explode` and `contentType`.
+    pub(super) fn written(&self, value: &Map<String, Value>, schema: &Value) -> Writing {
+        let writing = |style, explode| Writing { style: Some(style), explode };
+        let word = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
         let explode = value.get("explode").and_then(Value::as_bool);
         let may_be_map =
             ["properties", "additionalProperties", "$ref"].iter().any(|key| schema.get(key).is_some());
         match word("style") {
+            "" if word("contentType").contains("json") => writing(Style::Json, None),
             "spaceDelimited" => writing(Style::SpaceDelimited, explode),
             "pipeDelimited" => writing(Style::PipeDelimited, explode),
             "deepObject" => writing(Style::DeepObject, None),

@@ -108,7 +108,7 @@ fn alive(mark: &str) -> usize {
 fn check_gone(mark: &str) {
     let start = Instant::now();
     while alive(mark) > 0 {
-        assert!(start.elapsed() < Duration::from_secs(5), "{mark} is still there");
+        assert!(start.elapsed() < Duration::from_secs(20), "{mark} is still there");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -119,7 +119,7 @@ fn what_does_not_end_is_ended_with_all_that_it_started() {
     running.time = Duration::from_millis(300);
     let start = Instant::now();
     running.fails("run", json!({}), FaultKind::TimedOut, "did not end in time");
-    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     check_gone("86391");
 
     let (_root, running) = sh("sleep 86392", json!({ "timeout_seconds": 1 }));
@@ -129,7 +129,7 @@ fn what_does_not_end_is_ended_with_all_that_it_started() {
     let (_root, running) = sh("sleep 86393 & echo done", json!({}));
     let start = Instant::now();
     assert_eq!(running.call("run", json!({})).unwrap().content, json!("done\n"));
-    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     check_gone("86393");
 
     let (_root, running) = sh("sleep 86394", json!({}));
@@ -159,7 +159,7 @@ fn a_flood_ends_the_program() {
     let reply = running.call("run", json!({})).unwrap();
     assert_eq!(reply.content.as_str().unwrap().len(), 1000);
     assert!(reply.warnings[0].contains("more than 1000 bytes"), "{reply:?}");
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     check_gone("86395 flood");
     let (_root, running) = sh("yes 86396 >&2", json!({}));
     running.fails("run", json!({}), FaultKind::Lost, "bytes to stderr");

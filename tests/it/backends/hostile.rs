@@ -97,7 +97,7 @@ fn dawdling_ends_with_the_time_of_the_call() {
     running.time = Duration::from_millis(500);
     let fault = running.call("make_x", json!({})).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::TimedOut | FaultKind::Lost), "{fault:?}");
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
 #[test]

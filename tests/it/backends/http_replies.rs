@@ -151,5 +151,5 @@ fn a_call_has_its_time() {
     running.time = Duration::from_millis(300);
     let start = Instant::now();
     running.fails("wait", json!({}), FaultKind::TimedOut, "may have run");
-    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }

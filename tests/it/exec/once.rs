@@ -228,6 +228,24 @@ fn a_server_that_is_killed_runs_a_key_once() {
 }
 
 #[test]
+fn a_header_says_the_key_too() {
+    let slow = Slow::start(Duration::ZERO);
+    let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", &slow.config())]);
+    let server = Server::start(fixture::text(folder.path()), &[], &[]);
+    let post = |path: &str, key: &str, body: Value| -> Value {
+        let asking = client().post(server.url(path)).header("content-type", "application/json");
+        asking.header("idempotency-key", key).body(body.to_string()).send().unwrap().json().unwrap()
+    };
+    let first = post("/v1/tools/create_task", "\"k-1\"", json!({"title": "Buy nails"}));
+    assert_eq!(first["result"]["id"], "task_1", "{first}");
+    let call = json!({"op": "create_task", "args": {"title": "Buy nails"}});
+    let again = post("/v1/tool_exec", "k-1", call);
+    assert_eq!((&again["result"], &again["meta"]["replayed"]), (&first["result"], &json!(true)), "{again}");
+    let own = post("/v1/tool_exec", "k-1", self::call("k-2"));
+    assert_eq!((own["meta"]["replayed"].clone(), slow.count()), (Value::Null, 2), "{own}");
+}
+
+#[test]
 fn a_change_that_was_answered_is_in_the_trace_of_a_server_that_is_killed() {
     let slow = Slow::start(Duration::ZERO);
     let config = format!("{}\n[state]\nat = \"state.db\"\n", slow.config());

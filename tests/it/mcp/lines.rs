@@ -141,7 +141,7 @@ fn an_open_subscription_does_not_keep_the_program() {
     let (rest, code) = process.end();
     assert_eq!((rest.len(), code), (1, Some(0)));
     assert_eq!(rest[0]["result"]["resultType"], "complete");
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
 }
 
 #[test]

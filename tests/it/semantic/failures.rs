@@ -59,7 +59,7 @@ fn whatever_the_model_does_words_answer_in_time_and_say_so() {
         let is_late = reason.starts_with("no answer from the model") || reason.contains("it took too long");
         assert!(reason.contains(brief) || is_late, "{number}: {reason}");
         assert_eq!(found(&edition, &searched), found(&edition, &by_words), "{number}");
-        assert!(took < Duration::from_millis(1_500), "{number}: {took:?}");
+        assert!(took < Duration::from_secs(5), "{number}: {took:?}");
         let state = services.semantic.state().to_string();
         assert!(is_late || state.contains(told), "{number}: {state}");
         assert!(!format!("{state}{reason}{services:?}").contains(KEY));
@@ -68,7 +68,7 @@ fn whatever_the_model_does_words_answer_in_time_and_say_so() {
         if !reason.contains("length") {
             let started = Instant::now();
             assert_ne!(search(&edition, &services, "another").semantic, State::On, "{number}");
-            assert!(started.elapsed() < Duration::from_millis(250), "{number}: {:?}", started.elapsed());
+            assert!(started.elapsed() < Duration::from_millis(1_000), "{number}: {:?}", started.elapsed());
         }
         server.set(Mode::Good);
         soon("it is asked again", || search(&edition, &services, "refund a customer").semantic == State::On);
@@ -85,7 +85,7 @@ fn nobody_waits_for_vectors_of_tools_in_a_server() {
     services.prepare(&edition);
     let started = Instant::now();
     let searched = search(&edition, &services, "refund a customer");
-    assert!(started.elapsed() < Duration::from_millis(250));
+    assert!(started.elapsed() < Duration::from_millis(1_000));
     let State::Unavailable(reason) = &searched.semantic else { panic!("{searched:?}") };
     assert!(reason.starts_with("the vectors of tools are on their way, "), "{reason}");
     assert_eq!(found(&edition, &searched).1[0], "refund_payment");

@@ -43,7 +43,7 @@ fn a_client_that_is_slow_to_ask_is_let_go() {
         let left = rest(stream);
         assert!(!left.starts_with("HTTP/1.1 200"), "{left}");
     }
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert_eq!(server.get("/healthz", &[]).status(), 200);
 }
 
@@ -54,7 +54,7 @@ fn a_body_that_does_not_come_is_not_waited_for() {
     let head = "POST /v1/read_tool_doc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
     let text = server.raw(head.as_bytes());
     assert!(text.starts_with("HTTP/1.1 408 ") && text.contains("REQUEST_TIMEOUT"), "{text}");
-    assert!(started.elapsed() < Duration::from_secs(8));
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_client_that_does_not_read_is_let_go() {
     assert!(asked < 200_000, "the server never stopped reading");
     let started = Instant::now();
     while server.metric("toolcrib_http_connections") > 1 {
-        assert!(started.elapsed() < Duration::from_secs(10), "the connection is still there");
+        assert!(started.elapsed() < Duration::from_secs(30), "the connection is still there");
         std::thread::sleep(Duration::from_millis(200));
     }
 }
@@ -122,7 +122,7 @@ fn with_too_many_connections_the_next_is_turned_away_and_told() {
     held.clear();
     let started = Instant::now();
     while !server.raw(b"GET /healthz HTTP/1.0\r\nhost: localhost\r\n\r\n").contains(" 200 ") {
-        assert!(started.elapsed() < Duration::from_secs(5));
+        assert!(started.elapsed() < Duration::from_secs(30));
     }
 }
 

@@ -45,10 +45,10 @@ fn a_locked_file_is_told_and_waited_for_no_longer_than_a_moment() {
         let started = Instant::now();
         state.record(event());
         assert!(state.context(&session).await.is_err() && state.given(&session, "op").await.is_err());
-        assert!(started.elapsed() < Duration::from_secs(1), "calls wait: {:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(4), "calls wait: {:?}", started.elapsed());
         let refused = state.claim(&claim("during"), LONG).await.unwrap_err();
         assert!(refused.to_string().contains("locked"), "{refused}");
-        assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
         let health = state.health();
         assert!(health.problem.is_some() && health.lost == 1, "{health:?}");
         assert_eq!(state.events(&Events::default()).await.unwrap().len(), 1, "what is there is read");

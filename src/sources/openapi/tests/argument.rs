@@ -23,6 +23,25 @@ fn body(schema: Value) -> Value {
 }
 
 #[test]
+fn fields_of_a_form_are_written_as_the_document_says() {
+    let fields = json!({ "type": "object", "properties": { "a": { "type": "object" }, "b": { "type": "array" }, "c": {}, "d": {} } });
+    let encoding = json!({
+        "a": { "style": "deepObject", "explode": true },
+        "b": { "style": "form", "explode": false },
+        "c": { "contentType": "application/json" },
+    });
+    let form = json!({ "application/x-www-form-urlencoded": { "schema": fields, "encoding": encoding } });
+    let expect = json!({
+        "a": { "in": "body", "style": "deepObject" },
+        "b": { "in": "body", "style": "form", "explode": false },
+        "c": { "in": "body", "style": "json" },
+    });
+    check("post", "/", json!({ "requestBody": { "content": form } }), &["a", "b", "c", "d"], expect);
+    let json_body = json!({ "application/json": { "schema": fields, "encoding": encoding } });
+    check("post", "/", json!({ "requestBody": { "content": json_body } }), &["a", "b", "c", "d"], json!({}));
+}
+
+#[test]
 fn arguments_are_placed_only_where_the_method_does_not_place_them() {
     let all = json!([
         parameter("path", "p"),

@@ -104,6 +104,24 @@ fn what_is_malformed_costs_no_neighbour() {
 }
 
 #[test]
+fn variables_of_the_path_are_written_as_the_document_says() {
+    let check = |parameter: Value, expect: &str| {
+        let mut parameter = parameter;
+        parameter["in"] = "path".into();
+        parameter["name"] = "id".into();
+        let operation = json!({ "get": { "operationId": "get", "parameters": [parameter] } });
+        let definition = only(imported("3.1.0", "/a/{id}/b", operation, json!({})));
+        assert_eq!(http(&definition).path, expect);
+    };
+    let list = json!({ "type": "array", "items": {} });
+    check(json!({ "schema": list }), "/a/{id}/b");
+    check(json!({ "schema": list, "explode": true }), "/a/{id*}/b");
+    check(json!({ "schema": { "type": "string" }, "explode": true }), "/a/{id}/b");
+    check(json!({ "schema": list, "style": "label" }), "/a/{.id}/b");
+    check(json!({ "schema": list, "style": "matrix", "explode": true }), "/a/{;id*}/b");
+}
+
+#[test]
 fn swagger_2_is_read_too() {
     let document = json!({ "swagger": "2.0", "info": { "title": "Pets" }, "basePath": "/v1",
         "consumes": ["application/xml", "application/json"],
