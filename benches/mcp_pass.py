@@ -3,9 +3,9 @@
 of its process alone. `toolcrib serve --stdio`, with validation and audit, beside a pass-through that does nothing.
 
     cargo build --release --bins --examples
-    python3 benches/mcp_pass.py [--calls 2000] [--rounds 5] [--build target/release]
+    python3 benches/mcp_pass.py [--calls 2000] [--rounds 5] [--build target/release] [--compressor mcp-compressor]
 
-Both are measured in turns in the same run. The figures are medians of the rounds, in microseconds a call.
+`--compressor` adds the program of that name (https://github.com/atlassian-labs/mcp-compressor). All are measured in turns in the same run. The figures are medians of the rounds, in microseconds a call.
 """
 
 import argparse
@@ -88,6 +88,7 @@ def main():
     parser.add_argument("--calls", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--build", default="target/release")
+    parser.add_argument("--compressor")
     options = parser.parse_args()
     build = pathlib.Path(options.build).resolve()
     echo = str(build / "examples/mcp_echo")
@@ -106,6 +107,9 @@ def main():
             "the same on one thread": Gateway([str(build / "examples/mcp_bare"), "--one-thread", echo], direct),
             "toolcrib": Gateway([str(build / "toolcrib"), "serve", "--stdio", "--catalog", folder], ours),
         }
+        if options.compressor:
+            wrapped = {"name": "server_invoke_tool", "arguments": {"tool_name": "get_echo", "tool_input": ARGUMENTS}}
+            gateways["mcp-compressor"] = Gateway([options.compressor, "--", echo], wrapped)
         taken = {name: [] for name in gateways}
         try:
             for gateway in gateways.values():
@@ -116,10 +120,10 @@ def main():
         finally:
             for gateway in gateways.values():
                 gateway.end()
-    print(f"{'':<20}  {'processor us':>12}  {'wall us':>9}")
+    print(f"{'':<24}  {'processor us':>12}  {'wall us':>9}")
     middle = {name: [statistics.median(column) for column in zip(*rounds)] for name, rounds in taken.items()}
     for name, (processor, wall) in middle.items():
-        print(f"{name:<20}  {processor:>12.1f}  {wall:>9.1f}")
+        print(f"{name:<24}  {processor:>12.1f}  {wall:>9.1f}")
     print(f"toolcrib is {middle['toolcrib'][0] / middle['bare pass-through'][0]:.2f} times the bare pass-through")
 
 
