@@ -1,6 +1,9 @@
 //! What is written down of a call (API-6), without what is secret.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
+use tokio::time::timeout;
 
 use super::arguments::decoded;
 use super::call::Call;
@@ -8,6 +11,12 @@ use super::done::Outcome;
 use crate::catalog::Tool;
 use crate::config::Config;
 use crate::state::{self, Approval, Event, EventKind};
+
+/// How long a call that has changed something waits for its trace.
+const SETTLING: Duration = Duration::from_secs(5);
+
+/// What such a call says where it cannot be sure of that.
+pub(super) const MISSING: &str = "this call may be missing from the trace, which cannot be written to";
 
 /// Arguments as they may be written down.
 pub(super) fn redacted(config: &Config, arguments: &Value) -> Value {
@@ -66,16 +75,18 @@ pub(super) fn record(call: &mut Call, outcome_word: &str, outcome: Option<&Outco
     call.state().record(event);
 }
 
-/// Waits until what was written down is on the disk: who is told that something was changed can count on finding it in the
-/// trace, whatever becomes of this process.
-pub(super) async fn settled(call: &mut Call) {
+/// Waits until what was written down is on the disk, and says so where it may not be: who is told that something was changed
+/// can count on finding it in the trace, whatever becomes of this process. `lost` is how many events had been lost before.
+pub(super) async fn settled(call: &mut Call, lost: u64) {
     let health = call.state().health();
-    if health.is_volatile || health.problem.is_some() {
+    if health.is_volatile {
         return;
     }
-    if let Err(error) = call.state().flush().await {
-        call.warnings
-            .push(format!("this call is missing from the trace, which cannot be written to ({})", error.0));
+    let is_written = health.problem.is_none()
+        && matches!(timeout(SETTLING, call.state().flush()).await, Ok(Ok(())))
+        && call.state().health().lost == lost;
+    if !is_written && !call.warnings.iter().any(|warning| warning == MISSING) {
+        call.warnings.push(MISSING.into());
     }
 }
 

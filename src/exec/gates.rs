@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::backend::Backends;
 use super::call::Call;
-use super::{Failure, Limit};
+use super::{Failure, Limit, audit};
 use crate::catalog::Tool;
 use crate::config::WhenUnwritable;
 use crate::refusal::ErrorCode;
@@ -101,7 +101,7 @@ fn can_be_written_down(call: &mut Call) -> Result<(), Failure> {
     let Some(problem) = call.state().health().problem else { return Ok(()) };
     match call.config().state.when_unwritable {
         WhenUnwritable::GoOn => {
-            call.warnings.push("this call is missing from the trace, which cannot be written to".into());
+            call.warnings.push(audit::MISSING.into());
             Ok(())
         }
         WhenUnwritable::RefuseWrites => Err(unavailable(&problem)),

@@ -155,9 +155,11 @@ async fn finish(mut call: Call, mut outcome: Outcome) -> Done {
         Outcome::Replayed(_) => call.replayed = true,
     }
     let word = outcome.error().map_or("ok", ErrorCode::as_str);
+    let has_changed = call.was_run && call.effect() != Effect::Read;
+    let lost = if has_changed { call.state().health().lost } else { 0 };
     audit::record(&mut call, word, Some(&outcome));
-    if call.was_run && call.effect() != Effect::Read {
-        audit::settled(&mut call).await;
+    if has_changed {
+        audit::settled(&mut call, lost).await;
     }
     let mut meta = call.meta();
     if call.replayed {

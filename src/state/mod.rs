@@ -13,6 +13,7 @@ mod open;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod redact;
+mod secret;
 pub mod sqlite;
 
 use std::fmt;

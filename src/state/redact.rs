@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::secret::{is_count, is_secret, is_word};
+
 /// What stands where something was left out.
 const REDACTED: &str = "[redacted]";
 
@@ -17,43 +19,6 @@ const ALL: usize = 16 << 10;
 
 /// The longest name, in bytes.
 const NAME: usize = 256;
-
-/// Names of secrets, each a run of words.
-const SECRETS: [&[&str]; 33] = [
-    &["password"],
-    &["passwords"],
-    &["passwd"],
-    &["passphrase"],
-    &["passcode"],
-    &["pwd"],
-    &["pw"],
-    &["pass"],
-    &["secret"],
-    &["secrets"],
-    &["token"],
-    &["tokens"],
-    &["jwt"],
-    &["bearer"],
-    &["api", "key"],
-    &["api", "keys"],
-    &["apikey"],
-    &["apikeys"],
-    &["access", "key"],
-    &["accesskey"],
-    &["secretkey"],
-    &["private", "key"],
-    &["privatekey"],
-    &["encryption", "key"],
-    &["signing", "key"],
-    &["ssh", "key"],
-    &["authorization"],
-    &["authentication"],
-    &["credential"],
-    &["credentials"],
-    &["cookie"],
-    &["cookies"],
-    &["otp"],
-];
 
 /// The same arguments without what is secret or long. `also` are globs of names that are secret here.
 pub fn redacted(arguments: &Value, also: &[String]) -> Value {
@@ -126,16 +91,18 @@ impl Redaction<'_> {
     fn fields(&mut self, fields: &Map<String, Value>) -> Value {
         let mut kept = Map::new();
         // `{"name": "Authorization", "value": "..."}` is how lists of headers and variables are written.
-        let named = ["name", "key", "header"].iter().filter_map(|name| fields.get(*name)?.as_str());
-        let names_secret = named.into_iter().any(|name| self.is_secret(name));
+        let is_naming = |name: &str| ["name", "key", "header"].iter().any(|naming| is_word(name, naming));
+        let mut named =
+            fields.iter().filter(|(name, _)| is_naming(name)).filter_map(|(_, named)| named.as_str());
+        let names_secret = named.any(|name| is_secret(name) || self.is_named(name));
         for (index, (name, value)) in fields.iter().enumerate() {
             if self.room == 0 {
                 kept.insert("…".into(), format!("{} more", fields.len() - index).into());
                 break;
             }
-            let is_secret = self.is_secret(name) && !is_count(name, value);
+            let is_secret = (is_secret(name) && !is_count(name, value)) || self.is_named(name);
             self.spend(written(cut(name, NAME)) + 4);
-            let value = match is_secret || (names_secret && name.to_lowercase() == "value") {
+            let value = match is_secret || (names_secret && is_word(name, "value")) {
                 true => REDACTED.into(),
                 false => self.of(value),
             };
@@ -144,31 +111,15 @@ impl Redaction<'_> {
         kept.into()
     }
 
-    fn is_secret(&self, name: &str) -> bool {
-        let words = words(name);
-        let is_known = |secret: &&[&str]| words.windows(secret.len()).any(|run| is_run(run, secret));
-        let lower = || name.to_lowercase();
-        SECRETS.iter().any(is_known)
-            || (!self.also.is_empty() && self.also.iter().any(|glob| matches(&glob.to_lowercase(), &lower())))
+    /// Whether the configuration names it.
+    fn is_named(&self, name: &str) -> bool {
+        !self.also.is_empty()
+            && self.also.iter().any(|glob| matches(&glob.to_lowercase(), &name.to_lowercase()))
     }
 
     fn spend(&mut self, bytes: usize) {
         self.room = self.room.saturating_sub(bytes);
     }
-}
-
-/// `max_tokens: 500` tells no secret.
-fn is_count(name: &str, value: &Value) -> bool {
-    value.is_number() && words(name).last().is_some_and(|word| is_word(word, "tokens"))
-}
-
-/// Whether these words, in any case, are those.
-fn is_run(run: &[&str], secret: &[&str]) -> bool {
-    run.iter().zip(secret).all(|(word, secret)| is_word(word, secret))
-}
-
-fn is_word(word: &str, lower: &str) -> bool {
-    word.chars().flat_map(char::to_lowercase).eq(lower.chars())
 }
 
 /// How long it is as JSON.
@@ -193,26 +144,6 @@ impl std::io::Write for Length {
 
 fn cut(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
-}
-
-/// The words of a name: `apiKey`, `API_KEY` and `x-api-key` have an `api` and a `key`, in some case.
-fn words(name: &str) -> Vec<&str> {
-    let (mut words, mut begin, mut before) = (Vec::new(), 0, None::<char>);
-    let mut letters = name.char_indices().peekable();
-    while let Some((at, letter)) = letters.next() {
-        let after = letters.peek().map(|(_, after)| *after);
-        let begins = letter.is_uppercase()
-            && (before.is_some_and(|before| before.is_lowercase() || before.is_numeric())
-                || after.is_some_and(char::is_lowercase));
-        if begins || !letter.is_alphabetic() {
-            words.push(&name[begin..at]);
-            begin = if letter.is_alphabetic() { at } else { at + letter.len_utf8() };
-        }
-        before = Some(letter);
-    }
-    words.push(&name[begin..]);
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// Whether a name is what a glob stands for; `*` is anything.
@@ -257,6 +188,16 @@ mod tests {
             "pw",
             "db_pwd",
             "pass",
+            "APIkey",
+            "DBpassword",
+            "PASSWORDdb",
+            "pASSWORD",
+            "Api_kEy",
+            "to\u{212a}en",
+            "accesstoken",
+            "xapikey",
+            "private_keys",
+            "JWTs",
         ] {
             assert_eq!(redacted(&json!({secret: "hush"}), &[])[secret], REDACTED, "{secret}");
         }
@@ -303,6 +244,9 @@ mod tests {
         let kept = redacted(&headers, &[]);
         assert_eq!(kept["headers"][0]["value"], REDACTED);
         assert_eq!(kept["headers"][1]["value"], "*/*");
+        let headers = json!({"Name": "Cookie", "Value": "hush", "my_tokens": 77});
+        let kept = redacted(&headers, &["*tokens".into()]);
+        assert_eq!((&kept["Value"], &kept["my_tokens"]), (&json!(REDACTED), &json!(REDACTED)));
         let also = ["iban*".to_string(), "*_ssn".into(), "a*b*c".into()];
         let kept =
             redacted(&json!({"IBAN_number": 1, "my_SSN": "2", "axbxc": 3, "ssn_x": 4, "axcxb": 5}), &also);

@@ -13,7 +13,7 @@ use axum::response::IntoResponse;
 use bytes::{Bytes, BytesMut};
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, VARY};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
@@ -27,6 +27,9 @@ use crate::exec::Caller;
 use crate::finding::nearest;
 use crate::functions::{Answer, Context, Function};
 use crate::serve::gate::Stopped;
+
+/// The key of a call, said beside it.
+const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// `GET /v1`: every function with its definition, and the catalog's tools where the surface shows them.
 pub(super) async fn list(
@@ -83,7 +86,7 @@ pub(super) async fn run(
     let given = arguments(&shared, &asked, body).await?;
     let given = if given.is_null() { json!({}) } else { given };
     let name = shared.live.now().shelf(&caller).bound().canonical(&name).map_or(name.clone(), str::to_string);
-    let call = keyed(&asked.headers, json!({ "op": name, "args": given }));
+    let call = keyed(function, &asked.headers, json!({ "op": name, "args": given }))?;
     let context = shared.live.context(&caller);
     let answer = passing.call(&context, call).await?;
     Ok(traced(written(&answer, &asked.headers), &context))
@@ -113,13 +116,27 @@ pub(super) async fn call(
 }
 
 /// A call with the key that its `Idempotency-Key` says (draft-ietf-httpapi-idempotency-key-header), unless it says one itself.
-fn keyed(headers: &HeaderMap, mut call: Value) -> Value {
-    let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok());
-    if let (Some(key), Some(fields)) = (key, call.as_object_mut()) {
-        let text = key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key);
-        fields.entry("idempotency_key").or_insert_with(|| text.into());
+/// A key that would be overlooked is refused, since the call could run twice.
+fn keyed(function: &Function, headers: &HeaderMap, mut call: Value) -> Result<Value, Problem> {
+    let mut keys = headers.get_all(KEY).iter();
+    let Some(key) = keys.next().filter(|_| function.runs_tools()) else { return Ok(call) };
+    let refused =
+        |what: &str| Err(Problem::new(ProblemCode::ValidationError, format!("`Idempotency-Key` {what}")));
+    if !function.takes_a_key() {
+        return refused(
+            "is for `tool_exec` and tools by name; here each call has an `idempotency_key` of its own",
+        );
     }
-    call
+    let (Ok(key), None) = (key.to_str(), keys.next()) else {
+        return refused("is one text of ASCII characters");
+    };
+    let text = key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key);
+    if let Some(fields) = call.as_object_mut()
+        && fields.get("idempotency_key").is_none_or(Value::is_null)
+    {
+        fields.insert("idempotency_key".into(), text.into());
+    }
+    Ok(call)
 }
 
 /// The function that a request calls by its plain name; with GET where it runs nothing, so that a link does no harm. Calls
@@ -144,8 +161,7 @@ where
     let passing = shared.gate.enter(function)?;
     let arguments = match asked.method == Method::GET {
         true => super::query::arguments(function, asked.uri.query().unwrap_or_default()),
-        false if function.takes_a_key() => keyed(&asked.headers, arguments(shared, asked, body).await?),
-        false => arguments(shared, asked, body).await?,
+        false => keyed(function, &asked.headers, arguments(shared, asked, body).await?)?,
     };
     let context = shared.live.context(caller);
     let answer = passing.call(&context, arguments).await?;

@@ -191,7 +191,11 @@ impl ServerHandler for Door {
         }
         let at_hand = self.live.context(&caller);
         let shelf = Arc::clone(self.live.now().shelf(&caller));
-        tools::call(&at_hand, shelf.bound(), self.gate(&context), request).await.map(Into::into)
+        tokio::select! {
+            answer = tools::call(&at_hand, shelf.bound(), self.gate(&context), request) => answer.map(Into::into),
+            // Nobody waits for it; what changes something goes on by itself.
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
+        }
     }
 
     async fn list_resources(

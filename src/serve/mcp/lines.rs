@@ -43,7 +43,7 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Reads and writes lines; `ended` turns true at the end of input.
+    /// Reads and writes lines; `ended` turns true at the end of input, or before, when no more is to be read.
     pub(super) fn new(read: R, write: W, ended: watch::Sender<bool>) -> Self {
         let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(MAX_LINE);
         Self { lines, in_flight: Arc::default(), has_begun: false, ended, until: None }
@@ -114,9 +114,14 @@ where
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        let mut told = self.ended.subscribe();
         while self.until.is_none() {
             self.in_flight.wait(Requests::has_room).await;
-            match self.lines.receive().await {
+            let received = tokio::select! {
+                received = self.lines.receive() => received,
+                _ = told.wait_for(|ended| *ended) => None,
+            };
+            match received {
                 Some(message) if self.accepts(&message) => return Some(message),
                 Some(_) => {}
                 None => {

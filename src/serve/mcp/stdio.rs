@@ -48,13 +48,11 @@ where
         }
         Err(problem) => return Err(io::Error::other(problem.to_string())),
     };
-    let cancel = session.cancellation_token();
     let mut session = std::pin::pin!(session.waiting());
     let done = tokio::select! {
         done = &mut session => done,
         () = &mut stop => {
             end.send_replace(true);
-            cancel.cancel();
             session.await
         }
     };

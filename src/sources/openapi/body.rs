@@ -152,7 +152,7 @@ impl<'d> Importer<'_, 'd> {
                     pointer: pointer.clone(),
                     writing: encoding
                         .and_then(|encoding| encoding.get(name)?.as_object())
-                        .map_or_else(Writing::default, |told| self.written(told, &property.schema.value)),
+                        .map_or_else(Writing::default, |told| self.encoded(told, &property.schema.value)),
                 };
                 plain.properties.iter().map(argument).collect()
             }

@@ -222,7 +222,8 @@ fn sent_path(path: &str) -> String {
 
 /// The path with how its variables are written (OpenAPI, "Style Values"), in the signs that RFC 6570 has for that.
 fn written_path(path: String, parameters: &[Parameter<'_>]) -> String {
-    let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    let is_plain = |name: &str| !name.starts_with('.') && name.bytes().all(is_sign);
     let in_path = parameters.iter().filter(|parameter| parameter.place == "path" && is_plain(parameter.name));
     in_path.fold(path, |path, Parameter { name, value, .. }| {
         let sign = match value.get("style").and_then(Value::as_str) {
@@ -231,7 +232,7 @@ fn written_path(path: String, parameters: &[Parameter<'_>]) -> String {
             _ => "",
         };
         let kind = value.get("schema").and_then(|schema| schema.get("type")?.as_str());
-        let has_parts = matches!(kind, Some("array" | "object"));
+        let has_parts = !matches!(kind, Some("string" | "integer" | "number" | "boolean"));
         let star = if has_parts && is_true(value.get("explode")) { "*" } else { "" };
         match (sign, star) {
             ("", "") => path,

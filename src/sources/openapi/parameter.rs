@@ -179,15 +179,25 @@ impl<'d> Importer<'_, 'd> {
         self.written(value, schema)
     }
 
-    /// The same for what OpenAPI 3 says with `style`, `explode` and `contentType`.
-    pub(super) fn written(&self, value: &Map<String, Value>, schema: &Value) -> Writing {
+    /// The same for a field of a form, of which a document need not say anything.
+    pub(super) fn encoded(&self, value: &Map<String, Value>, schema: &Value) -> Writing {
+        let is_json =
+            value.get("contentType").and_then(Value::as_str).is_some_and(|kind| kind.contains("json"));
+        match value.contains_key("style") || value.contains_key("explode") {
+            true => self.written(value, schema),
+            false if is_json => Writing { style: Some(Style::Json), explode: None },
+            false => Writing::default(),
+        }
+    }
+
+    /// The same for what OpenAPI 3 says with `style` and `explode`.
+    fn written(&self, value: &Map<String, Value>, schema: &Value) -> Writing {
         let writing = |style, explode| Writing { style: Some(style), explode };
         let word = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
         let explode = value.get("explode").and_then(Value::as_bool);
         let may_be_map =
             ["properties", "additionalProperties", "$ref"].iter().any(|key| schema.get(key).is_some());
         match word("style") {
-            "" if word("contentType").contains("json") => writing(Style::Json, None),
             "spaceDelimited" => writing(Style::SpaceDelimited, explode),
             "pipeDelimited" => writing(Style::PipeDelimited, explode),
             "deepObject" => writing(Style::DeepObject, None),

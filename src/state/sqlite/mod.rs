@@ -147,12 +147,12 @@ impl State for Sqlite {
 
     fn failures<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32> {
         let (session, fingerprint) = (session.clone(), fingerprint.to_string());
-        self.ask(Use::Read, move |db| sessions::failures(db, &session, &fingerprint, now()))
+        self.try_ask(Use::Read, move |db| sessions::failures(db, &session, &fingerprint, now()))
     }
 
     fn clear<'a>(&'a self, session: &'a Session, beginning: &'a str) -> Pending<'a, ()> {
         let (session, beginning) = (session.clone(), beginning.to_string());
-        self.ask(Use::Write, move |db| sessions::clear(db, &session, &beginning))
+        self.try_ask(Use::Write, move |db| sessions::clear(db, &session, &beginning))
     }
 
     fn has_failed(&self, session: &Session) -> bool {

@@ -241,6 +241,13 @@ fn a_header_says_the_key_too() {
     let call = json!({"op": "create_task", "args": {"title": "Buy nails"}});
     let again = post("/v1/tool_exec", "k-1", call);
     assert_eq!((&again["result"], &again["meta"]["replayed"]), (&first["result"], &json!(true)), "{again}");
+    let call = json!({"op": "create_task", "args": {"title": "Buy nails"}, "idempotency_key": null});
+    assert_eq!(post("/v1/tool_exec", "k-1", call)["meta"]["replayed"], true);
+    // A key that would be overlooked is refused.
+    let odd = post("/v1/tools/create_task", "schl\u{fc}ssel", json!({"title": "Buy nails"}));
+    assert_eq!(code(&odd), "VALIDATION_ERROR", "{odd}");
+    let several = post("/v1/tool_batch", "k-3", json!({"calls": [self::call("k-4")]}));
+    assert_eq!((code(&several), slow.count()), ("VALIDATION_ERROR".into(), 1), "{several}");
     let own = post("/v1/tool_exec", "k-1", self::call("k-2"));
     assert_eq!((own["meta"]["replayed"].clone(), slow.count()), (Value::Null, 2), "{own}");
 }
@@ -260,6 +267,23 @@ fn a_change_that_was_answered_is_in_the_trace_of_a_server_that_is_killed() {
     let db = rusqlite::Connection::open(folder.path().join("state.db")).unwrap();
     let told: i64 = db.query_row("SELECT count(*) FROM tool_executions", [], |row| row.get(0)).unwrap();
     assert_eq!(told, 5);
+}
+
+#[test]
+fn a_change_whose_trace_cannot_be_written_says_so() {
+    let slow = Slow::start(Duration::from_millis(1_500));
+    let config = format!("{}\n[state]\nat = \"state.db\"\n", slow.config());
+    let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", &config)]);
+    let server = Server::start(fixture::text(folder.path()), &[], &[]);
+    let call = json!({"op": "create_task", "args": {"title": "Buy nails"}});
+    let url = server.url("/v1/tool_exec");
+    let asking = std::thread::spawn(move || client().post(url).body(call.to_string()).send().unwrap().text());
+    slow.wait_for(1);
+    let other = rusqlite::Connection::open(folder.path().join("state.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE;").unwrap();
+    let answer: Value = serde_json::from_str(&asking.join().unwrap().unwrap()).unwrap();
+    assert_eq!(answer["ok"], true, "{answer}");
+    assert!(answer["meta"]["warnings"].to_string().contains("may be missing from the trace"), "{answer}");
 }
 
 #[test]

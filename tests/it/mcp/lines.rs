@@ -170,3 +170,50 @@ fn both_wires_are_spoken_and_each_in_its_own_words() {
     process.request(3, "tools/list", json!({}));
     assert!(process.answer(3)["result"].get("resultType").is_none());
 }
+
+/// A catalog with one tool, which a shell runs.
+#[cfg(unix)]
+fn shell(script: &str) -> tempfile::TempDir {
+    let tools = json!([{"name": "run", "description": "Runs.", "effect": "read", "parameters": {"type": "object"},
+        "backend": {"type": "command", "argv": ["sh", "-c", script]}}]);
+    fixture::folder(&[("tools.json", &tools.to_string())])
+}
+
+#[test]
+#[cfg(unix)]
+fn a_program_that_is_told_to_stop_answers_what_it_was_asked() {
+    let folder = shell("sleep 3; echo done");
+    let mut process = Process::start(fixture::text(folder.path()));
+    process.handshake();
+    process.request(2, "tools/call", json!({"name": "run", "arguments": {}}));
+    process.request(3, "ping", json!({}));
+    process.answer(3);
+    let id = process.child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    let answer = process.answer(2);
+    assert!(answer["result"].to_string().contains("done"), "{answer}");
+    assert_eq!(process.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_call_that_is_cancelled_is_ended() {
+    let folder = shell("echo begun > begun; sleep 3; echo ended > ended");
+    let mut process = Process::start(fixture::text(folder.path()));
+    process.handshake();
+    process.request(2, "tools/call", json!({"name": "run", "arguments": {}}));
+    let begun = folder.path().join("begun");
+    let start = std::time::Instant::now();
+    while !begun.exists() {
+        assert!(start.elapsed() < Duration::from_secs(20), "it was not begun");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    process.write(
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})
+            .to_string(),
+    );
+    std::thread::sleep(Duration::from_secs(5));
+    assert!(!folder.path().join("ended").exists());
+    process.request(3, "ping", json!({}));
+    assert_eq!(process.answer(3)["result"], json!({}));
+}

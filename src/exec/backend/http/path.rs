@@ -182,6 +182,9 @@ fn check(
             value if expression.operator() == Some('+') && climbs(value) => {
                 return unfit("is part of the path, so no step of it can be only dots");
             }
+            value if parts(value).any(|part| part.as_str().is_some_and(|text| text.trim().is_empty())) => {
+                return unfit("is part of the path, so none of its values can be empty");
+            }
             Value::Array(items) if items.is_empty() || !items.iter().all(is_scalar) => {
                 return unfit("is part of the path, so it can only be a list of plain values");
             }
@@ -212,6 +215,12 @@ fn climbs(value: &Value) -> bool {
         Value::Object(fields) => fields.iter().any(|(name, value)| text_climbs(name) || climbs(value)),
         value => text_climbs(&plain(value)),
     }
+}
+
+/// The values in a list or an object.
+fn parts(value: &Value) -> impl Iterator<Item = &Value> {
+    let items = value.as_array().into_iter().flatten();
+    items.chain(value.as_object().into_iter().flat_map(Map::values))
 }
 
 fn is_scalar(value: &Value) -> bool {
@@ -283,6 +292,10 @@ mod tests {
             [json!({}), json!({"id": null}), json!({"id": ""}), json!({"id": " "}), json!({"id": []})]
         {
             assert!(expand("/tasks/{id}", value.clone()).is_err(), "{value}");
+        }
+        for value in [json!([""]), json!(["a", " "]), json!({"a": ""})] {
+            assert!(expand("/tasks/{id}", json!({"id": value})).is_err(), "{value}");
+            assert!(expand("/tasks{/id*}", json!({"id": value})).is_err(), "{value}");
         }
         for value in ["..", "."] {
             assert!(expand("/tasks/{id}", json!({"id": value})).is_err(), "{value}");

@@ -29,6 +29,7 @@ fn fields_of_a_form_are_written_as_the_document_says() {
         "a": { "style": "deepObject", "explode": true },
         "b": { "style": "form", "explode": false },
         "c": { "contentType": "application/json" },
+        "d": { "headers": {} },
     });
     let form = json!({ "application/x-www-form-urlencoded": { "schema": fields, "encoding": encoding } });
     let expect = json!({

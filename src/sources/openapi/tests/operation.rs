@@ -117,6 +117,7 @@ fn variables_of_the_path_are_written_as_the_document_says() {
     check(json!({ "schema": list }), "/a/{id}/b");
     check(json!({ "schema": list, "explode": true }), "/a/{id*}/b");
     check(json!({ "schema": { "type": "string" }, "explode": true }), "/a/{id}/b");
+    check(json!({ "schema": { "type": ["array", "null"] }, "explode": true }), "/a/{id*}/b");
     check(json!({ "schema": list, "style": "label" }), "/a/{.id}/b");
     check(json!({ "schema": list, "style": "matrix", "explode": true }), "/a/{;id*}/b");
 }
