@@ -76,10 +76,15 @@ impl Process {
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
-    /// Asks the program to stop; how it ends.
-    pub fn terminate(mut self) -> Option<i32> {
+    /// Asks the program to stop.
+    fn stop(&self) {
         let id = self.child.id().to_string();
         assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    }
+
+    /// Asks the program to stop; how it ends.
+    pub fn terminate(mut self) -> Option<i32> {
+        self.stop();
         self.child.wait().unwrap().code()
     }
 }
@@ -188,8 +193,7 @@ fn a_program_that_is_told_to_stop_answers_what_it_was_asked() {
     process.request(2, "tools/call", json!({"name": "run", "arguments": {}}));
     process.request(3, "ping", json!({}));
     process.answer(3);
-    let id = process.child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    process.stop();
     let answer = process.answer(2);
     assert!(answer["result"].to_string().contains("done"), "{answer}");
     assert_eq!(process.child.wait().unwrap().code(), Some(0));
