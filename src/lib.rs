@@ -32,4 +32,5 @@ pub mod sources; // bytes in, raw tools out
 pub mod state; // what outlives a call: keys, approvals, sessions, traces
 pub mod tokens; // token counts, offline
 pub mod tool; // the nouns of one tool
+pub mod trust; // folders that the operator has trusted
 pub mod watch; // when what a catalog is made of changes

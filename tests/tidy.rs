@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 /// The layers of ARCHITECTURE.md. A module imports from lower numbers only, never sideways.
-const LAYERS: [(&str, u8); 20] = [
+const LAYERS: [(&str, u8); 21] = [
     ("tool", 0),
     ("finding", 0),
     ("tokens", 0),
@@ -15,6 +15,7 @@ const LAYERS: [(&str, u8); 20] = [
     ("sources", 2),
     ("model", 2),
     ("catalog", 3),
+    ("trust", 3),
     ("provider", 4),
     ("render", 4),
     ("search", 4),

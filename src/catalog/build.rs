@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::short::Cap;
+use super::trust::Said;
 use super::{
     Catalog, Tool, docstring, lint, names, op, policy, profile, registry, sample, schema, short, tree,
+    trust,
 };
 use crate::config::{Facts, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};
@@ -48,11 +50,14 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn tool(&self, raw: RawTool, name: String) -> (Tool, Vec<Finding>) {
+    fn tool(&self, mut raw: RawTool, name: String) -> (Tool, Vec<Finding>) {
         let mut findings = Vec::new();
-        let RawTool { mut definition, server, place, body, parameters } = raw;
         let config = &self.workspace.config;
-        self.overlay(&mut definition, &name, &place, server.as_deref());
+        let mut definition = std::mem::take(&mut raw.definition);
+        let doubt = trust::settle_effect(&mut definition, &raw, self.workspace);
+        let said = self.overlay(&mut definition, &name, &raw.place, raw.server.as_deref());
+        let (withheld, untrusted) = trust::withhold(&mut definition, said, &raw, self.workspace.is_found);
+        let RawTool { server, place, body, parameters, .. } = raw;
         if definition.category.is_empty() {
             definition.category.extend(CategoryPath::parse(NO_CATEGORY));
         }
@@ -73,6 +78,7 @@ impl Context<'_> {
             let at = finding.place.clone().unwrap_or_else(at);
             findings.push(finding.at(at).tool(&name));
         };
+        doubt.into_iter().filter(|_| !said.effect).chain(untrusted).for_each(&mut report);
         let parameters = schema::check(&definition, &parts.arguments, &schema_place, &mut report);
         let without_arguments =
             schema::tells(parameters.schema(), &parts.arguments).then_some(parts.without_arguments);
@@ -130,6 +136,7 @@ impl Context<'_> {
             place,
             definition,
             name,
+            withheld,
         };
         (tool, findings)
     }
@@ -140,7 +147,8 @@ impl Context<'_> {
         name: &str,
         place: &Place,
         server: Option<&str>,
-    ) {
+    ) -> Said {
+        let mut said = Said::default();
         for (overlay, used) in self.workspace.overlays.iter().zip(self.used) {
             let facts = Facts {
                 name: &definition.name,
@@ -154,8 +162,11 @@ impl Context<'_> {
             if let Some(captures) = overlay.tools.matches(&facts) {
                 used.store(true, Ordering::Relaxed);
                 overlay.apply(&captures, definition);
+                said.backend |= overlay.set.backend.is_some();
+                said.effect |= overlay.set.effect.is_some();
             }
         }
+        said
     }
 }
 
@@ -168,6 +179,7 @@ fn field_of(code: Code) -> Option<&'static str> {
         Code::ShortTooLong => Some("short_description"),
         Code::OpInvalid => Some("op"),
         Code::CallUnderivable => Some("parameters"),
+        Code::BackendUntrusted => Some("backend"),
         _ => None,
     }
 }

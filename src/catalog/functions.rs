@@ -1,11 +1,11 @@
 //! Our own functions, defined in the native format like any tool, and built like any tool.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use super::{Catalog, build};
-use crate::config::Workspace;
+use crate::config::{Trust, Workspace};
 use crate::finding::{Document, Finding, Format, Limits, Place, Reader};
-use crate::sources::RawTool;
+use crate::sources::{Origin, RawTool};
 use crate::tool::Definition;
 
 /// Each function, in the order in which lists show them.
@@ -35,11 +35,13 @@ pub fn functions() -> &'static Catalog {
 
 fn define(findings: &mut Vec<Finding>) -> Catalog {
     let reader = Reader::<Definition>::compile();
+    let origin = Arc::new(Origin { trust: Trust::Run, ..Origin::default() });
     let mut tool = |(file, text): (&str, &str)| {
         let document = Document::parse(file, text.into(), Format::Json, &Limits::default()).ok()?;
         let place = Place::new(file, "");
         let definition = reader.read(&document.value, &place, findings)?;
-        Some(RawTool { definition, server: None, body: String::new(), place, parameters: None })
+        let origin = Arc::clone(&origin);
+        Some(RawTool { definition, server: None, body: String::new(), place, parameters: None, origin })
     };
     let raw: Vec<RawTool> = WRITTEN.into_iter().filter_map(&mut tool).collect();
     build::build(Workspace::default(), raw, findings)

@@ -1,7 +1,8 @@
 //! Raw tools in, one checked catalog out; immutable once built.
 //!
 //! 1. [`names`] makes canonical names unique: tools of several servers that share one are qualified.
-//! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied, text is cleaned, docstrings are
+//! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied, what the operator does not trust is
+//!    taken from it ([`trust`]), text is cleaned, docstrings are
 //!    taken apart ([`docstring`]), what is missing is derived ([`short`], [`policy`], [`op`], [`sample`]), and its
 //!    schema is repaired and compiled once ([`schema`]).
 //! 3. [`names`] maps safe names, and settles ops and aliases between tools.
@@ -26,6 +27,7 @@ mod sample;
 mod schema;
 mod short;
 mod tree;
+mod trust;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -81,8 +83,11 @@ pub struct Tool {
     pub parameters: Parameters,
     /// Arguments of a complete, valid call, unless none could be made.
     pub call: Option<serde_json::Map<String, serde_json::Value>>,
-    /// As its author wrote it, overlays applied.
+    /// As its author wrote it, overlays applied, without a program that it may not name.
     pub definition: Definition,
+    /// What the operator has to write before the program is run that its definition names; none when nothing was taken
+    /// from it.
+    pub withheld: Option<String>,
     /// The server it belongs to.
     pub server: Option<String>,
     /// Where it is written, the file relative to the catalog.

@@ -46,6 +46,7 @@ impl Tool {
             parameters: Parameters::withheld(REASON),
             call: None,
             definition,
+            withheld: None,
             server: self.server.clone(),
             place: Place::default(),
         }

@@ -10,7 +10,8 @@ fn tool(name: &str, categories: &[&str], tags: &[&str]) -> RawTool {
     let category = categories.iter().filter_map(|path| CategoryPath::parse(path)).collect();
     let tags = tags.iter().map(ToString::to_string).collect();
     let definition = Definition { name: name.into(), category, tags, ..Definition::default() };
-    RawTool { definition, server: None, body: String::new(), place: Place::default(), parameters: None }
+    let (place, origin) = (Place::default(), Default::default());
+    RawTool { definition, server: None, body: String::new(), place, parameters: None, origin }
 }
 
 fn catalog(categories: Vec<Category>) -> (Catalog, Vec<Finding>) {

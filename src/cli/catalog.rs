@@ -2,22 +2,29 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::{Failure, note};
+use super::{Failure, note, trust};
 use crate::catalog::{self, Checked};
-use crate::config::{self, Deferred, Listed, ServeSurface, Surface};
-use crate::finding::{Finding, Severity, text_report};
+use crate::config::{self, Deferred, Listed, ServeSurface, Surface, Workspace};
+use crate::finding::{Code, Finding, Place, Severity, text_report};
 use crate::provider::Provider;
 use crate::sources::mcp::{Environment, contact};
+use crate::watch::Admission;
+
+/// How a toolcrib.toml that was merely found is made to count.
+const HELP: &str = "name it with `--catalog .`, or trust it with `toolcrib trust .`";
 
 /// Which catalog, and which part of it.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct CatalogArgs {
-    /// A toolcrib.toml, a folder, or one file of definitions in any known format.
-    #[arg(long, short, global = true, value_name = "PATH", default_value = ".")]
-    pub(super) catalog: PathBuf,
+    /// A toolcrib.toml, a folder, or one file of definitions in any known format. Without it the working folder, whose
+    /// toolcrib.toml is then read as with --offline unless `toolcrib trust` has trusted it.
+    #[arg(long, short, global = true, value_name = "PATH")]
+    catalog: Option<PathBuf>,
     /// Contact no live servers of the catalog and no models, and run no commands; tools of live servers count as input
     /// that is missing.
     #[arg(long, global = true)]
@@ -27,24 +34,66 @@ pub(super) struct CatalogArgs {
 impl CatalogArgs {
     /// The path of the catalog; one that does not exist is a wrong command line.
     pub(super) fn path(&self) -> Result<&Path, Failure> {
-        if self.catalog.exists() {
-            Ok(&self.catalog)
+        let path = self.named_or_here();
+        if path.exists() {
+            Ok(path)
         } else {
-            Err(Failure::Usage(format!("there is no catalog at {}", self.catalog.display())))
+            Err(Failure::Usage(format!("there is no catalog at {}", path.display())))
         }
+    }
+
+    fn named_or_here(&self) -> &Path {
+        self.catalog.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// The configuration. One that was merely found says so, and does nothing.
+    pub(super) fn workspace(&self) -> Result<Workspace, Failure> {
+        let mut workspace = config::read(self.path()?);
+        self.admit(&mut workspace);
+        Ok(workspace)
+    }
+
+    fn admit(&self, workspace: &mut Workspace) {
+        static TOLD: Once = Once::new();
+        let is_found = self.catalog.is_none() && workspace.document.is_some();
+        let Some(why) = is_found.then(|| trust::admit(workspace).err()).flatten() else { return };
+        workspace.disarm(HELP);
+        TOLD.call_once(|| {
+            note(format!("toolcrib.toml was merely found here, and is read as with --offline: {why}; {HELP}"));
+        });
+    }
+
+    /// What each configuration of a catalog that is followed passes.
+    pub(super) fn admission(&self) -> Admission {
+        let (args, was_trusted) = (self.clone(), AtomicBool::new(false));
+        Admission::new(move |workspace| {
+            args.admit(workspace);
+            if !workspace.is_found {
+                was_trusted.store(true, Ordering::Relaxed);
+            } else if was_trusted.load(Ordering::Relaxed) {
+                let message = "what this folder runs has changed since it was trusted";
+                let finding = Finding::new(Code::ConfigInvalid, message).help("look at it, and `toolcrib trust` it again");
+                workspace.findings.push(finding.at(Place::new("toolcrib.toml", "")));
+            }
+        })
+    }
+
+    /// The file whose changes count beside those of the catalog: what is trusted.
+    pub(super) fn also(&self) -> Option<PathBuf> {
+        self.catalog.is_none().then(trust::store).flatten()
     }
 
     /// The folder that the paths of its configuration are relative to.
     pub(super) fn folder(&self) -> PathBuf {
-        let folder = if self.catalog.is_dir() { Some(self.catalog.as_path()) } else { self.catalog.parent() };
+        let path = self.named_or_here();
+        let folder = if path.is_dir() { Some(path) } else { path.parent() };
         folder.map(Path::to_path_buf).unwrap_or_default()
     }
 
     /// Opens the catalog.
     pub(super) fn open(&self) -> Result<Checked, Failure> {
-        let path = self.path()?;
+        let workspace = self.workspace()?;
         let progress = super::progress::Spinner::start("reading the catalog");
-        let workspace = config::read(path);
         let listings = self.environment().map(|environment| contact(&workspace, &environment));
         let checked = catalog::open_with(workspace, &listings.unwrap_or_default());
         progress.finish();
@@ -53,8 +102,7 @@ impl CatalogArgs {
 
     /// A path that the configuration names, which is relative to it.
     pub(super) fn beside(&self, path: &Path) -> PathBuf {
-        let root = if self.catalog.is_dir() { Some(self.catalog.as_path()) } else { self.catalog.parent() };
-        root.map_or_else(|| path.to_path_buf(), |root| root.join(path))
+        self.folder().join(path)
     }
 
     /// The variables for live servers, if they may be contacted.

@@ -55,6 +55,14 @@ impl Import {
             self.out.display(),
             counted(catalog.tools.len() - edited.len(), "definition")
         ));
+        let withheld = catalog.tools.iter().filter(|tool| tool.withheld.is_some()).count();
+        if withheld > 0 {
+            note(format!(
+                "{} named a program as its backend, which is left out: a definition that is trusted later would run it; \
+                 write the backend yourself",
+                counted(withheld, "definition")
+            ));
+        }
         if !edited.is_empty() {
             let shown = edited.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
             let message = format!(

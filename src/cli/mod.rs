@@ -27,6 +27,7 @@ mod signals;
 mod state;
 mod tokens;
 mod trace;
+mod trust;
 mod watch;
 
 use std::process::ExitCode;
@@ -76,6 +77,7 @@ enum Command {
     Serve(serve::Serve),
     Trace(trace::Trace),
     Approvals(approvals::Approvals),
+    Trust(trust::Trust),
     Import(import::Import),
     Schema(schema::Schema),
     Completions(completions::Completions),
@@ -117,6 +119,7 @@ pub fn run() -> ExitCode {
         Command::Serve(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Approvals(command) => command.run(),
+        Command::Trust(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run::<Arguments>(),

@@ -92,8 +92,9 @@ enum LogFormat {
 impl Serve {
     pub(super) fn run(self) -> Outcome {
         self.start_log()?;
-        let environment = self.catalog.environment();
-        let options = Options { poll: self.poll, environment, ..Options::default() };
+        let (environment, admission) = (self.catalog.environment(), self.catalog.admission());
+        let also = self.catalog.also().into_iter().collect();
+        let options = Options { poll: self.poll, also, environment, admission };
         let mut follow = Follow::start(self.catalog.path()?, options);
         let progress = super::progress::Spinner::start("reading the catalog");
         let Some(first) = follow.next() else { return Ok(()) };
@@ -104,6 +105,11 @@ impl Serve {
         refuse_broken_configuration(&checked)?;
         let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);
         let configured = checked.catalog.config.serve.clone();
+        if !self.stdio && !configured.tokens.is_empty() && self.catalog.workspace()?.is_found {
+            let message = "toolcrib.toml was merely found, and names tokens, which are in the environment; name it with \
+                           `--catalog .`, or trust it with `toolcrib trust .`";
+            return Err(Failure::Usage(message.into()));
+        }
         let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
         let address = if self.stdio { None } else { Some(self.address(&configured, &tokens)?) };
         let shown = Shown {

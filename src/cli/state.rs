@@ -35,7 +35,7 @@ impl StateArgs {
     pub(super) fn open_existing(&self, args: &CatalogArgs) -> Result<Arc<dyn State>, Failure> {
         let (at, root) = match &self.state {
             Some(at) => (Some(at.clone()), Path::new("").to_path_buf()),
-            None => (config::read(args.path()?).config.state.at, args.folder()),
+            None => (args.workspace()?.config.state.at, args.folder()),
         };
         let Some(at) = at else {
             return Err(Failure::Usage(

@@ -21,7 +21,9 @@ pub(super) trait Rerun {
 /// Runs a command now and after each change. A change that breaks something is reported, and what was made before
 /// it stays.
 pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> Outcome {
-    let options = Options { also: command.also(), environment: catalog.environment(), ..Options::default() };
+    let also = command.also().into_iter().chain(catalog.also()).collect();
+    let (environment, admission) = (catalog.environment(), catalog.admission());
+    let options = Options { also, environment, admission, ..Options::default() };
     let follow = Follow::start(catalog.path()?, options);
     stop_on_signal(follow.stopper())?;
     for (index, change) in follow.enumerate() {

@@ -1,5 +1,6 @@
 //! How calls are run: how far they may go, what has to be read before, how large a result may be.
 
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,21 @@ pub struct Exec {
     /// How long a call waits for a person before it is forgotten.
     #[schemars(range(min = 1))]
     pub approval_minutes: u64,
+    /// Whether a read effect counts that an untrusted source claims, by the `server` of its `[[source]]`; `"*"` is all others.
+    pub trust_hints: IndexMap<String, TrustHints>,
+}
+
+/// Whether a read effect counts that a definition, a live server or an HTTP method claims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TrustHints {
+    /// Unless the name or the request of the tool writes or deletes; then the stricter reading counts.
+    #[default]
+    Checked,
+    /// Always.
+    Always,
+    /// Never; the name of the tool decides.
+    Never,
 }
 
 /// Which calls need that their tool's doc was read.
@@ -52,7 +68,20 @@ impl Default for Exec {
             call_seconds: 30,
             batch_seconds: 60,
             approval_minutes: 60,
+            trust_hints: IndexMap::new(),
         }
+    }
+}
+
+impl Exec {
+    /// How far a read effect is believed of a tool that says to belong to the server `claimed`, from a source that the
+    /// operator calls `named`. Only the operator's own name gives more than the default.
+    pub fn trust_hints(&self, named: Option<&str>, claimed: Option<&str>) -> TrustHints {
+        let of = |name: Option<&str>| name.and_then(|name| self.trust_hints.get(name)).copied();
+        if of(claimed) == Some(TrustHints::Never) {
+            return TrustHints::Never;
+        }
+        of(named).or_else(|| of(Some("*"))).unwrap_or_default()
     }
 }
 

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::tool::{DescriptionMode, Effect};
 
 pub use eval::{Eval, Thresholds};
-pub use exec::{Exec, RequireDoc};
+pub use exec::{Exec, RequireDoc, TrustHints};
 pub use overlay::Overlay;
 pub use payload::{Deferred, Payload, Repair, SearchBy, Surface};
 pub use preset::preset_names;
@@ -114,6 +114,26 @@ pub struct Source {
     pub server: Option<String>,
     /// The category of tools that have none.
     pub category: Option<String>,
+    /// Whether its definitions may name programs and environment variables: `run`, or `read` when absent.
+    #[serde(skip_serializing_if = "Trust::is_read")]
+    pub trust: Trust,
+}
+
+/// How far the operator trusts the definitions of a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    /// They are documented. Programs that they name are not run, and a read effect is a claim.
+    #[default]
+    Read,
+    /// They count as if the operator had written them.
+    Run,
+}
+
+impl Trust {
+    fn is_read(&self) -> bool {
+        *self == Trust::Read
+    }
 }
 
 /// What is said of a category.

@@ -1,9 +1,9 @@
 //! Finding and reading the configuration that a `--catalog` path means.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::preset::{preset, preset_names};
-use super::{Config, Overlay, Selectors, Source};
+use super::{Config, Overlay, Selectors, Source, Trust};
 use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join};
 
 /// The name of the configuration file.
@@ -24,6 +24,34 @@ pub struct Workspace {
     pub document: Option<Document>,
     /// What is wrong with the configuration.
     pub findings: Vec<Finding>,
+    /// Whether the configuration was merely found, and nobody has said that it counts. Nothing that it names is run.
+    pub is_found: bool,
+}
+
+impl Workspace {
+    /// Takes away what a configuration that was merely found must not do: name programs, servers, models, variables
+    /// and places to write to. `help` says how the operator makes it count.
+    pub fn disarm(&mut self, help: &str) {
+        self.is_found = true;
+        let config = &mut self.config;
+        for (index, source) in config.sources.iter_mut().enumerate() {
+            if source.mcp.take().is_some() {
+                let finding = Finding::new(Code::SourceUnreachable, "this live server was not contacted").help(help);
+                self.findings.push(finding.at(Place::new(FILE_NAME, format!("/source/{index}/mcp"))));
+            }
+        }
+        config.servers.clear();
+        config.repair = None;
+        config.search.llm = None;
+        config.search.semantic = None;
+        config.state.at.take_if(|at| !is_plain_file(at));
+    }
+}
+
+/// Whether a place for state is a file below the folder, and says nothing of addresses or variables.
+fn is_plain_file(at: &str) -> bool {
+    let is_below = || Path::new(at).components().all(|part| matches!(part, Component::Normal(_)));
+    !at.contains("://") && !at.contains("${") && is_below()
 }
 
 /// Reads the configuration that `catalog` means: a `toolcrib.toml`, a folder that may hold one, or a single
@@ -94,6 +122,10 @@ fn check_sources(workspace: &mut Workspace) {
     };
     for (index, source) in workspace.config.sources.iter().enumerate() {
         match &source.mcp {
+            Some(_) if source.trust == Trust::Run => invalid(
+                "what a live server lists is never trusted to name programs; `[exec.trust_hints]` is for its effects",
+                format!("/source/{index}/trust"),
+            ),
             None if source.path.is_empty() => {
                 invalid("a source has a `path`, or a server under `mcp`", format!("/source/{index}"));
             }

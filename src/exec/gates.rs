@@ -116,11 +116,15 @@ pub(super) fn unavailable(problem: &str) -> Failure {
 
 /// The call is right; whoever asked has to run it.
 pub(super) fn left_to_caller(tool: &Tool, arguments: &Value) -> Failure {
-    let mut failure = Failure::new(
-        ErrorCode::NoBackend,
-        format!("the call is valid, but `{}` cannot be run here: nothing says what runs it", tool.op),
-        "run `call` yourself if you have this tool, by its name; sending it here again changes nothing",
-    );
+    let (why, next) = match &tool.withheld {
+        Some(next) => ("the program that its definition names is not trusted", next.as_str()),
+        None => (
+            "nothing says what runs it",
+            "run `call` yourself if you have this tool, by its name; sending it here again changes nothing",
+        ),
+    };
+    let message = format!("the call is valid, but `{}` cannot be run here: {why}", tool.op);
+    let mut failure = Failure::new(ErrorCode::NoBackend, message, next);
     failure.call = Some(json!({ "tool": tool.name, "arguments": arguments }));
     failure
 }

@@ -4,6 +4,7 @@
 //! server and category it is in.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -130,6 +131,7 @@ impl Walk<'_> {
             place,
             body: format!("{pointer}{}", shape.body()),
             parameters: parameters.map(|path| format!("{pointer}{path}")),
+            origin: Arc::default(),
         });
     }
 

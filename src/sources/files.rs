@@ -1,11 +1,11 @@
 //! The files that hold definitions, in a fixed order.
 
-use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
+use indexmap::IndexMap;
 use walkdir::WalkDir;
 
-use crate::config::{Selector, Source, Workspace};
+use crate::config::{Selector, Source, Trust, Workspace};
 use crate::finding::{Code, Finding, Format, Place};
 
 /// One file to read.
@@ -18,11 +18,14 @@ pub(super) struct File<'a> {
     pub(super) index: usize,
     /// Whether the user named this very file; one that was merely found in a folder may be something else.
     pub(super) named: bool,
+    /// How far its definitions are trusted: as the source says, unless the file lies elsewhere.
+    pub(super) trust: Trust,
 }
 
 /// Lists the files of all sources; without any source, those below the workspace.
 pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) -> Vec<File<'a>> {
-    static WHOLE: Source = Source { path: String::new(), mcp: None, server: None, category: None };
+    static WHOLE: Source =
+        Source { path: String::new(), mcp: None, server: None, category: None, trust: Trust::Read };
     let sources = &workspace.config.sources;
     let sources: Vec<(usize, &Source)> =
         if sources.is_empty() { vec![(0, &WHOLE)] } else { of_files(workspace).collect() };
@@ -30,14 +33,39 @@ pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) ->
     for (index, source) in sources {
         let before = files.len();
         of_source(workspace, source, index, &mut files);
+        keep_within(workspace, source, &mut files[before..], findings);
         if files.len() == before {
             findings.push(nothing_in(workspace, source, index));
         }
     }
-    // However a file is reached, it is read once.
-    let mut seen = HashSet::new();
-    files.retain(|file| seen.insert(file.path.canonicalize().unwrap_or_else(|_| file.path.clone())));
-    files
+    once(files, findings)
+}
+
+/// However a file is reached, it is read once, with the least trust of the sources that reach it.
+fn once<'a>(files: Vec<File<'a>>, findings: &mut Vec<Finding>) -> Vec<File<'a>> {
+    let mut known: IndexMap<PathBuf, File<'a>> = IndexMap::with_capacity(files.len());
+    for file in files {
+        let real = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
+        match known.get_mut(&real) {
+            Some(first) if first.trust != file.trust => {
+                first.trust = Trust::Read;
+                let why = "another [[source]] without `trust = \"run\"` reaches this file too";
+                findings.push(not_trusted(first, why));
+            }
+            Some(_) => {}
+            None => {
+                known.insert(real, file);
+            }
+        }
+    }
+    known.into_values().collect()
+}
+
+/// That a file of a trusted source is read without trust.
+fn not_trusted(file: &File<'_>, why: &str) -> Finding {
+    let message = format!("the definitions in this file are not trusted to name programs: {why}");
+    let help = "give the file one [[source]] of its own, with its own path";
+    Finding::new(Code::TrustNarrowed, message).at(Place::new(&file.shown, "")).help(help)
 }
 
 /// The sources that are files, by number. One without a path names nothing, which has been reported.
@@ -67,12 +95,9 @@ fn of_source<'a>(workspace: &Workspace, source: &'a Source, index: usize, files:
     let path = workspace.root.join(&source.path);
     if path.is_dir() {
         let found = walk(&path).filter(|path| !is_ours(path));
-        files.extend(found.map(|path| File {
-            shown: shown(&path, &workspace.root),
-            path,
-            source,
-            index,
-            named: false,
+        files.extend(found.map(|path| {
+            let shown = shown(&path, &workspace.root);
+            File { shown, path, source, index, named: false, trust: source.trust }
         }));
     } else if source.path.contains(['*', '?']) {
         let pattern = shown(Path::new(&source.path), &workspace.root);
@@ -81,27 +106,47 @@ fn of_source<'a>(workspace: &Workspace, source: &'a Source, index: usize, files:
         for path in walk(&workspace.root.join(folder)) {
             let shown = shown(&path, &workspace.root);
             if glob.matches_source(&shown) {
-                files.push(File { path, shown, source, index, named: true });
+                files.push(File { path, shown, source, index, named: true, trust: source.trust });
             }
         }
     } else if path.is_file() {
-        files.push(File { shown: shown(&path, &workspace.root), path, source, index, named: true });
+        let shown = shown(&path, &workspace.root);
+        files.push(File { shown, path, source, index, named: true, trust: source.trust });
+    }
+}
+
+/// A link that leads out of the folder of a trusted source takes no trust with it. A file that is named is meant.
+fn keep_within(workspace: &Workspace, source: &Source, files: &mut [File<'_>], findings: &mut Vec<Finding>) {
+    let pattern = workspace.root.join(&source.path);
+    if source.trust == Trust::Read || pattern.is_file() {
+        return;
+    }
+    let folder = root_of(workspace, source).canonicalize();
+    for file in files {
+        let real = file.path.canonicalize();
+        let is_within = matches!((&real, &folder), (Ok(real), Ok(folder)) if real.starts_with(folder));
+        if !is_within {
+            file.trust = Trust::Read;
+            findings.push(not_trusted(file, "it is a link out of the folder of its [[source]]"));
+        }
     }
 }
 
 /// The files and folders that a workspace reads its definitions from; a folder stands for those below it.
 pub fn roots(workspace: &Workspace) -> Vec<PathBuf> {
-    let root = |(_, source): (usize, &Source)| {
-        let path = workspace.root.join(&source.path);
-        if path.is_dir() || !source.path.contains(['*', '?']) {
-            return path;
-        }
-        workspace.root.join(fixed_part(&shown(Path::new(&source.path), &workspace.root)))
-    };
     match workspace.config.sources.is_empty() {
         true => vec![workspace.root.clone()],
-        false => of_files(workspace).map(root).collect(),
+        false => of_files(workspace).map(|(_, source)| root_of(workspace, source)).collect(),
     }
+}
+
+/// The file or folder of a source; of a glob, the folders before its first wildcard.
+fn root_of(workspace: &Workspace, source: &Source) -> PathBuf {
+    let path = workspace.root.join(&source.path);
+    if path.is_dir() || !source.path.contains(['*', '?']) {
+        return path;
+    }
+    workspace.root.join(fixed_part(&shown(Path::new(&source.path), &workspace.root)))
 }
 
 /// Regular files with a known extension below a folder, sorted.

@@ -16,9 +16,11 @@ mod shape;
 
 pub use files::{entries, roots};
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
-use crate::config::{Source, Workspace};
+use crate::config::{Source, Trust, Workspace};
 use crate::finding::{Code, Document, Finding, Limits, Place, open};
 use crate::tool::{CategoryPath, Definition, Schema};
 
@@ -35,6 +37,19 @@ pub struct RawTool {
     pub body: String,
     /// Where its parameters are written, when they stand in the source as they are.
     pub parameters: Option<String>,
+    /// What the operator said of its source.
+    pub origin: Arc<Origin>,
+}
+
+/// What the operator said of the source of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// How far its definitions are trusted.
+    pub trust: Trust,
+    /// The `path` of the source, or of the file where no source is configured; none for a live server.
+    pub path: Option<String>,
+    /// The `server` of the source.
+    pub server: Option<String>,
 }
 
 /// Everything that was loaded.
@@ -56,12 +71,17 @@ pub fn load(workspace: &Workspace, listings: &mcp::Listings, limits: &Limits) ->
         .par_iter()
         .map(|file| {
             let document = open(&file.path, &file.shown, limits);
-            (file.index, document.map(|document| import(document, file.source, file.named)))
+            let path = if file.source.path.is_empty() { &file.shown } else { &file.source.path };
+            let (path, server) = (Some(path.clone()), file.source.server.clone());
+            let origin = Origin { trust: file.trust, path, server };
+            (file.index, document.map(|document| import(document, file.source, origin, file.named)))
         })
         .collect();
     for answer in mcp::answers(workspace, listings, limits) {
         loaded.findings.extend(answer.stale);
-        let imported = answer.document.map(|document| import(document, &answer.source, true));
+        let server = workspace.config.sources.get(answer.index).and_then(|source| source.server.clone());
+        let origin = Origin { trust: Trust::Read, path: None, server };
+        let imported = answer.document.map(|document| import(document, &answer.source, origin, true));
         parsed.push((answer.index, imported));
     }
     parsed.sort_by_key(|(index, _)| *index);
@@ -84,7 +104,7 @@ struct Imported {
     findings: Vec<Finding>,
 }
 
-fn import(mut document: Document, source: &Source, named: bool) -> Imported {
+fn import(mut document: Document, source: &Source, origin: Origin, named: bool) -> Imported {
     let (mut tools, mut findings) = if openapi::recognise(&document.value) {
         let imported = openapi::import(&document.file, &document.value);
         let server = imported.server;
@@ -94,6 +114,7 @@ fn import(mut document: Document, source: &Source, named: bool) -> Imported {
             body: operation.pointer.clone(),
             place: Place::new(&document.file, operation.pointer),
             parameters: None,
+            origin: Arc::default(),
         };
         (imported.operations.into_iter().map(tool).collect(), imported.findings)
     } else {
@@ -104,7 +125,9 @@ fn import(mut document: Document, source: &Source, named: bool) -> Imported {
     }
     keep_bytes(&document, &mut tools);
     let category = source.category.as_deref().and_then(CategoryPath::parse);
+    let origin = Arc::new(origin);
     for tool in &mut tools {
+        tool.origin = Arc::clone(&origin);
         tool.server = tool.server.take().or_else(|| source.server.clone());
         if let Some(category) = category.as_ref().filter(|_| tool.definition.category.is_empty()) {
             tool.definition.category.push(category.clone());

@@ -93,20 +93,44 @@ const DESTRUCTIVE: &[&str] = &[
     "wipe",
 ];
 
+/// Verbs that name a thing as often: `order_status` orders nothing.
+const NOUNS: &[&str] = &[
+    "book", "build", "clear", "commit", "complete", "copy", "drop", "flush", "link", "open", "order", "patch", "post",
+    "push", "reply", "reset", "run", "schedule", "set", "share", "start", "stop", "sync", "tag", "trigger",
+];
+
 impl Effect {
     /// The effect that a name suggests: by its first word, else by the first verb in it; `Write` when no verb is known.
     pub fn of_name(name: &str) -> Effect {
+        words(name).iter().find_map(|word| Effect::of_word(word)).unwrap_or(Effect::Write)
+    }
+
+    /// The verb by which a name says that something is changed, with its effect. The leading verb decides, and one after
+    /// `and` or `or`. A word that names a thing as often is no verb beside one that is sure, or a word that reads.
+    pub fn changing_verb(name: &str) -> Option<(Effect, String)> {
         let words = words(name);
-        let known = |word: &String| {
-            if DESTRUCTIVE.contains(&word.as_str()) {
-                Some(Effect::Destructive)
-            } else if READS.contains(&word.as_str()) {
-                Some(Effect::Read)
-            } else {
-                WRITES.contains(&word.as_str()).then_some(Effect::Write)
-            }
+        let changes = |word: &String| {
+            let effect = Effect::of_word(word).filter(|effect| *effect != Effect::Read)?;
+            Some((effect, word.clone()))
         };
-        words.iter().find_map(known).unwrap_or(Effect::Write)
+        let is_sure = |word: &&String| !NOUNS.contains(&word.as_str());
+        let leading = words.iter().filter(is_sure).find(|word| Effect::of_word(word).is_some());
+        let joined = words.windows(2).filter(|pair| matches!(pair[0].as_str(), "and" | "or" | "then"));
+        let joined = joined.map(|pair| &pair[1]).filter(is_sure).find_map(changes);
+        match leading {
+            Some(leading) => changes(leading).or(joined),
+            None => words.first().and_then(changes).filter(|_| words.len() > 1),
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Effect> {
+        if DESTRUCTIVE.contains(&word) {
+            Some(Effect::Destructive)
+        } else if READS.contains(&word) {
+            Some(Effect::Read)
+        } else {
+            WRITES.contains(&word).then_some(Effect::Write)
+        }
     }
 }
 
@@ -192,5 +216,26 @@ mod tests {
         check("move_document_in_tree", Effect::Write);
         check("issue_write", Effect::Write);
         check("frobnicate", Effect::Write);
+    }
+
+    #[test]
+    fn a_verb_that_changes_something_has_to_be_the_verb() {
+        let check = |name: &str, expect: Option<(Effect, &str)>| {
+            let found = Effect::changing_verb(name);
+            assert_eq!(found.as_ref().map(|(effect, verb)| (*effect, verb.as_str())), expect, "{name}");
+        };
+        check("list_updates", None);
+        check("get_post", None);
+        check("search_closed_issues", None);
+        check("order_status", None);
+        check("github_get_post", None);
+        check("frobnicate", None);
+        check("delete_user", Some((Effect::Destructive, "delete")));
+        check("slackDeleteMessage", Some((Effect::Destructive, "delete")));
+        check("user_delete", Some((Effect::Destructive, "delete")));
+        check("update_status", Some((Effect::Write, "update")));
+        check("post_message", Some((Effect::Write, "post")));
+        check("get_or_create_user", Some((Effect::Write, "create")));
+        check("find_and_delete", Some((Effect::Destructive, "delete")));
     }
 }

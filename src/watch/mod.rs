@@ -34,6 +34,32 @@ pub struct Options {
     pub also: Vec<PathBuf>,
     /// The variables for live servers; without any, none is contacted.
     pub environment: Option<Environment>,
+    /// What each configuration passes before it counts.
+    pub admission: Admission,
+}
+
+/// Takes from a configuration what it must not do. It is asked each time that a configuration is read.
+#[derive(Clone)]
+pub struct Admission(Arc<dyn Fn(&mut Workspace) + Send + Sync>);
+
+impl Admission {
+    /// The admission that this function gives.
+    pub fn new(admit: impl Fn(&mut Workspace) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(admit))
+    }
+}
+
+impl Default for Admission {
+    /// Every configuration counts.
+    fn default() -> Self {
+        Self::new(|_| {})
+    }
+}
+
+impl std::fmt::Debug for Admission {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Admission")
+    }
 }
 
 /// A catalog that was read, since something about it has changed.
@@ -136,7 +162,8 @@ impl Follow {
     fn read(&mut self) -> Checked {
         let files = [self.catalog.clone(), self.catalog.join(CONFIGURATION)];
         let before = files.map(|file| (Stamp::of(&file), file));
-        let workspace = config::read(&self.catalog);
+        let mut workspace = config::read(&self.catalog);
+        (self.options.admission.0)(&mut workspace);
         self.look(&workspace, before);
         let bell = &self.bell;
         let listings = match &mut self.servers {

@@ -9,6 +9,9 @@ use crate::tool::{Backend, HttpBackend};
 
 /// What runs a tool: what its definition says, else the MCP server that it comes from.
 pub(super) fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
+    if tool.withheld.is_some() {
+        return None;
+    }
     if let Some(backend) = &tool.definition.backend {
         return Some(Cow::Borrowed(backend));
     }

@@ -1,0 +1,97 @@
+//! What definitions may say for themselves: which programs run, and that a tool only reads. Both count where the
+//! operator trusts the source, and what an overlay of the operator's says counts always.
+
+use crate::config::{Trust, TrustHints, Workspace};
+use crate::finding::{Code, Finding};
+use crate::sources::RawTool;
+use crate::tool::{Backend, Definition, Effect};
+
+/// What overlays of the operator's have said of a tool.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Said {
+    pub(super) backend: bool,
+    pub(super) effect: bool,
+}
+
+/// What a `toolcrib.toml` that was merely found does not run.
+const FOUND: &str = "tell the operator to name the folder of toolcrib.toml with --catalog, or to trust it once with \
+                     `toolcrib trust DIR`; it was merely found";
+
+/// Takes away the program that a definition names and may not. What has to be written for it to count comes back, and a
+/// finding unless the operator has written that already.
+pub(super) fn withhold(
+    definition: &mut Definition,
+    said: Said,
+    raw: &RawTool,
+    is_found: bool,
+) -> (Option<String>, Option<Finding>) {
+    if !matches!(definition.backend, Some(Backend::Command(_))) {
+        return (None, None);
+    }
+    let is_trusted = said.backend || raw.origin.trust == Trust::Run;
+    if is_trusted && !is_found {
+        return (None, None);
+    }
+    definition.backend = None;
+    if is_trusted {
+        return (Some(FOUND.into()), None);
+    }
+    let lines = match &raw.origin.path {
+        Some(path) => format!(
+            "add to toolcrib.toml, and name that with --catalog: `[[source]]`, `path = {path:?}`, `trust = \"run\"`"
+        ),
+        None => "write its `backend` in an `[[overlay]]` of toolcrib.toml".into(),
+    };
+    let finding = Finding::new(Code::BackendUntrusted, "the backend names a program, which this source may not")
+        .help(format!("if you have read it and want it run, {lines}"));
+    (Some(format!("tell the operator, who can allow it: {lines}")), Some(finding))
+}
+
+/// Settles whether a tool only reads. A claim that its name or its request contradicts does not count, and is told.
+pub(super) fn settle_effect(definition: &mut Definition, raw: &RawTool, workspace: &Workspace) -> Option<Finding> {
+    let claimed = definition.effect;
+    let by_name = Effect::of_name(&definition.name);
+    if raw.origin.trust == Trust::Run || claimed.unwrap_or(by_name) != Effect::Read {
+        return None;
+    }
+    let hints = workspace.config.exec.trust_hints(raw.origin.server.as_deref(), raw.server.as_deref());
+    let verb = claimed.and_then(|_| Effect::changing_verb(&definition.name));
+    let of_verb = verb.map(|(effect, verb)| (effect, format!("its name says {} (`{verb}`)", effect.as_str())));
+    let stricter = of_verb.into_iter().chain(of_request(definition)).max_by_key(|(effect, _)| *effect);
+    match (hints, stricter) {
+        (TrustHints::Always, _) => None,
+        (TrustHints::Never, stricter) => {
+            let least = stricter.map_or(Effect::Read, |(effect, _)| effect).max(by_name);
+            definition.effect = Some(least).filter(|effect| *effect != Effect::Read);
+            None
+        }
+        (TrustHints::Checked, None) => None,
+        (TrustHints::Checked, Some((effect, why))) => {
+            definition.effect = Some(effect);
+            let what = if claimed.is_some() { "its source says read" } else { "its name says read" };
+            let message = format!("{what}, and {why}; {} counts", effect.as_str());
+            let help = "if it only reads, say so in toolcrib.toml: `effect = \"read\"` in an [[overlay]], or its \
+                        server in [exec.trust_hints]";
+            Some(Finding::new(Code::EffectDoubted, message).help(help))
+        }
+    }
+}
+
+/// What the request of a backend says that it changes. A POST says nothing: many ask with one.
+fn of_request(definition: &Definition) -> Option<(Effect, String)> {
+    match definition.backend.as_ref()? {
+        Backend::Http(http) => {
+            let effect = match http.method.to_ascii_uppercase().as_str() {
+                "DELETE" => Effect::Destructive,
+                "PUT" | "PATCH" => Effect::Write,
+                _ => return None,
+            };
+            Some((effect, format!("its request is {} ({})", effect.as_str(), http.method.to_ascii_uppercase())))
+        }
+        Backend::Mcp { tool, .. } => {
+            let (effect, verb) = Effect::changing_verb(tool)?;
+            Some((effect, format!("the tool that it calls says {} (`{verb}`)", effect.as_str())))
+        }
+        _ => None,
+    }
+}

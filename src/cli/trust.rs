@@ -1,0 +1,150 @@
+//! `toolcrib trust`: folders whose toolcrib.toml counts although it was merely found; and which ones do.
+
+use std::path::{Path, PathBuf};
+
+use super::{Failure, Outcome, note, print};
+use crate::config::{self, Workspace};
+use crate::finding::Severity;
+use crate::trust::{Content, Trusted, exposed};
+
+/// Let the toolcrib.toml of a folder count where no --catalog names it.
+///
+/// A toolcrib.toml that is merely found in the working folder is read as with --offline: it runs no command, contacts no
+/// server or model, and reads no environment variable. After `toolcrib trust DIR` it counts as if --catalog named it, until
+/// that file, a definition below a [[source]] with trust = "run", or a program of the folder changes.
+#[derive(Debug, clap::Args)]
+pub(super) struct Trust {
+    /// The folder.
+    #[arg(required_unless_present = "list", value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Print the folders that are trusted.
+    #[arg(long, conflicts_with_all = ["folder", "remove"])]
+    list: bool,
+    /// Trust the folder no longer.
+    #[arg(long)]
+    remove: bool,
+}
+
+impl Trust {
+    pub(super) fn run(self) -> Outcome {
+        let folder = state_folder().ok_or_else(|| {
+            Failure::Findings(Some("there is no folder for state: set HOME or XDG_STATE_HOME".into()))
+        })?;
+        let mut trusted = Trusted::open(&folder).map_err(|problem| Failure::Findings(Some(problem)))?;
+        let Some(folder) = self.folder else {
+            return print(&trusted.folders().map(|folder| format!("{folder}\n")).collect::<String>());
+        };
+        if self.remove {
+            return remove(&mut trusted, &folder);
+        }
+        let workspace = readable(&folder)?;
+        let path = canonical(&workspace.root)?;
+        let content = Content::of(&workspace);
+        if let Some(problem) = exposure(&workspace, &content) {
+            return Err(Failure::Findings(Some(format!("not trusted: {problem}"))));
+        }
+        print(&told(&content))?;
+        trusted.insert(path.clone(), content.hash);
+        save(&trusted)?;
+        note(format!("{path} is trusted until what is listed changes; `toolcrib trust --remove {path}` ends it"));
+        Ok(())
+    }
+}
+
+fn remove(trusted: &mut Trusted, folder: &Path) -> Outcome {
+    // A folder that is gone goes by the path that was remembered.
+    let path = canonical(folder).unwrap_or_else(|_| folder.to_string_lossy().into_owned());
+    if !trusted.remove(&path) {
+        return Err(Failure::Findings(Some(format!("{path} is not trusted; `toolcrib trust --list` says what is"))));
+    }
+    save(trusted)?;
+    note(format!("{path} is trusted no longer"));
+    Ok(())
+}
+
+fn save(trusted: &Trusted) -> Outcome {
+    trusted.save().map_err(|error| Failure::Findings(Some(format!("cannot remember it: {error}"))))
+}
+
+/// The workspace of a folder, if its configuration is there and without errors.
+fn readable(folder: &Path) -> Result<Workspace, Failure> {
+    let workspace = config::read(folder);
+    if workspace.document.is_none() {
+        let message = format!("there is no toolcrib.toml in {} that can be read", folder.display());
+        return Err(Failure::Usage(message));
+    }
+    if workspace.findings.iter().any(|finding| finding.severity == Severity::Error) {
+        let message = format!("its toolcrib.toml has errors; `toolcrib check --catalog {}`", folder.display());
+        return Err(Failure::Findings(Some(message)));
+    }
+    Ok(workspace)
+}
+
+fn canonical(folder: &Path) -> Result<String, Failure> {
+    let fail = |why: String| Failure::Usage(format!("{} cannot be trusted: {why}", folder.display()));
+    let path = folder.canonicalize().map_err(|error| fail(error.to_string()))?;
+    path.into_os_string().into_string().map_err(|_| fail("its path is not text".into()))
+}
+
+/// Why others may change what is to be trusted, if they may.
+fn exposure(workspace: &Workspace, content: &Content) -> Option<String> {
+    let own = [workspace.root.clone(), workspace.root.join("toolcrib.toml")];
+    own.iter().chain(&content.files).find_map(|path| exposed(path))
+}
+
+/// What would run, in lines.
+fn told(content: &Content) -> String {
+    let mut text = String::new();
+    let mut part = |title: &str, lines: &mut dyn Iterator<Item = String>| {
+        let lines: Vec<String> = lines.map(|line| format!("  {line}\n")).collect();
+        if !lines.is_empty() {
+            text.push_str(&format!("{title}\n{}", lines.concat()));
+        }
+    };
+    part("runs", &mut content.commands.iter().cloned());
+    part("contacts", &mut content.addresses.iter().cloned());
+    part("reads the environment variables", &mut content.variables.iter().cloned());
+    part("decided by toolcrib.toml and", &mut content.files.iter().map(|file| file.display().to_string()));
+    if text.is_empty() { "runs, contacts and reads nothing\n".into() } else { text }
+}
+
+/// Whether a toolcrib.toml that was merely found counts; otherwise why not.
+pub(super) fn admit(workspace: &Workspace) -> Result<(), String> {
+    let unknown = || "nobody has trusted it".to_string();
+    let path = canonical(&workspace.root).map_err(|_| unknown())?;
+    let is_own = configuration_folder().is_some_and(|own| Path::new(&path).starts_with(own));
+    let trusted = match state_folder() {
+        Some(folder) if !is_own => Trusted::open(&folder)?,
+        _ => Trusted::default(),
+    };
+    let known = trusted.hash(&path);
+    if known.is_none() && !is_own {
+        return Err(unknown());
+    }
+    let content = Content::of(workspace);
+    if known.is_some_and(|known| known != content.hash) {
+        return Err("what it runs has changed since it was trusted".into());
+    }
+    exposure(workspace, &content).map_or(Ok(()), Err)
+}
+
+/// The file that remembers what is trusted.
+pub(super) fn store() -> Option<PathBuf> {
+    state_folder().map(|folder| folder.join("trusted.json"))
+}
+
+/// `$XDG_STATE_HOME/toolcrib`, else `~/.local/state/toolcrib`.
+fn state_folder() -> Option<PathBuf> {
+    user_folder("XDG_STATE_HOME", ".local/state")
+}
+
+/// `$XDG_CONFIG_HOME/toolcrib`, else `~/.config/toolcrib`, without links.
+fn configuration_folder() -> Option<PathBuf> {
+    user_folder("XDG_CONFIG_HOME", ".config")?.canonicalize().ok()
+}
+
+fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let of = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || of("HOME").or_else(|| of("USERPROFILE")).map(|home| home.join(below_home));
+    of(variable).or_else(home).map(|folder| folder.join("toolcrib"))
+}

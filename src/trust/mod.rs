@@ -1,0 +1,35 @@
+//! Folders that the operator has trusted once, by their path and by the content that decides what runs.
+//!
+//! 1. [`Content`] is that content of a workspace: its hash, and what it would run, contact and read.
+//! 2. [`exposed`] says whether others may change it.
+//! 3. [`Trusted`] remembers the hashes in a file of the user's.
+
+mod content;
+mod store;
+
+use std::path::Path;
+
+pub use content::Content;
+pub use store::Trusted;
+
+/// Why what lies at a path may be changed by others than the user, if it may.
+#[cfg(unix)]
+pub fn exposed(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = path.metadata().ok()?;
+    let owner = metadata.uid();
+    let shown = path.display();
+    if metadata.mode() & 0o002 != 0 {
+        Some(format!("everybody may write to {shown}; take that away with `chmod o-w`"))
+    } else if owner != 0 && owner != rustix::process::geteuid().as_raw() {
+        Some(format!("{shown} belongs to another user; copy it, so that it is yours"))
+    } else {
+        None
+    }
+}
+
+/// Other systems have no such bits.
+#[cfg(not(unix))]
+pub fn exposed(_: &Path) -> Option<String> {
+    None
+}
