@@ -8,8 +8,7 @@ use rayon::prelude::*;
 use super::short::Cap;
 use super::trust::Said;
 use super::{
-    Catalog, Tool, docstring, lint, names, op, policy, profile, registry, sample, schema, short, tree,
-    trust,
+    Catalog, Tool, docstring, lint, names, op, policy, profile, registry, sample, schema, short, tree, trust,
 };
 use crate::config::{Facts, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};

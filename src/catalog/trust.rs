@@ -42,13 +42,18 @@ pub(super) fn withhold(
         ),
         None => "write its `backend` in an `[[overlay]]` of toolcrib.toml".into(),
     };
-    let finding = Finding::new(Code::BackendUntrusted, "the backend names a program, which this source may not")
-        .help(format!("if you have read it and want it run, {lines}"));
+    let finding =
+        Finding::new(Code::BackendUntrusted, "the backend names a program, which this source may not")
+            .help(format!("if you have read it and want it run, {lines}"));
     (Some(format!("tell the operator, who can allow it: {lines}")), Some(finding))
 }
 
 /// Settles whether a tool only reads. A claim that its name or its request contradicts does not count, and is told.
-pub(super) fn settle_effect(definition: &mut Definition, raw: &RawTool, workspace: &Workspace) -> Option<Finding> {
+pub(super) fn settle_effect(
+    definition: &mut Definition,
+    raw: &RawTool,
+    workspace: &Workspace,
+) -> Option<Finding> {
     let claimed = definition.effect;
     let by_name = Effect::of_name(&definition.name);
     if raw.origin.trust == Trust::Run || claimed.unwrap_or(by_name) != Effect::Read {
@@ -56,7 +61,8 @@ pub(super) fn settle_effect(definition: &mut Definition, raw: &RawTool, workspac
     }
     let hints = workspace.config.exec.trust_hints(raw.origin.server.as_deref(), raw.server.as_deref());
     let verb = claimed.and_then(|_| Effect::changing_verb(&definition.name));
-    let of_verb = verb.map(|(effect, verb)| (effect, format!("its name says {} (`{verb}`)", effect.as_str())));
+    let of_verb =
+        verb.map(|(effect, verb)| (effect, format!("its name says {} (`{verb}`)", effect.as_str())));
     let stricter = of_verb.into_iter().chain(of_request(definition)).max_by_key(|(effect, _)| *effect);
     match (hints, stricter) {
         (TrustHints::Always, _) => None,
@@ -86,7 +92,10 @@ fn of_request(definition: &Definition) -> Option<(Effect, String)> {
                 "PUT" | "PATCH" => Effect::Write,
                 _ => return None,
             };
-            Some((effect, format!("its request is {} ({})", effect.as_str(), http.method.to_ascii_uppercase())))
+            Some((
+                effect,
+                format!("its request is {} ({})", effect.as_str(), http.method.to_ascii_uppercase()),
+            ))
         }
         Backend::Mcp { tool, .. } => {
             let (effect, verb) = Effect::changing_verb(tool)?;

@@ -59,7 +59,9 @@ impl CatalogArgs {
         let Some(why) = is_found.then(|| trust::admit(workspace).err()).flatten() else { return };
         workspace.disarm(HELP);
         TOLD.call_once(|| {
-            note(format!("toolcrib.toml was merely found here, and is read as with --offline: {why}; {HELP}"));
+            note(format!(
+                "toolcrib.toml was merely found here, and is read as with --offline: {why}; {HELP}"
+            ));
         });
     }
 
@@ -72,7 +74,8 @@ impl CatalogArgs {
                 was_trusted.store(true, Ordering::Relaxed);
             } else if was_trusted.load(Ordering::Relaxed) {
                 let message = "what this folder runs has changed since it was trusted";
-                let finding = Finding::new(Code::ConfigInvalid, message).help("look at it, and `toolcrib trust` it again");
+                let finding = Finding::new(Code::ConfigInvalid, message)
+                    .help("look at it, and `toolcrib trust` it again");
                 workspace.findings.push(finding.at(Place::new("toolcrib.toml", "")));
             }
         })

@@ -46,7 +46,9 @@ impl Trust {
         print(&told(&content))?;
         trusted.insert(path.clone(), content.hash);
         save(&trusted)?;
-        note(format!("{path} is trusted until what is listed changes; `toolcrib trust --remove {path}` ends it"));
+        note(format!(
+            "{path} is trusted until what is listed changes; `toolcrib trust --remove {path}` ends it"
+        ));
         Ok(())
     }
 }
@@ -55,7 +57,9 @@ fn remove(trusted: &mut Trusted, folder: &Path) -> Outcome {
     // A folder that is gone goes by the path that was remembered.
     let path = canonical(folder).unwrap_or_else(|_| folder.to_string_lossy().into_owned());
     if !trusted.remove(&path) {
-        return Err(Failure::Findings(Some(format!("{path} is not trusted; `toolcrib trust --list` says what is"))));
+        return Err(Failure::Findings(Some(format!(
+            "{path} is not trusted; `toolcrib trust --list` says what is"
+        ))));
     }
     save(trusted)?;
     note(format!("{path} is trusted no longer"));
@@ -74,7 +78,8 @@ fn readable(folder: &Path) -> Result<Workspace, Failure> {
         return Err(Failure::Usage(message));
     }
     if workspace.findings.iter().any(|finding| finding.severity == Severity::Error) {
-        let message = format!("its toolcrib.toml has errors; `toolcrib check --catalog {}`", folder.display());
+        let message =
+            format!("its toolcrib.toml has errors; `toolcrib check --catalog {}`", folder.display());
         return Err(Failure::Findings(Some(message)));
     }
     Ok(workspace)

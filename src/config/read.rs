@@ -36,14 +36,15 @@ impl Workspace {
         let config = &mut self.config;
         for (index, source) in config.sources.iter_mut().enumerate() {
             if source.mcp.take().is_some() {
-                let finding = Finding::new(Code::SourceUnreachable, "this live server was not contacted").help(help);
+                let finding =
+                    Finding::new(Code::SourceUnreachable, "this live server was not contacted").help(help);
                 self.findings.push(finding.at(Place::new(FILE_NAME, format!("/source/{index}/mcp"))));
             }
         }
         config.servers.clear();
         config.repair = None;
         config.search.llm = None;
-        config.search.semantic = None;
+        config.search.semantic.take_if(|semantic| semantic.url.is_some());
         config.state.at.take_if(|at| !is_plain_file(at));
     }
 }

@@ -95,9 +95,13 @@ const DESTRUCTIVE: &[&str] = &[
 
 /// Verbs that name a thing as often: `order_status` orders nothing.
 const NOUNS: &[&str] = &[
-    "book", "build", "clear", "commit", "complete", "copy", "drop", "flush", "link", "open", "order", "patch", "post",
-    "push", "reply", "reset", "run", "schedule", "set", "share", "start", "stop", "sync", "tag", "trigger",
+    "archive", "book", "build", "clear", "commit", "complete", "copy", "drop", "flush", "import", "invite",
+    "link", "merge", "open", "order", "patch", "post", "push", "reply", "reset", "run", "schedule", "set",
+    "share", "start", "stop", "sync", "tag", "trigger", "upload",
 ];
+/// What is asked of a thing: `commit_history` commits nothing.
+const ASKED: &[&str] =
+    &["details", "history", "logs", "metadata", "results", "statistics", "stats", "summary"];
 
 impl Effect {
     /// The effect that a name suggests: by its first word, else by the first verb in it; `Write` when no verb is known.
@@ -106,20 +110,25 @@ impl Effect {
     }
 
     /// The verb by which a name says that something is changed, with its effect. The leading verb decides, and one after
-    /// `and` or `or`. A word that names a thing as often is no verb beside one that is sure, or a word that reads.
+    /// `and` or `or`; in a dotted name the last part does. A word that names a thing as often is no verb beside one that
+    /// is sure, or beside what is asked of that thing.
     pub fn changing_verb(name: &str) -> Option<(Effect, String)> {
-        let words = words(name);
+        let known = |words: &Vec<String>| words.iter().any(|word| Effect::of_word(word).is_some());
+        let last = name.rsplit(['.', '/', ':']).next().map(words).filter(known);
+        let words = last.unwrap_or_else(|| words(name));
         let changes = |word: &String| {
             let effect = Effect::of_word(word).filter(|effect| *effect != Effect::Read)?;
             Some((effect, word.clone()))
         };
         let is_sure = |word: &&String| !NOUNS.contains(&word.as_str());
-        let leading = words.iter().filter(is_sure).find(|word| Effect::of_word(word).is_some());
         let joined = words.windows(2).filter(|pair| matches!(pair[0].as_str(), "and" | "or" | "then"));
         let joined = joined.map(|pair| &pair[1]).filter(is_sure).find_map(changes);
-        match leading {
+        let asked = |after: usize| words.get(after).is_some_and(|word| ASKED.contains(&word.as_str()));
+        match words.iter().filter(is_sure).find(|word| Effect::of_word(word).is_some()) {
             Some(leading) => changes(leading).or(joined),
-            None => words.first().and_then(changes).filter(|_| words.len() > 1),
+            None => {
+                (0..words.len()).filter(|index| !asked(index + 1)).find_map(|index| changes(&words[index]))
+            }
         }
     }
 
@@ -230,6 +239,11 @@ mod tests {
         check("order_status", None);
         check("github_get_post", None);
         check("frobnicate", None);
+        check("invite_resolve", None);
+        check("git.commit_history", None);
+        check("games.update.find", None);
+        check("slack_post_message", Some((Effect::Write, "post")));
+        check("users.list.delete", Some((Effect::Destructive, "delete")));
         check("delete_user", Some((Effect::Destructive, "delete")));
         check("slackDeleteMessage", Some((Effect::Destructive, "delete")));
         check("user_delete", Some((Effect::Destructive, "delete")));

@@ -56,7 +56,9 @@ impl Content {
             parts.insert(format!("definitions {}", document.file), blake3::hash(document.text.as_bytes()));
         }
         for file in &content.files {
-            parts.entry(format!("file {}", file.display())).or_insert_with(|| hash_of(file));
+            // By the path from the folder, however the folder was named.
+            let shown = file.strip_prefix(&workspace.root).unwrap_or(file);
+            parts.insert(format!("file {}", shown.display()), hash_of(file));
         }
         content.hash = hash_of_parts(&parts);
         content
@@ -128,7 +130,8 @@ impl Content {
 
 /// The definitions below sources with `trust = "run"`.
 fn trusted_definitions(workspace: &Workspace) -> Loaded {
-    let trusted = |source: &&Source| source.trust == Trust::Run && source.mcp.is_none() && !source.path.is_empty();
+    let trusted =
+        |source: &&Source| source.trust == Trust::Run && source.mcp.is_none() && !source.path.is_empty();
     let sources: Vec<Source> = workspace.config.sources.iter().filter(trusted).cloned().collect();
     if sources.is_empty() {
         return Loaded::default();

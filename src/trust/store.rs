@@ -30,7 +30,8 @@ impl Trusted {
                 if let Some(problem) = exposed(folder).or_else(|| exposed(&file)) {
                     return Err(format!("no folder is trusted: {problem}"));
                 }
-                let broken = |error| format!("cannot read {}: {error}; remove it and trust again", file.display());
+                let broken =
+                    |error| format!("cannot read {}: {error}; remove it and trust again", file.display());
                 serde_json::from_slice(&bytes).map_err(broken)?
             }
         };
@@ -64,7 +65,8 @@ impl Trusted {
         let mut text = serde_json::to_string_pretty(&self.folders)?;
         text.push('\n');
         let staged = folder.join(format!("{FILE_NAME}.{}", std::process::id()));
-        let written = create(&staged).and_then(|mut file| file.write_all(text.as_bytes()).and(file.sync_all()));
+        let written =
+            create(&staged).and_then(|mut file| file.write_all(text.as_bytes()).and(file.sync_all()));
         let moved = written.and_then(|()| fs::rename(&staged, &self.file));
         if moved.is_err() {
             let _ = fs::remove_file(&staged);

@@ -31,4 +31,5 @@ mod site;
 mod state;
 mod tokens;
 mod trace;
+mod trust;
 mod watch;

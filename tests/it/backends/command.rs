@@ -9,6 +9,9 @@ use toolcrib::exec::backend::FaultKind;
 use super::Running;
 use crate::fixture::folder;
 
+/// Definitions that may name programs.
+const TRUSTED: &str = "[[source]]\npath = \"tools.json\"\ntrust = \"run\"\n";
+
 /// One tool, `run`, with these arguments of its program.
 fn catalog(argv: &[&str], backend: Value) -> (TempDir, Running) {
     let mut command = json!({ "type": "command", "argv": argv });
@@ -16,7 +19,11 @@ fn catalog(argv: &[&str], backend: Value) -> (TempDir, Running) {
     let parameters = json!({ "type": "object", "properties": { "a": {}, "b": {} } });
     let tools =
         json!([{ "name": "run", "description": "Runs.", "parameters": parameters, "backend": command }]);
-    let root = folder(&[("tools.json", &tools.to_string()), ("own.sh", "#!/bin/sh\necho own $1\n")]);
+    let root = folder(&[
+        ("toolcrib.toml", TRUSTED),
+        ("tools.json", &tools.to_string()),
+        ("own.sh", "#!/bin/sh\necho own $1\n"),
+    ]);
     let running = Running::open(root.path());
     (root, running)
 }

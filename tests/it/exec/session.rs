@@ -68,7 +68,10 @@ fn failing(bench: impl Fn(&str) -> Bench) -> (Bench, tempfile::TempDir) {
 
 #[test]
 fn a_stopped_write_is_not_run_until_it_has_worked_or_time_has_passed() {
-    let (bench, folder) = failing(|tools| Bench::of(tools, WRITES, None).in_session("s"));
+    let (bench, folder) = failing(|tools| {
+        Bench::of(tools, &format!("{WRITES}\n[[source]]\npath = \"tools.json\"\ntrust = \"run\"\n"), None)
+            .in_session("s")
+    });
     let runs = || std::fs::read_to_string(folder.path().join("runs")).unwrap_or_default().lines().count();
     let call = |op: &str, x: i64| {
         bench.exec(json!({"op": op, "args": {"x": x}, "idempotency_key": format!("k{x}{}", runs())}))

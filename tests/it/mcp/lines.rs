@@ -181,7 +181,8 @@ fn both_wires_are_spoken_and_each_in_its_own_words() {
 fn shell(script: &str) -> tempfile::TempDir {
     let tools = json!([{"name": "run", "description": "Runs.", "effect": "read", "parameters": {"type": "object"},
         "backend": {"type": "command", "argv": ["sh", "-c", script]}}]);
-    fixture::folder(&[("tools.json", &tools.to_string())])
+    let trusted = "[[source]]\npath = \"tools.json\"\ntrust = \"run\"\n";
+    fixture::folder(&[("toolcrib.toml", trusted), ("tools.json", &tools.to_string())])
 }
 
 #[test]
