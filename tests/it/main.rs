@@ -18,6 +18,7 @@ mod kill;
 mod live;
 mod mcp;
 mod ops;
+mod panics;
 mod payload;
 mod pick;
 mod prompt;

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 
-use super::{Gate, Live, Metrics, Tokens};
+use super::{Gate, Metrics, Tokens};
 use crate::config::ServeLimits;
 
 use heavy::Heavy;
@@ -51,7 +51,6 @@ type Response = http::Response<Body>;
 /// What all requests share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    live: Arc<Live>,
     tokens: Tokens,
     limits: ServeLimits,
     metrics: Arc<Metrics>,
