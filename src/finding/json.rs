@@ -5,18 +5,43 @@ use serde_json::Value;
 
 use super::document::{Fault, Limits};
 use super::pointer::{NodeId, PointerTree, ROOT, Span};
-use super::value::{Meter, Node, TOO_DEEP, TOO_MANY};
+use super::value::{Meter, Node, TOO_DEEP, TOO_MANY, TWICE};
 
 /// The level of nesting that the parser refuses whatever we ask for.
 const PARSER_DEPTH: usize = 128;
 
-/// Reads a JSON text. Of members with the same key the last one counts.
+/// Reads a JSON text.
 pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, Fault> {
     let levels = limits.max_depth.min(PARSER_DEPTH);
     let meter = Meter::new(levels.saturating_sub(1));
-    let mut parser = serde_json::Deserializer::from_str(text);
-    let value = Node::root(&meter).deserialize(&mut parser);
-    value.and_then(|value| parser.end().map(|()| value)).map_err(|error| fault(text, &error, levels))
+    read(serde_json::Deserializer::from_str(text), &meter).map_err(|error| fault(text, &error, levels))
+}
+
+/// Reads a JSON text that is, or is part of, a call. An object in which a key is there twice is refused: readers differ on
+/// which of the two counts, and what was checked could be another call than the one that is run.
+pub fn from_json(text: &str) -> serde_json::Result<Value> {
+    read(serde_json::Deserializer::from_str(text), &Meter::new(PARSER_DEPTH))
+}
+
+/// The same for bytes.
+pub fn from_json_bytes(bytes: &[u8]) -> serde_json::Result<Value> {
+    read(serde_json::Deserializer::from_slice(bytes), &Meter::new(PARSER_DEPTH))
+}
+
+/// What is wrong with the keys of a text that is JSON otherwise, if a key is there twice.
+pub fn key_twice(error: &serde_json::Error) -> Option<String> {
+    let said = error.to_string();
+    let (key, place) = said.strip_prefix(TWICE)?.rsplit_once(" at line ")?;
+    let key = crate::tool::clean_line(key);
+    Some(format!("the key {key} is there twice, at line {}", place.replace(" column", ", column")))
+}
+
+fn read<'t, R: serde_json::de::Read<'t>>(
+    mut parser: serde_json::Deserializer<R>,
+    meter: &Meter,
+) -> serde_json::Result<Value> {
+    let value = Node::root(meter).deserialize(&mut parser)?;
+    parser.end().map(|()| value)
 }
 
 fn fault(text: &str, error: &serde_json::Error, levels: usize) -> Fault {
@@ -27,6 +52,12 @@ fn fault(text: &str, error: &serde_json::Error, levels: usize) -> Fault {
     let (what, help) = match cause {
         TOO_DEEP | "recursion limit exceeded" => return Fault::too_deep(offset, levels),
         TOO_MANY => return Fault::too_many(offset),
+        _ if cause.starts_with(TWICE) => {
+            let key = cause.trim_start_matches(TWICE);
+            // The parser has read the key, and its closing quote.
+            let message = format!("the key `{}` is there twice", key.trim_matches('"'));
+            return Fault::new((offset + 1).saturating_sub(key.len()), message).help("remove one of the two");
+        }
         _ if text.trim().is_empty() => return Fault::new(0, "the file is empty"),
         "EOF while parsing a list" => ("the file ends inside an array", "close it with `]`"),
         "EOF while parsing an object" => ("the file ends inside an object", "close it with `}`"),

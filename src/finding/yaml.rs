@@ -100,6 +100,11 @@ fn fault(text: &str, error: &Error, levels: usize) -> Fault {
         Error::UnknownAnchor { .. } => Fault::new(offset, "an alias without an anchor of its name before it"),
         error => {
             let message = UserMessageFormatter.format_message(error);
+            // Two keys with one text, such as `1` and `"1"`.
+            if let Some((_, key)) = message.split_once(TWICE) {
+                return Fault::new(offset, format!("the key `{}` is there twice", key.trim_matches('"')))
+                    .help("remove one of the two");
+            }
             if message.contains("recursion limit exceeded") || message.contains("nesting limit") {
                 return Fault::too_deep(offset, levels);
             }
