@@ -13,6 +13,7 @@ use super::state::StateArgs;
 use super::{Failure, Outcome, note, print};
 use crate::catalog::Catalog;
 use crate::exec::Caller;
+use crate::finding::from_json;
 use crate::functions::{Answer, Context, Edition, Function, Services};
 use crate::state::Session;
 use crate::tool::Effect;
@@ -128,7 +129,7 @@ impl Call {
                 None => (written.to_string(), "the arguments".to_string()),
             },
         };
-        serde_json::from_str(&text).map_err(|error| {
+        from_json(&text).map_err(|error| {
             Failure::Usage(format!(
                 "{from} should be a JSON object such as {{\"name\": \"create_issue\"}}: {error}"
             ))

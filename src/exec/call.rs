@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::guard::guarded_now;
 use super::{Host, Limit, Request, audit};
 use crate::catalog::Tool;
 use crate::config::Config;
+use crate::guard::guarded_now;
 use crate::provider::call::Repair;
 use crate::refusal::ErrorCode;
 use crate::state::State;

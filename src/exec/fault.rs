@@ -8,8 +8,8 @@ use super::Failure;
 use super::backend::{Fault, FaultKind};
 use super::call::Call;
 use super::correction::instead;
-use super::guard::MISTAKE;
 use crate::catalog::Tool;
+use crate::guard::MISTAKE;
 use crate::refusal::ErrorCode;
 use crate::tool::Effect;
 

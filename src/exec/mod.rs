@@ -4,8 +4,7 @@
 //! 2. [`arguments`] lets the schema decide, and reads what plainly means something that fits as that ([`mend`]). Else a
 //!    [`Failure`] says what is wrong, with a [`correction`].
 //! 3. [`gates`] say whether the call may be run, [`doc`] whether its tool was read of, [`approval`] whether a person agrees.
-//! 4. [`run`] takes it through all of that to a [`backend`]; [`once`] sees to it that a write with a key is run once, and
-//!    [`guard`] that a panic ends no more than its call.
+//! 4. [`run`] takes it through all of that to a [`backend`]; [`once`] sees to it that a write with a key is run once.
 //! 5. [`cut`] shortens long results, [`shift`] notes what the session is about.
 //! 6. [`Done`] is what came of it; [`loops`] answers the same mistake otherwise each time, [`audit`] writes it all down.
 
@@ -23,7 +22,6 @@ mod failure;
 mod fault;
 mod fingerprint;
 mod gates;
-pub mod guard;
 mod loops;
 mod mend;
 mod nulls;

@@ -10,11 +10,11 @@ use super::backend::{Backends, Begun, FaultKind, Order};
 use super::call::Call;
 use super::done::Outcome;
 use super::fault::{broken, failed, too_late};
-use super::guard::guarded;
 use super::{
     Done, Failure, Host, Limit, Request, arguments, audit, cut, doc, gates, loops, once, own, resolve, shift,
 };
 use crate::catalog::{Callable, Tool};
+use crate::guard::guarded;
 use crate::refusal::ErrorCode;
 use crate::tool::{Backend, Effect};
 

@@ -9,8 +9,10 @@ use serde_json::{Map, Number, Value};
 
 /// The error of a value that is nested too deeply.
 pub(super) const TOO_DEEP: &str = "nested too deeply";
-/// How the error of a key that is there twice begins; the key follows, as JSON.
-pub(super) const TWICE: &str = "a key is there twice: ";
+/// How the error of a key that is there twice ends.
+pub(super) const TWICE: &str = " is there twice";
+/// How much of such a key is told.
+const LONGEST_KEY: usize = 80;
 /// The error of a document of too many values.
 pub(super) const TOO_MANY: &str = "too many values";
 /// The most values in one document; a real catalog of 64 MiB has about as many.
@@ -156,7 +158,8 @@ impl<'de> Visitor<'de> for Node<'_> {
                 _ => !known.insert(key.clone()),
             };
             if is_twice {
-                return Err(A::Error::custom(format!("{TWICE}{}", Value::String(key))));
+                let key: String = key.chars().take(LONGEST_KEY).collect();
+                return Err(A::Error::custom(format!("the key {key:?}{TWICE}")));
             }
             let value = members.next_value_seed(inner)?;
             self.meter.count(0).map_err(A::Error::custom)?;

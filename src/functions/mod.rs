@@ -32,7 +32,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::catalog::{self, Tool};
-use crate::exec::guard::{MISTAKE, guarded};
+use crate::guard::{MISTAKE, guarded};
 
 pub use crate::refusal::{ErrorCode, Refusal};
 pub use answer::Answer;

@@ -15,15 +15,16 @@ use hyper::body::Incoming;
 use tokio::time::timeout;
 use tower::ServiceExt;
 
+use super::negotiate::Media;
 use super::pages::View;
 use super::problem::{Problem, ProblemCode};
 use super::{Heavy, Hosts, Response, Shared, caller, docs, functions, routes};
 use crate::config::ServeLimits;
 use crate::exec::Caller;
-use crate::exec::guard::{MISTAKE, guarded};
 use crate::functions::{Context, Function};
+use crate::guard::{MISTAKE, guarded};
 use crate::serve::auth::Unknown;
-use crate::serve::{Gate, Live, Metrics, Route, Seen, Tokens};
+use crate::serve::{Gate, Live, Metrics, Route, Seen, Tokens, mcp};
 use crate::site;
 use crate::state::random_id;
 
@@ -180,6 +181,18 @@ impl Door {
             let answer = functions::answer(&self.shared, (&seen, &caller), function, &asked, body).await;
             return answer.unwrap_or_else(|problem| problem.answer(&asked.headers));
         }
+        let body = match route {
+            Route::Mcp if asked.method == Method::POST => {
+                match functions::whole(&self.shared, &asked, body).await {
+                    Err(problem) => return problem.answer(&asked.headers),
+                    Ok(message) => match mcp::refusal(&message) {
+                        Some(refusal) => return json(refusal),
+                        None => Body::from(message),
+                    },
+                }
+            }
+            _ => Body::new(body),
+        };
         Box::pin(self.elsewhere(seen, caller, asked, body)).await
     }
 
@@ -191,7 +204,7 @@ impl Door {
     }
 
     /// All that goes through the router.
-    async fn elsewhere(&self, seen: Seen, caller: Caller, mut asked: Parts, body: Incoming) -> Response {
+    async fn elsewhere(&self, seen: Seen, caller: Caller, mut asked: Parts, body: Body) -> Response {
         let liked = liked(&asked);
         // The origin is checked; what is nested here knows fewer names, and would refuse good ones.
         asked.headers.remove(ORIGIN);
@@ -199,7 +212,7 @@ impl Door {
         asked.extensions.insert(caller);
         asked.extensions.insert(seen);
         asked.extensions.insert(Arc::clone(&self.shared.gate));
-        let request = http::Request::from_parts(asked, Body::new(body));
+        let request = http::Request::from_parts(asked, body);
         let answering = self.routes.clone().oneshot(request);
         let mut response = match timeout(limit, answering).await {
             Ok(Ok(response)) => response,
@@ -232,6 +245,12 @@ fn at_once(view: View<'_>, asked: &Parts) -> Option<Response> {
         Err(problem) if problem.is_missing_page(&asked.headers) => None,
         answer => Some(answer.unwrap_or_else(|problem| problem.answer(&asked.headers))),
     }
+}
+
+fn json(text: String) -> Response {
+    let mut response = Response::new(Body::from(text));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(Media::Json.content_type()));
+    response
 }
 
 /// What the client takes, in case there is a problem.

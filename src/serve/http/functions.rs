@@ -24,7 +24,7 @@ use super::negotiate::{Media, preferred};
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::exec::Caller;
-use crate::finding::nearest;
+use crate::finding::{from_json_bytes, nearest};
 use crate::functions::{Answer, Context, Function};
 use crate::serve::Seen;
 use crate::serve::gate::Stopped;
@@ -163,7 +163,7 @@ where
 {
     let passing = shared.gate.enter(function)?;
     let arguments = match asked.method == Method::GET {
-        true => super::query::arguments(function, asked.uri.query().unwrap_or_default()),
+        true => super::query::arguments(function, asked.uri.query().unwrap_or_default())?,
         false => keyed(function, &asked.headers, arguments(shared, asked, body).await?)?,
     };
     let context = seen.context(caller);
@@ -206,16 +206,28 @@ where
         let message = "this body is compressed; arguments are small, send them as they are";
         return Err(Problem::new(ProblemCode::UnsupportedMediaType, message));
     }
-    let read = read(asked, body, shared.limits.body_bytes);
-    let bytes = within(shared.limits.body_time(), read).await.map_err(|_| {
-        let seconds = shared.limits.body_seconds;
-        Problem::new(ProblemCode::RequestTimeout, format!("the body did not arrive within {seconds} seconds"))
-    })??;
+    let bytes = whole(shared, asked, body).await?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Null);
     }
-    serde_json::from_slice(&bytes)
-        .map_err(|error| Problem::new(ProblemCode::MalformedJson, format!("the body is not JSON: {error}")))
+    from_json_bytes(&bytes).map_err(|error| match error.is_data() {
+        true => {
+            Problem::new(ProblemCode::ValidationError, format!("in the body {error}")).next("send it once")
+        }
+        false => Problem::new(ProblemCode::MalformedJson, format!("the body is not JSON: {error}")),
+    })
+}
+
+/// The whole body, unless it is too long, or takes too long.
+pub(super) async fn whole<B>(shared: &Shared, asked: &Parts, body: B) -> Result<Bytes, Problem>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
+    let read = read(asked, body, shared.limits.body_bytes);
+    within(shared.limits.body_time(), read).await.map_err(|_| {
+        let seconds = shared.limits.body_seconds;
+        Problem::new(ProblemCode::RequestTimeout, format!("the body did not arrive within {seconds} seconds"))
+    })?
 }
 
 /// What comes of a read, unless it takes too long. Nearly every body has arrived with its head, and is there once it has

@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::problem::{Problem, ProblemCode};
-use crate::exec::guard::MISTAKE;
+use crate::guard::MISTAKE;
 
 /// How many are made at once.
 const AT_ONCE: usize = 4;

@@ -17,8 +17,8 @@ use tokio::sync::{Semaphore, watch};
 
 use super::{FRESH_FOR, changes, complete, cursor, instructions, resources, tools, uri};
 use crate::exec::Caller;
-use crate::exec::guard::{MISTAKE, guarded};
 use crate::functions::Edition;
+use crate::guard::{MISTAKE, guarded};
 use crate::serve::{Gate, Live, Seen};
 use crate::state::{Session, random_id};
 
