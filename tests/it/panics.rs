@@ -2,6 +2,7 @@
 //! place and its key.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
@@ -115,6 +116,19 @@ impl State for Breaking {
     }
 }
 
+/// Serves a catalog from this process, with room for so many calls at once; its address.
+pub fn serve(live: &Arc<Live>, calls: usize) -> (SocketAddr, Runtime) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let listener = runtime.block_on(Listener::bind("127.0.0.1:0".parse().unwrap())).unwrap();
+    let address = listener.address();
+    let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body: 1 << 20 };
+    let limits = ServeLimits { calls, ..ServeLimits::default() };
+    let door = Door::new(Arc::clone(live), Hosts::new(address, &[]), Tokens::default(), limits);
+    let door = Arc::new(door.nest("/mcp", mcp::service(Arc::clone(live), options)));
+    runtime.spawn(listener.serve(door, std::future::pending()));
+    (address, runtime)
+}
+
 /// A server in this process, with room for two calls at once.
 struct Breakable {
     url: String,
@@ -140,14 +154,7 @@ impl Breakable {
             Services { state: Arc::new(Breaking(Sqlite::in_memory())), backends, ..Services::default() };
         let live = Live::new(fixture::open(folder.path()), Setting::default(), templates()).unwrap();
         let live = Arc::new(live.with_services(services));
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        let listener = runtime.block_on(Listener::bind("127.0.0.1:0".parse().unwrap())).unwrap();
-        let address = listener.address();
-        let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body: 1 << 20 };
-        let limits = ServeLimits { calls: 2, ..ServeLimits::default() };
-        let door = Door::new(Arc::clone(&live), Hosts::new(address, &[]), Tokens::default(), limits);
-        let door = Arc::new(door.nest("/mcp", mcp::service(Arc::clone(&live), options)));
-        runtime.spawn(listener.serve(door, std::future::pending()));
+        let (address, runtime) = serve(&live, 2);
         Self { url: format!("http://{address}"), live, runtime, _folder: folder }
     }
 
