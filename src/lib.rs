@@ -19,6 +19,7 @@ pub mod config; // toolcrib.toml
 pub mod exec; // a call is checked, gated, run, and wrapped
 pub mod finding; // what is wrong with the input, and where
 pub mod functions; // what agents call, and what they get
+mod guard; // a panic ends the call in which it happens
 pub mod help; // short and full answers on ops and groups
 pub mod model; // a model behind an OpenAI-compatible API
 pub mod provider; // every provider's wire: payloads out, calls in, results out

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::catalog::CatalogArgs;
 use super::state::{StateArgs, block_on};
-use super::{Failure, Outcome, json_line, note, print};
+use super::{Failure, Outcome, note, print};
 use crate::state::{Approval, ApprovalStatus, Event, EventKind, State, StateError, now, random_id, utc};
 use crate::tool::clean_line;
 
@@ -72,7 +72,7 @@ impl Approvals {
 fn list(state: &dyn State, all: bool, json: bool) -> Outcome {
     let approvals = block_on(state.approvals(!all))?;
     if json {
-        let lines = approvals.iter().map(|approval| json_line(&json!(approval)));
+        let lines = approvals.iter().map(|approval| format!("{}\n", json!(approval)));
         return print(&lines.collect::<String>());
     }
     if approvals.is_empty() {

@@ -13,6 +13,7 @@ use super::state::StateArgs;
 use super::{Failure, Outcome, note, print};
 use crate::catalog::Catalog;
 use crate::exec::Caller;
+use crate::finding::from_json;
 use crate::functions::{Answer, Context, Edition, Function, Services};
 use crate::state::Session;
 use crate::tool::Effect;
@@ -128,7 +129,7 @@ impl Call {
                 None => (written.to_string(), "the arguments".to_string()),
             },
         };
-        serde_json::from_str(&text).map_err(|error| {
+        from_json(&text).map_err(|error| {
             Failure::Usage(format!(
                 "{from} should be a JSON object such as {{\"name\": \"create_issue\"}}: {error}"
             ))
@@ -180,4 +181,35 @@ fn functions() -> impl TypedValueParser<Value = &'static Function> {
 fn effects() -> impl TypedValueParser<Value = Effect> {
     PossibleValuesParser::new(Effect::ALL.map(Effect::as_str))
         .try_map(|name| Effect::parse(&name).ok_or("unknown effect"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::exec::backend::Backends;
+    use crate::sources::mcp::Environment;
+
+    #[test]
+    fn a_call_that_panics_has_an_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = r#"[{"name": "x", "description": "Panics.", "effect": "read", "parameters": {"type": "object"},
+            "backend": {"type": "http", "server": "web", "method": "GET", "path": "/"}}]"#;
+        let config = "[server.web]\nurl = \"http://127.0.0.1:9\"\nheaders = { x = \"${BREAK}\" }\n";
+        std::fs::write(folder.path().join("tools.json"), tools).unwrap();
+        std::fs::write(folder.path().join("toolcrib.toml"), config).unwrap();
+        let checked = crate::catalog::open(crate::config::read(folder.path()));
+        for _ in 0..200 {
+            let templates = Arc::new(crate::render::Templates::load(None).unwrap());
+            let edition = Edition::new(&checked.catalog, None, None, templates).unwrap();
+            let environment = Environment::new(|_| panic!("on purpose"));
+            let services =
+                Services { backends: Backends::new(folder.path(), environment), ..Services::default() };
+            let function = Function::named("tool_exec").unwrap();
+            let call = json!({ "op": "x", "args": {} });
+            let answer = asked(function, edition, services, Caller::default(), call).ok().unwrap();
+            assert_eq!(answer.body()["error"]["code"], "INTERNAL");
+        }
+    }
 }

@@ -19,6 +19,7 @@ mod prompt;
 mod render;
 mod reply;
 mod schema;
+mod screen;
 mod search;
 mod seed;
 mod serve;
@@ -33,6 +34,8 @@ mod watch;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use screen::shown;
 
 /// Documentation for agent tools, read when it is needed.
 ///
@@ -101,7 +104,11 @@ type Outcome = Result<(), Failure>;
 
 /// Runs the program with the arguments of the process.
 pub fn run() -> ExitCode {
-    let arguments = Arguments::parse();
+    std::panic::set_hook(Box::new(tell_of_panic));
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refused(&error),
+    };
     start_workers();
     let outcome = std::panic::catch_unwind(|| match arguments.command {
         Command::Init(command) => command.run(),
@@ -141,6 +148,29 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// What a command line means that no command runs for: help, a version, or a mistake.
+fn refused(error: &clap::Error) -> ExitCode {
+    let text = error.render().ansi().to_string();
+    match error.use_stderr() {
+        true => note(text.trim_end()),
+        false => drop(print(&text)),
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Says where something panicked. What it said may hold arguments of callers, which are not for the log of a server.
+fn tell_of_panic(panic: &std::panic::PanicHookInfo<'_>) {
+    let place = panic.location().map(ToString::to_string).unwrap_or_default();
+    let backtrace = std::backtrace::Backtrace::capture();
+    match tracing::dispatcher::has_been_set() {
+        true => tracing::error!(place, "a call or a task panicked"),
+        false => note(crate::tool::clean_line(&panic.to_string())),
+    }
+    if backtrace.status() == std::backtrace::BacktraceStatus::Captured {
+        note(backtrace);
+    }
+}
+
 /// As many workers as there are cores, within reason and whatever the environment says, each with room for schemas
 /// that are nested as deeply as a document may be.
 fn start_workers() {
@@ -155,24 +185,12 @@ const BOLD_RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 fn print(text: &str) -> Outcome {
     use std::io::{ErrorKind, Write};
     let mut out = anstream::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(shown(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::Findings(Some(format!("cannot write to stdout: {error}"))))
         }
         _ => Ok(()),
     }
-}
-
-/// A value as a line of JSON lines. What a terminal would act on, or not show, is escaped.
-fn json_line(value: &serde_json::Value) -> String {
-    let mut line = value.to_string();
-    for c in crate::tool::hidden_characters(&line) {
-        let escaped: String =
-            c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect();
-        line = line.replace(c, &escaped);
-    }
-    line.push('\n');
-    line
 }
 
 /// What could not be done, for stderr.
@@ -183,5 +201,5 @@ fn complain(text: &str) {
 /// Notes for stderr.
 fn note(text: impl std::fmt::Display) {
     use std::io::Write;
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let _ = writeln!(anstream::stderr(), "{}", shown(&text.to_string()));
 }

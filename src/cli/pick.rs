@@ -11,6 +11,7 @@ use super::progress::Spinner;
 use super::{Failure, note};
 use crate::catalog::{Checked, Profile};
 use crate::config::Surface;
+use crate::finding::from_json;
 use crate::functions::pick::{ScoredBy, hint};
 use crate::functions::{Context, Edition};
 use crate::render::Templates;
@@ -84,7 +85,7 @@ impl PickArgs {
             allow_unsafe: self.allow_unsafe,
             ..Options::default()
         };
-        let chosen = runtime.block_on(context.pick(read(input), self.scorer, &options));
+        let chosen = runtime.block_on(context.pick(read(input)?, self.scorer, &options));
         waiting.iter().for_each(Spinner::finish);
         let chosen = chosen.map_err(|refusal| {
             Failure::Usage(format!("{}\n  help: {}", refusal.message, refusal.next_action))
@@ -126,9 +127,12 @@ impl PickArgs {
 }
 
 /// JSON where it is an object or a list, else text.
-fn read(input: &str) -> Value {
-    let json = serde_json::from_str(input).ok();
-    json.filter(|value: &Value| value.is_object() || value.is_array()).unwrap_or_else(|| input.into())
+fn read(input: &str) -> Result<Value, Failure> {
+    match from_json(input) {
+        Ok(json) if json.is_object() || json.is_array() => Ok(json),
+        Err(error) if error.is_data() => Err(Failure::Usage(format!("in the input {error}"))),
+        _ => Ok(input.into()),
+    }
 }
 
 fn share(text: &str) -> Result<f32, String> {

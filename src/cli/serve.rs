@@ -8,12 +8,14 @@ use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
 use super::catalog::{CatalogArgs, counted, function_lists, report_briefly, serve_surfaces};
+use super::screen::Screen;
 use super::signals::Signals;
 use super::state::StateArgs;
 use super::{Failure, Outcome, note};
 use crate::catalog::{Catalog, Checked};
 use crate::config::{self, Listed, ServeSurface};
 use crate::finding::{Code, Finding, Severity, text_report};
+use crate::guard::{MISTAKE, guarded, guarded_now};
 use crate::serve::http::{Door, Hosts, Listener};
 use crate::serve::live::Setting;
 use crate::serve::{Live, Shown, Tokens, mcp};
@@ -189,7 +191,7 @@ impl Serve {
     fn start_log(&self) -> Outcome {
         let filter = EnvFilter::try_new(&self.log_level)
             .map_err(|error| Failure::Usage(format!("--log-level {}: {error}", self.log_level)))?;
-        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Screen(std::io::stderr()));
         // A log that stands already, in a process that called us twice, serves as well.
         let _ = match self.log {
             LogFormat::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
@@ -270,7 +272,7 @@ fn warn_of_approvals(catalog: &Catalog) {
 async fn forget(state: Arc<dyn State>, days: Duration) {
     loop {
         tokio::time::sleep(Duration::from_secs(60 * 60)).await;
-        if let Err(error) = state.forget(days).await {
+        if let Ok(Err(error)) = guarded(state.forget(days)).await {
             tracing::warn!(%error, "what is old cannot be forgotten now");
         }
     }
@@ -335,31 +337,41 @@ fn refuse_broken_configuration(checked: &Checked) -> Outcome {
     Err(Failure::Findings(Some(message.into())))
 }
 
-/// Takes over each catalog that differs from the last one, for as long as there are any.
-fn keep_current(live: &Live, catalog: &CatalogArgs, follow: Follow) {
-    for Change { checked, is_worse, files, notices } in follow {
-        notices.iter().for_each(|notice| tracing::warn!("{notice}"));
-        let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
-        for finding in checked.findings.iter().filter(|finding| finding.severity == Severity::Error).take(10)
-        {
-            let place = finding.place.clone().unwrap_or_default();
-            let (file, line) = (crate::tool::clean_line(&place.file), place.line.unwrap_or_default());
-            let message = crate::tool::clean_line(&finding.message);
-            tracing::warn!(code = finding.code.as_str(), file, line, "{message}");
+/// Takes over each catalog that differs from the last one, for as long as there are any. One that cannot be read without
+/// a panic leaves the last one.
+fn keep_current(live: &Live, catalog: &CatalogArgs, mut follow: Follow) {
+    loop {
+        let taken = guarded_now(|| follow.next().map(|change| take_over(live, catalog, change)));
+        match taken {
+            Ok(Some(())) => {}
+            Ok(None) => return,
+            Err(_) => live.fail(format!("reading the catalog broke down: {MISTAKE}")),
         }
-        match super::render::templates(catalog, &checked, None) {
-            Ok(templates) => live.replace(checked, is_worse, &Arc::new(templates)),
-            Err(Failure::Findings(Some(problem)) | Failure::Usage(problem)) => live.fail(problem),
-            Err(Failure::Findings(None)) => {}
+    }
+}
+
+fn take_over(live: &Live, catalog: &CatalogArgs, change: Change) {
+    let Change { checked, is_worse, files, notices } = change;
+    notices.iter().for_each(|notice| tracing::warn!("{notice}"));
+    let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
+    for finding in checked.findings.iter().filter(|finding| finding.severity == Severity::Error).take(10) {
+        let place = finding.place.clone().unwrap_or_default();
+        let (file, line) = (crate::tool::clean_line(&place.file), place.line.unwrap_or_default());
+        let message = crate::tool::clean_line(&finding.message);
+        tracing::warn!(code = finding.code.as_str(), file, line, "{message}");
+    }
+    match super::render::templates(catalog, &checked, None) {
+        Ok(templates) => live.replace(checked, is_worse, &Arc::new(templates)),
+        Err(Failure::Findings(Some(problem)) | Failure::Usage(problem)) => live.fail(problem),
+        Err(Failure::Findings(None)) => {}
+    }
+    let version = live.now().version.clone();
+    match live.trouble() {
+        None => tracing::info!(tools, version, changed, "the catalog changed"),
+        Some(_) if is_worse => {
+            tracing::warn!(version, changed, "the catalog is broken; the last good one is served")
         }
-        let version = live.now().version.clone();
-        match live.trouble() {
-            None => tracing::info!(tools, version, changed, "the catalog changed"),
-            Some(_) if is_worse => {
-                tracing::warn!(version, changed, "the catalog is broken; the last good one is served")
-            }
-            Some(_) => tracing::warn!(tools, version, changed, "not all of the catalog can be served"),
-        }
+        Some(_) => tracing::warn!(tools, version, changed, "not all of the catalog can be served"),
     }
 }
 

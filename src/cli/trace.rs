@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::catalog::{CatalogArgs, counted};
 use super::state::{StateArgs, block_on};
-use super::{Failure, Outcome, json_line, note, print};
+use super::{Failure, Outcome, note, print};
 use crate::state::{Event, EventKind, Events, State, StateError, Visit, utc};
 use crate::tool::clean_line;
 
@@ -63,14 +63,14 @@ impl Trace {
                     "nothing is known of a session `{shown}`; `toolcrib trace` lists those that there are"
                 ))))
             }
-            (_, true) => print(&events.iter().map(|event| json_line(&json!(event))).collect::<String>()),
+            (_, true) => print(&events.iter().map(|event| format!("{}\n", json!(event))).collect::<String>()),
             (session, false) => print(&chains(session.as_deref().unwrap_or_default(), &events)),
         }
     }
 
     fn list(&self, visits: &[Visit]) -> Outcome {
         if self.json {
-            return print(&visits.iter().map(|visit| json_line(&json!(visit))).collect::<String>());
+            return print(&visits.iter().map(|visit| format!("{}\n", json!(visit))).collect::<String>());
         }
         if visits.is_empty() {
             note("no session is known");

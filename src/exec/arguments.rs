@@ -8,7 +8,7 @@ use super::mend::{Slack, mended, properties, squashed};
 use super::{Failure, audit, correction, nulls, numbers};
 use crate::catalog::{Callable, Tool};
 use crate::config::Config;
-use crate::finding::Violation;
+use crate::finding::{Violation, from_json};
 use crate::provider::call::{Repair, RepairKind, fitted};
 use crate::refusal::ErrorCode;
 use crate::tool::{Effect, clean_line};
@@ -112,21 +112,26 @@ pub(super) fn object(
         Value::Null => Ok(Value::Object(Map::new())),
         Value::String(text) if text.trim().is_empty() => Ok(Value::Object(Map::new())),
         Value::String(text) => match decoded(&text) {
-            Some(fields) => {
+            Ok(fields) if fields.is_object() => {
                 told.push("`args` was JSON text, read as the object that it says".into());
                 Ok(fields)
             }
-            None => Err(no_object(tool, Value::String(text))),
+            Err(error) if error.is_data() => {
+                let failure =
+                    Failure::invalid(format!("`args` is JSON text in which {error}"), "send it once");
+                Err(Box::new((Value::String(text), failure.field("", &error.to_string(), None))))
+            }
+            _ => Err(no_object(tool, Value::String(text))),
         },
         other => Err(no_object(tool, other)),
     }
 }
 
-/// The object that a text holds, also where that is text within text.
-pub(super) fn decoded(text: &str) -> Option<Value> {
-    match serde_json::from_str(text).ok()? {
-        Value::String(inner) => serde_json::from_str(&inner).ok().filter(Value::is_object),
-        value => Some(value).filter(Value::is_object),
+/// The value that a text holds, also where that is text within text.
+pub(super) fn decoded(text: &str) -> serde_json::Result<Value> {
+    match from_json(text)? {
+        Value::String(inner) => from_json(&inner),
+        value => Ok(value),
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn redacted(config: &Config, arguments: &Value) -> Value {
 fn input(config: &Config, given: &Value) -> Value {
     match given {
         Value::Object(_) | Value::Null => redacted(config, given),
-        Value::String(text) => match decoded(text) {
+        Value::String(text) => match decoded(text).ok().filter(Value::is_object) {
             Some(fields) => redacted(config, &fields),
             None => json!({ "text": format!("{} characters, not JSON", text.chars().count()) }),
         },

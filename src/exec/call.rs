@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 use super::{Host, Limit, Request, audit};
 use crate::catalog::Tool;
 use crate::config::Config;
+use crate::guard::guarded_now;
 use crate::provider::call::Repair;
+use crate::refusal::ErrorCode;
 use crate::state::State;
 use crate::tool::{Effect, NoSchemaMode};
 
@@ -145,11 +147,13 @@ impl Call {
     }
 }
 
-/// A caller that goes away is no reason to forget what was asked for.
+/// A caller that goes away is no reason to forget what was asked for, and neither is a panic. Another panic here would end
+/// the process.
 impl Drop for Call {
     fn drop(&mut self) {
+        let word = if std::thread::panicking() { ErrorCode::Internal.as_str() } else { "ABANDONED" };
         if !self.is_told {
-            audit::record(self, "ABANDONED", None);
+            let _ = guarded_now(|| audit::record(self, word, None));
         }
     }
 }

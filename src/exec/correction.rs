@@ -7,7 +7,7 @@ use super::arguments::is_secret;
 use super::mend::{is_slip, squashed};
 use crate::catalog::Tool;
 use crate::config::Config;
-use crate::finding::{Violation, pointer_join};
+use crate::finding::{Violation, from_json, pointer_join};
 use crate::tool::Effect;
 
 /// The longest text of which all is repeated.
@@ -227,9 +227,7 @@ fn converted(value: &Value, wrong: &Violation) -> Option<Value> {
             like.next().filter(|_| like.next().is_none()).map(|meant| meant.as_str().into())
         }
         Value::String(text) if ["integer", "number", "boolean", "array", "object"].into_iter().any(wants) => {
-            serde_json::from_str(text)
-                .ok()
-                .filter(|decoded: &Value| !decoded.is_string() && !decoded.is_null())
+            from_json(text).ok().filter(|decoded: &Value| !decoded.is_string() && !decoded.is_null())
         }
         _ => None,
     }

@@ -6,8 +6,10 @@ use serde_json::Value;
 
 use super::Failure;
 use super::backend::{Fault, FaultKind};
+use super::call::Call;
 use super::correction::instead;
 use crate::catalog::Tool;
+use crate::guard::MISTAKE;
 use crate::refusal::ErrorCode;
 use crate::tool::Effect;
 
@@ -50,6 +52,20 @@ fn unfit(tool: &Tool, arguments: &Value, fault: Fault) -> Failure {
         return failure;
     }
     failure.offering(None, instead(tool, arguments, &pointers))
+}
+
+/// That a call has panicked. `was_begun` says whether something may have left for what runs its tool.
+pub(super) fn broken(call: &Call, was_begun: bool) -> Failure {
+    let may_have_run = was_begun && call.effect() != Effect::Read;
+    let (message, next) = match may_have_run {
+        true => {
+            let message = format!("{MISTAKE}; whether the call was run is not known");
+            (message, "tell the operator; look whether it was done before you send it again")
+        }
+        false => (format!("{MISTAKE}; nothing was changed"), "tell the operator"),
+    };
+    let failure = Failure::new(ErrorCode::Internal, message, next);
+    if may_have_run { failure.detail("may_have_run", true) } else { failure }
 }
 
 /// That a backend did not keep its time.

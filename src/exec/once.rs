@@ -11,9 +11,11 @@ use tokio::time::sleep;
 use super::backend::FaultKind;
 use super::call::Call;
 use super::done::Outcome;
+use super::fault::broken;
 use super::fingerprint::fingerprint;
 use super::run::execute;
 use super::{Failure, approval, gates};
+use crate::guard::guarded;
 use crate::refusal::ErrorCode;
 use crate::state::{Claim, Claimed, Settled, State, StateError, random_id};
 use crate::tool::Effect;
@@ -40,10 +42,8 @@ pub(super) async fn perform(call: &mut Call) -> Outcome {
 }
 
 async fn approved(call: &Call) -> Result<(), Failure> {
-    match &call.tool {
-        Some((_, tool)) => approval::given(call, tool).await,
-        None => Ok(()),
-    }
+    let Some((_, tool)) = &call.tool else { return Ok(()) };
+    guarded(approval::given(call, tool)).await.unwrap_or_else(|_| Err(broken(call, false)))
 }
 
 async fn with_key(call: &mut Call, key: String) -> Outcome {
@@ -118,7 +118,7 @@ async fn renewed(state: &dyn State, claim: &Claim) -> Infallible {
     loop {
         sleep(RENEWAL).await;
         // Where this fails the next one may not; a claim that has run out says that the outcome is unknown.
-        let _ = state.claim(claim, LEASE).await;
+        let _ = guarded(state.claim(claim, LEASE)).await;
     }
 }
 

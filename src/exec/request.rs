@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Failure;
 use super::mend::squashed;
+use crate::finding::from_json;
 use crate::tool::clean_line;
 
 /// What a call asks for.
@@ -90,10 +91,15 @@ impl Request {
     /// The fields, wherever they are.
     fn fields(&mut self, given: Value) -> Result<Map<String, Value>, Failure> {
         let given = match given {
-            Value::String(text) => match serde_json::from_str(&text) {
+            Value::String(text) => match from_json(&text) {
                 Ok(Value::Object(fields)) => {
                     self.warnings.push("the input was JSON text, read as what it says".into());
                     Value::Object(fields)
+                }
+                Err(error) if error.is_data() => {
+                    let failure =
+                        Failure::invalid(format!("the input is JSON text in which {error}"), "send it once");
+                    return Err(failure.field("", &error.to_string(), None));
                 }
                 _ => Value::String(text),
             },

@@ -6,14 +6,15 @@ use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use super::backend::{Backends, Order};
+use super::backend::{Backends, Begun, FaultKind, Order};
 use super::call::Call;
 use super::done::Outcome;
-use super::fault::{failed, too_late};
+use super::fault::{broken, failed, too_late};
 use super::{
     Done, Failure, Host, Limit, Request, arguments, audit, cut, doc, gates, loops, once, own, resolve, shift,
 };
 use crate::catalog::{Callable, Tool};
+use crate::guard::guarded;
 use crate::refusal::ErrorCode;
 use crate::tool::{Backend, Effect};
 
@@ -33,7 +34,8 @@ pub async fn answer(host: Arc<dyn Host>, function: &'static str, limit: Limit, g
 /// What comes of a call. One that changes something goes on to its end, and is written down, though nobody waits for it.
 pub async fn run(host: Arc<dyn Host>, request: Request) -> Done {
     let (mut call, beside) = Call::new(host, request);
-    match admit(&mut call, beside).await {
+    let admitted = guarded(admit(&mut call, beside)).await;
+    match admitted.unwrap_or_else(|_| Err(broken(&call, false))) {
         Err(failure) => finish(call, Outcome::Failed(failure)).await,
         Ok(()) if goes_on_alone(&call) => apart(call).await,
         Ok(()) => through(call).await,
@@ -118,14 +120,10 @@ fn goes_on_alone(call: &Call) -> bool {
 /// Runs a call in a task of its own.
 async fn apart(call: Call) -> Done {
     let Ok(runtime) = Handle::try_current() else { return through(call).await };
-    let (op, meta) = (call.op.clone(), call.meta());
-    runtime.spawn(through(call)).await.unwrap_or_else(|_| {
-        let message = "the call broke down; whether it was run is not known";
-        let mut failure =
-            Failure::new(ErrorCode::Internal, message, "tell the operator; look before you try again");
-        failure.help_path.clone_from(&op);
-        Done { op, outcome: Outcome::Failed(failure), repaired: Vec::new(), meta }
-    })
+    let (op, meta, mut failure) = (call.op.clone(), call.meta(), broken(&call, true));
+    failure.help_path.clone_from(&op);
+    let lost = |_| Done { op, outcome: Outcome::Failed(failure), repaired: Vec::new(), meta };
+    runtime.spawn(through(call)).await.unwrap_or_else(lost)
 }
 
 async fn through(mut call: Call) -> Done {
@@ -176,7 +174,7 @@ fn preview(call: &mut Call) -> Outcome {
     let Some(backend) = Backends::of(&tool, call.config()) else {
         return Outcome::Failed(gates::left_to_caller(&tool, &call.arguments));
     };
-    match host.backends().preview(order(call, &tool, &backend)) {
+    match host.backends().preview(order(call, &tool, &backend, &Begun::default())) {
         Ok(would) => {
             call.warnings.push("nothing was run; send dry_run: false to run it".into());
             Outcome::Result(json!({ "would": would }))
@@ -185,7 +183,7 @@ fn preview(call: &mut Call) -> Outcome {
     }
 }
 
-fn order<'o>(call: &'o Call, tool: &'o Tool, backend: &'o Backend) -> Order<'o> {
+fn order<'o>(call: &'o Call, tool: &'o Tool, backend: &'o Backend, begun: &'o Begun) -> Order<'o> {
     Order {
         tool,
         backend,
@@ -194,11 +192,21 @@ fn order<'o>(call: &'o Call, tool: &'o Tool, backend: &'o Backend) -> Order<'o> 
         caller: call.host.caller(),
         idempotency_key: call.key.as_deref(),
         time: call.time(),
+        begun,
     }
 }
 
 /// Runs a call that has passed everything. Beside the failure stands what kind of fault it was.
-pub(super) async fn execute(call: &mut Call) -> Result<Value, (Failure, Option<super::backend::FaultKind>)> {
+pub(super) async fn execute(call: &mut Call) -> Result<Value, (Failure, Option<FaultKind>)> {
+    let begun = Begun::default();
+    let executed = guarded(executed(call, &begun)).await;
+    executed.unwrap_or_else(|_| {
+        let kind = if begun.is_marked() { FaultKind::Lost } else { FaultKind::NotSent };
+        Err((broken(call, begun.is_marked()), Some(kind)))
+    })
+}
+
+async fn executed(call: &mut Call, begun: &Begun) -> Result<Value, (Failure, Option<FaultKind>)> {
     let host = Arc::clone(&call.host);
     let Some((_, tool)) = call.tool.clone() else { return Ok(Value::Null) };
     let Some(backend) = Backends::of(&tool, call.config()) else {
@@ -207,12 +215,13 @@ pub(super) async fn execute(call: &mut Call) -> Result<Value, (Failure, Option<s
     call.was_run = true;
     let reply = match &*backend {
         Backend::Builtin { function } => {
+            begun.mark();
             let answer = host.function(function, call.arguments.clone());
             let answer = timeout(call.time(), answer).await.unwrap_or_else(|_| Err(too_late(call.time())));
             answer.map(|content| super::backend::Reply { content, warnings: Vec::new() })
         }
         // The others keep their time themselves.
-        _ => host.backends().run(order(call, &tool, &backend)).await,
+        _ => host.backends().run(order(call, &tool, &backend, begun)).await,
     };
     match reply {
         Ok(reply) => {

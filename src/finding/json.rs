@@ -5,18 +5,35 @@ use serde_json::Value;
 
 use super::document::{Fault, Limits};
 use super::pointer::{NodeId, PointerTree, ROOT, Span};
-use super::value::{Meter, Node, TOO_DEEP, TOO_MANY};
+use super::value::{Meter, Node, TOO_DEEP, TOO_MANY, TWICE};
 
 /// The level of nesting that the parser refuses whatever we ask for.
 const PARSER_DEPTH: usize = 128;
 
-/// Reads a JSON text. Of members with the same key the last one counts.
+/// Reads a JSON text.
 pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, Fault> {
     let levels = limits.max_depth.min(PARSER_DEPTH);
     let meter = Meter::new(levels.saturating_sub(1));
-    let mut parser = serde_json::Deserializer::from_str(text);
-    let value = Node::root(&meter).deserialize(&mut parser);
-    value.and_then(|value| parser.end().map(|()| value)).map_err(|error| fault(text, &error, levels))
+    read(serde_json::Deserializer::from_str(text), &meter).map_err(|error| fault(text, &error, levels))
+}
+
+/// Reads a JSON text that is, or is part of, a call. An object in which a key is there twice is refused: readers differ on
+/// which of the two counts, and what was checked could be another call than the one that is run.
+pub fn from_json(text: &str) -> serde_json::Result<Value> {
+    read(serde_json::Deserializer::from_str(text), &Meter::new(PARSER_DEPTH))
+}
+
+/// The same for bytes.
+pub fn from_json_bytes(bytes: &[u8]) -> serde_json::Result<Value> {
+    read(serde_json::Deserializer::from_slice(bytes), &Meter::new(PARSER_DEPTH))
+}
+
+fn read<'t, R: serde_json::de::Read<'t>>(
+    mut parser: serde_json::Deserializer<R>,
+    meter: &Meter,
+) -> serde_json::Result<Value> {
+    let value = Node::root(meter).deserialize(&mut parser)?;
+    parser.end().map(|()| value)
 }
 
 fn fault(text: &str, error: &serde_json::Error, levels: usize) -> Fault {
@@ -27,6 +44,11 @@ fn fault(text: &str, error: &serde_json::Error, levels: usize) -> Fault {
     let (what, help) = match cause {
         TOO_DEEP | "recursion limit exceeded" => return Fault::too_deep(offset, levels),
         TOO_MANY => return Fault::too_many(offset),
+        _ if cause.ends_with(TWICE) => {
+            let before = text.get(..=offset).unwrap_or_default().trim_end();
+            let start = before.strip_suffix('"').and_then(|before| before.rfind('"')).unwrap_or(offset);
+            return Fault::new(start, cause).help("remove one of the two");
+        }
         _ if text.trim().is_empty() => return Fault::new(0, "the file is empty"),
         "EOF while parsing a list" => ("the file ends inside an array", "close it with `]`"),
         "EOF while parsing an object" => ("the file ends inside an object", "close it with `}`"),
@@ -56,10 +78,9 @@ fn fault(text: &str, error: &serde_json::Error, levels: usize) -> Fault {
 
 /// Where the nodes of the tree are, in one pass over a text that is known to be valid.
 pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
-    let mut scan =
-        Scan { text, bytes: text.as_bytes(), at: 0, tree, found: vec![None; tree.len()], visits: 0 };
-    scan.value(ROOT, None, 0);
-    scan.finish()
+    let mut scan = Scan { text, bytes: text.as_bytes(), at: 0, tree, found: vec![None; tree.len()] };
+    scan.value(ROOT, None);
+    scan.found
 }
 
 struct Scan<'a> {
@@ -67,50 +88,25 @@ struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,
     tree: &'a PointerTree<'a>,
-    found: Vec<Option<Found>>,
-    visits: usize,
-}
-
-/// A span with the visit that found it and the visit of its parent. When a key comes twice, the
-/// children found below the first are told by the visit of their parent, without a search for them.
-#[derive(Clone)]
-struct Found {
-    span: Span,
-    visit: usize,
-    parent_visit: usize,
+    found: Vec<Option<Span>>,
 }
 
 impl Scan<'_> {
-    fn finish(self) -> Vec<Option<Span>> {
-        let mut found = self.found;
-        for (node, parent, _) in self.tree.children() {
-            let parent_visit = found.get(parent).and_then(|parent| Some(parent.as_ref()?.visit));
-            if let Some(slot) = found.get_mut(node)
-                && slot.as_ref().is_some_and(|found| Some(found.parent_visit) != parent_visit)
-            {
-                *slot = None;
-            }
-        }
-        found.into_iter().map(|found| found.map(|found| found.span)).collect()
-    }
-
     /// Passes the value of a node and records it. Recursion is bounded by the depth of the tree.
-    fn value(&mut self, node: NodeId, key: Option<usize>, parent_visit: usize) {
+    fn value(&mut self, node: NodeId, key: Option<usize>) {
         self.blanks();
         let start = self.at;
-        self.visits += 1;
-        let visit = self.visits;
         match self.peek() {
-            Some(b'{') if !self.tree.is_leaf(node) => self.object(node, visit),
-            Some(b'[') if !self.tree.is_leaf(node) => self.array(node, visit),
+            Some(b'{') if !self.tree.is_leaf(node) => self.object(node),
+            Some(b'[') if !self.tree.is_leaf(node) => self.array(node),
             _ => self.skip(),
         }
         if let Some(slot) = self.found.get_mut(node) {
-            *slot = Some(Found { span: Span { key, value: start..self.at }, visit, parent_visit });
+            *slot = Some(Span { key, value: start..self.at });
         }
     }
 
-    fn object(&mut self, node: NodeId, visit: usize) {
+    fn object(&mut self, node: NodeId) {
         self.at += 1;
         loop {
             self.blanks();
@@ -123,7 +119,7 @@ impl Scan<'_> {
                     self.at += usize::from(self.peek() == Some(b':'));
                     self.blanks();
                     match child {
-                        Some(child) => self.value(child, Some(key), visit),
+                        Some(child) => self.value(child, Some(key)),
                         None => self.skip(),
                     }
                 }
@@ -134,7 +130,7 @@ impl Scan<'_> {
         }
     }
 
-    fn array(&mut self, node: NodeId, visit: usize) {
+    fn array(&mut self, node: NodeId) {
         self.at += 1;
         let mut index = 0;
         loop {
@@ -145,7 +141,7 @@ impl Scan<'_> {
                 Some(b']') => return self.at += 1,
                 _ => {
                     match self.tree.element(node, index) {
-                        Some(child) => self.value(child, None, visit),
+                        Some(child) => self.value(child, None),
                         None => self.skip(),
                     }
                     index += 1;

@@ -27,6 +27,7 @@ use serde::Serialize;
 
 pub use code::{Code, Severity};
 pub use document::{Document, Format, Limits};
+pub use json::{from_json, from_json_bytes};
 pub use nearest::nearest;
 pub use open::open;
 pub use place::locate;

@@ -1,6 +1,7 @@
 //! Reads any self-describing format into a JSON value, and stops at the limits.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -8,10 +9,17 @@ use serde_json::{Map, Number, Value};
 
 /// The error of a value that is nested too deeply.
 pub(super) const TOO_DEEP: &str = "nested too deeply";
+/// How the error of a key that is there twice ends.
+pub(super) const TWICE: &str = " is there twice";
+/// How much of such a key is told.
+const LONGEST_KEY: usize = 80;
 /// The error of a document of too many values.
 pub(super) const TOO_MANY: &str = "too many values";
 /// The most values in one document; a real catalog of 64 MiB has about as many.
 pub(super) const MAX_VALUES: usize = 4_000_000;
+
+/// The most keys that are looked at one by one.
+const FEW: usize = 16;
 
 /// What one document may use up, and has.
 pub(super) struct Meter {
@@ -137,8 +145,22 @@ impl<'de> Visitor<'de> for Node<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let inner = self.inside()?;
-        let mut read = Vec::new();
+        let mut read: Vec<(String, Value)> = Vec::new();
+        // Among a few keys looking at each is fastest.
+        let mut known = HashSet::new();
         while let Some(Key(key)) = members.next_key()? {
+            let is_twice = match read.len() {
+                0..FEW => read.iter().any(|(known, _)| *known == key),
+                FEW => {
+                    known.extend(read.iter().map(|(key, _)| key.clone()));
+                    !known.insert(key.clone())
+                }
+                _ => !known.insert(key.clone()),
+            };
+            if is_twice {
+                let key: String = key.chars().take(LONGEST_KEY).collect();
+                return Err(A::Error::custom(format!("the key {key:?}{TWICE}")));
+            }
             let value = members.next_value_seed(inner)?;
             self.meter.count(0).map_err(A::Error::custom)?;
             read.push((key, value));

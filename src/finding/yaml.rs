@@ -9,7 +9,7 @@ use serde_saphyr::{Error, MessageFormatter, NonFiniteFloatPolicy, Options, UserM
 use super::document::{Fault, Limits};
 use super::pointer::{NodeId, PointerTree, ROOT, Span};
 use super::position::Cursor;
-use super::value::{MAX_VALUES, Meter, Node};
+use super::value::{MAX_VALUES, Meter, Node, TWICE};
 
 /// The level of nesting that is refused whatever the limits say; the stack is for no more.
 const MAX_DEPTH: usize = 128;
@@ -100,6 +100,10 @@ fn fault(text: &str, error: &Error, levels: usize) -> Fault {
         Error::UnknownAnchor { .. } => Fault::new(offset, "an alias without an anchor of its name before it"),
         error => {
             let message = UserMessageFormatter.format_message(error);
+            // Two keys with one text, such as `1` and `"1"`.
+            if let Some((key, _)) = message.split_once(TWICE) {
+                return Fault::new(offset, format!("{key}{TWICE}")).help("remove one of the two");
+            }
             if message.contains("recursion limit exceeded") || message.contains("nesting limit") {
                 return Fault::too_deep(offset, levels);
             }

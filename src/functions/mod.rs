@@ -32,6 +32,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::catalog::{self, Tool};
+use crate::guard::{MISTAKE, guarded};
 
 pub use crate::refusal::{ErrorCode, Refusal};
 pub use answer::Answer;
@@ -137,7 +138,16 @@ impl Function {
     }
 
     /// Answers a call. `arguments` is what the caller gave, checked here; they may name the session that it belongs to.
-    pub async fn call(&self, context: &Context, mut arguments: Value) -> Answer {
+    /// Whatever panics on the way is an answer as well.
+    pub async fn call(&self, context: &Context, arguments: Value) -> Answer {
+        let answer = guarded(self.in_its_session(context, arguments)).await;
+        answer.unwrap_or_else(|_| {
+            let refusal = Refusal::new(ErrorCode::Internal, MISTAKE, "tell the operator");
+            Answer::from(self.with_help_path(refusal)).versioned(&context.edition.catalog().version)
+        })
+    }
+
+    async fn in_its_session(&self, context: &Context, mut arguments: Value) -> Answer {
         match trace::named(&mut arguments) {
             None => self.traced(context, arguments).await,
             Some(Ok(session)) => self.traced(&context.in_session(session), arguments).await,

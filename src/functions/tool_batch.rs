@@ -28,7 +28,7 @@ pub(super) fn run(context: Context, arguments: Value) -> Later {
 }
 
 async fn answer(context: Context, arguments: Value) -> Result<Answer, Refusal> {
-    let (arguments, calls) = items::taken(arguments);
+    let (arguments, calls) = items::taken(arguments)?;
     let arguments = match Function::named("tool_batch").and_then(Function::definition) {
         Some(definition) => check(definition, arguments)?,
         None => arguments,

@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::functions::Edition;
+use crate::guard::guarded_now;
 use crate::search;
 
 /// How long whoever starts, or reloads, has the cores to itself: first answers are small, and need no search.
@@ -40,7 +41,8 @@ fn index(wanted: &Receiver<Weak<Edition>>) {
         std::thread::sleep(PAUSE);
         search::load();
         if let Some(edition) = edition.upgrade() {
-            edition.make_searchable();
+            // What breaks here breaks again where it is used, and is told there; the next edition is made all the same.
+            let _ = guarded_now(|| edition.make_searchable());
         }
     }
 }

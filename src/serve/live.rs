@@ -8,14 +8,14 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use http::HeaderName;
 use tokio::sync::watch;
 
-use super::Shown;
 use super::http::Shelf;
 use super::indexing::Indexing;
+use super::{Seen, Shown};
 use crate::catalog::Checked;
 use crate::config::Config;
 use crate::exec::Caller;
 use crate::finding::{Finding, Severity};
-use crate::functions::{Context, Edition, Services, Trace};
+use crate::functions::{Edition, Services};
 use crate::render::Templates;
 
 /// One state of the catalog and all that is made of it; immutable.
@@ -183,7 +183,7 @@ impl Live {
     }
 
     /// What all calls share.
-    pub fn services(&self) -> &Services {
+    pub fn services(&self) -> &Arc<Services> {
         &self.services
     }
 
@@ -192,21 +192,14 @@ impl Live {
         self.setting.shown
     }
 
-    /// The same, to be kept for longer than a request.
-    pub(super) fn shared_services(&self) -> &Arc<Services> {
-        &self.services
-    }
-
     /// The current generation.
     pub fn now(&self) -> Arc<Generation> {
         self.current.load_full()
     }
 
-    /// What a call by this caller has at hand.
-    pub fn context(&self, caller: &Caller) -> Context {
-        let edition = Arc::clone(self.current.load().edition(caller));
-        let (services, caller) = (Arc::clone(&self.services), Arc::new(caller.clone()));
-        Context { edition, services, caller, trace: Trace::default() }
+    /// The same for a request, which asks no more than once.
+    pub fn seen(self: &Arc<Self>) -> Seen {
+        Seen::of(self)
     }
 
     /// What is wrong with the catalog on disk, if it is not the one that is served.
@@ -224,18 +217,6 @@ impl Live {
         let Reloads { taken, kept, failed } = &self.reloads;
         [("taken", taken), ("kept_last", kept), ("failed", failed)]
             .map(|(outcome, count)| (outcome, count.load(Ordering::Relaxed)))
-    }
-
-    /// What pages say at their top while the catalog on disk is not the one that is served.
-    pub fn notice(&self) -> Option<String> {
-        let trouble = self.trouble.load();
-        let count = trouble.as_ref()?.findings.len();
-        let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };
-        let shown = match self.current.load().complete {
-            true => "this is the last good one",
-            false => "this is what could be read of it",
-        };
-        Some(format!("The catalog has {errors}; {shown}. `toolcrib check` says more."))
     }
 
     /// Takes over a catalog that was built anew, unless it lacks what the last one had.

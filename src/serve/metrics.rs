@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-use super::Live;
+use super::Seen;
 use crate::catalog::Catalog;
 use crate::functions::{ErrorCode, Function, Meaning};
 use crate::search::semantic::State;
@@ -181,7 +181,7 @@ impl Metrics {
     }
 
     /// The text; `catalog` is what the reader of it may see.
-    pub fn text(&self, live: &Live, catalog: &Catalog) -> String {
+    pub fn text(&self, seen: &Seen, catalog: &Catalog) -> String {
         let mut page = Page(String::with_capacity(8192));
         page.family(
             "toolcrib_http_requests_total",
@@ -215,7 +215,7 @@ impl Metrics {
             page.sample(name, "", count.load(Relaxed));
         }
         page.family("toolcrib_reloads_total", "counter", "Catalogs built anew, by what became of them.");
-        for (outcome, count) in live.reloads() {
+        for (outcome, count) in seen.reloads() {
             page.sample("toolcrib_reloads_total", &format!("outcome=\"{outcome}\""), count);
         }
         let gauges = [
@@ -225,16 +225,16 @@ impl Metrics {
             (
                 "toolcrib_catalog_current",
                 "1 when the catalog on disk is served.",
-                u64::from(live.trouble().is_none()),
+                u64::from(seen.trouble().is_none()),
             ),
         ];
         for (name, help, value) in gauges {
             page.family(name, "gauge", help);
             page.sample(name, "", value);
         }
-        page.meaning(&live.services().semantic);
-        page.tools(&live.services().counts, catalog);
-        page.state(&live.services().state.health());
+        page.meaning(&seen.services().semantic);
+        page.tools(&seen.services().counts, catalog);
+        page.state(&seen.services().state.health());
         page.family("toolcrib_catalog_info", "gauge", "The registry version.");
         page.sample("toolcrib_catalog_info", &format!("registry_version=\"{}\"", catalog.version), 1);
         page.0

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 use toolcrib::catalog::{Checked, Tool};
 use toolcrib::exec::Caller;
-use toolcrib::exec::backend::{Backends, Fault, FaultKind, Order, Reply};
+use toolcrib::exec::backend::{Backends, Begun, Fault, FaultKind, Order, Reply};
 use toolcrib::sources::mcp::{Environment, contact};
 use toolcrib::{catalog, config};
 
@@ -33,6 +33,7 @@ pub struct Running {
     pub caller: Caller,
     pub time: Duration,
     pub key: Option<String>,
+    begun: Begun,
 }
 
 impl Running {
@@ -45,7 +46,7 @@ impl Running {
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let backends = Arc::new(Backends::new(root, environment()));
         let (caller, time) = (Caller::default(), Duration::from_secs(20));
-        Self { checked, backends, runtime, caller, time, key: None }
+        Self { checked, backends, runtime, caller, time, key: None, begun: Begun::default() }
     }
 
     /// With headers in the request of whoever calls.
@@ -91,6 +92,7 @@ impl Running {
             caller: &self.caller,
             idempotency_key: self.key.as_deref(),
             time: self.time,
+            begun: &self.begun,
         }
     }
 

@@ -6,7 +6,7 @@ mod buildos;
 mod corrected;
 mod errors;
 mod gates;
-mod once;
+pub mod once;
 mod results;
 mod session;
 

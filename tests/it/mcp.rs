@@ -3,7 +3,7 @@
 mod changes;
 mod client;
 mod hostile;
-mod lines;
+pub mod lines;
 mod resources;
 mod surfaces;
 

@@ -43,7 +43,20 @@ impl Server {
     /// Serves a catalog on a free port.
     pub fn start(catalog: &str, more: &[&str], variables: &[(&str, &str)]) -> Self {
         let arguments = [&["serve", "--catalog", catalog, "--listen", "127.0.0.1:0"], more].concat();
-        let mut command = fixture::program(&arguments);
+        Self::run(fixture::program(&arguments), variables)
+    }
+
+    /// Serves a catalog with this many open files at most.
+    #[cfg(target_os = "linux")]
+    pub fn with_files(catalog: &str, files: usize) -> Self {
+        let program = fixture::program(&["serve", "--catalog", catalog, "--listen", "127.0.0.1:0"]);
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\"")]);
+        shell.arg(program.get_program()).args(program.get_args()).current_dir(fixture::package());
+        Self::run(shell, &[])
+    }
+
+    fn run(mut command: std::process::Command, variables: &[(&str, &str)]) -> Self {
         command
             .envs(variables.iter().copied())
             .stdin(Stdio::null())

@@ -11,6 +11,7 @@ mod mcp;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -49,6 +50,24 @@ pub struct Order<'o> {
     pub idempotency_key: Option<&'o str>,
     /// How long it may take.
     pub time: Duration,
+    /// Marked before anything leaves.
+    pub begun: &'o Begun,
+}
+
+/// Whether something may have left for what runs a call.
+#[derive(Debug, Default)]
+pub struct Begun(AtomicBool);
+
+impl Begun {
+    /// From now on it may have.
+    pub fn mark(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    /// Whether it may have.
+    pub fn is_marked(&self) -> bool {
+        self.0.load(Relaxed)
+    }
 }
 
 /// What a backend answered.

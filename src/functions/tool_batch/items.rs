@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::catalog::functions;
+use crate::finding::from_json;
 use crate::functions::{ErrorCode, Refusal};
 
 /// What models call the list of calls instead.
@@ -24,11 +25,11 @@ pub(super) struct Item {
 }
 
 /// The arguments with their list where it is due, and the calls in it.
-pub(super) fn taken(arguments: Value) -> (Value, Vec<Item>) {
-    let mut fields = match decoded(arguments) {
+pub(super) fn taken(arguments: Value) -> Result<(Value, Vec<Item>), Refusal> {
+    let mut fields = match decoded(arguments).map_err(|message| refusal("", &message))? {
         Value::Object(fields) => fields,
         Value::Array(calls) => Map::from_iter([("calls".to_string(), Value::Array(calls))]),
-        other => return (other, Vec::new()),
+        other => return Ok((other, Vec::new())),
     };
     if !fields.contains_key("calls")
         && let Some(name) = CALLS.into_iter().find(|name| fields.contains_key(*name))
@@ -38,20 +39,24 @@ pub(super) fn taken(arguments: Value) -> (Value, Vec<Item>) {
     }
     let mut items = Vec::new();
     if let Some(place) = fields.get_mut("calls") {
-        *place = decoded(place.take());
+        *place = decoded(place.take()).map_err(|message| refusal("/calls", &message))?;
         if let Value::Array(calls) = place {
             items = std::mem::take(calls).into_iter().map(Item::read).collect();
             // What is in them is checked one by one.
             *calls = vec![json!({ "function": "tool_search", "input": {} }); items.len()];
         }
     }
-    (Value::Object(fields), items)
+    Ok((Value::Object(fields), items))
 }
 
 impl Item {
     fn read(given: Value) -> Self {
-        let Value::Object(mut fields) = decoded(given) else {
-            return Self::wrong("", None, "a call of a batch is an object with `function` and `input`");
+        let mut fields = match decoded(given) {
+            Ok(Value::Object(fields)) => fields,
+            Ok(_) => {
+                return Self::wrong("", None, "a call of a batch is an object with `function` and `input`");
+            }
+            Err(message) => return Self::wrong("", None, &message),
         };
         let id = match fields.shift_remove("id") {
             None | Some(Value::Null) => None,
@@ -71,9 +76,12 @@ impl Item {
             fields.insert("input".into(), input);
         }
         let mut input = match fields.shift_remove("input").map(decoded) {
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(input)) => input,
-            Some(_) => return Self::wrong("/input", id, "`input` is an object: the input of the function"),
+            None | Some(Ok(Value::Null)) => Map::new(),
+            Some(Ok(Value::Object(input))) => input,
+            Some(Err(message)) => return Self::wrong("/input", id, &message),
+            Some(Ok(_)) => {
+                return Self::wrong("/input", id, "`input` is an object: the input of the function");
+            }
         };
         // What stands beside the input belongs to it, and the function says what it does not know.
         for (name, value) in fields {
@@ -83,10 +91,15 @@ impl Item {
     }
 
     fn wrong(pointer: &str, id: Option<String>, message: &str) -> Self {
-        let next = "send this call again as {\"function\": \"tool_exec\", \"input\": {\"op\": ..., \"args\": {...}}}";
-        let refusal = Refusal::new(ErrorCode::ValidationError, message, next).field(pointer, message);
-        Self { function: String::new(), input: Map::new(), id, wrong: Some(refusal) }
+        let wrong = Some(refusal(pointer, message));
+        Self { function: String::new(), input: Map::new(), id, wrong }
     }
+}
+
+fn refusal(pointer: &str, message: &str) -> Refusal {
+    let next =
+        "send this call again as {\"function\": \"tool_exec\", \"input\": {\"op\": ..., \"args\": {...}}}";
+    Refusal::new(ErrorCode::ValidationError, message, next).field(pointer, message)
 }
 
 /// Which function is called, however it is spelled; `op` alone says `tool_exec`.
@@ -127,12 +140,13 @@ fn allowed() -> Vec<String> {
     names.unwrap_or_default().iter().filter_map(|name| name.as_str().map(str::to_string)).collect()
 }
 
-/// A value, or the list or object that a text says.
-fn decoded(value: Value) -> Value {
+/// A value, or the list or object that a text says. The error says which key is there twice.
+fn decoded(value: Value) -> Result<Value, String> {
     match value {
-        Value::String(text) if text.trim_start().starts_with(['[', '{']) => {
-            serde_json::from_str(&text).unwrap_or(Value::String(text))
-        }
-        value => value,
+        Value::String(text) if text.trim_start().starts_with(['[', '{']) => match from_json(&text) {
+            Err(error) if error.is_data() => Err(error.to_string()),
+            read => Ok(read.unwrap_or(Value::String(text))),
+        },
+        value => Ok(value),
     }
 }

@@ -6,6 +6,8 @@
 
 use serde_json::{Number, Value};
 
+use crate::finding::from_json;
+
 /// The digits of the numbers of one text.
 #[derive(Debug)]
 pub(super) struct Digits {
@@ -23,8 +25,7 @@ impl Digits {
     /// Reads a text; numbers that a float would change become markers.
     pub(super) fn read(&mut self, text: &str) -> serde_json::Result<Value> {
         // A place in the text with markers says nothing about the text.
-        serde_json::from_str(&self.marked(text))
-            .map_err(|error| serde_json::from_str::<Value>(text).err().unwrap_or(error))
+        from_json(&self.marked(text)).map_err(|error| from_json(text).err().unwrap_or(error))
     }
 
     fn marked(&mut self, text: &str) -> String {

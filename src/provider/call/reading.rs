@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::digits::{Digits, holds_float};
 use super::entry::{Repair, RepairKind};
+use crate::finding::from_json;
 
 /// How texts are read: fast at first, and once more with all digits when that has not been enough.
 #[derive(Debug, Default)]
@@ -25,7 +26,7 @@ impl Reading {
     pub(super) fn body(&mut self, text: &str) -> serde_json::Result<Value> {
         match &mut self.digits {
             Some(digits) => digits.read(text),
-            None => serde_json::from_str(text),
+            None => from_json(text),
         }
     }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::store::{Key, Store};
 use super::vectors::{Slot, UNRELATED, Unit, Vectors};
 use super::{Progress, Shared};
+use crate::guard::guarded_now;
 use crate::model::ModelError;
 
 /// The most texts of one question, and about how many characters.
@@ -56,7 +57,11 @@ pub(super) fn gather(shared: &Shared, cache: Option<&Path>, wanted: &Receiver<We
     };
     loop {
         gathering.slots.extend(wanted.try_iter());
-        let arrived = match gathering.step() {
+        let next = guarded_now(|| gathering.step()).unwrap_or_else(|_| {
+            gathering.failures += 1;
+            Next::Rest
+        });
+        let arrived = match next {
             Next::More => continue,
             Next::Rest => wanted.recv_timeout(rest(gathering.failures)),
             Next::Nothing => wanted.recv().map_err(|_| RecvTimeoutError::Disconnected),

@@ -6,6 +6,7 @@ use http::{HeaderMap, HeaderName, Method, header};
 use super::Shared;
 use super::problem::{Problem, ProblemCode};
 use crate::exec::Caller;
+use crate::serve::Seen;
 use crate::state::Session;
 use crate::tool::Effect;
 
@@ -19,7 +20,12 @@ pub(super) const MCP_SESSION: HeaderName = HeaderName::from_static("mcp-session-
 const ALLOW: HeaderName = HeaderName::from_static("x-allow");
 
 /// The caller of a request for functions.
-pub(super) fn of_request(shared: &Shared, mut caller: Caller, asked: &Parts) -> Result<Caller, Problem> {
+pub(super) fn of_request(
+    shared: &Shared,
+    seen: &Seen,
+    mut caller: Caller,
+    asked: &Parts,
+) -> Result<Caller, Problem> {
     let headers = &asked.headers;
     caller.session = match headers.get(SESSION) {
         Some(id) => {
@@ -34,7 +40,7 @@ pub(super) fn of_request(shared: &Shared, mut caller: Caller, asked: &Parts) -> 
         let allow = allow.ok_or_else(|| refused("`X-Allow` is read, write or destructive"))?;
         caller.allow = caller.allow.min(allow);
     }
-    caller.headers = sent_on(shared, headers);
+    caller.headers = sent_on(shared, seen, headers);
     Ok(caller)
 }
 
@@ -46,10 +52,9 @@ pub(super) fn may_begin(asked: &Parts) -> bool {
 }
 
 /// The headers that some server is sent. Our own tokens are for us alone.
-fn sent_on(shared: &Shared, headers: &HeaderMap) -> HeaderMap {
-    let generation = shared.live.now();
+fn sent_on(shared: &Shared, seen: &Seen, headers: &HeaderMap) -> HeaderMap {
     let is_ours = |name: &HeaderName| *name == header::AUTHORIZATION && !shared.tokens.is_empty();
-    let wanted = generation.caller_headers.iter().filter(|name| !is_ours(name));
+    let wanted = seen.generation().caller_headers.iter().filter(|name| !is_ours(name));
     wanted.filter_map(|name| Some((name.clone(), headers.get(name)?.clone()))).collect()
 }
 

@@ -1,8 +1,6 @@
 //! What each request passes on its way: is it for us, who asks, which route; and the headers that each answer has.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -17,14 +15,16 @@ use hyper::body::Incoming;
 use tokio::time::timeout;
 use tower::ServiceExt;
 
+use super::negotiate::Media;
 use super::pages::View;
 use super::problem::{Problem, ProblemCode};
 use super::{Heavy, Hosts, Response, Shared, caller, docs, functions, routes};
 use crate::config::ServeLimits;
 use crate::exec::Caller;
-use crate::functions::Function;
+use crate::functions::{Context, Function};
+use crate::guard::{MISTAKE, guarded};
 use crate::serve::auth::Unknown;
-use crate::serve::{Gate, Live, Metrics, Route, Tokens};
+use crate::serve::{Gate, Live, Metrics, Route, Seen, Tokens, mcp};
 use crate::site;
 use crate::state::random_id;
 
@@ -44,6 +44,7 @@ const NAMES: [HeaderName; 2] =
 /// The HTTP door.
 #[derive(Debug)]
 pub struct Door {
+    live: Arc<Live>,
     shared: Arc<Shared>,
     hosts: Hosts,
     routes: Router,
@@ -55,7 +56,6 @@ impl Door {
         let metrics = Arc::new(Metrics::default());
         let gate = Arc::new(Gate::new(&limits, Arc::clone(&metrics)));
         let shared = Arc::new(Shared {
-            live,
             tokens,
             limits,
             metrics,
@@ -63,11 +63,11 @@ impl Door {
             heavy: Heavy::default(),
             streams: Default::default(),
         });
-        Self { routes: routes::routes(Arc::clone(&shared)), shared, hosts }
+        Self { live, routes: routes::routes(Arc::clone(&shared)), shared, hosts }
     }
 
-    /// The same door with one more service, such as MCP at `/mcp`. Extensions of each request are who asks, a
-    /// [`Caller`], and the [`Gate`] for calls of functions.
+    /// The same door with one more service, such as MCP at `/mcp`. Extensions of each request are what it sees of the
+    /// catalog, [`Seen`], who asks, a [`Caller`], and the [`Gate`] for calls of functions.
     pub fn nest<S>(mut self, path: &str, service: S) -> Self
     where
         S: tower::Service<http::Request<Body>, Error = std::convert::Infallible>
@@ -104,12 +104,13 @@ impl Door {
         let route = Route::of(asked.uri.path());
         let named = NAMES.map(|name| asked.headers.get(&name).filter(|value| value.len() <= 128).cloned());
         let (path, method) = (asked.uri.clone(), asked.method.clone());
+        let seen = self.live.seen();
         let begins = route == Route::Mcp && caller::may_begin(&asked);
         let mut response = match self.admit(&asked) {
             Ok(caller) => {
                 let liked = liked(&asked);
-                let answered = guarded(self.route(route, caller, asked, body)).await;
-                answered.unwrap_or_else(|problem| problem.answer(&liked))
+                let answered = guarded(self.route(route, (seen, caller), asked, body)).await;
+                answered.unwrap_or_else(|_| Problem::new(ProblemCode::Internal, MISTAKE).answer(&liked))
             }
             Err(problem) => problem.answer(&asked.headers),
         };
@@ -156,57 +157,62 @@ impl Door {
         }
     }
 
-    async fn route(&self, route: Route, caller: Caller, asked: Parts, body: Incoming) -> Response {
+    async fn route(
+        &self,
+        route: Route,
+        (seen, caller): (Seen, Caller),
+        asked: Parts,
+        body: Incoming,
+    ) -> Response {
         let is_doc = route == Route::Doc && routes::is_read(&asked.method);
-        if let Some(response) = is_doc.then(|| self.at_once(&caller, &asked)).flatten() {
+        if let Some(response) =
+            is_doc.then(|| at_once(View { seen: &seen, caller: &caller }, &asked)).flatten()
+        {
             return response;
         }
         let caller = match route {
-            Route::Function | Route::Mcp => match caller::of_request(&self.shared, caller, &asked) {
+            Route::Function | Route::Mcp => match caller::of_request(&self.shared, &seen, caller, &asked) {
                 Ok(caller) => caller,
                 Err(problem) => return problem.answer(&asked.headers),
             },
             _ => caller,
         };
         if let Some(function) = functions::called(&asked) {
-            let answer = functions::answer(&self.shared, &caller, function, &asked, body).await;
+            let answer = functions::answer(&self.shared, (&seen, &caller), function, &asked, body).await;
             return answer.unwrap_or_else(|problem| problem.answer(&asked.headers));
         }
-        Box::pin(self.elsewhere(caller, asked, body)).await
-    }
-
-    /// Docs, but for what takes long.
-    fn at_once(&self, caller: &Caller, asked: &Parts) -> Option<Response> {
-        let generation = self.shared.live.now();
-        let view = View { live: &self.shared.live, generation: &generation, caller };
-        let answer = match docs::path(asked) {
-            Ok(path) if docs::takes_long(view.shelf(), asked, &path) => return None,
-            Ok(path) => docs::answer(view, asked, &path),
-            Err(problem) => Err(problem),
+        let body = match route {
+            Route::Mcp if asked.method == Method::POST => {
+                match functions::whole(&self.shared, &asked, body).await {
+                    Err(problem) => return problem.answer(&asked.headers),
+                    Ok(message) => match mcp::refusal(&message) {
+                        Some(refusal) => return json(refusal),
+                        None => Body::from(message),
+                    },
+                }
+            }
+            _ => Body::new(body),
         };
-        match answer {
-            Err(problem) if problem.is_missing_page(&asked.headers) => None,
-            answer => Some(answer.unwrap_or_else(|problem| problem.answer(&asked.headers))),
-        }
+        Box::pin(self.elsewhere(seen, caller, asked, body)).await
     }
 
     /// How long an answer may take to begin: calls of tools as long as their functions give them.
-    fn answer_time(&self, caller: &Caller) -> Duration {
-        let context = self.shared.live.context(caller);
-        let longest = Function::all().iter().map(|function| function.time(&context)).max();
+    fn answer_time(&self, context: &Context) -> Duration {
+        let longest = Function::all().iter().map(|function| function.time(context)).max();
         let limits = &self.shared.limits;
         limits.answer_time().max(limits.body_time() + longest.unwrap_or_default())
     }
 
     /// All that goes through the router.
-    async fn elsewhere(&self, caller: Caller, mut asked: Parts, body: Incoming) -> Response {
+    async fn elsewhere(&self, seen: Seen, caller: Caller, mut asked: Parts, body: Body) -> Response {
         let liked = liked(&asked);
         // The origin is checked; what is nested here knows fewer names, and would refuse good ones.
         asked.headers.remove(ORIGIN);
-        let limit = self.answer_time(&caller);
+        let limit = self.answer_time(&seen.context(&caller));
         asked.extensions.insert(caller);
+        asked.extensions.insert(seen);
         asked.extensions.insert(Arc::clone(&self.shared.gate));
-        let request = http::Request::from_parts(asked, Body::new(body));
+        let request = http::Request::from_parts(asked, body);
         let answering = self.routes.clone().oneshot(request);
         let mut response = match timeout(limit, answering).await {
             Ok(Ok(response)) => response,
@@ -228,21 +234,28 @@ impl Door {
     }
 }
 
+/// Docs, but for what takes long.
+fn at_once(view: View<'_>, asked: &Parts) -> Option<Response> {
+    let answer = match docs::path(asked) {
+        Ok(path) if docs::takes_long(view.shelf(), asked, &path) => return None,
+        Ok(path) => docs::answer(view, asked, &path),
+        Err(problem) => Err(problem),
+    };
+    match answer {
+        Err(problem) if problem.is_missing_page(&asked.headers) => None,
+        answer => Some(answer.unwrap_or_else(|problem| problem.answer(&asked.headers))),
+    }
+}
+
+fn json(text: String) -> Response {
+    let mut response = Response::new(Body::from(text));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(Media::Json.content_type()));
+    response
+}
+
 /// What the client takes, in case there is a problem.
 fn liked(asked: &Parts) -> HeaderMap {
     asked.headers.get(ACCEPT).map(|value| (ACCEPT, value.clone())).into_iter().collect()
-}
-
-/// The answer, or that making it has panicked.
-async fn guarded(answering: impl Future<Output = Response>) -> Result<Response, Problem> {
-    let mut answering = std::pin::pin!(answering);
-    let answer = std::future::poll_fn(|context| {
-        match catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(context))) {
-            Ok(poll) => poll.map(Ok),
-            Err(_) => Poll::Ready(Err(Problem::new(ProblemCode::Internal, "this is a mistake in toolcrib"))),
-        }
-    });
-    answer.await
 }
 
 impl From<Unknown> for Problem {
@@ -255,17 +268,5 @@ impl From<Unknown> for Problem {
         };
         let challenge = HeaderValue::from_static(challenge);
         Problem::new(ProblemCode::Unauthorized, message).header([(WWW_AUTHENTICATE, challenge)])
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_panics_is_answered_all_the_same() {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let answer = runtime.block_on(guarded(async { panic!("on purpose") }));
-        assert_eq!(answer.unwrap_err().answer(&HeaderMap::new()).status(), 500);
     }
 }

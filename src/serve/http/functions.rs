@@ -24,8 +24,9 @@ use super::negotiate::{Media, preferred};
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::exec::Caller;
-use crate::finding::nearest;
+use crate::finding::{from_json_bytes, nearest};
 use crate::functions::{Answer, Context, Function};
+use crate::serve::Seen;
 use crate::serve::gate::Stopped;
 
 /// The key of a call, said beside it.
@@ -33,12 +34,12 @@ const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// `GET /v1`: every function with its definition, and the catalog's tools where the surface shows them.
 pub(super) async fn list(
-    State(shared): State<Arc<Shared>>,
+    Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
     request: axum::extract::Request,
 ) -> Result<Response, Problem> {
     let (asked, _) = request.into_parts();
-    let shelf = Arc::clone(shared.live.now().shelf(&caller));
+    let shelf = seen.shelf(&caller);
     let make = || {
         let functions: Vec<Value> = Function::all().iter().map(described).collect();
         let mut listed = json!({ "functions": functions });
@@ -76,6 +77,7 @@ fn encoded(name: &str) -> String {
 /// `POST /v1/tools/NAME`: a tool by any of its names, with its arguments as the body. It takes the way of `tool_exec`.
 pub(super) async fn run(
     State(shared): State<Arc<Shared>>,
+    Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
     request: axum::extract::Request,
@@ -85,9 +87,9 @@ pub(super) async fn run(
     let passing = shared.gate.enter(function)?;
     let given = arguments(&shared, &asked, body).await?;
     let given = if given.is_null() { json!({}) } else { given };
-    let name = shared.live.now().shelf(&caller).bound().canonical(&name).map_or(name.clone(), str::to_string);
+    let name = seen.shelf(&caller).bound().canonical(&name).map_or(name.clone(), str::to_string);
     let call = keyed(function, &asked.headers, json!({ "op": name, "args": given }))?;
-    let context = shared.live.context(&caller);
+    let context = seen.context(&caller);
     let answer = passing.call(&context, call).await?;
     Ok(traced(written(&answer, &asked.headers), &context))
 }
@@ -106,13 +108,14 @@ fn described(function: &Function) -> Value {
 /// `POST /v1/FUNCTION` as the router has it: names that are percent-encoded, and those that there are not.
 pub(super) async fn call(
     State(shared): State<Arc<Shared>>,
+    Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
     request: axum::extract::Request,
 ) -> Result<Response, Problem> {
     let Some(function) = Function::named(&name) else { return Err(unknown(&name)) };
     let (asked, body) = request.into_parts();
-    answer(&shared, &caller, function, &asked, body).await
+    answer(&shared, (&seen, &caller), function, &asked, body).await
 }
 
 /// A call with the key that its `Idempotency-Key` says (draft-ietf-httpapi-idempotency-key-header), unless it says one itself.
@@ -150,7 +153,7 @@ pub(super) fn called(asked: &Parts) -> Option<&'static Function> {
 /// Answers a call.
 pub(super) async fn answer<B>(
     shared: &Shared,
-    caller: &Caller,
+    (seen, caller): (&Seen, &Caller),
     function: &'static Function,
     asked: &Parts,
     body: B,
@@ -160,10 +163,10 @@ where
 {
     let passing = shared.gate.enter(function)?;
     let arguments = match asked.method == Method::GET {
-        true => super::query::arguments(function, asked.uri.query().unwrap_or_default()),
+        true => super::query::arguments(function, asked.uri.query().unwrap_or_default())?,
         false => keyed(function, &asked.headers, arguments(shared, asked, body).await?)?,
     };
-    let context = shared.live.context(caller);
+    let context = seen.context(caller);
     let answer = passing.call(&context, arguments).await?;
     Ok(traced(written(&answer, &asked.headers), &context))
 }
@@ -203,16 +206,28 @@ where
         let message = "this body is compressed; arguments are small, send them as they are";
         return Err(Problem::new(ProblemCode::UnsupportedMediaType, message));
     }
-    let read = read(asked, body, shared.limits.body_bytes);
-    let bytes = within(shared.limits.body_time(), read).await.map_err(|_| {
-        let seconds = shared.limits.body_seconds;
-        Problem::new(ProblemCode::RequestTimeout, format!("the body did not arrive within {seconds} seconds"))
-    })??;
+    let bytes = whole(shared, asked, body).await?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Null);
     }
-    serde_json::from_slice(&bytes)
-        .map_err(|error| Problem::new(ProblemCode::MalformedJson, format!("the body is not JSON: {error}")))
+    from_json_bytes(&bytes).map_err(|error| match error.is_data() {
+        true => {
+            Problem::new(ProblemCode::ValidationError, format!("in the body {error}")).next("send it once")
+        }
+        false => Problem::new(ProblemCode::MalformedJson, format!("the body is not JSON: {error}")),
+    })
+}
+
+/// The whole body, unless it is too long, or takes too long.
+pub(super) async fn whole<B>(shared: &Shared, asked: &Parts, body: B) -> Result<Bytes, Problem>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
+    let read = read(asked, body, shared.limits.body_bytes);
+    within(shared.limits.body_time(), read).await.map_err(|_| {
+        let seconds = shared.limits.body_seconds;
+        Problem::new(ProblemCode::RequestTimeout, format!("the body did not arrive within {seconds} seconds"))
+    })?
 }
 
 /// What comes of a read, unless it takes too long. Nearly every body has arrived with its head, and is there once it has

@@ -16,6 +16,7 @@ use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::finding::Severity;
+use crate::serve::Seen;
 use crate::state::Health;
 
 /// `GET /healthz`: the process lives.
@@ -26,10 +27,10 @@ pub(super) async fn alive() -> Response {
 /// `GET /readyz`: there is something to serve. In words or, as JSON or with `?verbose`, with detail.
 pub(super) async fn ready(
     State(shared): State<Arc<Shared>>,
+    Extension(seen): Extension<Seen>,
     request: axum::extract::Request,
 ) -> Result<Response, Problem> {
-    let generation = shared.live.now();
-    let is_ready = !generation.everything().catalog().tools.is_empty();
+    let is_ready = !seen.generation().everything().catalog().tools.is_empty();
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let verbose =
         request.uri().query().is_some_and(|query| query.split('&').any(|word| word.starts_with("verbose")));
@@ -42,14 +43,14 @@ pub(super) async fn ready(
     }
     // What is wrong with the catalog is for those who may read it.
     let caller = shared.tokens.caller(request.headers())?;
-    let view = View { live: &shared.live, generation: &generation, caller: &caller };
+    let view = View { seen: &seen, caller: &caller };
     let detail = detail(view, is_ready);
     Ok(plain(status, Media::Json, format!("{detail:#}\n")))
 }
 
 fn detail(view: View<'_>, is_ready: bool) -> Value {
-    let View { live, generation, caller } = view;
-    let (trouble, edition) = (live.trouble(), generation.edition(caller));
+    let View { seen, caller } = view;
+    let (generation, trouble, edition) = (seen.generation(), seen.trouble(), seen.edition(caller));
     let mut detail = json!({
         "ready": is_ready,
         "registry_version": generation.version,
@@ -57,8 +58,8 @@ fn detail(view: View<'_>, is_ready: bool) -> Value {
         "complete": generation.complete,
         "current": trouble.is_none(),
         "search": if edition.is_searchable() { "ready" } else { "being made" },
-        "semantic": live.services().semantic.brief().to_string(),
-        "state": state(&live.services().state.health()),
+        "semantic": seen.services().semantic.brief().to_string(),
+        "state": state(&seen.services().state.health()),
     });
     // Findings name tools, also those that this caller may not see.
     if view.is_whole() {
@@ -68,7 +69,7 @@ fn detail(view: View<'_>, is_ready: bool) -> Value {
         detail["findings"] =
             json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
         // Where the model is, and what it says, is for them too.
-        detail["semantic"] = live.services().semantic.state().to_string().into();
+        detail["semantic"] = seen.services().semantic.state().to_string().into();
         if let Some(trouble) = trouble {
             detail["trouble"] = json!({ "findings": trouble.findings, "count": trouble.findings.len() });
         }
@@ -79,10 +80,10 @@ fn detail(view: View<'_>, is_ready: bool) -> Value {
 /// `GET /metrics`: counters in the text format of Prometheus.
 pub(super) async fn metrics(
     State(shared): State<Arc<Shared>>,
+    Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
 ) -> Response {
-    let generation = shared.live.now();
-    let text = shared.metrics.text(&shared.live, generation.edition(&caller).catalog());
+    let text = shared.metrics.text(&seen, seen.edition(&caller).catalog());
     plain(StatusCode::OK, Media::Metrics, text)
 }
 

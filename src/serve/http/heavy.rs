@@ -9,6 +9,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::problem::{Problem, ProblemCode};
+use crate::guard::MISTAKE;
 
 /// How many are made at once.
 const AT_ONCE: usize = 4;
@@ -63,7 +64,7 @@ async fn made<T: Send + 'static>(
 }
 
 fn mistake() -> Problem {
-    Problem::new(ProblemCode::Internal, "this is a mistake in toolcrib")
+    Problem::new(ProblemCode::Internal, MISTAKE)
 }
 
 #[cfg(test)]

@@ -10,27 +10,18 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use super::Door;
+use super::full::{self, TurnedAway};
 use super::patience::Patient;
 use super::workers::Workers;
 
 /// The longest head of a request, and how many headers it may have.
 const MAX_HEAD: usize = 32 * 1024;
 const MAX_HEADERS: usize = 64;
-
-/// How many connections are told at once that there is no room; further ones are just closed.
-const TOLD: usize = 64;
-
-const NO_ROOM: &[u8] =
-    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: 142\r\n\
-retry-after: 1\r\nconnection: close\r\n\r\n\
-{\"ok\":false,\"error\":{\"code\":\"OVERLOADED\",\"message\":\"there are too many connections\",\
-\"next_action\":\"try again in a second, on fewer of them\"}}\n";
 
 /// A socket that listens.
 #[derive(Debug)]
@@ -55,24 +46,29 @@ impl Listener {
     pub async fn serve(self, door: Arc<Door>, stop: impl Future<Output = ()>) -> io::Result<()> {
         let workers = Workers::start()?;
         let limits = door.limits();
-        let room = Arc::new(Semaphore::new(limits.connections));
-        let told = Arc::new(Semaphore::new(TOLD));
+        let files = full::files();
+        let room = Arc::new(Semaphore::new(most(limits.connections, files)));
+        let mut turned_away = TurnedAway::new(files);
         let flight = GracefulShutdown::new();
         let mut stop = std::pin::pin!(stop);
         loop {
             let accepted = tokio::select! {
                 accepted = self.socket.accept() => accepted,
+                () = turned_away.sweep() => continue,
                 () = &mut stop => break,
             };
-            match (accepted, Arc::clone(&room).try_acquire_owned()) {
-                (Ok((stream, _)), Ok(permit)) => {
-                    if let Ok(stream) = stream.into_std() {
-                        workers.spawn(answer(stream, permit, Arc::clone(&door), flight.watcher()));
-                    }
+            let permit = Arc::clone(&room).try_acquire_owned().ok().filter(|_| !turned_away.is_last());
+            match (accepted.and_then(|(stream, _)| stream.into_std()), permit) {
+                (Ok(stream), Some(permit)) => {
+                    workers.spawn(answer(stream, permit, Arc::clone(&door), flight.watcher()));
                 }
-                (Ok((stream, _)), Err(_)) => turn_away(stream, &door, &told),
+                (Ok(stream), None) => {
+                    door.metrics().turned_away();
+                    turned_away.tell(stream);
+                }
+                // Out of file descriptors, as a rule.
+                (Err(_), _) if turned_away.make_room() => {}
                 (Err(error), _) => {
-                    // Out of file descriptors, as a rule; some will be given back.
                     tracing::warn!(%error, "cannot accept a connection");
                     sleep(Duration::from_millis(100)).await;
                 }
@@ -86,6 +82,17 @@ impl Listener {
         }
         Ok(())
     }
+}
+
+/// How many connections there may be. A quarter of the files that can be open is for what calls need.
+fn most(configured: usize, files: usize) -> usize {
+    let most = files - files / 4;
+    if most < configured {
+        tracing::warn!(
+            "there is room for {most} connections, not {configured}: {files} files may be open (ulimit -n)"
+        );
+    }
+    most.min(configured).clamp(1, Semaphore::MAX_PERMITS)
 }
 
 /// Serves one connection, from first to last.
@@ -112,35 +119,4 @@ async fn answer(stream: std::net::TcpStream, permit: OwnedSemaphorePermit, door:
         tracing::debug!(%error, "connection closed");
     }
     drop((open, permit));
-}
-
-/// Says that there is no room, and closes.
-fn turn_away(mut stream: TcpStream, door: &Arc<Door>, told: &Arc<Semaphore>) {
-    door.metrics().turned_away();
-    let Ok(permit) = Arc::clone(told).try_acquire_owned() else { return };
-    tokio::spawn(async move {
-        let tell = async {
-            stream.write_all(NO_ROOM).await?;
-            stream.shutdown().await?;
-            // What was sent is read, since closing before that could cost the client our answer.
-            let mut ignored = [0; 1024];
-            while stream.read(&mut ignored).await? > 0 {}
-            io::Result::Ok(())
-        };
-        let _ = timeout(Duration::from_secs(1), tell).await;
-        drop(permit);
-    });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::NO_ROOM;
-
-    #[test]
-    fn the_answer_without_room_is_as_long_as_it_says() {
-        let text = std::str::from_utf8(NO_ROOM).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{}", body.len());
-        serde_json::from_str::<serde_json::Value>(body).unwrap();
-    }
 }

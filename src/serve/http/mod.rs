@@ -1,6 +1,7 @@
 //! The HTTP door: docs, functions, what machines read of a catalog, and whether the server is well.
 //!
-//! 1. [`listen`] takes connections, as many as there may be, and lets go of those that are slow or silent; [`workers`] are
+//! 1. [`listen`] takes connections, as many as there may be, and lets go of those that are slow or silent; [`full`] is
+//!    what those are told for whom there is no room. [`workers`] are
 //!    the threads that serve them.
 //! 2. [`door`] is what each request passes: [`guard`] (is it for us?), the token, the route, and the headers of the answer.
 //! 3. Docs, the hot path, are answered by [`docs`] at once; all else goes through the router of [`routes`], and what takes
@@ -11,6 +12,7 @@
 mod caller;
 mod docs;
 mod door;
+mod full;
 mod functions;
 mod guard;
 mod health;
@@ -34,7 +36,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 
-use super::{Gate, Live, Metrics, Tokens};
+use super::{Gate, Metrics, Tokens};
 use crate::config::ServeLimits;
 
 use heavy::Heavy;
@@ -51,7 +53,6 @@ type Response = http::Response<Body>;
 /// What all requests share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    live: Arc<Live>,
     tokens: Tokens,
     limits: ServeLimits,
     metrics: Arc<Metrics>,

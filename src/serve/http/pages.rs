@@ -15,7 +15,7 @@ use super::{Response, Shelf};
 use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::render::TemplateError;
-use crate::serve::{Generation, Live};
+use crate::serve::Seen;
 use crate::site::Page;
 
 /// What stands at the top for those who may not know how much is wrong.
@@ -24,21 +24,20 @@ const NOTICE: &str = "The catalog has errors; this is the last good one, or what
 /// The site as one caller sees it.
 #[derive(Clone, Copy)]
 pub(super) struct View<'v> {
-    pub(super) live: &'v Live,
-    pub(super) generation: &'v Generation,
+    pub(super) seen: &'v Seen,
     pub(super) caller: &'v Caller,
 }
 
 impl<'v> View<'v> {
     /// What is kept for the caller.
     pub(super) fn shelf(self) -> &'v Shelf {
-        self.generation.shelf(self.caller)
+        self.seen.shelf(self.caller)
     }
 
     /// Whether no tool is hidden from the caller. Only then may they know what is wrong, and how much.
     pub(super) fn is_whole(self) -> bool {
-        let seen = self.generation.edition(self.caller).catalog().tools.len();
-        seen == self.generation.everything().catalog().tools.len()
+        let tools = self.seen.edition(self.caller).catalog().tools.len();
+        tools == self.seen.generation().everything().catalog().tools.len()
     }
 
     /// The page at a path such as `tools/NAME.html`; `query` is that of the address.
@@ -47,7 +46,7 @@ impl<'v> View<'v> {
         if let Some(kept) = shelf.file(path).and_then(|place| place.get()) {
             return Ok(Some(Arc::clone(kept)));
         }
-        let notice = self.live.notice();
+        let notice = self.seen.notice();
         let notice = notice.as_deref().map(|notice| if self.is_whole() { notice } else { NOTICE });
         let listed = self.listed(path);
         let site = shelf.site().with_notice(notice);
@@ -66,7 +65,7 @@ impl<'v> View<'v> {
 
     /// The findings of a catalog on disk that is broken come before those of the one that is shown, for who may see both.
     fn listed(self, path: &str) -> Option<Vec<Finding>> {
-        let trouble = self.live.trouble().filter(|_| path == "findings.html" && self.is_whole())?;
+        let trouble = self.seen.trouble().filter(|_| path == "findings.html" && self.is_whole())?;
         let shown = self.shelf().findings();
         let mut listed = trouble.findings.clone();
         listed.extend(shown.iter().filter(|known| !trouble.findings.contains(known)).cloned());

@@ -2,11 +2,14 @@
 
 use serde_json::{Map, Value};
 
+use super::problem::{Problem, ProblemCode};
+use crate::finding::from_json;
 use crate::functions::Function;
+use crate::tool::clean_line;
 
 /// The arguments that a query says. What should be a list may be said several times; what should be a number or a truth
-/// value is read as one. What does not fit is for the function to refuse.
-pub(super) fn arguments(function: &Function, query: &str) -> Value {
+/// value is read as one, and neither is said twice. What does not fit is for the function to refuse.
+pub(super) fn arguments(function: &Function, query: &str) -> Result<Value, Problem> {
     let properties =
         function.definition().and_then(|definition| definition.parameters.schema().get("properties"));
     let kind = |name: &str| properties.and_then(|properties| properties.get(name)?.get("type")?.as_str());
@@ -17,16 +20,21 @@ pub(super) fn arguments(function: &Function, query: &str) -> Value {
             (Some("array"), _) => {
                 arguments.insert(name.into_owned(), Value::Array(vec![text.into()]));
             }
-            (None | Some("string"), _) => {
+            (_, Some(_)) => {
+                let name: String = name.chars().take(80).collect();
+                let message = format!("`{}` is there twice in the query", clean_line(&name));
+                return Err(Problem::new(ProblemCode::ValidationError, message).next("send it once"));
+            }
+            (None | Some("string"), None) => {
                 arguments.insert(name.into_owned(), text.into());
             }
-            (Some(_), _) => {
-                let value = serde_json::from_str(&text).unwrap_or_else(|_| text.as_ref().into());
+            (Some(_), None) => {
+                let value = from_json(&text).unwrap_or_else(|_| text.as_ref().into());
                 arguments.insert(name.into_owned(), value);
             }
         }
     }
-    Value::Object(arguments)
+    Ok(Value::Object(arguments))
 }
 
 #[cfg(test)]
@@ -38,7 +46,8 @@ mod tests {
     #[test]
     fn a_query_says_what_a_body_would() {
         let check = |query: &str, expect: Value| {
-            assert_eq!(arguments(Function::named("tool_help").unwrap(), query), expect, "{query}");
+            let read = arguments(Function::named("tool_help").unwrap(), query).ok();
+            assert_eq!(read, Some(expect), "{query}");
         };
         check("", json!({}));
         check("path=onto.task&format=full", json!({"path": "onto.task", "format": "full"}));

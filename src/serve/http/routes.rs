@@ -15,6 +15,7 @@ use super::pages::View;
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared, docs, functions, health, openapi, sessions, whole};
 use crate::exec::Caller;
+use crate::serve::Seen;
 
 /// All routes but that of MCP.
 pub(super) fn routes(shared: Arc<Shared>) -> Router {
@@ -43,41 +44,42 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
 /// Docs in forms that take long to make.
 async fn doc(
     State(shared): State<Arc<Shared>>,
+    Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Problem> {
-    answered(shared, caller, request, |view, asked| docs::answer(view, asked, &docs::path(asked)?)).await
+    answered(shared, (seen, caller), request, |view, asked| docs::answer(view, asked, &docs::path(asked)?))
+        .await
 }
 
 /// Pages for people, and everything that is nowhere.
 async fn page(
     State(shared): State<Arc<Shared>>,
+    Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Problem> {
     let file = {
-        let generation = shared.live.now();
         let path = request.uri().path().trim_start_matches('/');
-        generation.shelf(&caller).file(path).and_then(|file| file.get()).map(Arc::clone)
+        seen.shelf(&caller).file(path).and_then(|file| file.get()).map(Arc::clone)
     };
     match file.filter(|_| is_read(request.method())) {
         Some(file) => file.answer(&request.into_parts().0, Varies::Encoding),
-        None => answered(shared, caller, request, answer_page).await,
+        None => answered(shared, (seen, caller), request, answer_page).await,
     }
 }
 
 /// Answers when its turn comes, and people who look for what is not there with the page for that.
 async fn answered(
     shared: Arc<Shared>,
-    caller: Caller,
+    (seen, caller): (Seen, Caller),
     request: Request,
     answer: impl FnOnce(View<'_>, &Parts) -> Result<Response, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let (asked, _) = request.into_parts();
     let heavy = shared.heavy.clone();
     let answering = move || {
-        let generation = shared.live.now();
-        let view = View { live: &shared.live, generation: &generation, caller: &caller };
+        let view = View { seen: &seen, caller: &caller };
         match answer(view, &asked) {
             Err(problem) if problem.is_missing_page(&asked.headers) => view.missing(&address(&asked)?),
             answer => answer,

@@ -24,6 +24,7 @@ use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::functions::Services;
+use crate::serve::Seen;
 use crate::state::{Event, Events, Session, StateError};
 
 /// How many events one answer has.
@@ -65,13 +66,13 @@ impl Streams {
 
 /// `GET /v1/sessions/ID`, with `?after=NUMBER` and `?limit=NUMBER`.
 pub(super) async fn told(
-    State(shared): State<Arc<Shared>>,
+    Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     request: Request,
 ) -> Result<Response, Problem> {
     let session = named(&caller, &id)?;
-    let state = &shared.live.services().state;
+    let state = &seen.services().state;
     let (asked, _) = request.into_parts();
     let limit = number(&asked, "limit")?;
     let limit = limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(1).clamp(1, MOST));
@@ -96,6 +97,7 @@ pub(super) async fn told(
 /// `GET /v1/sessions/ID/events`: server-sent events, from the first or from after the one that the client had last.
 pub(super) async fn followed(
     State(shared): State<Arc<Shared>>,
+    Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     request: Request,
@@ -107,7 +109,7 @@ pub(super) async fn followed(
     let Ok(place) = Arc::clone(&shared.streams.room).try_acquire_owned() else {
         return Err(Problem::overloaded("too many streams of events are open"));
     };
-    let services = Arc::clone(shared.live.shared_services());
+    let services = Arc::clone(seen.services());
     let following = Following {
         news: services.state.written(),
         closed: shared.streams.closed.subscribe(),

@@ -12,16 +12,18 @@ use super::shelf::{Index, Shelf};
 use super::{Response, Shared, stream};
 use crate::catalog::{ProfileTool, registry_head, registry_line};
 use crate::exec::Caller;
+use crate::serve::Seen;
 use crate::tool::DescriptionMode;
 
 /// `GET /registry.json`: kept, and to be had in ranges, unless there are very many tools.
 pub(super) async fn registry(
     State(shared): State<Arc<Shared>>,
+    Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Problem> {
     let (asked, _) = request.into_parts();
-    let shelf = Arc::clone(shared.live.now().shelf(&caller));
+    let shelf = Arc::clone(seen.shelf(&caller));
     if !shelf.has_registry() {
         let own = Arc::clone(&shelf);
         shared.heavy.run(move || own.registry().is_some()).await?;
@@ -55,11 +57,12 @@ fn registry_piece(shelf: &Shelf, piece: usize) -> String {
 /// `GET /llms.txt`.
 pub(super) async fn llms(
     State(shared): State<Arc<Shared>>,
+    Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Problem> {
     let (asked, _) = request.into_parts();
-    let shelf = Arc::clone(shared.live.now().shelf(&caller));
+    let shelf = Arc::clone(seen.shelf(&caller));
     let index = index(&shared, &shelf).await?;
     let (version, pieces) = (format!("l{}", index.version), 0..index.llms.brief_pieces());
     let piece = move |piece| {
@@ -72,11 +75,12 @@ pub(super) async fn llms(
 /// `GET /llms-full.txt`.
 pub(super) async fn llms_full(
     State(shared): State<Arc<Shared>>,
+    Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Problem> {
     let (asked, _) = request.into_parts();
-    let shelf = Arc::clone(shared.live.now().shelf(&caller));
+    let shelf = Arc::clone(seen.shelf(&caller));
     let index = index(&shared, &shelf).await?;
     let (version, pieces) = (format!("f{}", index.version), 0..index.llms.full_pieces());
     let piece = move |piece| {

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use super::resources;
 use crate::exec::Caller;
 use crate::functions::Edition;
+use crate::guard::guarded_now;
 use crate::serve::Live;
 
 /// The docs that a client watches, with the version it knows; none of a doc that is not there.
@@ -79,8 +80,8 @@ pub(super) async fn tell(
             return;
         }
         let edition = Arc::clone(live.now().edition(&Caller::default()));
-        let renewed = renewed(&mut watched.lock().unwrap_or_else(PoisonError::into_inner), &edition);
-        for uri in renewed {
+        let renewed = || renewed(&mut watched.lock().unwrap_or_else(PoisonError::into_inner), &edition);
+        for uri in guarded_now(renewed).unwrap_or_default() {
             if client.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.is_err() {
                 return;
             }

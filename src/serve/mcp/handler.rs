@@ -18,7 +18,8 @@ use tokio::sync::{Semaphore, watch};
 use super::{FRESH_FOR, changes, complete, cursor, instructions, resources, tools, uri};
 use crate::exec::Caller;
 use crate::functions::Edition;
-use crate::serve::{Gate, Live};
+use crate::guard::{MISTAKE, guarded};
+use crate::serve::{Gate, Live, Seen};
 use crate::state::{Session, random_id};
 
 /// The methods that take parameters which may be wrong; not those that the newer wire has removed, which are unknown there.
@@ -87,11 +88,24 @@ impl Door {
         parts.and_then(|parts| parts.extensions.get::<Arc<Gate>>()).unwrap_or(&self.gate)
     }
 
+    /// The catalog as the request sees it: as the HTTP layer has loaded it, else as it is now.
+    fn seen(&self, context: &RequestContext<RoleServer>) -> Seen {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let loaded = parts.and_then(|parts| parts.extensions.get::<Seen>()).cloned();
+        loaded.unwrap_or_else(|| self.live.seen())
+    }
+
     /// What the caller may see, and who else may keep the answer.
     fn edition(&self, context: &RequestContext<RoleServer>) -> (Arc<Edition>, CacheScope) {
         let caller = caller(context);
-        (Arc::clone(self.live.now().edition(&caller)), scope(&caller))
+        (Arc::clone(self.seen(context).edition(&caller)), scope(&caller))
     }
+}
+
+/// The answer to a request, also where making it panics: the SDK would give none, and whoever asked would wait for ever.
+async fn answered<T>(answering: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
+    let mistake = |_| Err(ErrorData::internal_error(format!("INTERNAL: {MISTAKE}"), None));
+    guarded(answering).await.unwrap_or_else(mistake)
 }
 
 /// Who else may keep an answer.
@@ -137,22 +151,32 @@ impl ServerHandler for Door {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        context.peer.set_peer_info(request.clone());
-        let mut result = self.negotiate_initialize(&request)?;
-        result.instructions = Some(instructions::instructions(&self.edition(&context).0, self.live.shown()));
-        if self.ended.is_none() {
-            // Over HTTP this wire has no stream that news could come on.
-            result.capabilities.resources = Some(Default::default());
-            result.capabilities.tools = Some(Default::default());
-        }
-        Ok(result)
+        answered(async move {
+            context.peer.set_peer_info(request.clone());
+            let mut result = self.negotiate_initialize(&request)?;
+            result.instructions =
+                Some(instructions::instructions(&self.edition(&context).0, self.live.shown()));
+            if self.ended.is_none() {
+                // Over HTTP this wire has no stream that news could come on.
+                result.capabilities.resources = Some(Default::default());
+                result.capabilities.tools = Some(Default::default());
+            }
+            Ok(result)
+        })
+        .await
     }
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        let (edition, scope) = self.edition(&context);
-        let info = self.get_info().with_instructions(instructions::instructions(&edition, self.live.shown()));
-        let versions = self.supported_protocol_versions().into_owned();
-        Ok(DiscoverResult::from_server_info(versions, info).with_ttl_ms(FRESH_FOR).with_cache_scope(scope))
+        answered(async move {
+            let (edition, scope) = self.edition(&context);
+            let info =
+                self.get_info().with_instructions(instructions::instructions(&edition, self.live.shown()));
+            let versions = self.supported_protocol_versions().into_owned();
+            Ok(DiscoverResult::from_server_info(versions, info)
+                .with_ttl_ms(FRESH_FOR)
+                .with_cache_scope(scope))
+        })
+        .await
     }
 
     async fn list_tools(
@@ -160,10 +184,13 @@ impl ServerHandler for Door {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let after = cursor::after(request)?;
-        let (caller, generation) = (caller(&context), self.live.now());
-        let scope = scope(&caller);
-        tools::list(self.live.shown(), generation.shelf(&caller).bound(), after.as_deref(), scope)
+        answered(async move {
+            let after = cursor::after(request)?;
+            let (caller, seen) = (caller(&context), self.seen(&context));
+            let scope = scope(&caller);
+            tools::list(self.live.shown(), seen.shelf(&caller).bound(), after.as_deref(), scope)
+        })
+        .await
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -175,6 +202,7 @@ impl ServerHandler for Door {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        answered(async move {
         let mut caller = caller(&context);
         match context.meta.0.get(SESSION) {
             Some(id) => {
@@ -189,13 +217,14 @@ impl ServerHandler for Door {
             }
             None => caller.session = caller.session.or_else(|| self.session.clone()),
         }
-        let at_hand = self.live.context(&caller);
-        let shelf = Arc::clone(self.live.now().shelf(&caller));
+        let seen = self.seen(&context);
         tokio::select! {
-            answer = tools::call(&at_hand, shelf.bound(), self.gate(&context), request) => answer.map(Into::into),
+            answer = tools::call(&seen, &caller, self.gate(&context), request) => answer.map(Into::into),
             // Nobody waits for it; what changes something goes on by itself.
             () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
         }
+        })
+        .await
     }
 
     async fn list_resources(
@@ -203,8 +232,11 @@ impl ServerHandler for Door {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let (edition, scope) = self.edition(&context);
-        resources::list(&edition, cursor::after(request)?.as_deref(), scope)
+        answered(async move {
+            let (edition, scope) = self.edition(&context);
+            resources::list(&edition, cursor::after(request)?.as_deref(), scope)
+        })
+        .await
     }
 
     async fn list_resource_templates(
@@ -222,8 +254,11 @@ impl ServerHandler for Door {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let (edition, scope) = self.edition(&context);
-        resources::read(&edition, &request.uri, scope).map(Into::into)
+        answered(async move {
+            let (edition, scope) = self.edition(&context);
+            resources::read(&edition, &request.uri, scope).map(Into::into)
+        })
+        .await
     }
 
     async fn complete(
@@ -231,7 +266,7 @@ impl ServerHandler for Door {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Ok(complete::complete(&self.edition(&context).0, &request))
+        answered(async move { Ok(complete::complete(&self.edition(&context).0, &request)) }).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -244,12 +279,15 @@ impl ServerHandler for Door {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let Ok(_place) = Arc::clone(&self.room).try_acquire_owned() else {
-            return Err(ErrorData::internal_error("there are too many subscriptions", None));
-        };
-        let caller = caller(context.request_context());
-        changes::listen(&self.live, self.ended.clone(), &context, &caller).await;
-        Ok(())
+        answered(async move {
+            let Ok(_place) = Arc::clone(&self.room).try_acquire_owned() else {
+                return Err(ErrorData::internal_error("there are too many subscriptions", None));
+            };
+            let caller = caller(context.request_context());
+            changes::listen(&self.live, self.ended.clone(), &context, &caller).await;
+            Ok(())
+        })
+        .await
     }
 
     async fn subscribe(
@@ -257,18 +295,21 @@ impl ServerHandler for Door {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        if self.ended.is_none() {
-            return Err(ErrorData::method_not_found::<rmcp::model::SubscribeRequestMethod>());
-        }
-        let (edition, _) = self.edition(&context);
-        uri::find(&edition, &request.uri)?;
-        let version = resources::version(&edition, &request.uri);
-        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-        if watched.len() >= MAX_WATCHED && !watched.contains_key(&request.uri) {
-            return Err(ErrorData::invalid_params("one client watches at most 1,000 resources", None));
-        }
-        watched.insert(request.uri, version);
-        Ok(())
+        answered(async move {
+            if self.ended.is_none() {
+                return Err(ErrorData::method_not_found::<rmcp::model::SubscribeRequestMethod>());
+            }
+            let (edition, _) = self.edition(&context);
+            uri::find(&edition, &request.uri)?;
+            let version = resources::version(&edition, &request.uri);
+            let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+            if watched.len() >= MAX_WATCHED && !watched.contains_key(&request.uri) {
+                return Err(ErrorData::invalid_params("one client watches at most 1,000 resources", None));
+            }
+            watched.insert(request.uri, version);
+            Ok(())
+        })
+        .await
     }
 
     async fn unsubscribe(

@@ -4,16 +4,20 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, ProtocolVersion, RequestId,
     ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Duration, Instant, timeout_at};
+
+use crate::sources::mcp::KeyCheck;
 
 /// The longest line; a longer one is passed over without being kept.
 const MAX_LINE: usize = 4 << 20;
@@ -24,13 +28,21 @@ const MAX_IN_FLIGHT: usize = 64;
 /// For how long requests in flight may take to finish after the end of input.
 const LAST_ANSWERS: Duration = Duration::from_secs(10);
 
+/// A request that is not answered otherwise, and what is wrong with it.
+type Refused = (RequestId, String);
+
+/// Hands on what is wrong with a line.
+type Told = Box<dyn FnMut(&[u8], String) -> bool + Send>;
+
 /// One connection.
 pub(super) struct Lines<R, W>
 where
-    R: AsyncRead,
+    R: AsyncRead + Unpin,
     W: AsyncWrite,
 {
-    lines: AsyncRwTransport<RoleServer, R, W>,
+    lines: AsyncRwTransport<RoleServer, KeyCheck<R, Told>, W>,
+    /// Requests in which a key is there twice.
+    refused: UnboundedReceiver<Refused>,
     in_flight: Arc<InFlight>,
     has_begun: bool,
     ended: watch::Sender<bool>,
@@ -45,8 +57,15 @@ where
 {
     /// Reads and writes lines; `ended` turns true at the end of input, or before, when no more is to be read.
     pub(super) fn new(read: R, write: W, ended: watch::Sender<bool>) -> Self {
+        let (to, refused) = unbounded_channel();
+        let told: Told = Box::new(move |line, problem| {
+            // A notification has no answer.
+            let _ = id_of(line).map(|id| to.send((id, problem)));
+            false
+        });
+        let read = KeyCheck::new(read, MAX_LINE, told);
         let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(MAX_LINE);
-        Self { lines, in_flight: Arc::default(), has_begun: false, ended, until: None }
+        Self { lines, refused, in_flight: Arc::default(), has_begun: false, ended, until: None }
     }
 
     /// Whether a message is one to answer or to act on. Before a handshake, only requests are; the SDK would hang up.
@@ -72,6 +91,17 @@ where
         }
         true
     }
+}
+
+/// The id of a request.
+pub(super) fn id_of(request: &[u8]) -> Option<RequestId> {
+    let request: Value = serde_json::from_slice(request).ok()?;
+    serde_json::from_value(request.get("id")?.clone()).ok()
+}
+
+/// That in a request a key is there twice.
+pub(super) fn twice(problem: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("VALIDATION_ERROR: in the message {problem}; send it once"), None)
 }
 
 /// Whether a request begins a session: the handshake of the older wire, or a request of the newer one.
@@ -118,13 +148,17 @@ where
         while self.until.is_none() {
             self.in_flight.wait(Requests::has_room).await;
             let received = tokio::select! {
-                received = self.lines.receive() => received,
-                _ = told.wait_for(|ended| *ended) => None,
+                Some(refused) = self.refused.recv() => Err(refused),
+                received = self.lines.receive() => Ok(received),
+                _ = told.wait_for(|ended| *ended) => Ok(None),
             };
             match received {
-                Some(message) if self.accepts(&message) => return Some(message),
-                Some(_) => {}
-                None => {
+                Err((id, problem)) => {
+                    let _ = self.lines.send(ServerJsonRpcMessage::error(twice(&problem), Some(id))).await;
+                }
+                Ok(Some(message)) if self.accepts(&message) => return Some(message),
+                Ok(Some(_)) => {}
+                Ok(None) => {
                     self.ended.send_replace(true);
                     self.until = Some(Instant::now() + LAST_ANSWERS);
                 }

@@ -21,8 +21,10 @@ mod tools;
 mod uri;
 
 use rmcp::model::{JsonObject, MetaObject};
+use serde_json::json;
 
 use crate::functions::Edition;
+use crate::sources::mcp::key_twice;
 
 pub(super) use bound::Bound;
 #[cfg(feature = "conformance")]
@@ -30,6 +32,12 @@ pub use fixtures::Fixtures;
 pub use handler::Door;
 pub use http::{Options, Service, service};
 pub use stdio::{stdio, streams};
+
+/// The answer to a request in which a key is there twice. The SDK would keep one of the two and not say so.
+pub(super) fn refusal(request: &[u8]) -> Option<String> {
+    let error = lines::twice(&key_twice(request)?);
+    Some(json!({ "jsonrpc": "2.0", "id": lines::id_of(request), "error": error }).to_string())
+}
 
 /// For how long a client may keep a list, a doc or our instructions, in milliseconds. Clients obey it to the letter, and
 /// not all of them listen for changes, so that this is how stale they may become.

@@ -14,11 +14,12 @@ use super::bound::Bound;
 use super::{FRESH_FOR, cursor, meta, uri};
 use crate::catalog::{Profile, ProfileTool, Resolved, functions};
 use crate::config::Surface;
+use crate::exec::Caller;
 use crate::finding::nearest;
 use crate::functions::{Answer, Context, Edition, Function};
 use crate::provider::{self, Provider};
 use crate::serve::gate::Stopped;
-use crate::serve::{Gate, Shown};
+use crate::serve::{Gate, Seen, Shown};
 use crate::tool::DescriptionMode;
 
 /// How many tools one answer lists.
@@ -94,11 +95,12 @@ pub(super) fn named(name: &str) -> Option<Tool> {
 
 /// Answers a call. What is wrong with the arguments is an answer for the model; that there is no such tool is not.
 pub(super) async fn call(
-    context: &Context,
-    bound: &Bound,
+    seen: &Seen,
+    caller: &Caller,
     gate: &Gate,
     request: CallToolRequestParams,
 ) -> Result<CallToolResult, ErrorData> {
+    let (context, bound) = (&seen.context(caller), seen.shelf(caller).bound());
     let given = request.arguments.map_or(Value::Null, Value::Object);
     let mut result = match meant(&context.edition, bound, &request.name) {
         Some(Meant::Function(function)) => {

@@ -13,6 +13,7 @@ use super::endpoint::Endpoint;
 use super::session::Session;
 use super::{ENDING, Environment, Listing, Listings, endpoints, runtime};
 use crate::config::Workspace;
+use crate::guard::{MISTAKE, guarded};
 
 /// How long others wait for a server that is new; what it lists later is a change.
 const COURTESY: Duration = Duration::from_secs(2);
@@ -148,7 +149,8 @@ impl Follower {
         let mut pause = SOON;
         loop {
             let start = Instant::now();
-            let Some(problem) = self.visit(&mut let_go).await else { return };
+            let visited = guarded(self.visit(&mut let_go)).await;
+            let Some(problem) = visited.unwrap_or_else(|_| Some(MISTAKE.into())) else { return };
             let last = lock(&self.state).clone().unwrap_or_default();
             // One that stayed for a while is soon back; one that dies at once is not worth a process a second.
             if last.problem.is_none() && last.tools.is_some() && start.elapsed() > A_WHILE {

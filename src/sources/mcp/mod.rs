@@ -4,12 +4,14 @@
 //! 2. [`session`] connects, in either era of the protocol, and lists all pages within limits.
 //! 3. [`contact`] does that once, for all servers of a workspace at the same time; [`Servers`] goes on, and keeps what
 //!    a server listed last while it is away.
+//!    [`keys`] are looked at before the SDK reads a line.
 //! 4. A [`Session`] also calls tools, for those who run them ([`call`]).
 //! 5. [`answers`] are the [`Listings`] as documents, like those of files.
 
 mod call;
 mod endpoint;
 mod follow;
+mod keys;
 mod process;
 mod secrets;
 mod session;
@@ -26,6 +28,7 @@ use crate::finding::{Code, Document, Finding, Format, Limits, Place};
 pub(crate) use call::NoResult;
 pub(crate) use endpoint::{Endpoint, inherited};
 pub use follow::Servers;
+pub(crate) use keys::{KeyCheck, key_twice};
 pub(crate) use secrets::{Missing, Secrets};
 pub(crate) use session::Session;
 

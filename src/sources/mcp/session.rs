@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::error::Error;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -20,6 +20,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::endpoint::Endpoint;
+use super::keys::KeyCheck;
 use super::process::Process;
 use super::secrets::Secrets;
 use super::{Environment, Listing};
@@ -28,6 +29,8 @@ use super::{Environment, Listing};
 const MAX_PAGES: usize = 500;
 const MAX_TOOLS: usize = 50_000;
 const MAX_BYTES: usize = 64 << 20;
+/// The longest line that the SDK reads.
+const MAX_LINE: usize = 16 << 20;
 /// How long a polite end of a connection may take.
 const CLOSING: Duration = Duration::from_secs(1);
 
@@ -37,6 +40,8 @@ pub(crate) struct Session {
     process: Option<Process>,
     secrets: Secrets,
     changed: Arc<Notify>,
+    /// What is wrong with the keys of a message of its.
+    twice: Arc<Mutex<Option<String>>>,
 }
 
 /// What a server listed, and for how long that holds.
@@ -85,7 +90,7 @@ impl Session {
         secrets: &mut Secrets,
         mode: ClientLifecycleMode,
     ) -> Result<Self, Refusal> {
-        let changed = Arc::new(Notify::new());
+        let (changed, twice) = (Arc::new(Notify::new()), Arc::<Mutex<Option<String>>>::default());
         let client = Client { changed: changed.clone() };
         let (service, mut process) = match &endpoint.server.url {
             Some(url) => {
@@ -94,11 +99,16 @@ impl Session {
             }
             None => {
                 let (process, stdout, stdin) = Process::start(endpoint, environment, secrets)?;
+                let noted = Arc::clone(&twice);
+                let stdout = KeyCheck::new(stdout, MAX_LINE, move |_, problem| {
+                    *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+                    true
+                });
                 (client.serve_with_lifecycle((stdout, stdin), mode).await, Some(process))
             }
         };
         match service {
-            Ok(service) => Ok(Self { service, process, secrets: secrets.clone(), changed }),
+            Ok(service) => Ok(Self { service, process, secrets: secrets.clone(), changed, twice }),
             Err(error) => Err(Refusal {
                 is_older: matches!(
                     error,
@@ -120,6 +130,9 @@ impl Session {
         let mut holds = None;
         loop {
             let page = self.page(cursor.take()).await?;
+            if let Some(problem) = self.twice.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                return Err(format!("in its answer {problem}"));
+            }
             let listed =
                 page.get("tools").and_then(Value::as_array).ok_or("its answer is no list of tools")?;
             for tool in listed {

@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use super::connect::PATIENCE;
 use super::{Database, events};
+use crate::guard::guarded;
 use crate::state::{Event, Health, StateError};
 
 /// How many events may wait to be written.
@@ -139,8 +140,11 @@ async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: Unbounded
         }
         // With nothing to do it finds out whether anything can be written.
         let done = async { events::write(database.client().await?, &given, !waiting.is_empty()).await };
-        let done = timeout(2 * PATIENCE, done).await;
-        let done = done.unwrap_or_else(|_| Err(StateError("PostgreSQL did not answer in time".into())));
+        let done = match timeout(2 * PATIENCE, guarded(done)).await {
+            Ok(Ok(done)) => done,
+            Ok(Err(_)) => Err(StateError("writing broke down; it is tried again".into())),
+            Err(_) => Err(StateError("PostgreSQL did not answer in time".into())),
+        };
         shared.waiting.fetch_sub(given.len(), Relaxed);
         shared.say(done.as_ref().err());
         match &done {

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 
 use super::events;
 use super::open::{FileId, Place};
+use crate::guard::guarded_now;
 use crate::state::{Event, Health, Pending, StateError};
 
 /// How many events may wait to be written.
@@ -158,6 +159,7 @@ impl Writer {
             is_volatile: *place == Place::Memory,
             file: FileId::of(place),
             looked: Instant::now(),
+            in_hand: 0,
         };
         let thread = std::thread::Builder::new().name("state".into()).spawn(move || desk.work(&from)).ok();
         Self { to: Some(to), shared, thread }
@@ -211,6 +213,8 @@ struct Desk {
     /// The file that was opened.
     file: Option<FileId>,
     looked: Instant,
+    /// How many events are being written.
+    in_hand: u64,
 }
 
 impl Desk {
@@ -222,21 +226,36 @@ impl Desk {
                 false => from.recv_timeout(PROBE),
             };
             match first {
-                Ok(first) => is_well = self.batch(gathered(first, from), is_well),
-                Err(RecvTimeoutError::Timeout) => is_well = self.commit(&[], &mut []).is_ok(),
+                Ok(first) => {
+                    let work = gathered(first, from);
+                    is_well = guarded_now(|| self.batch(work, is_well)).unwrap_or_else(|_| self.broke());
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    let probed = guarded_now(|| self.commit(&[], &mut []).is_ok());
+                    is_well = probed.unwrap_or_else(|_| self.broke());
+                }
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
     }
 
+    /// Says that a piece of work has panicked, and all that was written with it is lost. Who waits for it is told.
+    fn broke(&mut self) -> bool {
+        self.shared.say(Some(&StateError("writing broke down; it is tried again".into())));
+        self.shared.lost.fetch_add(std::mem::take(&mut self.in_hand), Relaxed);
+        false
+    }
+
     fn batch(&mut self, work: Vec<(Use, Box<dyn Work>)>, was_well: bool) -> bool {
         let given = std::mem::take(&mut *self.shared.events());
+        self.in_hand = given.len() as u64;
         let (reads, mut writes): (Vec<_>, Vec<_>) = work.into_iter().partition(|(how, _)| *how == Use::Read);
         let written = match given.is_empty() && writes.is_empty() {
             true => None,
             false => Some(self.commit(&given, &mut writes)),
         };
         let problem = written.as_ref().and_then(|written| written.as_ref().err());
+        self.in_hand = 0;
         if problem.is_some() {
             self.shared.lost.fetch_add(given.len() as u64, Relaxed);
         }

@@ -196,3 +196,58 @@ fn stopping_does_not_wait_for_ever() {
     server.terminate();
     assert_eq!(server.ended(Duration::from_secs(8)), Some(0));
 }
+
+/// Connects and asks, again and again, without waiting for an answer.
+fn flood(server: &Server, times: usize) -> Vec<std::net::TcpStream> {
+    let asking = |_| {
+        let mut stream = server.connect();
+        let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        stream
+    };
+    (0..times).map(asking).collect()
+}
+
+#[test]
+fn in_a_flood_everybody_is_told_that_there_is_no_room_and_open_connections_go_on() {
+    let server = Server::with("serve.limits.connections = 1", &[]);
+    let mut held = server.connect();
+    let mut ask = || {
+        held.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+        assert!(answer(&mut held).starts_with("HTTP/1.1 200"));
+    };
+    ask();
+    for _ in 0..10 {
+        for mut stream in flood(&server, 300) {
+            let text = rest(&mut stream);
+            assert!(text.starts_with("HTTP/1.1 503 "), "{text:?}");
+            let head = text.to_ascii_lowercase();
+            assert!(head.contains("\r\nretry-after: 1\r\n") && head.contains("\r\nconnection: close\r\n"));
+        }
+        ask();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_that_may_open_no_more_files_says_so_and_goes_on() {
+    let folder = crate::fixture::folder(&[("tools.json", super::TOOLS)]);
+    let server = Server::with_files(crate::fixture::text(folder.path()), 64);
+    for _ in 0..3 {
+        let mut streams = flood(&server, 200);
+        let (mut told, mut served) = (0, 0);
+        for stream in &mut streams {
+            match answer(stream) {
+                text if text.starts_with("HTTP/1.1 503 ") => told += 1,
+                text => served += usize::from(text.starts_with("HTTP/1.1 200 ")),
+            }
+        }
+        assert!(told > 100 && served > 0 && told + served == 200, "{told} {served}");
+    }
+    let started = Instant::now();
+    while !server
+        .raw(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        .contains(" 200 ")
+    {
+        assert!(started.elapsed() < Duration::from_secs(30));
+    }
+}

@@ -218,3 +218,51 @@ fn the_log_tells_each_request_when_asked_to_and_no_secret() {
         assert!(!log.contains(secret), "{log}");
     }
 }
+
+#[test]
+fn a_request_says_once_and_plainly_whom_it_asks() {
+    let server = Server::with("serve.public_hosts = [\"tools.example.com\"]", &[]);
+    let status = |line: &str, headers: &str| {
+        let answer = server.raw(format!("{line}\r\n{headers}connection: close\r\n\r\n").as_bytes());
+        answer
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse::<u16>().ok())
+            .unwrap_or_else(|| panic!("{line}: {answer}"))
+    };
+    let get = "GET /healthz HTTP/1.1";
+    let host = |value: &str| status(get, &format!("host: {value}\r\n"));
+    for good in ["localhost", "localhost:7878", "[::1]:9", "127.0.0.1", "TOOLS.example.com"] {
+        assert_eq!(host(good), 200, "{good}");
+    }
+    for bad in [
+        "",
+        "user@localhost",
+        "localhost:x",
+        "localhost:99999",
+        "localhost:1:2",
+        "[::1",
+        "::1",
+        "[localhost]",
+        "localhost/x",
+        "localhost, evil.example",
+        "http://localhost",
+        "\u{e9}",
+    ] {
+        assert_eq!(host(bad), 400, "{bad}");
+    }
+    for line in [get, "GET /healthz HTTP/1.0"] {
+        assert_eq!(status(line, ""), 400, "{line}");
+        assert_eq!(status(line, "host: localhost\r\nhost: localhost\r\n"), 400, "{line}");
+        assert_eq!(status(line, "host: localhost\r\n"), 200, "{line}");
+    }
+    let absolute =
+        |target: &str, host: &str| status(&format!("GET {target} HTTP/1.1"), &format!("host: {host}\r\n"));
+    assert_eq!(absolute("http://localhost:7/healthz", "localhost:7"), 200);
+    for other in ["localhost", "localhost:8", "tools.example.com:7", "evil.example:7"] {
+        assert_eq!(absolute("http://localhost:7/healthz", other), 400, "{other}");
+    }
+    assert_eq!(absolute("http://evil.example/healthz", "evil.example"), 403);
+    assert_eq!(absolute("http://user@localhost/healthz", "localhost"), 400);
+    assert_eq!(status("GET http://localhost/healthz HTTP/1.1", ""), 400);
+}

@@ -49,6 +49,7 @@ pub(super) async fn run(
     let mut secrets = Secrets::default();
     let variables = secrets.fill(&backend.env, environment, Some(&order.caller.headers))?;
     let program = name(&argv);
+    order.begun.mark();
     let mut running = Running(start(&argv, root, inherited(environment).chain(variables))?);
     let time =
         backend.timeout_seconds.map(Duration::from_secs).map_or(order.time, |most| most.min(order.time));

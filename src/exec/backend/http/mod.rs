@@ -1,11 +1,12 @@
 //! HTTP backends: one request for each call, to the configured server and nowhere else.
 //!
-//! 1. [`parts`] says which argument goes where; [`path`], [`text`] and [`body`] write them.
+//! 1. [`parts`] says which argument goes where; [`path`] with its [`expression`]s, [`text`] and [`body`] write them.
 //! 2. [`request`] is all of it, with the server's headers.
 //! 3. [`send`] sends it, again where that cannot do harm, and follows redirects where that is configured.
 //! 4. [`reply`] reads the answer within its limits, and [`refused`] says what an error means.
 
 mod body;
+mod expression;
 mod parts;
 mod path;
 mod refused;

@@ -1,12 +1,8 @@
 //! The path of a request: a template of RFC 6570 with the arguments in their places, which no argument can leave.
 
-use std::collections::HashMap;
-
-use iri_string::spec::UriSpec;
-use iri_string::template::UriTemplateStr;
-use iri_string::template::context::{AssocVisitor, Context, ListVisitor, Visitor};
 use serde_json::{Map, Value};
 
+use super::expression::Expression;
 use super::text::{encode_literal, plain};
 use crate::exec::backend::Fault;
 
@@ -20,42 +16,6 @@ pub(super) struct Template {
 enum Piece {
     Literal(String),
     Expression(Expression),
-}
-
-struct Expression {
-    /// As RFC 6570 has it.
-    text: String,
-    /// The variables in it, by the names they have in `text`.
-    variables: Vec<(String, String)>,
-}
-
-impl Expression {
-    /// What stands between braces. Other formats allow any name there, such as `user-id`.
-    fn new(inside: &str) -> Option<Self> {
-        const ALIAS: &str = "variable";
-        let text = format!("{{{inside}}}");
-        if let Ok(template) = UriTemplateStr::new(&text) {
-            let names =
-                template.variables().map(|name| (name.as_str().to_string(), name.as_str().to_string()));
-            return Some(Self { variables: names.collect(), text });
-        }
-        let is_name = !inside.trim().is_empty() && !inside.contains(['{', ',', '*']);
-        let variables = vec![(ALIAS.to_string(), inside.to_string())];
-        is_name.then(|| Self { text: format!("{{{ALIAS}}}"), variables })
-    }
-
-    fn operator(&self) -> Option<char> {
-        self.text.chars().nth(1).filter(|first| !first.is_ascii_alphanumeric() && !matches!(first, '_' | '%'))
-    }
-
-    /// Whether the path has a hole where a value is absent.
-    fn needs_values(&self) -> bool {
-        matches!(self.operator(), None | Some('+'))
-    }
-
-    fn is_query(&self) -> bool {
-        matches!(self.operator(), Some('?' | '&'))
-    }
 }
 
 /// A template with values in it.
@@ -112,7 +72,7 @@ impl Template {
             Piece::Expression(expression) => Some(expression),
             Piece::Literal(_) => None,
         });
-        expressions.flat_map(|expression| expression.variables.iter().map(|(_, name)| name.as_str()))
+        expressions.flat_map(Expression::names)
     }
 
     /// Puts values in. `called` is what the caller calls a variable.
@@ -127,7 +87,7 @@ impl Template {
                 Piece::Literal(text) => path.push_str(&encode_literal(text)),
                 Piece::Expression(expression) => {
                     check(expression, values, called)?;
-                    path.push_str(&expand(expression, values)?);
+                    path.push_str(&expression.expand(values));
                 }
             }
         }
@@ -143,11 +103,10 @@ impl Template {
             match piece {
                 Piece::Literal(text) => query.push_str(&encode_literal(text)),
                 Piece::Expression(expression) => {
-                    let text = expand(expression, values)?;
+                    let text = expression.expand(values);
                     // Other operators encode what parts parameters.
                     if expression.operator() == Some('+') && text.contains(['&', ';', '#']) {
-                        let argument = expression.variables.first().map_or("", |(_, name)| name.as_str());
-                        let argument = called(argument);
+                        let argument = called(expression.names().next().unwrap_or_default());
                         let message =
                             format!("`{argument}` is part of the query, so it cannot hold `&`, `;` or `#`");
                         return Err(Fault::unfit(&argument, message));
@@ -166,7 +125,7 @@ fn check(
     values: &Map<String, Value>,
     called: &dyn Fn(&str) -> String,
 ) -> Result<(), Fault> {
-    for (_, name) in &expression.variables {
+    for name in expression.names() {
         let argument = called(name);
         let unfit = |what: &str| Err(Fault::unfit(&argument, format!("`{argument}` {what}")));
         match values.get(name).unwrap_or(&Value::Null) {
@@ -227,34 +186,6 @@ fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Null | Value::Array(_) | Value::Object(_))
 }
 
-fn expand(expression: &Expression, values: &Map<String, Value>) -> Result<String, Fault> {
-    let known =
-        expression.variables.iter().filter_map(|(alias, name)| Some((alias.as_str(), values.get(name)?)));
-    let values = Values(known.collect());
-    let template = UriTemplateStr::new(&expression.text).ok();
-    let expanded =
-        template.and_then(|template| Some(template.expand::<UriSpec, _>(&values).ok()?.to_string()));
-    expanded.ok_or_else(|| Fault::unconfigured("the path of its backend cannot take such values"))
-}
-
-/// Values by the names that an expression has for them.
-struct Values<'v>(HashMap<&'v str, &'v Value>);
-
-impl Context for Values<'_> {
-    fn visit<V: Visitor>(&self, visitor: V) -> V::Result {
-        let value = self.0.get(visitor.var_name().as_str()).copied();
-        match value {
-            None | Some(Value::Null) => visitor.visit_undefined(),
-            Some(Value::Array(items)) => visitor.visit_list().visit_items_and_finish(items.iter().map(plain)),
-            Some(Value::Object(fields)) => {
-                let entries = fields.iter().map(|(name, value)| (name.as_str(), plain(value)));
-                visitor.visit_assoc().visit_entries_and_finish(entries)
-            }
-            Some(value) => visitor.visit_string(plain(value)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -280,6 +211,14 @@ mod tests {
         check("tasks/{task-id}/{ünder}", json!({"task-id": "ä", "ünder": true}), "/tasks/%C3%A4/true", "");
         check("/{ids}", json!({"ids": ["a", "b,c", 3]}), "/a,b%2Cc,3", "");
         check("/files/{+path}", json!({"path": "a/b c.txt"}), "/files/a/b%20c.txt", "");
+        check("/files/{+path}", json!({"path": "日本.txt"}), "/files/%E6%97%A5%E6%9C%AC.txt", "");
+        check(
+            "/files/{+path}",
+            json!({"path": "ü/100%/%e2%82%ac%2"}),
+            "/files/%C3%BC/100%25/%e2%82%ac%252",
+            "",
+        );
+        check("/x?q={+q}", json!({"q": ["é", "\u{1F980}"]}), "/x", "q=%C3%A9,%F0%9F%A6%80");
         check("/x{/a,b}", json!({"a": 1}), "/x/1", "");
         check("/x{?a,b*}", json!({"a": 1, "b": ["x", "y"]}), "/x", "a=1&b=x&b=y");
         check("/x?fixed=1{&a}", json!({"a": "&"}), "/x", "fixed=1&a=%26");

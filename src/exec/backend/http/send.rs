@@ -137,6 +137,7 @@ impl Exchange<'_> {
         } else {
             request.headers_mut().remove(CONTENT_TYPE);
         }
+        self.order.begun.mark();
         match timeout_at(deadline, self.client.execute(request)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.unsent(&error)),

@@ -26,6 +26,26 @@ pub(super) fn encode_literal(text: &str) -> String {
     escaped(text, |byte| byte.is_ascii_alphanumeric() || b"-._~!$&()*+,;=:@/%?[]".contains(&byte))
 }
 
+/// Percent-encodes all that is neither unreserved nor reserved. Triplets stay as they are (RFC 6570, section 3.2.1).
+pub(super) fn encode_reserved(text: &str) -> String {
+    let is_triplet = |at: usize| {
+        let digits = text.as_bytes().get(at + 1..at + 3);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    let pieces = text.match_indices('%').map(|(at, _)| at).filter(|&at| !is_triplet(at));
+    let (mut encoded, mut from) = (String::with_capacity(text.len()), 0);
+    let plainly = |piece: &str| {
+        escaped(piece, |byte| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte))
+    };
+    for at in pieces {
+        encoded.push_str(&plainly(&text[from..at]));
+        encoded.push_str("%25");
+        from = at + 1;
+    }
+    encoded.push_str(&plainly(&text[from..]));
+    encoded
+}
+
 fn escaped(text: &str, may_stand: impl Fn(u8) -> bool) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {

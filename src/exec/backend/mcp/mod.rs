@@ -38,6 +38,7 @@ impl Sessions {
         let mut is_second = false;
         loop {
             let session = errand.session(self, &endpoint, environment).await?;
+            order.begun.mark();
             let problem = match timeout_at(deadline, session.call(tool, errand.arguments())).await {
                 Ok(Ok(answer)) => return result::read(answer, errand.server, configured.max_bytes, &session),
                 Ok(Err(problem)) => problem,
