@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib::serve::Live;
@@ -17,7 +17,7 @@ use crate::serve::client;
 /// A catalog in which the name `find` means a tool that answers with this.
 fn catalog(name: &str) -> tempfile::TempDir {
     let tools = json!([{
-        "name": name, "aliases": ["find"], "description": "Finds.", "effect": "read",
+        "name": name, "op": format!("x.{name}"), "aliases": ["find"], "description": "Finds.", "effect": "read",
         "parameters": {"type": "object", "properties": {}}, "backend": {"type": "static", "content": name},
     }]);
     fixture::folder(&[("tools.json", &tools.to_string())])
@@ -46,18 +46,16 @@ fn across_a_reload(path: &str, body: &Value) -> Value {
     stream.read_exact(&mut asked).unwrap();
     assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
     live.replace(fixture::open(after.path()), false, &templates());
-    let started = Instant::now();
     stream.write_all(body.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    assert!(started.elapsed() < Duration::from_secs(20));
     serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap_or_else(|_| panic!("{answer}"))
 }
 
 #[test]
 fn a_call_by_name_is_resolved_and_run_on_the_generation_that_it_came_to() {
     let answer = across_a_reload("/v1/tools/find", &json!({}));
-    assert_eq!((&answer["op"], &answer["result"]), (&json!("before"), &json!("before")), "{answer}");
+    assert_eq!((&answer["op"], &answer["result"]), (&json!("x.before"), &json!("before")), "{answer}");
     let call = json!({"op": "find", "args": {}});
     assert_eq!(across_a_reload("/v1/tool_exec", &call)["result"], "before");
     for (name, arguments) in [("find", json!({})), ("tool_exec", call)] {

@@ -33,7 +33,9 @@ fn catalog() -> tempfile::TempDir {
         })
     };
     let broken = json!({"name": nasty, "description": 7, "parameters": {"type": nasty}});
-    let tools = json!([tool("read"), tool("write"), broken]);
+    let mut plain = tool("plain");
+    plain["name"] = "plain".into();
+    let tools = json!([tool("read"), tool("write"), plain, broken]);
     let config = "[exec]\nallow = \"write\"\n";
     fixture::folder(&[("tools.json", &tools.to_string()), ("toolcrib.toml", config)])
 }
@@ -104,8 +106,13 @@ fn no_command_prints_what_steers_a_terminal() {
 #[test]
 fn json_that_is_printed_says_the_same_with_hidden_characters_escaped() {
     let (nasty, folder) = (nasty(), catalog());
-    let call = json!({"op": format!("read{nasty}"), "args": {}}).to_string();
-    let run = run(&["call", "tool_exec", &call, "--catalog", fixture::text(folder.path())]);
+    let run = run(&[
+        "call",
+        "tool_exec",
+        r#"{"op": "plain", "args": {}}"#,
+        "--catalog",
+        fixture::text(folder.path()),
+    ]);
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(answer["result"]["text"], nasty, "{}", run.stdout);
     assert!(run.stdout.contains("\\u009b") && run.stdout.contains("\\u202e"));

@@ -30,8 +30,6 @@ fn only_names_of_this_server_are_answered() {
         let wrong = wrong.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
         assert!(server.raw(wrong.as_bytes()).starts_with("HTTP/1.1 400 "), "{wrong}");
     }
-    let absolute = b"GET http://evil.example/ HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
-    assert!(server.raw(absolute).starts_with("HTTP/1.1 403 "));
 }
 
 #[test]
