@@ -1,15 +1,14 @@
 //! Building the catalog, tool by tool.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use super::audience::{self, Audience};
 use super::short::Cap;
 use super::trust::Said;
-use super::{
-    Catalog, Tool, docstring, lint, names, op, policy, profile, registry, sample, schema, short, tree, trust,
-};
+use super::{Catalog, Tool, docstring, lint, names, op, policy, profile, sample, schema, short, tree, trust};
 use crate::config::{Facts, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};
 use crate::sources::RawTool;
@@ -20,26 +19,29 @@ const NO_CATEGORY: &str = "General";
 
 /// Builds the catalog; findings are added in the order of the tools.
 pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut Vec<Finding>) -> Catalog {
-    let canonical = names::canonical(&mut raw, findings);
+    names::clean(&mut raw, findings);
     let used: Vec<AtomicBool> = workspace.overlays.iter().map(|_| AtomicBool::new(false)).collect();
     let context = Context { workspace: &workspace, used: &used };
+    let audiences = context.audiences(&raw);
+    let canonical = names::canonical(&raw, &audiences, findings);
     let built: Vec<(Tool, Vec<Finding>)> =
         raw.into_par_iter().zip(canonical).map(|(raw, name)| context.tool(raw, name)).collect();
     let mut tools = Vec::with_capacity(built.len());
-    for (tool, of_tool) in built {
-        tools.push(tool);
+    for ((tool, of_tool), audience) in built.into_iter().zip(audiences) {
         findings.extend(of_tool);
+        match Audience::of(&tool.definition) == audience {
+            true => tools.push(tool),
+            false => findings.push(audience::late(&tool)),
+        }
     }
     unused_overlays(&workspace, &used, findings);
-    let by_name = names::settle(&mut tools, findings);
+    names::settle(&mut tools, findings);
     lint::pairs(&tools, findings);
-    let tools = tools.into_iter().map(Arc::new).collect();
-    let config = Arc::new(workspace.config);
-    let mut catalog = Catalog { tools, config, version: String::new(), complete: true, by_name };
+    let (tools, contested) = audience::separate(tools, findings);
+    let catalog = Catalog::of(tools, contested, Arc::new(workspace.config));
     profile::check(&catalog, findings);
     tree::check(&catalog, findings);
     lint::replacements(&catalog, findings);
-    catalog.version = registry::version(&catalog);
     catalog
 }
 
@@ -49,6 +51,22 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Who may know of each tool. That decides its name, so that overlays see no other name here than the written one.
+    fn audiences(&self, raw: &[RawTool]) -> Vec<Audience> {
+        let overlays = &self.workspace.overlays;
+        if !overlays.iter().any(|overlay| Audience::is_changed_by(&overlay.set)) {
+            return raw.iter().map(|tool| Audience::of(&tool.definition)).collect();
+        }
+        let audience = |tool: &RawTool| {
+            let mut definition = tool.definition.clone();
+            let name = definition.name.clone();
+            trust::settle_effect(&mut definition, tool, self.workspace);
+            self.overlay(&mut definition, &name, &tool.place, tool.server.as_deref());
+            Audience::of(&definition)
+        };
+        raw.par_iter().map(audience).collect()
+    }
+
     fn tool(&self, mut raw: RawTool, name: String) -> (Tool, Vec<Finding>) {
         let mut findings = Vec::new();
         let config = &self.workspace.config;
@@ -136,6 +154,7 @@ impl Context<'_> {
             definition,
             name,
             withheld,
+            digest: OnceLock::new(),
         };
         (tool, findings)
     }

@@ -5,12 +5,14 @@
 //!    taken from it ([`trust`]), text is cleaned, docstrings are
 //!    taken apart ([`docstring`]), what is missing is derived ([`short`], [`policy`], [`op`], [`sample`]), and its
 //!    schema is repaired and compiled once ([`schema`]).
-//! 3. [`names`] maps safe names, and settles ops and aliases between tools.
+//! 3. [`names`] maps safe names, and settles ops and aliases between tools that the same callers see; [`audience`] sees to
+//!    it that no name depends on a tool that some of its callers cannot see.
 //! 4. [`lint`] looks at tools and at pairs of them.
 //! 5. [`registry`] writes the content down and hashes it: the registry version.
 //! 6. [`profile`] picks what one kind of agent gets; [`tree`] is the tree of their categories, and [`pointer`] what is
 //!    left of a tool for those who may know of it but not use it.
 
+mod audience;
 mod build;
 mod cost;
 mod docstring;
@@ -30,7 +32,7 @@ mod tree;
 mod trust;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::config::{Config, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
@@ -92,6 +94,8 @@ pub struct Tool {
     pub server: Option<String>,
     /// Where it is written, the file relative to the catalog.
     pub place: Place,
+    /// The hash of its content.
+    digest: OnceLock<blake3::Hash>,
 }
 
 /// All tools, checked, with their configuration applied.
@@ -106,6 +110,8 @@ pub struct Catalog {
     /// Whether all input could be read; otherwise that a tool is not here proves nothing.
     pub complete: bool,
     by_name: HashMap<String, Vec<usize>>,
+    /// Tools that are here only for callers who do not see the others of their names.
+    contested: Vec<audience::Contested>,
 }
 
 /// What a name means.
@@ -226,21 +232,32 @@ impl Catalog {
         }
     }
 
-    /// The same catalog for somebody who sees of each tool what `view` returns, and to whom those of which they see
-    /// nothing do not exist. The version stays that of the whole.
-    pub fn restricted_to(&self, view: impl Fn(&Arc<Tool>) -> Option<Arc<Tool>>) -> Self {
-        let mut place = vec![None; self.tools.len()];
-        let mut tools = Vec::new();
-        for (index, tool) in self.tools.iter().enumerate() {
-            let Some(seen) = view(tool) else { continue };
-            place[index] = Some(tools.len());
-            tools.push(seen);
+    /// A catalog of these tools.
+    fn of(tools: Vec<Arc<Tool>>, contested: Vec<audience::Contested>, config: Arc<Config>) -> Self {
+        let by_name = names::lookup(&tools);
+        let all = tools.iter().chain(contested.iter().map(|contested| &contested.tool));
+        let version = registry::version(&all.map(|tool| &**tool).collect::<Vec<_>>(), &config.categories);
+        Self { tools, config, version, complete: true, by_name, contested }
+    }
+
+    /// The tools of somebody who sees these, in the order of their sources. Who sees several of the tools that contest a
+    /// name has none of them.
+    pub fn seen_by(&self, sees: impl Fn(&Tool) -> bool) -> Vec<&Arc<Tool>> {
+        let contested = self.contested.iter().filter(|contested| sees(&contested.tool)).collect();
+        let mut contested = audience::uncontested(contested).into_iter().peekable();
+        let mut seen = Vec::with_capacity(self.tools.len());
+        for position in 0..=self.tools.len() {
+            while let Some(next) = contested.next_if(|contested| contested.position == position) {
+                seen.push(&next.tool);
+            }
+            seen.extend(self.tools.get(position).filter(|tool| sees(tool)));
         }
-        let known = |all: &Vec<usize>| all.iter().filter_map(|&index| place[index]).collect::<Vec<_>>();
-        let names = self.by_name.iter().map(|(name, all)| (name.clone(), known(all)));
-        let by_name = names.filter(|(_, all)| !all.is_empty()).collect();
-        let (config, version) = (Arc::clone(&self.config), self.version.clone());
-        Self { tools, config, version, complete: self.complete, by_name }
+        seen
+    }
+
+    /// The same catalog with only these of its tools, or with less of each. The version is that of what is left.
+    pub fn with_tools(&self, tools: Vec<Arc<Tool>>) -> Self {
+        Self { complete: self.complete, ..Self::of(tools, Vec::new(), Arc::clone(&self.config)) }
     }
 
     /// What a canonical name, op, safe name or alias means. An exact canonical name always wins.

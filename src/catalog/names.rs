@@ -1,18 +1,18 @@
 //! Names between tools: canonical names, safe names, ops and aliases.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 
 use super::Tool;
+use super::audience::{Audience, groups};
 use crate::finding::{Code, Finding};
 use crate::sources::RawTool;
 use crate::tool::{SafeNames, clean_line, hidden_characters, slug};
 
-/// Canonical names, one for each tool. A name that several tools share is qualified, for each of them, by its
-/// server, else by its file, so that the outcome does not depend on their order; what is still the same is numbered.
-pub(super) fn canonical(raw: &mut [RawTool], findings: &mut Vec<Finding>) -> Vec<String> {
-    let mut names = Vec::with_capacity(raw.len());
+/// Names as one visible line. A tool whose name has nothing visible is called `unnamed`.
+pub(super) fn clean(raw: &mut [RawTool], findings: &mut Vec<Finding>) {
     for tool in raw.iter_mut() {
         let written = &tool.definition.name;
         let name =
@@ -26,17 +26,24 @@ pub(super) fn canonical(raw: &mut [RawTool], findings: &mut Vec<Finding>) -> Vec
                 finding.tool(&name).at(tool.place.clone()).help("write the name in visible characters"),
             );
         }
-        tool.definition.name.clone_from(&name);
-        names.push(name);
+        tool.definition.name = name;
     }
-    let mut groups: IndexMap<String, Vec<usize>> = IndexMap::new();
-    for (index, name) in names.iter().enumerate() {
-        groups.entry(name.clone()).or_default().push(index);
+}
+
+/// Canonical names, one for each tool. A name that several tools of one audience share is qualified, for each of them, by
+/// its server, else by its file, so that the outcome does not depend on their order; what is still the same is numbered.
+pub(super) fn canonical(raw: &[RawTool], audiences: &[Audience], findings: &mut Vec<Finding>) -> Vec<String> {
+    let mut names: Vec<String> = raw.iter().map(|tool| tool.definition.name.clone()).collect();
+    for members in groups(audiences.iter().cloned()) {
+        let mut same: IndexMap<&str, Vec<usize>> = IndexMap::new();
+        for &index in &members {
+            same.entry(&raw[index].definition.name).or_default().push(index);
+        }
+        for (name, group) in same.iter().filter(|(_, group)| group.len() > 1) {
+            qualify(name, group, raw, &mut names, findings);
+        }
+        number(&mut names, &members, raw, findings);
     }
-    for (name, group) in groups.iter().filter(|(_, group)| group.len() > 1) {
-        qualify(name, group, raw, &mut names, findings);
-    }
-    number(&mut names, raw, findings);
     names
 }
 
@@ -68,12 +75,12 @@ fn qualify(name: &str, group: &[usize], raw: &[RawTool], names: &mut [String], f
 
 /// Numbers the second and later tools of a name, whatever it came from. A name as it was written comes before one that
 /// was made by qualifying.
-fn number(names: &mut [String], raw: &[RawTool], findings: &mut Vec<Finding>) {
-    let mut taken: HashSet<String> = names.iter().cloned().collect();
-    let mut seen: HashSet<String> = HashSet::with_capacity(names.len());
+fn number(names: &mut [String], members: &[usize], raw: &[RawTool], findings: &mut Vec<Finding>) {
+    let mut taken: HashSet<String> = members.iter().map(|&index| names[index].clone()).collect();
+    let mut seen: HashSet<String> = HashSet::with_capacity(members.len());
     let mut next: HashMap<String, usize> = HashMap::new();
     let (written, made): (Vec<usize>, Vec<usize>) =
-        (0..names.len()).partition(|&index| names[index] == raw[index].definition.name);
+        members.iter().partition(|&&index| names[index] == raw[index].definition.name);
     for index in written.into_iter().chain(made) {
         if seen.insert(names[index].clone()) {
             continue;
@@ -92,27 +99,32 @@ fn number(names: &mut [String], raw: &[RawTool], findings: &mut Vec<Finding>) {
     }
 }
 
-/// Safe names, unique ops, and the map of every name that leads to a tool.
-pub(super) fn settle(tools: &mut [Tool], findings: &mut Vec<Finding>) -> HashMap<String, Vec<usize>> {
-    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    let safe_names = SafeNames::of(&names);
-    for (index, tool) in tools.iter_mut().enumerate() {
-        tool.safe_name = safe_names.get(index).to_string();
-        if tool.safe_name != tool.name {
-            let message = format!("`{}` goes by `{}` in files and at providers", tool.name, tool.safe_name);
-            findings.push(Finding::new(Code::NameUnsafe, message).tool(&tool.name).at(tool.place.clone()));
+/// Safe names, unique ops, and aliases that lead to one tool, for the tools of each audience as if there were no others.
+pub(super) fn settle(tools: &mut [Tool], findings: &mut Vec<Finding>) {
+    for members in groups(tools.iter().map(|tool| Audience::of(&tool.definition))) {
+        let names: Vec<&str> = members.iter().map(|&index| tools[index].name.as_str()).collect();
+        let safe_names = SafeNames::of(&names);
+        for (place, &index) in members.iter().enumerate() {
+            let tool = &mut tools[index];
+            tool.safe_name = safe_names.get(place).to_string();
+            if tool.safe_name != tool.name {
+                let message =
+                    format!("`{}` goes by `{}` in files and at providers", tool.name, tool.safe_name);
+                findings
+                    .push(Finding::new(Code::NameUnsafe, message).tool(&tool.name).at(tool.place.clone()));
+            }
         }
+        unique_ops(tools, &members, findings);
+        unique_aliases(tools, &members, findings);
     }
-    unique_ops(tools, findings);
-    index_names(tools, findings)
 }
 
 /// Ops that somebody wrote are given out before derived ones, and no number takes one of them away.
-fn unique_ops(tools: &mut [Tool], findings: &mut Vec<Finding>) {
+fn unique_ops(tools: &mut [Tool], members: &[usize], findings: &mut Vec<Finding>) {
     let (authored, derived): (Vec<usize>, Vec<usize>) =
-        (0..tools.len()).partition(|&index| tools[index].definition.op.as_ref() == Some(&tools[index].op));
+        members.iter().partition(|&&index| tools[index].definition.op.as_ref() == Some(&tools[index].op));
     let written: HashSet<String> = authored.iter().map(|&index| tools[index].op.clone()).collect();
-    let mut taken: HashSet<String> = HashSet::with_capacity(tools.len());
+    let mut taken: HashSet<String> = HashSet::with_capacity(members.len());
     for (index, is_authored) in authored.iter().map(|&n| (n, true)).chain(derived.iter().map(|&n| (n, false)))
     {
         let tool = &mut tools[index];
@@ -132,23 +144,23 @@ fn unique_ops(tools: &mut [Tool], findings: &mut Vec<Finding>) {
     }
 }
 
-/// Canonical names, safe names and ops lead to their tool; so do aliases that nothing else claims, and the
-/// names that tools had before they were qualified, to all tools that had them.
-fn index_names(tools: &mut [Tool], findings: &mut Vec<Finding>) -> HashMap<String, Vec<usize>> {
-    let mut by_name: HashMap<String, Vec<usize>> = HashMap::with_capacity(tools.len() * 2);
-    for (index, tool) in tools.iter().enumerate() {
-        by_name.insert(tool.name.clone(), vec![index]);
+/// Aliases that nothing else of the same audience claims; the first tool that has one keeps it.
+fn unique_aliases(tools: &mut [Tool], members: &[usize], findings: &mut Vec<Finding>) {
+    let mut holders: HashMap<String, usize> = HashMap::with_capacity(members.len() * 2);
+    for &index in members {
+        holders.insert(tools[index].name.clone(), index);
     }
-    for (index, tool) in tools.iter().enumerate() {
-        for name in [&tool.safe_name, &tool.op] {
-            by_name.entry(name.clone()).or_insert_with(|| vec![index]);
+    for &index in members {
+        for name in [&tools[index].safe_name, &tools[index].op] {
+            holders.entry(name.clone()).or_insert(index);
         }
     }
-    for (index, tool) in tools.iter_mut().enumerate() {
+    for &index in members {
+        let tool = &mut tools[index];
         let (name, place) = (&tool.name, &tool.place);
-        tool.aliases.retain(|alias| match by_name.get(alias).map(Vec::as_slice) {
+        tool.aliases.retain(|alias| match holders.get(alias) {
             None => true,
-            Some([own]) if *own == index => false,
+            Some(&holder) if holder == index => false,
             Some(_) => {
                 let finding =
                     Finding::new(Code::AliasAmbiguous, format!("`{alias}` is another tool's name already"));
@@ -156,8 +168,20 @@ fn index_names(tools: &mut [Tool], findings: &mut Vec<Finding>) -> HashMap<Strin
                 false
             }
         });
-        for alias in &tool.aliases {
-            by_name.insert(alias.clone(), vec![index]);
+        holders.extend(tool.aliases.iter().map(|alias| (alias.clone(), index)));
+    }
+}
+
+/// Every name that leads to a tool: canonical names, safe names, ops, aliases, and the names that tools had before they
+/// were qualified, which lead to all tools that had them.
+pub(super) fn lookup(tools: &[Arc<Tool>]) -> HashMap<String, Vec<usize>> {
+    let mut by_name: HashMap<String, Vec<usize>> = HashMap::with_capacity(tools.len() * 2);
+    for (index, tool) in tools.iter().enumerate() {
+        by_name.insert(tool.name.clone(), vec![index]);
+    }
+    for (index, tool) in tools.iter().enumerate() {
+        for name in [&tool.safe_name, &tool.op].into_iter().chain(&tool.aliases) {
+            by_name.entry(name.clone()).or_insert_with(|| vec![index]);
         }
     }
     let mut former: HashMap<&str, Vec<usize>> = HashMap::new();

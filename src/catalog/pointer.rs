@@ -1,5 +1,7 @@
 //! What is left of a tool for those who may know that it is there, but not use it: what lists show of it.
 
+use std::sync::OnceLock;
+
 use super::{Parameters, Tool};
 use crate::finding::Place;
 use crate::tool::Definition;
@@ -49,6 +51,7 @@ impl Tool {
             withheld: None,
             server: self.server.clone(),
             place: Place::default(),
+            digest: OnceLock::new(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Profiles: the tools that one kind of agent gets, and how much of each is bound (DOC-4, DOC-6).
 
+use std::sync::Arc;
+
 use super::{Catalog, Tool};
 use crate::config;
 use crate::finding::{Code, Finding, Place, nearest, pointer_join};
@@ -41,19 +43,31 @@ impl Profile<'_> {
 impl Catalog {
     /// The profile of this name, or the whole catalog. The error says which profiles there are.
     pub fn profile<'a>(&'a self, name: Option<&'a str>) -> Result<Profile<'a>, String> {
-        let Some(name) = name else {
-            let tools =
-                self.tools.iter().map(|tool| ProfileTool { tool, mode: self.mode(tool, None) }).collect();
-            return Ok(Profile { name: None, description: None, tools, picked: false });
+        let mode = self.modes(name)?;
+        let entry = |tool: &'a Arc<Tool>| Some(ProfileTool { tool, mode: mode(tool)? });
+        let tools = self.tools.iter().filter_map(entry).collect();
+        let described = name.and_then(|name| self.config.profiles.get(name));
+        let description = described.and_then(|profile| profile.description.as_deref());
+        Ok(Profile { name, description, tools, picked: false })
+    }
+
+    /// How much of a tool a profile binds; none of a tool that is not in it. The error says which profiles there are.
+    pub fn modes<'a>(
+        &'a self,
+        profile: Option<&str>,
+    ) -> Result<impl Fn(&Tool) -> Option<DescriptionMode> + 'a, String> {
+        let profile = match profile {
+            Some(name) => Some(self.config.profiles.get(name).ok_or_else(|| self.unknown_profile(name))?),
+            None => None,
         };
-        let Some(profile) = self.config.profiles.get(name) else { return Err(self.unknown_profile(name)) };
-        let chosen = self.tools.iter().filter(|tool| {
+        let has = |profile: &config::Profile, tool: &Tool| {
             let facts = tool.facts();
             (profile.include.is_empty() || profile.include.contains(&facts))
                 && !profile.exclude.contains(&facts)
-        });
-        let tools = chosen.map(|tool| ProfileTool { tool, mode: self.mode(tool, Some(profile)) }).collect();
-        Ok(Profile { name: Some(name), description: profile.description.as_deref(), tools, picked: false })
+        };
+        Ok(move |tool: &Tool| {
+            profile.is_none_or(|profile| has(profile, tool)).then(|| self.mode(tool, profile))
+        })
     }
 
     /// The nearest word counts: the profile's lists, the tool's own mode, the profile's, the catalog's.

@@ -1,10 +1,13 @@
 //! `registry.json`: the catalog's content written down (REG-1, REG-3), and the version that is its hash.
 
+use std::collections::HashSet;
+
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::op::parts;
 use super::{Callable, Catalog, Profile, ProfileTool, Tool};
+use crate::config::Category;
 use crate::tool::{CategoryPath, DescriptionMode, Effect, Policy, Schema};
 
 /// One tool of `registry.json`.
@@ -95,22 +98,41 @@ pub fn registry_line(entry: &ProfileTool<'_>) -> String {
     serde_json::to_string(&record).unwrap_or_default().replace('\n', " ")
 }
 
-/// The hash of everything a caller could notice: each tool's record and what runs it, in order, and what is said of
-/// categories.
-pub(super) fn version(catalog: &Catalog) -> String {
-    let digests: Vec<blake3::Hash> = catalog.tools.par_iter().map(|tool| digest(tool)).collect();
+/// The hash of everything that somebody who sees these tools could notice: each tool's record and what runs it, in order,
+/// and what is said of their categories.
+pub(super) fn version(tools: &[&Tool], categories: &[Category]) -> String {
+    let digests: Vec<&blake3::Hash> = tools.par_iter().map(|tool| tool.digest()).collect();
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"toolcrib registry 1\n");
     for digest in digests {
         hasher.update(digest.as_bytes());
     }
-    if !catalog.config.categories.is_empty() {
-        hasher.update(serde_json::to_string(&catalog.config.categories).unwrap_or_default().as_bytes());
+    let described = described(tools, categories);
+    if !described.is_empty() {
+        hasher.update(serde_json::to_string(&described).unwrap_or_default().as_bytes());
     }
     hasher.finalize().to_hex()[..16].to_string()
 }
 
-fn digest(tool: &Tool) -> blake3::Hash {
-    let content = serde_json::to_string(&(Record::of(tool, None), &tool.definition)).unwrap_or_default();
-    blake3::hash(content.as_bytes())
+/// What is said of categories that one of these tools is in.
+fn described<'c>(tools: &[&Tool], categories: &'c [Category]) -> Vec<&'c Category> {
+    if categories.is_empty() {
+        return Vec::new();
+    }
+    let paths = tools.iter().flat_map(|tool| &tool.categories);
+    let held: HashSet<&str> = paths.flat_map(CategoryPath::with_parents).collect();
+    let is_held = |category: &&Category| {
+        CategoryPath::parse(&category.path).is_some_and(|path| held.contains(path.as_str()))
+    };
+    categories.iter().filter(is_held).collect()
+}
+
+impl Tool {
+    /// The hash of its record and of its definition, which says what runs it. Made once, since many versions need it.
+    fn digest(&self) -> &blake3::Hash {
+        self.digest.get_or_init(|| {
+            let content = (Record::of(self, None), &self.definition);
+            blake3::hash(serde_json::to_string(&content).unwrap_or_default().as_bytes())
+        })
+    }
 }

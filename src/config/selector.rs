@@ -76,9 +76,12 @@ impl Selector {
         let glob = &self.glob;
         match self.subject {
             Subject::Name => glob.captures(tool.name).or_else(|| glob.captures(tool.canonical)),
-            Subject::Category => {
-                tool.categories.iter().find_map(|path| prefixes(path).find_map(|p| glob.captures(p)))
-            }
+            // A category selects what hangs below it too.
+            Subject::Category => tool
+                .categories
+                .iter()
+                .flat_map(CategoryPath::with_parents)
+                .find_map(|path| glob.captures(path)),
             Subject::Tag => tool.tags.iter().find_map(|tag| glob.captures(tag)),
             Subject::Source => glob.captures(tool.source),
             Subject::Server => tool.server.and_then(|server| glob.captures(server)),
@@ -90,11 +93,6 @@ impl Selector {
     pub(crate) fn matches_source(&self, file: &str) -> bool {
         self.subject == Subject::Source && self.glob.captures(file).is_some()
     }
-}
-
-/// A category selects what hangs below it too: `A/B/C`, then `A/B`, then `A`.
-fn prefixes(path: &CategoryPath) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(path.as_str()), |path| path.rsplit_once('/').map(|(parent, _)| parent))
 }
 
 /// Text with `*` and `?`; without either, plain equality.

@@ -104,7 +104,8 @@ pub struct ServeToken {
     pub name: Option<String>,
     /// The most that its calls may change, where that is less than `[exec] allow`.
     pub allow: Option<Effect>,
-    /// The roles of who shows it: tools with `allowed_roles` are there for those roles only.
+    /// The roles of who shows it: tools with `allowed_roles` are there for those roles only. `*` is every role, and lets
+    /// the caller read what is wrong with the catalog.
     pub roles: Vec<String>,
 }
 

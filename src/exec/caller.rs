@@ -37,7 +37,16 @@ impl Default for Caller {
     }
 }
 
+/// The role that stands for all others.
+pub const EVERY_ROLE: &str = "*";
+
 impl Caller {
+    /// Whether the configuration says that no tool is hidden from them. Only to them the server tells of what is wrong with
+    /// the catalog: findings name tools, and that nothing is hidden from a caller must not show either.
+    pub fn sees_everything(&self) -> bool {
+        self.roles.as_ref().is_none_or(|roles| roles.iter().any(|role| role == EVERY_ROLE))
+    }
+
     /// The session, which is theirs alone.
     pub fn session(&self) -> Option<Session> {
         let id = Arc::clone(self.session.as_ref()?);

@@ -43,7 +43,7 @@ use crate::state::State;
 
 use backend::{Backends, Fault};
 
-pub use caller::Caller;
+pub use caller::{Caller, EVERY_ROLE};
 pub use cut::{Part, read_on};
 pub use done::{Done, Outcome};
 pub use failure::{Failure, FieldFault};

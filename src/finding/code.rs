@@ -88,6 +88,7 @@ codes! {
     NameCleaned "name-cleaned" Warning false "a name held control, bidi or zero-width characters, which were removed";
     NameQualified "name-qualified" Info false "tools of several servers share a name and were qualified by server";
     NameDuplicate "name-duplicate" Error false "two tools of one source share a name; the later one was numbered";
+    NameCollision "name-collision" Error false "two tools share a name, op or alias, and not all who may see one may see the other";
     NameUnsafe "name-unsafe" Info false "a name cannot name a file or a provider's function and was mapped to a safe one";
     AliasAmbiguous "alias-ambiguous" Warning false "an alias is taken by another tool";
     OpDuplicate "op-duplicate" Error false "two tools share an op; the later one was numbered";

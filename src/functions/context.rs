@@ -81,17 +81,6 @@ impl Meaning {
             Meaning::On(semantic) => semantic.state(),
         }
     }
-
-    /// The same for callers, who should not learn where the model is.
-    pub fn brief(&self) -> semantic::State {
-        match self {
-            Meaning::Off => semantic::State::Off,
-            Meaning::Broken(_) => {
-                semantic::State::Unavailable("the model cannot be used as it is configured".into())
-            }
-            Meaning::On(semantic) => semantic.brief(),
-        }
-    }
 }
 
 impl std::fmt::Debug for Services {

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use crate::catalog::{Catalog, Tool};
+
 /// Upper bounds of the histogram of calls of tools, in microseconds.
 pub const BOUNDS: [u64; 9] = [250, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000, 10_000_000, 60_000_000];
 
@@ -50,10 +52,15 @@ impl Named {
     }
 }
 
+/// What the reads of a tool are counted by. Two tools may have one op where nobody sees both, and each has its own count.
+fn key(tool: &Tool) -> String {
+    format!("{} {}", tool.op, tool.definition.allowed_roles.join(" "))
+}
+
 impl Counts {
     /// Takes note that the doc or help of a tool was read.
-    pub fn read(&self, op: &str) {
-        self.reads.add(op);
+    pub fn read(&self, tool: &Tool) {
+        self.reads.add(&key(tool));
     }
 
     /// Takes note of a call of a tool, by `ok` or the code of its error.
@@ -65,9 +72,13 @@ impl Counts {
         self.micros.fetch_add(micros, Relaxed);
     }
 
-    /// How often each tool was read, by op.
-    pub fn reads(&self) -> Vec<(String, u64)> {
-        self.reads.all()
+    /// How often each of these tools was read that was, by op.
+    pub fn reads<'c>(&self, catalog: &'c Catalog) -> Vec<(&'c str, u64)> {
+        let known: HashMap<String, u64> = self.reads.all().into_iter().collect();
+        let count = |tool: &'c Arc<Tool>| Some((tool.op.as_str(), *known.get(&key(tool))?));
+        let mut reads: Vec<_> = catalog.tools.iter().filter_map(count).collect();
+        reads.sort_unstable();
+        reads
     }
 
     /// Calls of tools by outcome.

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::{discovery, tool_help};
 use crate::catalog::{Catalog, Profile, ProfileTool, Resolved, Tool, Tree};
+use crate::exec::EVERY_ROLE;
 use crate::render::{Doc, Docs, TemplateError, Templates};
 use crate::search::semantic::{self, Slot};
 use crate::search::{Entry, Index};
@@ -67,21 +68,22 @@ impl Edition {
         roles: Option<&[String]>,
         templates: Arc<Templates>,
     ) -> Result<Self, String> {
-        let chosen = catalog.profile(profile)?;
+        let mode = catalog.modes(profile)?;
+        let roles = roles.filter(|roles| !roles.iter().any(|role| role == EVERY_ROLE));
         let may_use = |tool: &Tool| {
             let allowed = &tool.definition.allowed_roles;
             allowed.is_empty() || roles.is_none_or(|roles| roles.iter().any(|role| allowed.contains(role)))
         };
         let is_visible = |tool: &Tool| tool.definition.when_forbidden == Some(WhenForbidden::Visible);
-        let entries = || chosen.tools.iter().filter(|entry| may_use(entry.tool) || is_visible(entry.tool));
-        let modes: Vec<DescriptionMode> = entries().map(|entry| entry.mode).collect();
-        let forbidden: Vec<bool> = entries().map(|entry| !may_use(entry.tool)).collect();
-        let kept: std::collections::HashSet<&str> = entries().map(|entry| entry.tool.name.as_str()).collect();
-        let catalog = catalog.restricted_to(|tool| match kept.contains(tool.name.as_str()) {
-            true if may_use(tool) => Some(Arc::clone(tool)),
-            true => Some(Arc::new(tool.pointer())),
-            false => None,
-        });
+        let mut seen = catalog.seen_by(|tool| may_use(tool) || is_visible(tool));
+        seen.retain(|tool| mode(tool).is_some());
+        let modes: Vec<DescriptionMode> = seen.iter().filter_map(|tool| mode(tool)).collect();
+        let forbidden: Vec<bool> = seen.iter().map(|tool| !may_use(tool)).collect();
+        let shown = |(tool, forbidden): (&Arc<Tool>, &bool)| match forbidden {
+            true => Arc::new(tool.pointer()),
+            false => Arc::clone(tool),
+        };
+        let catalog = catalog.with_tools(seen.into_iter().zip(&forbidden).map(shown).collect());
         let pages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
         let expanded = catalog.tools.iter().map(|_| OnceLock::new()).collect();
         let help = tool_help::Kept::of(catalog.tools.len());
@@ -127,6 +129,27 @@ impl Edition {
     /// The tools that exist for this caller.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    /// The registry version of what this caller sees.
+    pub fn version(&self) -> &str {
+        &self.catalog.version
+    }
+
+    /// Different whenever docs or lists say something else.
+    pub fn content(&self) -> String {
+        format!("{} {}", self.catalog.version, self.templates.hash())
+    }
+
+    /// Whether all that was made of the other edition holds for this one, where both have the same configuration.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let written = |edition: &Self| {
+            let tools = edition.catalog.tools.iter();
+            tools
+                .map(|tool| (tool.place.file.clone(), tool.server.clone(), tool.withheld.clone()))
+                .collect::<Vec<_>>()
+        };
+        self.content() == other.content() && written(self) == written(other)
     }
 
     /// How much of the tool at this place is bound.

@@ -44,8 +44,14 @@ impl Context {
 
     /// How near each query is to each tool of the caller, where that can be said now.
     pub(super) async fn near(&self, queries: &[&str]) -> (Option<Vec<Nearness>>, State) {
-        let Meaning::On(semantic) = &self.services.semantic else {
-            return (None, self.services.semantic.brief());
+        let semantic = match &self.services.semantic {
+            Meaning::On(semantic) => semantic,
+            Meaning::Off => return (None, State::Off),
+            // Why is for the operator: a caller should not learn where the model is.
+            Meaning::Broken(_) => {
+                let reason = "the model cannot be used as it is configured";
+                return (None, State::Unavailable(reason.into()));
+            }
         };
         match semantic.near(self.edition.meaning(), queries).await {
             Ok(near) => (Some(near), State::On),

@@ -141,7 +141,7 @@ impl Asked {
         let catalog = context.edition.catalog();
         for name in &self.names {
             if let Some(tool) = catalog.only(name).and_then(|index| catalog.tools.get(index)) {
-                counts.read(&tool.op);
+                counts.read(tool);
             }
         }
     }

@@ -52,9 +52,10 @@ impl Tokens {
         self.known.is_empty()
     }
 
-    /// The sets of roles that tokens have.
+    /// The sets of roles that tokens have who do not see everything.
     pub fn roles(&self) -> Vec<Vec<String>> {
-        self.known.iter().filter_map(|(_, caller)| caller.roles.clone()).collect()
+        let callers = self.known.iter().map(|(_, caller)| caller).filter(|caller| !caller.sees_everything());
+        callers.filter_map(|caller| caller.roles.clone()).collect()
     }
 
     /// Who shows these headers.

@@ -1,6 +1,6 @@
 //! The running catalog. A new one is built beside it and swapped in; a request sees one or the other, never a mixture.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,7 +30,7 @@ pub struct Generation {
     whole: Arc<Shelf>,
     /// What callers without any role see.
     open: Arc<Shelf>,
-    by_roles: HashMap<Vec<String>, Arc<Shelf>>,
+    by_roles: BTreeMap<Vec<String>, Arc<Shelf>>,
     /// The headers of callers that some server is sent.
     pub(super) caller_headers: Vec<HeaderName>,
 }
@@ -61,7 +61,7 @@ pub struct Live {
     indexing: Indexing,
     current: ArcSwap<Generation>,
     trouble: ArcSwapOption<Trouble>,
-    changed: watch::Sender<String>,
+    changed: watch::Sender<()>,
     reloads: Reloads,
 }
 
@@ -74,36 +74,41 @@ struct Reloads {
 }
 
 impl Generation {
-    fn new(checked: Checked, setting: &Setting, templates: &Arc<Templates>) -> Result<Self, String> {
+    /// An edition that is as it was in the generation `before` stays: nothing has to be made anew for its callers.
+    fn new(
+        checked: Checked,
+        setting: &Setting,
+        templates: &Arc<Templates>,
+        before: Option<&Self>,
+    ) -> Result<Self, String> {
         let Checked { catalog, findings, .. } = checked;
         let findings: Arc<[Finding]> = findings.into();
+        let configured = |config: &Config| serde_json::to_string(config).unwrap_or_default();
+        let before = before.filter(|before| {
+            configured(&before.everything().catalog().config) == configured(&catalog.config)
+        });
         let edition = |roles: Option<&[String]>| {
             let profile = setting.profile.as_deref();
-            Edition::new(&catalog, profile, roles, Arc::clone(templates)).map(Arc::new)
+            let edition = Edition::new(&catalog, profile, roles, Arc::clone(templates))?;
+            let same = before.and_then(|before| before.editions().find(|known| known.is_like(&edition)));
+            Ok::<_, String>(same.map_or_else(|| Arc::new(edition), Arc::clone))
         };
         let whole = Arc::new(Shelf::new(edition(None)?, Arc::clone(&findings), setting.shown));
-        let tools = |edition: &Edition| edition.catalog().tools.len();
-        let shelf = |roles: &[String]| {
-            let restricted = edition(Some(roles))?;
-            if tools(&restricted) == tools(whole.edition()) && !restricted.withholds() {
-                return Ok::<_, String>(Arc::clone(&whole));
-            }
-            // Findings name tools, also those that these callers may not see.
-            Ok(Arc::new(Shelf::new(restricted, Arc::from([]), setting.shown)))
+        // Who sees the same shares what is made of it; but only who is to see everything is told what was found.
+        let mut same = HashMap::from([(whole.edition().version().to_string(), Arc::clone(whole.edition()))]);
+        let mut shelf = |roles: &[String]| {
+            let seen = edition(Some(roles))?;
+            let seen = Arc::clone(same.entry(seen.version().to_string()).or_insert(seen));
+            Ok::<_, String>(Arc::new(Shelf::new(seen, Arc::from([]), setting.shown)))
         };
         let open = shelf(&[])?;
-        let mut by_roles = HashMap::new();
+        let mut by_roles = BTreeMap::new();
         for roles in &setting.roles {
             by_roles.insert(roles.clone(), shelf(roles)?);
         }
-        let (version, complete) = (catalog.version.clone(), catalog.complete);
+        let (version, complete) = (whole.edition().version().to_string(), catalog.complete);
         let caller_headers = caller_headers(&catalog.config);
         Ok(Self { version, complete, findings, whole, open, by_roles, caller_headers })
-    }
-
-    /// What decides the text of the docs.
-    fn content(&self, templates: &Templates) -> String {
-        format!("{} {}", self.version, templates.hash())
     }
 
     /// What this caller may see.
@@ -124,8 +129,8 @@ impl Generation {
     /// What the HTTP door keeps for this caller.
     pub(super) fn shelf(&self, caller: &Caller) -> &Arc<Shelf> {
         match &caller.roles {
-            None => &self.whole,
-            Some(roles) => self.by_roles.get(roles).unwrap_or(&self.open),
+            Some(roles) if !caller.sees_everything() => self.by_roles.get(roles).unwrap_or(&self.open),
+            _ => &self.whole,
         }
     }
 }
@@ -160,8 +165,8 @@ impl Live {
     /// Starts with a catalog, even one of which not all could be read.
     pub fn new(checked: Checked, setting: Setting, templates: Arc<Templates>) -> Result<Self, String> {
         let trouble = Trouble::of(&checked);
-        let generation = Generation::new(checked, &setting, &templates)?;
-        let (changed, _) = watch::channel(generation.content(&templates));
+        let generation = Generation::new(checked, &setting, &templates, None)?;
+        let (changed, _) = watch::channel(());
         let indexing = Indexing::start();
         indexing.add(generation.editions());
         Ok(Self {
@@ -207,8 +212,8 @@ impl Live {
         self.trouble.load_full()
     }
 
-    /// Tells of each new generation whose docs may say something else.
-    pub fn subscribe(&self) -> watch::Receiver<String> {
+    /// Tells of each new generation. Whether a caller sees anything else in it, [`Edition::content`] says.
+    pub fn subscribe(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
 
@@ -226,16 +231,15 @@ impl Live {
             self.reloads.kept.fetch_add(1, Ordering::Relaxed);
             return self.trouble.store(trouble.map(Arc::new));
         }
-        match Generation::new(checked, &self.setting, templates) {
+        match Generation::new(checked, &self.setting, templates, Some(&self.now())) {
             Ok(generation) => {
-                let content = generation.content(templates);
                 let generation = Arc::new(generation);
                 generation.editions().for_each(|edition| self.services.prepare(edition));
                 // Who sees the new catalog does not see what was wrong with the last one.
                 self.trouble.store(trouble.map(Arc::new));
                 self.current.store(Arc::clone(&generation));
                 self.indexing.add(generation.editions());
-                self.changed.send_if_modified(|known| std::mem::replace(known, content.clone()) != content);
+                self.changed.send_replace(());
                 self.reloads.taken.fetch_add(1, Ordering::Relaxed);
             }
             Err(problem) => self.fail(problem),

@@ -180,8 +180,9 @@ impl Metrics {
         self.turned_away.fetch_add(1, Relaxed);
     }
 
-    /// The text; `catalog` is what the reader of it may see.
-    pub fn text(&self, seen: &Seen, catalog: &Catalog) -> String {
+    /// The text; `catalog` is what the reader of it may see. What reloads and models do with tools that are hidden from
+    /// somebody is told to those who see everything.
+    pub fn text(&self, seen: &Seen, catalog: &Catalog, sees_everything: bool) -> String {
         let mut page = Page(String::with_capacity(8192));
         page.family(
             "toolcrib_http_requests_total",
@@ -214,25 +215,13 @@ impl Metrics {
             page.family(name, "counter", help);
             page.sample(name, "", count.load(Relaxed));
         }
-        page.family("toolcrib_reloads_total", "counter", "Catalogs built anew, by what became of them.");
-        for (outcome, count) in seen.reloads() {
-            page.sample("toolcrib_reloads_total", &format!("outcome=\"{outcome}\""), count);
+        let connections = self.connections.load(Relaxed).max(0) as u64;
+        page.gauge("toolcrib_http_connections", "Connections open.", connections);
+        page.gauge("toolcrib_tools", "Tools served.", catalog.tools.len() as u64);
+        if sees_everything {
+            page.reloads(seen);
+            page.meaning(&seen.services().semantic);
         }
-        let gauges = [
-            ("toolcrib_http_connections", "Connections open.", self.connections.load(Relaxed).max(0) as u64),
-            ("toolcrib_tools", "Tools served.", catalog.tools.len() as u64),
-            ("toolcrib_catalog_complete", "1 when all input could be read.", u64::from(catalog.complete)),
-            (
-                "toolcrib_catalog_current",
-                "1 when the catalog on disk is served.",
-                u64::from(seen.trouble().is_none()),
-            ),
-        ];
-        for (name, help, value) in gauges {
-            page.family(name, "gauge", help);
-            page.sample(name, "", value);
-        }
-        page.meaning(&seen.services().semantic);
         page.tools(&seen.services().counts, catalog);
         page.state(&seen.services().state.health());
         page.family("toolcrib_catalog_info", "gauge", "The registry version.");
@@ -258,6 +247,27 @@ impl Page {
     fn sample(&mut self, name: &str, labels: &str, value: u64) {
         let (open, close) = if labels.is_empty() { ("", "") } else { ("{", "}") };
         let _ = writeln!(self.0, "{name}{open}{labels}{close} {value}");
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: u64) {
+        self.family(name, "gauge", help);
+        self.sample(name, "", value);
+    }
+
+    /// Whether the catalog on disk is the one that is served.
+    fn reloads(&mut self, seen: &Seen) {
+        self.family("toolcrib_reloads_total", "counter", "Catalogs built anew, by what became of them.");
+        for (outcome, count) in seen.reloads() {
+            self.sample("toolcrib_reloads_total", &format!("outcome=\"{outcome}\""), count);
+        }
+        let is_current = seen.trouble().is_none();
+        let complete = "1 when all input could be read.";
+        self.gauge("toolcrib_catalog_complete", complete, u64::from(seen.generation().complete));
+        self.gauge(
+            "toolcrib_catalog_current",
+            "1 when the catalog on disk is served.",
+            u64::from(is_current),
+        );
     }
 
     /// Search by meaning.

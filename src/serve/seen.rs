@@ -58,7 +58,7 @@ impl Seen {
         self.live.reloads()
     }
 
-    /// What pages say at their top while the catalog on disk is not the one that is served.
+    /// What pages say at their top while the catalog on disk is not the one that is served, to those who see everything.
     pub fn notice(&self) -> Option<String> {
         let count = self.trouble()?.findings.len();
         let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };

@@ -124,7 +124,9 @@ impl ToolPage {
         };
         let result_schema = definition.result_schema.as_ref().map(|schema| schema.value());
         let place = &tool.place;
-        let at = if place.pointer.is_empty() { String::new() } else { format!("#{}", place.pointer) };
+        // A place in the file counts the tools before it, also those that a reader may not see.
+        let is_told = !site.is_served && !place.pointer.is_empty();
+        let at = if is_told { format!("#{}", place.pointer) } else { String::new() };
         let name = clean_line(&tool.name);
         let name = if name.is_empty() { tool.safe_name.clone() } else { name };
         Self {

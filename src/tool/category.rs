@@ -33,6 +33,11 @@ impl CategoryPath {
         &self.0
     }
 
+    /// The path, then those of the categories that it lies in, the nearest first.
+    pub fn with_parents(&self) -> impl Iterator<Item = &str> {
+        std::iter::successors(Some(self.as_str()), |path| path.rsplit_once('/').map(|(parent, _)| parent))
+    }
+
     /// The segments, root first.
     pub fn segments(&self) -> impl Iterator<Item = &str> {
         self.0.split('/')

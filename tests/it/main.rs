@@ -14,6 +14,7 @@ mod fixture;
 mod formats;
 mod generation;
 mod help;
+mod hidden;
 mod hostile;
 mod import;
 mod kill;

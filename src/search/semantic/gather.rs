@@ -99,8 +99,20 @@ impl Gathering<'_> {
         let (there, wanted) = (seen.len() - missing.len(), seen.len());
         *self.shared.progress() = Progress { there, wanted, ..trouble };
         if missing.is_empty() {
+            self.tidy(&slots);
             self.fill(&slots);
             return Next::More;
+        }
+        // What one caller waits for does not depend on tools that only others see.
+        let lacking: HashSet<Key> = missing.iter().map(|(key, _)| *key).collect();
+        let lacks = |text: &str| lacking.contains(&self.store.key(text));
+        if open.len() > 1 && !UNRELATED.into_iter().any(lacks) {
+            let is_complete = |slot: &&&Arc<Slot>| !slot.texts.iter().any(|text| lacks(text));
+            let complete: Vec<Arc<Slot>> =
+                open.iter().filter(is_complete).map(|&slot| Arc::clone(slot)).collect();
+            if !complete.is_empty() {
+                self.fill(&complete);
+            }
         }
         let mut chars = 0;
         missing.truncate(self.at_once);
@@ -167,15 +179,19 @@ impl Gathering<'_> {
         Next::Rest
     }
 
-    /// Fills the slots whose vectors are there, and keeps what is still wanted.
-    fn fill(&mut self, slots: &[Arc<Slot>]) {
-        let nowhere: Unit = vec![0.0; self.store.length().unwrap_or_default()].into();
+    /// Keeps what is still wanted.
+    fn tidy(&mut self, slots: &[Arc<Slot>]) {
         let mut wanted: HashSet<Key> = UNRELATED.map(|text| self.store.key(text)).into();
         for slot in slots {
             wanted.extend(slot.texts.iter().map(|text| self.store.key(text)));
         }
         self.store.keep(&wanted);
         self.save();
+    }
+
+    /// Fills the slots whose vectors are there.
+    fn fill(&self, slots: &[Arc<Slot>]) {
+        let nowhere: Unit = vec![0.0; self.store.length().unwrap_or_default()].into();
         let vector = |text: &str, store: &Store| {
             store.get(&store.key(text)).map_or_else(|| Arc::clone(&nowhere), Arc::clone)
         };

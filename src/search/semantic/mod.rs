@@ -135,29 +135,17 @@ impl Semantic {
     /// Whether searches find it at work, and why not, for the operator.
     pub fn state(&self) -> State {
         let progress = self.progress();
-        let trouble = progress.trouble.clone();
-        state(&progress, trouble, self.queries.trouble().map(|(trouble, _)| trouble))
-    }
-
-    /// The same for callers, who should not learn where the model is.
-    pub fn brief(&self) -> State {
-        let progress = self.progress();
-        let trouble = progress.brief.clone();
-        state(&progress, trouble, self.queries.trouble().map(|(_, brief)| brief))
+        match self.queries.trouble() {
+            _ if progress.there < progress.wanted => State::Unavailable(progress.missing()),
+            Some(trouble) => State::Unavailable(trouble),
+            None => State::On,
+        }
     }
 
     /// How often it had a part.
     pub fn counts(&self) -> Counts {
         let (on, unavailable) = self.queries.counts();
         Counts { on, unavailable, embedded: self.shared.embedded.load(Relaxed) }
-    }
-}
-
-fn state(progress: &Progress, of_tools: Option<String>, of_queries: Option<String>) -> State {
-    match of_queries {
-        _ if progress.there < progress.wanted => State::Unavailable(progress.missing(of_tools.as_deref())),
-        Some(trouble) => State::Unavailable(trouble),
-        None => State::On,
     }
 }
 
@@ -168,10 +156,16 @@ impl Shared {
 }
 
 impl Progress {
-    /// Says what is missing, and why.
-    fn missing(&self, why: Option<&str>) -> String {
+    /// Says what is missing, and why, for the operator.
+    fn missing(&self) -> String {
         let Progress { there, wanted, .. } = self;
-        let why = why.map(|why| format!("; {why}")).unwrap_or_default();
+        let why = self.trouble.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
         format!("the vectors of tools are on their way, {there} of {wanted} are there{why}")
+    }
+
+    /// The same for callers: counts are of all tools, also of those that they may not see.
+    fn missing_in_brief(&self) -> String {
+        let why = self.brief.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
+        format!("the vectors of tools are on their way{why}")
     }
 }

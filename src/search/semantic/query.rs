@@ -35,6 +35,7 @@ pub(super) struct Queries {
 struct Health {
     failures: u32,
     rests_until: Option<Instant>,
+    /// For the operator, and for callers.
     trouble: Option<(String, String)>,
 }
 
@@ -51,9 +52,9 @@ impl Default for Queries {
 }
 
 impl Queries {
-    /// What was wrong when the model was last asked, for the operator and for callers.
-    pub(super) fn trouble(&self) -> Option<(String, String)> {
-        locked(&self.health).trouble.clone()
+    /// What was wrong when the model was last asked, for the operator.
+    pub(super) fn trouble(&self) -> Option<String> {
+        locked(&self.health).trouble.as_ref().map(|(trouble, _)| trouble.clone())
     }
 
     /// Searches with the model, and without.
@@ -135,8 +136,7 @@ impl Semantic {
         if slot.vectors().is_some() {
             return Ok(());
         }
-        let progress = self.progress();
-        Err(progress.missing(progress.brief.as_deref()))
+        Err(self.progress().missing_in_brief())
     }
 
     /// The vectors of queries that are asked for the first time.

@@ -50,25 +50,24 @@ pub(super) async fn ready(
 
 fn detail(view: View<'_>, is_ready: bool) -> Value {
     let View { seen, caller } = view;
-    let (generation, trouble, edition) = (seen.generation(), seen.trouble(), seen.edition(caller));
+    let (generation, edition) = (seen.generation(), seen.edition(caller));
     let mut detail = json!({
         "ready": is_ready,
-        "registry_version": generation.version,
+        "registry_version": edition.version(),
         "tools": edition.catalog().tools.len(),
-        "complete": generation.complete,
-        "current": trouble.is_none(),
         "search": if edition.is_searchable() { "ready" } else { "being made" },
-        "semantic": seen.services().semantic.brief().to_string(),
         "state": state(&seen.services().state.health()),
     });
-    // Findings name tools, also those that this caller may not see.
-    if view.is_whole() {
+    // What is wrong with the catalog, and where the model is, may be about tools that this caller may not see.
+    if caller.sees_everything() {
         let count = |severity: Severity| {
             generation.findings.iter().filter(|finding| finding.severity == severity).count()
         };
+        let trouble = seen.trouble();
+        detail["complete"] = generation.complete.into();
+        detail["current"] = trouble.is_none().into();
         detail["findings"] =
             json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
-        // Where the model is, and what it says, is for them too.
         detail["semantic"] = seen.services().semantic.state().to_string().into();
         if let Some(trouble) = trouble {
             detail["trouble"] = json!({ "findings": trouble.findings, "count": trouble.findings.len() });
@@ -83,7 +82,8 @@ pub(super) async fn metrics(
     Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
 ) -> Response {
-    let text = shared.metrics.text(&seen, seen.edition(&caller).catalog());
+    let catalog = seen.edition(&caller).catalog();
+    let text = shared.metrics.text(&seen, catalog, caller.sees_everything());
     plain(StatusCode::OK, Media::Metrics, text)
 }
 

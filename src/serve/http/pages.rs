@@ -18,9 +18,6 @@ use crate::render::TemplateError;
 use crate::serve::Seen;
 use crate::site::Page;
 
-/// What stands at the top for those who may not know how much is wrong.
-const NOTICE: &str = "The catalog has errors; this is the last good one, or what could be read of it.";
-
 /// The site as one caller sees it.
 #[derive(Clone, Copy)]
 pub(super) struct View<'v> {
@@ -34,22 +31,15 @@ impl<'v> View<'v> {
         self.seen.shelf(self.caller)
     }
 
-    /// Whether no tool is hidden from the caller. Only then may they know what is wrong, and how much.
-    pub(super) fn is_whole(self) -> bool {
-        let tools = self.seen.edition(self.caller).catalog().tools.len();
-        tools == self.seen.generation().everything().catalog().tools.len()
-    }
-
     /// The page at a path such as `tools/NAME.html`; `query` is that of the address.
     pub(super) fn page(self, path: &str, query: Option<&str>) -> Result<Option<Arc<Kept>>, Problem> {
         let shelf = self.shelf();
         if let Some(kept) = shelf.file(path).and_then(|place| place.get()) {
             return Ok(Some(Arc::clone(kept)));
         }
-        let notice = self.seen.notice();
-        let notice = notice.as_deref().map(|notice| if self.is_whole() { notice } else { NOTICE });
+        let notice = self.seen.notice().filter(|_| self.caller.sees_everything());
         let listed = self.listed(path);
-        let site = shelf.site().with_notice(notice);
+        let site = shelf.site().with_notice(notice.as_deref());
         let site = listed.as_deref().map_or(site, |findings| site.with_findings(findings));
         let searched = query.filter(|_| path == "search.html").and_then(searched).transpose()?;
         let made = match searched {
@@ -65,7 +55,8 @@ impl<'v> View<'v> {
 
     /// The findings of a catalog on disk that is broken come before those of the one that is shown, for who may see both.
     fn listed(self, path: &str) -> Option<Vec<Finding>> {
-        let trouble = self.seen.trouble().filter(|_| path == "findings.html" && self.is_whole())?;
+        let trouble =
+            self.seen.trouble().filter(|_| path == "findings.html" && self.caller.sees_everything())?;
         let shown = self.shelf().findings();
         let mut listed = trouble.findings.clone();
         listed.extend(shown.iter().filter(|known| !trouble.findings.contains(known)).cloned());

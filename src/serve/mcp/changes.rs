@@ -1,6 +1,7 @@
 //! News of a new catalog: `subscriptions/listen` on the newer wire, plain notifications on the older one.
 //!
-//! What changes is the list of docs, and docs; the list of tools only where it is that of the catalog's own.
+//! What changes is the list of docs, and docs; the list of tools only where it is that of the catalog's own. A client for
+//! whom nothing changed is told nothing.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,12 +32,16 @@ pub(super) async fn listen(
     let uris = context.accepted().resource_subscriptions.iter().flatten();
     let now = edition();
     let mut watched: Watched = uris.map(|uri| (uri.clone(), resources::version(&now, uri))).collect();
+    let mut known = now.content();
     drop(now);
     loop {
         tokio::select! {
             changed = news.changed() => if changed.is_err() { return },
             () = context.cancelled() => return,
             () = end(ended.clone()) => return,
+        }
+        if !is_news(&mut known, &edition()) {
+            continue;
         }
         let sink = context.sink();
         if context.accepted().resources_list_changed == Some(true)
@@ -68,10 +73,14 @@ pub(super) async fn tell(
     watched: Arc<Mutex<Watched>>,
 ) {
     let mut news = live.subscribe();
+    let mut known = live.now().everything().content();
     loop {
         tokio::select! {
             changed = news.changed() => if changed.is_err() { return },
             () = end(Some(ended.clone())) => return,
+        }
+        if !is_news(&mut known, live.now().everything()) {
+            continue;
         }
         if client.notify_resource_list_changed().await.is_err() {
             return;
@@ -87,6 +96,12 @@ pub(super) async fn tell(
             }
         }
     }
+}
+
+/// Whether this caller sees something else now; from now on that is known.
+fn is_news(known: &mut String, edition: &Edition) -> bool {
+    let content = edition.content();
+    std::mem::replace(known, content.clone()) != content
 }
 
 /// The watched docs that say something else now, in order; from now on their new versions are known.

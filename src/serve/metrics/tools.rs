@@ -19,10 +19,8 @@ impl Page {
         self.latency(counts);
         let reads = "toolcrib_tool_reads_total";
         self.family(reads, "counter", "Docs and help given of each tool that has been read.");
-        for (op, count) in counts.reads() {
-            if catalog.only(&op).is_some() {
-                self.sample(reads, &format!("op=\"{}\"", escaped(&op)), count);
-            }
+        for (op, count) in counts.reads(catalog) {
+            self.sample(reads, &format!("op=\"{}\"", escaped(op)), count);
         }
         let totals = [
             (

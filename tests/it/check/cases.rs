@@ -127,6 +127,11 @@ pub const CASES: &[Case] = &[
         )],
         ("a.json", Some(2), "/1"),
     ),
+    (
+        "name-collision",
+        &[("a.yaml", "- {name: a, parameters: {}}\n- {name: A, parameters: {}, allowed_roles: [x]}\n")],
+        ("a.yaml", Some(2), "/1"),
+    ),
     ("name-unsafe", &[("a.yaml", "name: a.b\nparameters: {}\n")], ("a.yaml", Some(1), "")),
     (
         "alias-ambiguous",

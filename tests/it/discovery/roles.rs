@@ -25,16 +25,13 @@ fn guarded(hidden: bool) -> (Server, tempfile::TempDir) {
     (server, folder)
 }
 
-/// Status and body of an answer, without what tells one catalog from another.
+/// Status and body of an answer.
 fn post(server: &Server, token: &str, function: &str, arguments: &Value) -> (u16, String) {
     let asking =
         client().post(server.url(&format!("/v1/{function}"))).header("content-type", "application/json");
     let asking = asking.header("authorization", format!("Bearer {token}"));
     let answer = asking.body(arguments.to_string()).send().unwrap();
-    let status = answer.status().as_u16();
-    let text = answer.text().unwrap();
-    let version = regex::Regex::new("\"registry_version\":\"[0-9a-f]+\"").unwrap();
-    (status, version.replace_all(&text, "").into_owned())
+    (answer.status().as_u16(), answer.text().unwrap())
 }
 
 /// Requests that could tell of the hidden tool.
@@ -86,7 +83,7 @@ fn a_visible_tool_that_is_forbidden_is_a_pointer_and_no_more() {
     let (name, op) = ("refund_payment", "billing.refund");
     for (token, may) in [(GUEST, false), (ADMIN, true)] {
         let listed = post(&server, token, "list", &json!({"path": ["User", "Billing"]})).1;
-        let listed: Value = serde_json::from_str(&listed.replace("\"meta\":{}", "\"meta\":null")).unwrap();
+        let listed: Value = serde_json::from_str(&listed).unwrap();
         assert_eq!(texts(&listed["tools"], "tool_id"), [op]);
         assert_eq!(listed["tools"][0].get("forbidden").is_some(), !may, "{listed}");
         let found = post(&server, token, "tool_search", &json!({"query": "pay money back"})).1;

@@ -151,22 +151,27 @@ fn to_those_who_may_not_see_it_a_tool_does_not_exist() {
 }
 
 #[test]
-fn how_much_is_wrong_is_for_those_who_see_everything() {
-    let broken = [("tools.json", TOOLS), ("broken.json", "[{\"name\": "), ("toolcrib.toml", TOKENS)];
+fn what_is_wrong_is_for_tokens_with_every_role_alone() {
+    let tokens = TOKENS.replace("[\"admin\", \"reader\"]", "[\"*\"]");
+    let broken = [("tools.json", TOOLS), ("broken.json", "[{\"name\": "), ("toolcrib.toml", &tokens)];
     let folder = fixture::folder(&broken);
     let catalog = fixture::text(folder.path());
     let server = Server::start(catalog, &[], &[("T_READER", READER), ("T_ADMIN", ADMIN)]);
     for (token, sees_all) in [(READER, false), (ADMIN, true)] {
         let bearer = format!("Bearer {token}");
-        let detail = server.get("/readyz?verbose", &[("authorization", &bearer)]);
-        let detail: Value = detail.json().unwrap();
-        assert_eq!((&detail["ready"], &detail["current"]), (&Value::Bool(true), &Value::Bool(false)));
-        for field in ["findings", "trouble"] {
+        let headers = [("authorization", bearer.as_str())];
+        let detail: Value = server.get("/readyz?verbose", &headers).json().unwrap();
+        assert_eq!(detail["ready"], true);
+        for field in ["findings", "trouble", "current", "complete", "semantic"] {
             assert_eq!(detail.get(field).is_some(), sees_all, "{detail}");
         }
-        let page = server.get("/", &[("authorization", &bearer)]).text().unwrap();
-        assert!(page.contains("The catalog has"), "{page}");
-        assert_eq!(page.contains("The catalog has 1 error;"), sees_all, "{page}");
+        let read = |path: &str| server.get(path, &headers).text().unwrap();
+        assert_eq!(read("/").contains("The catalog has 1 error;"), sees_all);
+        assert_eq!(read("/findings.html").contains("file-invalid"), sees_all);
+        for family in ["toolcrib_reloads_total", "toolcrib_catalog_current", "toolcrib_semantic_vectors"] {
+            assert_eq!(read("/metrics").contains(family), sees_all, "{family}");
+        }
+        assert_eq!(server.get("/tools/wipe_disks.md", &headers).status() == 200, sees_all);
     }
 }
 

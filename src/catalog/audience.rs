@@ -1,0 +1,203 @@
+//! Who may see a tool, and what follows for names: the name of a tool never depends on tools that some of its callers
+//! cannot see.
+//!
+//! Tools that the same callers see settle their names among themselves ([`groups`]). A name that two groups claim is an
+//! error, and costs a tool ([`separate`]): the one that fewer callers see, so that everybody who loses it sees the other.
+//! Where neither group holds the other, each keeps its tool, and who sees both has neither.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::Tool;
+use crate::finding::{Code, Finding};
+use crate::tool::{Definition, WhenForbidden};
+
+/// Who may know of a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Audience {
+    /// Every caller.
+    Everybody,
+    /// Callers with one of these roles, sorted.
+    Roles(Vec<String>),
+}
+
+impl Audience {
+    /// Those who may know of a tool with this definition.
+    pub(super) fn of(definition: &Definition) -> Self {
+        let is_visible = definition.when_forbidden == Some(WhenForbidden::Visible);
+        if is_visible || definition.allowed_roles.is_empty() {
+            return Self::Everybody;
+        }
+        let mut roles = definition.allowed_roles.clone();
+        roles.sort_unstable();
+        roles.dedup();
+        Self::Roles(roles)
+    }
+
+    /// Whether an overlay that sets these fields decides who may know of a tool.
+    pub(super) fn is_changed_by(set: &Definition) -> bool {
+        !set.allowed_roles.is_empty() || set.when_forbidden.is_some()
+    }
+
+    /// Whether everybody here is also there, and somebody there is not here.
+    fn is_narrower_than(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Everybody, _) => false,
+            (Self::Roles(_), Self::Everybody) => true,
+            (Self::Roles(own), Self::Roles(others)) => {
+                own.len() < others.len() && own.iter().all(|role| others.contains(role))
+            }
+        }
+    }
+
+    /// From the widest, which holds all others, to the narrowest.
+    fn breadth(&self) -> std::cmp::Reverse<usize> {
+        std::cmp::Reverse(match self {
+            Self::Everybody => usize::MAX,
+            Self::Roles(roles) => roles.len(),
+        })
+    }
+
+    fn in_words(&self) -> String {
+        match self {
+            Self::Everybody => "everybody".into(),
+            Self::Roles(roles) => {
+                let roles: Vec<String> =
+                    roles.iter().map(|role| format!("`{}`", crate::tool::clean_line(role))).collect();
+                format!("callers with the role {}", roles.join(" or "))
+            }
+        }
+    }
+}
+
+/// The places of tools that the same callers see, group by group, in the order of their first tools.
+pub(super) fn groups(audiences: impl IntoIterator<Item = Audience>) -> Vec<Vec<usize>> {
+    let mut groups: IndexMap<Audience, Vec<usize>> = IndexMap::new();
+    for (index, audience) in audiences.into_iter().enumerate() {
+        groups.entry(audience).or_default().push(index);
+    }
+    groups.into_values().collect()
+}
+
+/// A tool that only those have who see none of the others that share one of its names.
+#[derive(Clone, Debug)]
+pub(super) struct Contested {
+    /// How many tools of the catalog stand before it.
+    pub(super) position: usize,
+    pub(super) tool: Arc<Tool>,
+    claims: Vec<String>,
+}
+
+/// The tools that a catalog has for all who may see them, and those that are contested. The rest is left out.
+pub(super) fn separate(tools: Vec<Tool>, findings: &mut Vec<Finding>) -> (Vec<Arc<Tool>>, Vec<Contested>) {
+    let fates = fates(&tools, findings);
+    let (mut kept, mut contested) = (Vec::with_capacity(tools.len()), Vec::new());
+    for (tool, fate) in tools.into_iter().map(Arc::new).zip(fates) {
+        match fate {
+            Fate::Kept => kept.push(tool),
+            Fate::Contested => {
+                let claims = claims(&tool);
+                contested.push(Contested { position: kept.len(), tool, claims });
+            }
+            Fate::LeftOut => {}
+        }
+    }
+    (kept, contested)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Kept,
+    Contested,
+    LeftOut,
+}
+
+fn fates(tools: &[Tool], findings: &mut Vec<Finding>) -> Vec<Fate> {
+    let mut fates = vec![Fate::Kept; tools.len()];
+    let audiences: Vec<Audience> = tools.iter().map(|tool| Audience::of(&tool.definition)).collect();
+    if audiences.iter().all(|audience| *audience == audiences[0]) {
+        return fates;
+    }
+    let mut from_widest: Vec<usize> = (0..tools.len()).collect();
+    from_widest.sort_by_key(|&index| audiences[index].breadth());
+    let mut claimed: HashMap<String, Vec<usize>> = HashMap::with_capacity(tools.len() * 3);
+    for index in from_widest {
+        let (tool, audience) = (&tools[index], &audiences[index]);
+        let claims = claims(tool);
+        let rivals = claims.iter().flat_map(|claim| Some((claim, claimed.get(claim)?)));
+        let rivals = rivals.flat_map(|(claim, holders)| holders.iter().map(move |&rival| (claim, rival)));
+        let rivals: Vec<(&String, usize)> =
+            rivals.filter(|&(_, rival)| audiences[rival] != *audience).collect();
+        let wider = rivals.iter().find(|&&(_, rival)| audience.is_narrower_than(&audiences[rival]));
+        if let Some(&(claim, rival)) = wider.or(rivals.first()) {
+            findings.push(collision(tool, &tools[rival], claim, wider.is_some()));
+        }
+        if wider.is_some() {
+            fates[index] = Fate::LeftOut;
+            continue;
+        }
+        for &(_, rival) in &rivals {
+            fates[rival] = Fate::Contested;
+            fates[index] = Fate::Contested;
+        }
+        for claim in claims {
+            claimed.entry(claim).or_default().push(index);
+        }
+    }
+    fates
+}
+
+/// All that may lead to a tool, in one letter case, since files of docs differ in more than that.
+fn claims(tool: &Tool) -> Vec<String> {
+    let own = [&tool.name, &tool.safe_name, &tool.op, &tool.definition.name];
+    let mut claims: Vec<String> =
+        own.into_iter().chain(&tool.aliases).map(|name| name.to_lowercase()).collect();
+    claims.sort_unstable();
+    claims.dedup();
+    claims
+}
+
+fn collision(tool: &Tool, other: &Tool, claim: &str, is_left_out: bool) -> Finding {
+    let audience = |tool: &Tool| Audience::of(&tool.definition).in_words();
+    let outcome = if is_left_out { "it is left out" } else { "who may see both has neither" };
+    let message = format!(
+        "`{}`, for {}, shares the name `{claim}` with `{}`, for {}; {outcome}",
+        tool.name,
+        audience(tool),
+        other.name,
+        audience(other),
+    );
+    let help = "give one of them another name, op or alias, or both the same `allowed_roles`";
+    Finding::new(Code::NameCollision, message).tool(&tool.name).at(tool.place.clone()).help(help)
+}
+
+/// A tool whose roles come from an overlay that selects it by a name which it only has because others share its own.
+pub(super) fn late(tool: &Tool) -> Finding {
+    let message = format!(
+        "an overlay decides who may see `{}` by its qualified name, which itself depends on who sees it; it is left out",
+        tool.name
+    );
+    let help =
+        "give the tool a name of its own, or roles by its written name, its `server:` or its `source:`";
+    Finding::new(Code::NameCollision, message).tool(&tool.name).at(tool.place.clone()).help(help)
+}
+
+/// Those of the contested tools that a caller has who sees these.
+pub(super) fn uncontested(seen: Vec<&Contested>) -> Vec<&Contested> {
+    let mut holders: HashMap<&str, Vec<Audience>> = HashMap::new();
+    for contested in &seen {
+        for claim in &contested.claims {
+            let audience = Audience::of(&contested.tool.definition);
+            let holders = holders.entry(claim).or_default();
+            if !holders.contains(&audience) {
+                holders.push(audience);
+            }
+        }
+    }
+    let is_alone = |contested: &&Contested| {
+        contested.claims.iter().all(|claim| holders.get(claim.as_str()).is_none_or(|all| all.len() == 1))
+    };
+    seen.into_iter().filter(is_alone).collect()
+}
