@@ -5,6 +5,7 @@ use toolcrib::config::{self, Deferred, SearchBy, Surface};
 use toolcrib::provider::{self, Provider, Request, toolsets};
 
 use super::sweep::{mixed, profile};
+use crate::fixture;
 
 /// The list that models read. Marks for the cache are no part of what is cached.
 fn list(body: &Value) -> Vec<Value> {

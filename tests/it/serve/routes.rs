@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{Server, client, header};
 use crate::fixture;
 use crate::mcp::many;
+use crate::skipped::skipped;
 
 #[test]
 fn what_is_served_is_what_render_writes() {

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use super::html::Document;
 use super::{body, with_site};
 use crate::fixture;
+use crate::skipped::skipped;
 
 const QUERIES: [&str; 14] = [
     "create_issue",
