@@ -137,21 +137,33 @@ pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A real catalog, opened once for all tests, with its path; nothing where only the package is.
-pub fn catalog(name: &str) -> Option<(PathBuf, &'static Checked)> {
+/// The catalogs of others, which lie in `tests/data` and `examples`.
+pub const CATALOGS: [&str; 9] = [
+    "bfcl-functions.json",
+    "box-openapi.json",
+    "discord-openapi.json",
+    "docker-registry-tools.json",
+    "github-mcp-server.json",
+    "livemcpbench-servers.json",
+    "notion-openapi.json",
+    "toucan-nasty-servers.json",
+    "universal-agent-openai.json",
+];
+
+/// One of [`CATALOGS`], opened once for all tests, with its path.
+pub fn catalog(name: &str) -> (PathBuf, &'static Checked) {
     static OPENED: Mutex<BTreeMap<String, &'static Checked>> = Mutex::new(BTreeMap::new());
-    let path = catalogs()?.join(name);
+    let path = match name {
+        "github-mcp-server.json" => package().join("examples/github/tools.json"),
+        "universal-agent-openai.json" => package().join("examples/universal-agent/tools.json"),
+        _ => data("catalogs").join(name),
+    };
     let mut opened = OPENED.lock().unwrap();
     let checked = *opened.entry(name.to_string()).or_insert_with(|| Box::leak(Box::new(open(&path))));
-    Some((path, checked))
+    (path, checked)
 }
 
-/// The real catalogs beside the package, or nothing where only the package is.
-fn catalogs() -> Option<PathBuf> {
-    let folder = package().join("../shared/data/catalogs");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: there is no folder {}", folder.display());
-    None
+/// A folder of the data of others that tests read.
+pub fn data(folder: &str) -> PathBuf {
+    package().join("tests/data").join(folder)
 }

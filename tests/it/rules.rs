@@ -3,8 +3,7 @@
 //! 1. [`judge`] is what one provider demands; one file a provider holds its rules.
 //! 2. [`schema`], [`openai_strict`] and [`anthropic_strict`] are the rules that several share.
 //! 3. [`sweep`] makes the payloads and holds them to the rules; [`report`] says which are broken, and where.
-//! 4. [`real`] are the catalogs: those of the package are judged wherever the tests run.
-//! 5. [`order`], [`limits`], [`strict`] and [`findings`] are about more than one payload, or about hostile input.
+//! 4. [`order`], [`limits`], [`strict`] and [`findings`] are about more than one payload, or about hostile input.
 
 mod anthropic;
 mod anthropic_strict;
@@ -21,7 +20,6 @@ mod ollama;
 mod openai;
 mod openai_strict;
 mod order;
-mod real;
 mod report;
 mod responses;
 mod schema;

@@ -8,19 +8,6 @@ use toolcrib::tokens::exact;
 use super::{EXAMPLES, edition, example, help};
 use crate::fixture;
 
-/// Catalogs of other people.
-const REAL: [&str; 9] = [
-    "bfcl-functions.json",
-    "box-openapi.json",
-    "discord-openapi.json",
-    "docker-registry-tools.json",
-    "github-mcp-server.json",
-    "livemcpbench-servers.json",
-    "notion-openapi.json",
-    "toucan-nasty-servers.json",
-    "universal-agent-openai.json",
-];
-
 #[test]
 fn a_short_answer_on_an_op_takes_less_than_250_tokens() {
     let (mut sizes, mut over) = (Vec::new(), Vec::new());
@@ -54,8 +41,7 @@ fn a_directory_takes_less_than_400_tokens() {
 #[test]
 fn a_directory_of_thousands_of_ops_is_as_small() {
     for name in ["docker-registry-tools.json", "box-openapi.json", "toucan-nasty-servers.json"] {
-        let Some((_, checked)) = fixture::catalog(name) else { return };
-        let over = large_directories(&checked.catalog);
+        let over = large_directories(&fixture::catalog(name).1.catalog);
         assert!(over.is_empty(), "{name}: {}", over.join("\n"));
     }
 }
@@ -92,9 +78,8 @@ fn every_ready_made_call_fits_the_canonical_schema() {
     for name in EXAMPLES {
         calls += valid_calls(&example(name).catalog);
     }
-    for name in REAL {
-        let Some((_, checked)) = fixture::catalog(name) else { break };
-        calls += valid_calls(&checked.catalog);
+    for name in fixture::CATALOGS {
+        calls += valid_calls(&fixture::catalog(name).1.catalog);
     }
     println!("{calls} calls");
     assert!(calls > 100);

@@ -6,7 +6,6 @@ use toolcrib::provider::{self, PayloadError, Request};
 use toolcrib::tool::DescriptionMode;
 
 use super::JUDGES;
-use super::real;
 use super::report::Report;
 use super::sweep::{mixed, profile};
 use crate::fixture;
@@ -14,8 +13,8 @@ use crate::fixture;
 /// What is refused on `full` and on `hybrid`, whose deferred tools take a place each, and one for `read_tool_doc`.
 #[test]
 fn too_many_tools_are_counted() {
-    for (file, checked) in real::catalogs(&real::FILES) {
-        let catalog = &checked.catalog;
+    for file in fixture::CATALOGS {
+        let catalog = &fixture::catalog(file).1.catalog;
         let mut whole = profile(&mixed(catalog));
         // Deferred all, so that schemas cost little; which tools are bound is the same.
         whole.tools.iter_mut().for_each(|entry| entry.mode = DescriptionMode::Deferred);
@@ -96,8 +95,8 @@ fn the_limit_itself_fits() {
 /// Namespaces hold more than the list does, and deferral is what takes 10,000 tools.
 #[test]
 fn a_whole_catalog_is_deferred() {
-    let files = ["examples/github/tools.json", "docker-registry-tools.json", "box-openapi.json"];
-    for (file, checked) in real::catalogs(&files) {
+    for file in ["github-mcp-server.json", "docker-registry-tools.json", "box-openapi.json"] {
+        let (_, checked) = fixture::catalog(file);
         let mut whole = profile(&mixed(&checked.catalog));
         whole.tools.iter_mut().for_each(|entry| entry.mode = DescriptionMode::Deferred);
         let judge = &super::responses::JUDGE;

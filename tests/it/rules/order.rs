@@ -4,8 +4,8 @@ use serde_json::Value;
 use toolcrib::config::{self, Deferred, SearchBy, Surface};
 use toolcrib::provider::{self, Provider, Request, toolsets};
 
-use super::real;
 use super::sweep::{mixed, profile};
+use crate::fixture;
 
 /// The list that models read. Marks for the cache are no part of what is cached.
 fn list(body: &Value) -> Vec<Value> {
@@ -52,7 +52,8 @@ fn options(provider: Provider) -> Vec<(Surface, config::Payload)> {
 #[test]
 fn a_new_tool_is_appended() {
     // Forty tools of two catalogs, one of them with categories: how tools are ordered does not depend on more.
-    for (file, checked) in real::catalogs(&["box-openapi.json", "examples/github/tools.json"]) {
+    for file in ["box-openapi.json", "github-mcp-server.json"] {
+        let (_, checked) = fixture::catalog(file);
         let tools = mixed(&checked.catalog);
         for provider in Provider::ALL {
             for (surface, options) in options(provider) {
@@ -88,7 +89,8 @@ fn a_new_tool_is_appended() {
 
 #[test]
 fn a_toolset_more_is_appended() {
-    for (file, checked) in real::catalogs(&["box-openapi.json", "examples/universal-agent/tools.json"]) {
+    for file in ["box-openapi.json", "universal-agent-openai.json"] {
+        let (_, checked) = fixture::catalog(file);
         let tools = mixed(&checked.catalog);
         let profile = profile(&tools[..tools.len().min(60)]);
         let mut names: Vec<String> = toolsets(&profile).into_iter().map(str::to_string).collect();

@@ -11,10 +11,10 @@ use toolcrib::provider::{self, Payload, PayloadError, Request, toolsets};
 use toolcrib::tool::DescriptionMode;
 
 use super::judge::{self, Case, Judge};
-use super::real;
 use super::report::Report;
 use super::schema::Schema;
 use super::surface;
+use crate::fixture;
 
 /// Tools bound at a time.
 const AT_A_TIME: usize = 100;
@@ -24,8 +24,8 @@ const FULL_OF: usize = 5;
 /// All real catalogs, judged.
 pub fn catalogs(judge: &Judge) {
     let mut report = Report::default();
-    for (file, checked) in real::catalogs(&real::FILES) {
-        catalog(judge, file, checked, &mut report);
+    for file in fixture::CATALOGS {
+        catalog(judge, file, fixture::catalog(file).1, &mut report);
     }
     report.close();
 }

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use super::html::Document;
 use super::{body, with_site};
 use crate::fixture;
+use crate::skipped::skipped;
 
 const QUERIES: [&str; 14] = [
     "create_issue",
@@ -74,7 +75,7 @@ fn a_search_page_says_what_it_found() {
 #[test]
 fn the_script_finds_what_the_server_finds() {
     if Command::new("node").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no Node");
+        skipped("the search of static pages, in Node", "there is no Node");
         return;
     }
     let checked = fixture::open(&fixture::package().join("examples/github"));

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use toolcrib::state::{Claim, Claimed, Event, Events, Postgres, State, open};
 
 use super::{contract, runtime};
+use crate::skipped::skipped;
 
 /// A server that ends with this.
 pub struct Server {
@@ -22,7 +23,7 @@ impl Server {
         let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
         let programs = versions.map(|version| version.path().join("bin"));
         let Some(programs) = programs.filter(|programs| programs.join("initdb").exists()).max() else {
-            eprintln!("skipped: there is no PostgreSQL server here (/usr/lib/postgresql)");
+            skipped("state in PostgreSQL", "there is no PostgreSQL server in /usr/lib/postgresql");
             return None;
         };
         let folder = tempfile::tempdir().unwrap();

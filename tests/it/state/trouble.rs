@@ -100,6 +100,16 @@ fn what_cannot_be_opened_is_refused_with_its_reason() {
     assert!(told.contains("newer toolcrib") && told.contains("99"), "{told}");
 }
 
+#[cfg(not(feature = "postgres"))]
+#[test]
+fn postgresql_is_refused_where_it_was_not_built_in() {
+    let told = open(Some("postgres://localhost/x"), std::path::Path::new("."), |_| None)
+        .map(drop)
+        .unwrap_err()
+        .to_string();
+    assert!(told.contains("built without PostgreSQL"), "{told}");
+}
+
 #[test]
 fn a_file_is_for_its_owner_alone_and_beside_the_configuration() {
     let folder = tempfile::tempdir().unwrap();
