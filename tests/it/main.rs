@@ -12,6 +12,7 @@ mod eval;
 mod exec;
 mod fixture;
 mod formats;
+mod fuzz;
 mod generation;
 mod help;
 mod hostile;
