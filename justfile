@@ -23,6 +23,14 @@ schemas:
 bench:
     cargo bench
 
-# Fuzz one reader for a minute (needs cargo-fuzz and a nightly toolchain).
-fuzz target="load":
-    cd fuzz && cargo +nightly fuzz run {{target}} -- -max_total_time=60
+# Fuzz a target (a file in fuzz/src) for so many seconds; needs cargo-fuzz, and no nightly toolchain.
+fuzz target="load" seconds="60":
+    mkdir -p fuzz/target/corpus/{{target}}
+    RUSTC_BOOTSTRAP=1 cargo fuzz run --sanitizer none --codegen-units 16 {{target}} \
+      fuzz/target/corpus/{{target}} fuzz/corpus/{{target}} -- -max_total_time={{seconds}} -timeout=10 -rss_limit_mb=2048 \
+      -dict=fuzz/dict/{{ if target =~ '^(load|config|markdown)$' { target } else { "json" } }}.dict
+
+# Keep of what fuzzing found what reaches code that no input of fuzz/corpus reaches.
+fuzz-keep target:
+    RUSTC_BOOTSTRAP=1 cargo fuzz run --sanitizer none --codegen-units 16 {{target}} \
+      fuzz/corpus/{{target}} fuzz/target/corpus/{{target}} -- -merge=1 -use_counters=0 -max_len=4000

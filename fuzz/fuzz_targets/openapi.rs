@@ -1,24 +1,8 @@
-//! Any JSON as the paths and components of an OpenAPI document. The first byte chooses the version.
-//!
-//! `cargo +nightly fuzz run openapi`
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use serde_json::{Value, json};
-use toolcrib::sources::openapi;
+mod json;
 
-fuzz_target!(|bytes: &[u8]| {
-    let Some((first, text)) = bytes.split_first() else { return };
-    let Ok(Value::Object(mut document)) = serde_json::from_slice(text) else { return };
-    let (key, version) =
-        [("openapi", "3.0.3"), ("openapi", "3.1.0"), ("swagger", "2.0")][usize::from(first % 3)];
-    document.insert(key.into(), version.into());
-    document.entry("paths").or_insert(json!({}));
-    let document = Value::Object(document);
-    assert!(openapi::recognise(&document), "a version that is not recognised");
-    for operation in openapi::import("a.json", &document).operations {
-        assert!(document.pointer(&operation.pointer).is_some(), "an operation that is nowhere");
-        assert!(!operation.definition.name.trim().is_empty(), "an operation without a name");
-    }
+libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    json::mutate(data, size, max_size, seed, 1)
 });
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| toolcrib_fuzz::openapi::check(bytes));

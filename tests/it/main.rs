@@ -13,6 +13,7 @@ mod eval;
 mod exec;
 mod fixture;
 mod formats;
+mod fuzz;
 mod generation;
 mod help;
 mod hidden;

@@ -71,7 +71,7 @@ pub(super) fn of_operation(method: &str, path: &str) -> String {
         }
         parts.extend(words(segment));
     }
-    parts.join("_")
+    if parts.is_empty() { "operation".into() } else { parts.join("_") }
 }
 
 /// The variables of a path template, in order.

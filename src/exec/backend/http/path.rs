@@ -226,6 +226,13 @@ mod tests {
     }
 
     #[test]
+    fn a_template_that_is_no_uri_is_written_as_one() {
+        let (path, query) = ("/100%25/%5Ba%5D/b%2Fc/7", "filter%5Bx%5D=1%252");
+        check("/100%/[a]/b%2Fc/{id}?filter[x]=1%252", json!({"id": 7}), path, query);
+        check("/files/{+path}", json!({"path": "[a]%"}), "/files/%5Ba%5D%25", "");
+    }
+
+    #[test]
     fn a_path_with_a_hole_is_refused() {
         for value in
             [json!({}), json!({"id": null}), json!({"id": ""}), json!({"id": " "}), json!({"id": []})]

@@ -21,28 +21,29 @@ pub(super) fn encode(text: &str) -> String {
     escaped(text, |byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
 }
 
-/// Percent-encodes what cannot stand in a path or query as it is written.
+/// Percent-encodes what cannot stand in a path or query as a template has it.
 pub(super) fn encode_literal(text: &str) -> String {
-    escaped(text, |byte| byte.is_ascii_alphanumeric() || b"-._~!$&()*+,;=:@/%?[]".contains(&byte))
+    encode_but(b"-._~!$&()*+,;=:@/?", text)
 }
 
-/// Percent-encodes all that is neither unreserved nor reserved. Triplets stay as they are (RFC 6570, section 3.2.1).
+/// Percent-encodes all that is neither unreserved nor reserved, and brackets, which no path or query can hold (RFC 3986).
 pub(super) fn encode_reserved(text: &str) -> String {
-    let is_triplet = |at: usize| {
-        let digits = text.as_bytes().get(at + 1..at + 3);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    encode_but(b"-._~:/?#@!$&'()*+,;=", text)
+}
+
+/// Percent-encodes all but letters, digits and these. Triplets stay as they are (RFC 6570, section 3.2.1).
+fn encode_but(others: &[u8], text: &str) -> String {
+    let plainly =
+        |piece: &str| escaped(piece, |byte| byte.is_ascii_alphanumeric() || others.contains(&byte));
+    let is_triplet = |rest: &str| {
+        rest.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
     };
-    let pieces = text.match_indices('%').map(|(at, _)| at).filter(|&at| !is_triplet(at));
-    let (mut encoded, mut from) = (String::with_capacity(text.len()), 0);
-    let plainly = |piece: &str| {
-        escaped(piece, |byte| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte))
-    };
-    for at in pieces {
-        encoded.push_str(&plainly(&text[from..at]));
-        encoded.push_str("%25");
-        from = at + 1;
+    let mut pieces = text.split('%');
+    let mut encoded = plainly(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        encoded.push_str(if is_triplet(piece) { "%" } else { "%25" });
+        encoded.push_str(&plainly(piece));
     }
-    encoded.push_str(&plainly(&text[from..]));
     encoded
 }
 

@@ -187,3 +187,12 @@ fn a_document_is_known_by_its_version_and_paths() {
     check(json!({ "openapi": {}, "paths": {} }), false);
     check(json!([]), false);
 }
+
+#[test]
+fn an_operation_of_which_nothing_can_be_named_has_a_name() {
+    let item = json!({ "additionalOperations": { ".": {}, "": {} } });
+    let imported = imported("3.2.0", "", item, json!({}));
+    let names: Vec<&str> =
+        imported.operations.iter().map(|operation| operation.definition.name.as_str()).collect();
+    assert_eq!(names, ["operation", "operation_2"]);
+}

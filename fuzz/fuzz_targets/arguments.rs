@@ -1,0 +1,8 @@
+#![no_main]
+
+mod json;
+
+libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    json::mutate(data, size, max_size, seed, 2)
+});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| toolcrib_fuzz::arguments::check(bytes));
