@@ -101,7 +101,7 @@ fn a_failure_has_its_code_and_last_words() {
     assert_eq!((&detail["exit_code"], &detail["stdout"]), (&json!(3), &json!("out\n")));
     assert!(detail["stderr"].as_str().unwrap().contains("first\nbad"), "{detail}");
     let (_root, running) = sh("kill -9 $$", json!({}));
-    running.fails("run", json!({}), FaultKind::Failed, "ended by a signal");
+    running.fails("run", json!({}), FaultKind::Lost, "ended by a signal");
 }
 
 /// The processes that have this in their command line.
