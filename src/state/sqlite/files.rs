@@ -35,6 +35,11 @@ impl FileId {
         Self { inode: std::fs::metadata(&file).ok().map(|told| inode(&told)), file }
     }
 
+    /// One that there is: where memory cannot be shared, SQLite keeps no log.
+    fn existing(file: PathBuf) -> Option<Self> {
+        Some(Self::at(file)).filter(|id| id.inode.is_some())
+    }
+
     /// What is known of it, if it is still where it was.
     pub(super) fn check(&self) -> Result<Metadata, StateError> {
         match std::fs::metadata(&self.file) {
@@ -49,8 +54,8 @@ impl FileId {
 #[derive(Debug)]
 pub(super) struct Files {
     database: FileId,
-    log: FileId,
-    index: FileId,
+    log: Option<FileId>,
+    index: Option<FileId>,
     seal: Option<Seal>,
     /// To be closed after the connection: closing it ends the locks that this process has on the database.
     opened: File,
@@ -69,8 +74,8 @@ impl Files {
             opened.map_err(|error| StateError(format!("{}: {error}", name(file))))?;
         Ok(Some(Self {
             database: FileId::at(file.clone()),
-            log: FileId::at(beside(file, "-wal")),
-            index: FileId::at(beside(file, "-shm")),
+            log: FileId::existing(beside(file, "-wal")),
+            index: FileId::existing(beside(file, "-shm")),
             seal: None,
             opened,
             header,
@@ -84,7 +89,9 @@ impl Files {
         let told = self.database.check()?;
         self.is_whole(&told)?;
         self.has_log(db)?;
-        self.index.check()?;
+        if let Some(index) = &self.index {
+            index.check()?;
+        }
         match &mut self.seal {
             Some(seal) => seal.check(),
             None => {
@@ -126,10 +133,11 @@ impl Files {
 
     /// Whether the log has what SQLite has written there.
     fn has_log(&self, db: &Connection) -> Result<(), StateError> {
-        let told = match self.log.check() {
+        let Some(log) = &self.log else { return Ok(()) };
+        let told = match log.check() {
             Ok(told) => told,
             Err(error) => {
-                if !self.log.file.exists() {
+                if !log.file.exists() {
                     // SQLite still has it open: what it holds is brought to the database.
                     let _ = db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
                 }
@@ -143,13 +151,13 @@ impl Files {
             return Ok(());
         }
         if told.len() < LOG_HEADER + frames * (FRAME_HEADER + self.header.page()) {
-            return Err(damaged(&self.log.file, "cut off"));
+            return Err(damaged(&log.file, "cut off"));
         }
         let mut magic = [0; 4];
-        let read = File::open(&self.log.file).and_then(|mut log| log.read_exact(&mut magic));
+        let read = File::open(&log.file).and_then(|mut log| log.read_exact(&mut magic));
         match read.is_ok() && u32::from_be_bytes(magic) & !1 == LOG_MAGIC {
             true => Ok(()),
-            false => Err(damaged(&self.log.file, "overwritten")),
+            false => Err(damaged(&log.file, "overwritten")),
         }
     }
 }
