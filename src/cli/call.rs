@@ -15,7 +15,7 @@ use crate::catalog::Catalog;
 use crate::exec::Caller;
 use crate::finding::from_json;
 use crate::functions::{Answer, Context, Edition, Function, Services};
-use crate::state::Session;
+use crate::state::{Patience, Session};
 use crate::tool::Effect;
 
 /// Call one of our functions, as an agent would through a server.
@@ -162,9 +162,10 @@ fn asked(
     let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
     let mut context = Context::of(Arc::new(edition));
     (context.services, context.caller) = (Arc::new(services), Arc::new(caller));
-    let answer = runtime.block_on(function.call(&context, arguments));
+    let patience = Patience::default();
+    let answer = runtime.block_on(patience.clone().with(function.call(&context, arguments)));
     // The process ends with this, and what was recorded should not.
-    if let Err(error) = runtime.block_on(context.services.state.flush()) {
+    if let Err(error) = runtime.block_on(patience.with(context.services.state.flush())) {
         note(format!("the call is missing from the trace: {error}"));
     }
     runtime.block_on(context.services.backends.close());

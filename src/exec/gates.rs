@@ -34,7 +34,8 @@ pub(super) fn pass(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
     if call.no_schema_mode.is_some() {
         call.warnings.push("this tool has no schema: its arguments were not checked".into());
     }
-    if tool.effect != Effect::Read && !call.is_dry {
+    // One with a key may have its answer already.
+    if tool.effect != Effect::Read && !call.is_dry && call.key.is_none() {
         can_be_written_down(call)?;
     }
     Ok(())
@@ -97,7 +98,7 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<Failure> {
 }
 
 /// Whether what is run can be written down, where the operator wants that.
-fn can_be_written_down(call: &mut Call) -> Result<(), Failure> {
+pub(super) fn can_be_written_down(call: &mut Call) -> Result<(), Failure> {
     let Some(problem) = call.state().health().problem else { return Ok(()) };
     match call.config().state.when_unwritable {
         WhenUnwritable::GoOn => {

@@ -17,7 +17,7 @@ use super::run::execute;
 use super::{Failure, approval, gates};
 use crate::guard::guarded;
 use crate::refusal::ErrorCode;
-use crate::state::{Claim, Claimed, Settled, State, StateError, random_id};
+use crate::state::{Claim, Claimed, Patience, Settled, State, StateError, random_id};
 use crate::tool::Effect;
 
 /// How long a claim holds without being renewed.
@@ -56,12 +56,23 @@ async fn with_key(call: &mut Call, key: String) -> Outcome {
         fingerprint: fingerprint(&call.op, &call.arguments, ""),
         owner: random_id("ow"),
     };
-    match taken(state, &claim, call.time()).await {
-        Ok(Claimed::Ours) => {}
-        Ok(Claimed::Answered(Value::Object(envelope))) => return Outcome::Replayed(envelope),
-        Ok(Claimed::Answered(result)) => return Outcome::Result(result),
-        Ok(other) => return Outcome::Failed(not_ours(&other, call)),
-        Err(error) => return Outcome::Failed(gates::unavailable(&error.0)),
+    let claimed = match gates::can_be_written_down(call) {
+        Ok(()) => taken(state, &claim, call.time()).await.map_err(|error| gates::unavailable(&error.0)),
+        Err(failure) => Err(failure),
+    };
+    let claimed = match claimed {
+        Ok(claimed) => claimed,
+        // A key that was used before says so, though nothing can be written now.
+        Err(failure) => match state.recall(&claim, LEASE).await {
+            Ok(Some(known)) if known != Claimed::Ours => known,
+            _ => return Outcome::Failed(failure),
+        },
+    };
+    match claimed {
+        Claimed::Ours => {}
+        Claimed::Answered(Value::Object(envelope)) => return Outcome::Replayed(envelope),
+        Claimed::Answered(result) => return Outcome::Result(result),
+        other => return Outcome::Failed(not_ours(&other, call)),
     }
     if state.health().is_volatile {
         call.warnings.push("the idempotency key is kept in memory only, until the server stops".into());
@@ -118,7 +129,7 @@ async fn renewed(state: &dyn State, claim: &Claim) -> Infallible {
     loop {
         sleep(RENEWAL).await;
         // Where this fails the next one may not; a claim that has run out says that the outcome is unknown.
-        let _ = guarded(state.claim(claim, LEASE)).await;
+        let _ = guarded(Patience::default().with(state.claim(claim, LEASE))).await;
     }
 }
 

@@ -16,6 +16,7 @@ use super::{
 use crate::catalog::{Callable, Tool};
 use crate::guard::guarded;
 use crate::refusal::ErrorCode;
+use crate::state::Patience;
 use crate::tool::{Backend, Effect};
 
 /// What comes of what was given to `function`, which runs such calls as `limit` says.
@@ -123,7 +124,7 @@ async fn apart(call: Call) -> Done {
     let (op, meta, mut failure) = (call.op.clone(), call.meta(), broken(&call, true));
     failure.help_path.clone_from(&op);
     let lost = |_| Done { op, outcome: Outcome::Failed(failure), repaired: Vec::new(), meta };
-    runtime.spawn(through(call)).await.unwrap_or_else(lost)
+    runtime.spawn(Patience::current().with(through(call))).await.unwrap_or_else(lost)
 }
 
 async fn through(mut call: Call) -> Done {

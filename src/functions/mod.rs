@@ -33,6 +33,7 @@ use serde_json::Value;
 
 use crate::catalog::{self, Tool};
 use crate::guard::{MISTAKE, guarded};
+use crate::state::Patience;
 
 pub use crate::refusal::{ErrorCode, Refusal};
 pub use answer::Answer;
@@ -148,9 +149,10 @@ impl Function {
     }
 
     async fn in_its_session(&self, context: &Context, mut arguments: Value) -> Answer {
+        let patience = Patience::current();
         match trace::named(&mut arguments) {
-            None => self.traced(context, arguments).await,
-            Some(Ok(session)) => self.traced(&context.in_session(session), arguments).await,
+            None => patience.with(self.traced(context, arguments)).await,
+            Some(Ok(session)) => patience.with(self.traced(&context.in_session(session), arguments)).await,
             Some(Err(refusal)) => Answer::from(refusal).versioned(&context.edition.catalog().version),
         }
     }

@@ -15,6 +15,7 @@ use self::source::{refers, resolved};
 use super::arguments::{check, read};
 use super::{Answer, Context, ErrorCode, Function, Later, Refusal};
 use crate::catalog::Resolved;
+use crate::state::Patience;
 use crate::tool::Effect;
 
 #[derive(Deserialize)]
@@ -108,7 +109,8 @@ async fn at_once(context: &Context, calls: &[Item], until: Instant, seconds: u64
         }
         let (context, function) = (context.clone(), item.function.clone());
         let input = item.input.clone();
-        running.spawn(async move { (index, call(&context, &function, input).await) });
+        let call = async move { (index, call(&context, &function, input).await) };
+        running.spawn(Patience::current().with(call));
     }
     while let Ok(Some(done)) = timeout_at(until, running.join_next()).await {
         if let Ok((index, answer)) = done

@@ -10,8 +10,10 @@ mod event;
 mod failed;
 mod key;
 mod open;
+mod patience;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod problem;
 mod redact;
 mod secret;
 pub mod sqlite;
@@ -29,6 +31,7 @@ pub use clock::{now, utc};
 pub use event::{Event, EventKind, Events, Visit};
 pub use key::random_id;
 pub use open::open;
+pub use patience::Patience;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 pub use redact::{masked, redacted};
@@ -48,6 +51,9 @@ pub trait State: Send + Sync + fmt::Debug {
     /// Takes an idempotency key for one call, durably, before anything is run. The claim holds for `lease`, and is renewed
     /// by claiming again with the same `owner`.
     fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Claimed>;
+
+    /// How a key stands that would be claimed so, without taking it; none where it is free. Needs nothing to be written.
+    fn recall<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Option<Claimed>>;
 
     /// Writes down, durably, what became of a claim; only for the owner that has it.
     fn settle<'a>(&'a self, claim: &'a Claim, outcome: Settled) -> Pending<'a, ()>;

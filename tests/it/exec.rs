@@ -4,11 +4,14 @@ mod arguments;
 mod batch;
 mod buildos;
 mod corrected;
+mod damage;
 mod errors;
+mod frozen;
 mod gates;
 pub mod once;
 mod results;
 mod session;
+mod unreadable;
 
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 mod contract;
 #[cfg(feature = "postgres")]
-mod postgres;
+pub mod postgres;
 mod trouble;
 
 use std::sync::Arc;

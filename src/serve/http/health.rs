@@ -69,6 +69,9 @@ fn detail(view: View<'_>, is_ready: bool) -> Value {
         detail["findings"] =
             json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
         detail["semantic"] = seen.services().semantic.state().to_string().into();
+        if let Some(problem) = seen.services().state.health().problem {
+            detail["state_problem"] = problem.into();
+        }
         if let Some(trouble) = trouble {
             detail["trouble"] = json!({ "findings": trouble.findings, "count": trouble.findings.len() });
         }
@@ -94,7 +97,7 @@ fn plain(status: StatusCode, media: Media, text: String) -> Response {
     with(status, headers, Body::from(text))
 }
 
-/// Whether what happens can be written down; why not is for the log.
+/// Whether what happens can be written down.
 fn state(health: &Health) -> &'static str {
     match (&health.problem, health.is_volatile) {
         (Some(_), _) => "cannot be written",

@@ -25,7 +25,7 @@ use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::functions::Services;
 use crate::serve::Seen;
-use crate::state::{Event, Events, Session, StateError};
+use crate::state::{Event, Events, Patience, Session, StateError};
 
 /// How many events one answer has.
 const PAGE: usize = 200;
@@ -77,8 +77,8 @@ pub(super) async fn told(
     let limit = number(&asked, "limit")?;
     let limit = limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(1).clamp(1, MOST));
     let wanted = Events { limit, ..wanted(&session, number(&asked, "after")?.unwrap_or(0)) };
-    let mut events = state.events(&wanted).await.map_err(unavailable)?;
-    let context = state.context(&session).await.map_err(unavailable)?;
+    let read = async { Ok((state.events(&wanted).await?, state.context(&session).await?)) };
+    let (mut events, context) = Patience::default().with(read).await.map_err(unavailable)?;
     if events.is_empty() && context.is_none() && wanted.after == 0 {
         let message = "nothing is known of this session; a session begins with the first call that names it";
         return Err(

@@ -80,6 +80,11 @@ impl Page {
             self.family(name, "gauge", help);
             self.sample(name, "", value);
         }
+        if let Some(problem) = &health.problem {
+            let name = "toolcrib_state_problem";
+            self.family(name, "gauge", "Why the last write was not done, while it is so.");
+            self.sample(name, &format!("problem=\"{}\"", escaped(problem)), 1);
+        }
     }
 }
 

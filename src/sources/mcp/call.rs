@@ -21,8 +21,10 @@ pub(crate) enum NoResult {
     Lost(String),
     /// The server answered with an error of the protocol.
     Refused(ErrorData),
-    /// The server answered, and not with a result.
+    /// The server answered that there is no result.
     Odd(String),
+    /// The server answered with something that cannot be read.
+    Unreadable(String),
 }
 
 impl Session {
@@ -60,13 +62,17 @@ impl Session {
                     Some(StreamableHttpError::Client(error)) if error.is_connect() => {
                         NoResult::NotSent(self.with_words(&what))
                     }
+                    // A gateway says that it has no answer of the server behind it.
+                    Some(StreamableHttpError::HttpStatus(told)) if matches!(told.status, 502 | 504) => {
+                        NoResult::Lost(self.with_words(&what))
+                    }
                     Some(StreamableHttpError::HttpStatus(_) | StreamableHttpError::AuthRequired(_)) => {
                         NoResult::Odd(self.with_words(&what))
                     }
                     Some(_) => NoResult::Lost(self.with_words(&what)),
                 }
             }
-            _ => NoResult::Odd(self.with_words(&what)),
+            _ => NoResult::Unreadable(self.with_words(&what)),
         }
     }
 }

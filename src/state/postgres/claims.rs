@@ -6,6 +6,18 @@ use tokio_postgres::Row;
 use super::{json, plain, told};
 use crate::state::{Claim, Claimed, Settled, StateError};
 
+/// What is known of a key. A lease that ends later than any can was given before the clock went back.
+const KNOWN: &str = "SELECT op, fingerprint, owner, status, answer, lease_until > clock_timestamp() \
+                     AND lease_until <= clock_timestamp() + 2 * $3::double precision * interval '1 millisecond' AS is_live \
+                     FROM tool_idempotency_keys WHERE caller = $1 AND key = $2";
+
+/// How a key stands for who claims it; none where it is free.
+pub(super) async fn recall(client: Client, claim: &Claim, lease: i64) -> Result<Option<Claimed>, StateError> {
+    let (caller, key) = (&*plain(&claim.caller), &*plain(&claim.key));
+    let known = client.query_opt(KNOWN, &[&caller, &key, &(lease as f64)]).await.map_err(told)?;
+    known.map(|known| standing(&known, &plain(&claim.op), claim)).transpose()
+}
+
 /// Takes a key, or says who has it.
 pub(super) async fn claim(mut client: Client, claim: &Claim, lease: i64) -> Result<Claimed, StateError> {
     let (caller, key) = (&*plain(&claim.caller), &*plain(&claim.key));
@@ -17,7 +29,7 @@ pub(super) async fn claim(mut client: Client, claim: &Claim, lease: i64) -> Resu
             .prepare_cached(
                 "INSERT INTO tool_idempotency_keys (caller, key, op, fingerprint, owner, status, lease_until, changed_at) \
                  VALUES ($1, $2, $3, $4, $5, 'running', clock_timestamp() + $6 * interval '1 millisecond', \
-                 clock_timestamp()) ON CONFLICT DO NOTHING",
+                 greatest(clock_timestamp(), (SELECT clock FROM tool_state))) ON CONFLICT DO NOTHING",
             )
             .await
             .map_err(told)?;
@@ -27,25 +39,22 @@ pub(super) async fn claim(mut client: Client, claim: &Claim, lease: i64) -> Resu
             turn.commit().await.map_err(told)?;
             return Ok(Claimed::Ours);
         }
-        let select = turn
-            .prepare_cached(
-                "SELECT op, fingerprint, owner, status, answer, lease_until > clock_timestamp() AS is_live \
-                 FROM tool_idempotency_keys WHERE caller = $1 AND key = $2 FOR UPDATE",
-            )
-            .await
-            .map_err(told)?;
-        let Some(known) = turn.query_opt(&select, &[&caller, &key]).await.map_err(told)? else { continue };
+        let select = turn.prepare_cached(&format!("{KNOWN} FOR UPDATE")).await.map_err(told)?;
+        let known = turn.query_opt(&select, &[&caller, &key, &(lease as f64)]).await.map_err(told)?;
+        let Some(known) = known else { continue };
         let claimed = standing(&known, op, claim)?;
         let is_running = known.get::<_, &str>("status") == "running";
         match claimed {
             Claimed::Ours => {
-                let renew = "UPDATE tool_idempotency_keys SET changed_at = clock_timestamp(), \
+                let renew = "UPDATE tool_idempotency_keys SET \
+                             changed_at = greatest(clock_timestamp(), (SELECT clock FROM tool_state)), \
                              lease_until = clock_timestamp() + $3 * interval '1 millisecond' \
                              WHERE caller = $1 AND key = $2";
                 turn.execute(renew, &[&caller, &key, &(lease as f64)]).await.map_err(told)?;
             }
             Claimed::Unknown if is_running => {
-                let give_up = "UPDATE tool_idempotency_keys SET status = 'unknown', changed_at = clock_timestamp() \
+                let give_up = "UPDATE tool_idempotency_keys SET status = 'unknown', \
+                               changed_at = greatest(clock_timestamp(), (SELECT clock FROM tool_state)) \
                                WHERE caller = $1 AND key = $2";
                 turn.execute(give_up, &[&caller, &key]).await.map_err(told)?;
             }
@@ -89,7 +98,8 @@ pub(super) async fn settle(client: Client, claim: &Claim, outcome: Settled) -> R
     };
     let update = client
         .prepare_cached(
-            "UPDATE tool_idempotency_keys SET status = $4, answer = $5, changed_at = clock_timestamp() \
+            "UPDATE tool_idempotency_keys SET status = $4, answer = $5, \
+             changed_at = greatest(clock_timestamp(), (SELECT clock FROM tool_state)) \
              WHERE caller = $1 AND key = $2 AND owner = $3",
         )
         .await

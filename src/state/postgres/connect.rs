@@ -22,7 +22,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 const CONNECTIONS: usize = 8;
 
 /// Every step of the schema, in order.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
 /// Whoever changes the schema has this lock.
 const LOCK: i64 = 0x746f_6f6c_6372_6962;

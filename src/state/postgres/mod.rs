@@ -19,12 +19,12 @@ use std::time::Duration;
 use deadpool_postgres::{Client, Pool};
 use serde_json::Value;
 use tokio::sync::{OnceCell, watch};
-use tokio::time::timeout;
 
-use self::connect::{PATIENCE, away, told};
+use self::connect::{away, told};
 use self::recorder::Recorder;
 use super::clock::millis;
 use super::failed::Failed;
+use super::patience::waited;
 use super::{
     Approval, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, State, StateError,
     Visit,
@@ -63,9 +63,7 @@ impl Postgres {
         F: Future<Output = Result<T, StateError>> + Send + 'a,
     {
         Box::pin(async move {
-            let doing = async { run(self.database.client().await?).await };
-            let done = timeout(2 * PATIENCE, doing).await;
-            let done = done.unwrap_or_else(|_| Err(StateError("PostgreSQL did not answer in time".into())));
+            let done = waited(async { run(self.database.client().await?).await }).await;
             if let Err(error) = &done {
                 self.recorder.doubt(error);
             }
@@ -100,6 +98,10 @@ impl State for Postgres {
 
     fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Claimed> {
         self.go(move |client| claims::claim(client, claim, millis(lease)))
+    }
+
+    fn recall<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Option<Claimed>> {
+        self.go(move |client| claims::recall(client, claim, millis(lease)))
     }
 
     fn settle<'a>(&'a self, claim: &'a Claim, outcome: Settled) -> Pending<'a, ()> {
@@ -174,7 +176,7 @@ impl State for Postgres {
     fn events<'a>(&'a self, wanted: &'a Events) -> Pending<'a, Vec<Event>> {
         Box::pin(async move {
             // What this process has recorded just now is among them, if it can be written at all.
-            let _ = self.recorder.settle().await;
+            let _ = waited(self.recorder.settle()).await;
             self.go(move |client| events::read(client, wanted)).await
         })
     }
@@ -195,6 +197,6 @@ impl State for Postgres {
     }
 
     fn flush(&self) -> Pending<'_, ()> {
-        Box::pin(self.recorder.flush())
+        Box::pin(waited(self.recorder.flush()))
     }
 }

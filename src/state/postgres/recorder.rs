@@ -1,7 +1,7 @@
 //! Events on their way: what comes while one batch is written makes the next.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use super::connect::PATIENCE;
 use super::{Database, events};
 use crate::guard::guarded;
+use crate::state::problem::Problem;
 use crate::state::{Event, Health, StateError};
 
 /// How many events may wait to be written.
@@ -33,18 +34,8 @@ enum Message {
 struct Shared {
     waiting: AtomicUsize,
     lost: AtomicU64,
-    problem: Mutex<Option<String>>,
+    problem: Problem,
     written: watch::Sender<i64>,
-}
-
-impl Shared {
-    fn say(&self, problem: Option<&StateError>) {
-        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem.map(ToString::to_string);
-    }
-
-    fn is_well(&self) -> bool {
-        self.problem.lock().unwrap_or_else(PoisonError::into_inner).is_none()
-    }
 }
 
 /// The way of events into the database.
@@ -67,8 +58,11 @@ impl Recorder {
     }
 
     pub(super) fn health(&self) -> Health {
-        let problem = self.shared.problem.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Health { problem, lost: self.shared.lost.load(Relaxed), is_volatile: false }
+        Health {
+            problem: self.shared.problem.now(),
+            lost: self.shared.lost.load(Relaxed),
+            is_volatile: false,
+        }
     }
 
     pub(super) fn written(&self) -> watch::Receiver<i64> {
@@ -98,7 +92,7 @@ impl Recorder {
 
     /// Takes note that something could not be done, and finds out when it can.
     pub(super) fn doubt(&self, problem: &StateError) {
-        self.shared.say(Some(problem));
+        self.shared.problem.say(Some(problem));
         self.send(Message::Doubt);
     }
 
@@ -120,7 +114,7 @@ impl Recorder {
 async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: UnboundedReceiver<Message>) {
     let mut messages = Vec::with_capacity(BATCH);
     loop {
-        let waited = match shared.is_well() {
+        let waited = match shared.problem.is_none() {
             true => Ok(from.recv_many(&mut messages, BATCH).await),
             false => timeout(PROBE, from.recv_many(&mut messages, BATCH)).await,
         };
@@ -146,7 +140,7 @@ async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: Unbounded
             Err(_) => Err(StateError("PostgreSQL did not answer in time".into())),
         };
         shared.waiting.fetch_sub(given.len(), Relaxed);
-        shared.say(done.as_ref().err());
+        shared.problem.say(done.as_ref().err());
         match &done {
             Ok(last) if !given.is_empty() => drop(shared.written.send_replace(*last)),
             Ok(_) => {}

@@ -15,8 +15,48 @@ struct Known {
     lease_until: i64,
 }
 
+/// How a key stands for who claims it; none where it is free.
+pub(super) fn standing(
+    db: &Connection,
+    claim: &Claim,
+    lease: i64,
+    now: i64,
+) -> rusqlite::Result<Option<Claimed>> {
+    Ok(known(db, claim)?.map(|known| known.means(claim, lease, now)))
+}
+
 /// Takes a key, or says who has it.
 pub(super) fn claim(db: &Connection, claim: &Claim, lease: i64, now: i64) -> rusqlite::Result<Claimed> {
+    let Some(known) = known(db, claim)? else {
+        db.prepare_cached(
+            "INSERT INTO tool_idempotency_keys (caller, key, op, fingerprint, owner, status, lease_until, changed_at) \
+             VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, max(?7, (SELECT clock FROM tool_state)))",
+        )?
+        .execute(params![claim.caller, claim.key, claim.op, claim.fingerprint, claim.owner, now + lease, now])?;
+        return Ok(Claimed::Ours);
+    };
+    let claimed = known.means(claim, lease, now);
+    match claimed {
+        Claimed::Ours => {
+            db.prepare_cached(
+                "UPDATE tool_idempotency_keys SET lease_until = ?3, changed_at = max(?4, (SELECT clock FROM tool_state)) \
+                 WHERE caller = ?1 AND key = ?2",
+            )?
+            .execute(params![claim.caller, claim.key, now + lease, now])?;
+        }
+        Claimed::Unknown if known.status == "running" => {
+            db.prepare_cached(
+                "UPDATE tool_idempotency_keys SET status = 'unknown', \
+                 changed_at = max(?3, (SELECT clock FROM tool_state)) WHERE caller = ?1 AND key = ?2",
+            )?
+            .execute(params![claim.caller, claim.key, now])?;
+        }
+        _ => {}
+    }
+    Ok(claimed)
+}
+
+fn known(db: &Connection, claim: &Claim) -> rusqlite::Result<Option<Known>> {
     let mut select = db.prepare_cached(
         "SELECT op, fingerprint, owner, status, answer, lease_until FROM tool_idempotency_keys WHERE caller = ?1 AND key = ?2",
     )?;
@@ -30,38 +70,25 @@ pub(super) fn claim(db: &Connection, claim: &Claim, lease: i64, now: i64) -> rus
             lease_until: row.get(5)?,
         })
     };
-    let Some(known) = select.query_row(params![claim.caller, claim.key], read).optional()? else {
-        db.prepare_cached(
-            "INSERT INTO tool_idempotency_keys (caller, key, op, fingerprint, owner, status, lease_until, changed_at) \
-             VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7)",
-        )?
-        .execute(params![claim.caller, claim.key, claim.op, claim.fingerprint, claim.owner, now + lease, now])?;
-        return Ok(Claimed::Ours);
-    };
-    if known.fingerprint != claim.fingerprint || known.op != claim.op {
-        return Ok(Claimed::Conflict { op: known.op });
-    }
-    match known.status.as_str() {
-        "running" if known.owner == claim.owner => {
-            db.prepare_cached(
-                "UPDATE tool_idempotency_keys SET lease_until = ?3, changed_at = ?4 WHERE caller = ?1 AND key = ?2",
-            )?
-            .execute(params![claim.caller, claim.key, now + lease, now])?;
-            Ok(Claimed::Ours)
+    select.query_row(params![claim.caller, claim.key], read).optional()
+}
+
+impl Known {
+    fn means(&self, claim: &Claim, lease: i64, now: i64) -> Claimed {
+        if self.fingerprint != claim.fingerprint || self.op != claim.op {
+            return Claimed::Conflict { op: self.op.clone() };
         }
-        "running" if known.lease_until > now => Ok(Claimed::Running),
-        "running" => {
-            db.prepare_cached(
-                "UPDATE tool_idempotency_keys SET status = 'unknown', changed_at = ?3 WHERE caller = ?1 AND key = ?2",
-            )?
-            .execute(params![claim.caller, claim.key, now])?;
-            Ok(Claimed::Unknown)
+        // A lease that ends later than any can was given before the clock went back.
+        let is_live = (now + 1..=now + 2 * lease).contains(&self.lease_until);
+        match self.status.as_str() {
+            "running" if self.owner == claim.owner => Claimed::Ours,
+            "running" if is_live => Claimed::Running,
+            "answered" => {
+                let answer = self.answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
+                answer.map_or(Claimed::Unknown, Claimed::Answered)
+            }
+            _ => Claimed::Unknown,
         }
-        "answered" => {
-            let answer = known.answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
-            Ok(answer.map_or(Claimed::Unknown, Claimed::Answered))
-        }
-        _ => Ok(Claimed::Unknown),
     }
 }
 
@@ -85,7 +112,7 @@ pub(super) fn settle(
     };
     let changed = db
         .prepare_cached(
-            "UPDATE tool_idempotency_keys SET status = ?4, answer = ?5, changed_at = ?6 \
+            "UPDATE tool_idempotency_keys SET status = ?4, answer = ?5, changed_at = max(?6, (SELECT clock FROM tool_state)) \
              WHERE caller = ?1 AND key = ?2 AND owner = ?3",
         )?
         .execute(params![claim.caller, claim.key, claim.owner, status, answer, now])?;

@@ -165,8 +165,17 @@ pub(super) fn visits(db: &Connection, limit: usize) -> rusqlite::Result<Vec<Visi
     select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], visit)?.collect()
 }
 
-/// Forgets what is older than this time, and what does not count any more.
-pub(super) fn forget(db: &Connection, before: i64, now: i64) -> rusqlite::Result<()> {
+/// The most that ages grow by from one time to the next, in milliseconds: a clock that is wrong once makes nothing old.
+const STEP: i64 = 86_400_000;
+
+/// Forgets what is older than this, and what does not count any more.
+pub(super) fn forget(db: &Connection, age: i64, now: i64) -> rusqlite::Result<()> {
+    let clock: i64 = db.query_row(
+        "UPDATE tool_state SET clock = clock + min(max(?1 - seen, 0), ?2), seen = ?1 WHERE one = 1 RETURNING clock",
+        [now, STEP],
+        |row| row.get(0),
+    )?;
+    let before = clock.saturating_sub(age);
     for table in ["tool_executions", "session_events", "session_docs", "session_failures", "session_contexts"]
     {
         db.execute(&format!("DELETE FROM {table} WHERE at < ?1"), [before])?;
@@ -178,4 +187,38 @@ pub(super) fn forget(db: &Connection, before: i64, now: i64) -> rusqlite::Result
     db.execute("DELETE FROM tool_approvals WHERE asked_at < ?1 AND until < ?2", [before, now])?;
     db.execute("DELETE FROM tool_results WHERE until < ?1", [now])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::{claims, open::Place};
+    use super::*;
+    use crate::state::Claim;
+
+    #[test]
+    fn a_clock_that_jumps_ages_keys_by_a_day_and_one_that_is_behind_makes_no_old_ones() {
+        let db = Place::Memory.open().unwrap();
+        let (start, month) = (crate::state::now(), 30 * STEP);
+        let claim = |key: &str, now: i64| {
+            let (op, fingerprint, owner) = ("op".into(), "f".into(), key.into());
+            let claim = Claim { caller: Arc::from(""), key: key.into(), op, fingerprint, owner };
+            claims::claim(&db, &claim, 1, now).unwrap()
+        };
+        let count = || {
+            db.query_row("SELECT count(*) FROM tool_idempotency_keys", [], |row| row.get::<_, i64>(0))
+                .unwrap()
+        };
+        claim("before", start);
+        // As of a machine that wakes up in 1970.
+        claim("behind", 0);
+        forget(&db, month, start + 40 * STEP).unwrap();
+        forget(&db, month, start).unwrap();
+        assert_eq!(count(), 2);
+        (1..=28).for_each(|day| forget(&db, month, start + day * STEP).unwrap());
+        assert_eq!(count(), 2);
+        (29..=31).for_each(|day| forget(&db, month, start + day * STEP).unwrap());
+        assert_eq!(count(), 0);
+    }
 }

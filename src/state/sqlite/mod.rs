@@ -2,12 +2,15 @@
 //!
 //! 1. [`open`] finds the file and brings it to our schema.
 //! 2. [`writer`] is the one thread that uses it.
-//! 3. The other files are the statements, one file for each kind of thing.
+//! 3. [`files`] and [`seal`] notice that something else has changed, cut or taken away what is written.
+//! 4. The other files are the statements, one file for each kind of thing.
 
 mod approvals;
 mod claims;
 mod events;
+mod files;
 mod open;
+mod seal;
 mod sessions;
 mod writer;
 
@@ -58,7 +61,7 @@ impl Sqlite {
     fn writer(&self) -> Result<&Writer, StateError> {
         let start = || {
             let db = self.place.open()?;
-            Ok(Writer::start(db, &self.place, Arc::clone(&self.shared)))
+            Writer::start(db, &self.place, Arc::clone(&self.shared))
         };
         self.writer.get_or_init(start).as_ref().map_err(Clone::clone)
     }
@@ -96,6 +99,11 @@ impl State for Sqlite {
     fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Claimed> {
         let claim = claim.clone();
         self.ask(Use::Durable, move |db| claims::claim(db, &claim, millis(lease), now()))
+    }
+
+    fn recall<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Option<Claimed>> {
+        let claim = claim.clone();
+        self.ask(Use::Read, move |db| claims::standing(db, &claim, millis(lease), now()))
     }
 
     fn settle<'a>(&'a self, claim: &'a Claim, outcome: Settled) -> Pending<'a, ()> {
@@ -193,10 +201,7 @@ impl State for Sqlite {
     }
 
     fn forget(&self, older_than: Duration) -> Pending<'_, ()> {
-        self.ask(Use::Write, move |db| {
-            let now = now();
-            events::forget(db, now - millis(older_than), now)
-        })
+        self.ask(Use::Write, move |db| events::forget(db, millis(older_than), now()))
     }
 
     fn flush(&self) -> Pending<'_, ()> {
@@ -222,7 +227,7 @@ mod tests {
         let state = Sqlite::at(Place::File(file.into()));
         let db = state.place.open().unwrap();
         db.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
-        let writer = Writer::start(db, &state.place, Arc::clone(&state.shared));
+        let writer = Writer::start(db, &state.place, Arc::clone(&state.shared)).unwrap();
         assert!(state.writer.set(Ok(writer)).is_ok());
         state
     }

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
+use super::seal::Seal;
 use crate::state::StateError;
 
 /// How long a write waits for somebody else's.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Every step of the schema, in order.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
 /// Where a database is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ impl Place {
             }
             Place::File(file) => {
                 let says = |problem: String| StateError(format!("{}: {problem}", file.display()));
+                // SQLite would take what is left for a new database, and remove its log.
+                Seal::refutes(file)?;
                 let mut db = patiently(|| open_file(file)).map_err(|error| says(error.to_string()))?;
                 match patiently(|| migrate(&mut db)).map_err(|error| says(error.to_string()))? {
                     Schema::Known => Ok(db),
@@ -46,43 +49,6 @@ impl Place {
             }
         }
     }
-}
-
-/// Which file was opened.
-#[derive(Debug)]
-pub(super) struct FileId {
-    file: PathBuf,
-    inode: Option<u64>,
-}
-
-impl FileId {
-    /// The file of a place, once it is there.
-    pub(super) fn of(place: &Place) -> Option<Self> {
-        let Place::File(file) = place else { return None };
-        Some(Self { inode: inode(file), file: file.clone() })
-    }
-
-    /// Whether it is still where it was.
-    pub(super) fn is_in_place(&self) -> Result<(), StateError> {
-        let now = inode(&self.file);
-        if now.is_some() && now == self.inode {
-            return Ok(());
-        }
-        let what = if now.is_some() { "replaced" } else { "removed" };
-        Err(StateError(format!(
-            "{}: the file was {what} while it was in use; start again",
-            self.file.display()
-        )))
-    }
-}
-
-/// The number of a file; where files have none, whether it is there.
-fn inode(file: &Path) -> Option<u64> {
-    let told = std::fs::metadata(file).ok()?;
-    #[cfg(unix)]
-    return Some(std::os::unix::fs::MetadataExt::ino(&told));
-    #[cfg(not(unix))]
-    return Some(u64::from(told.is_file()));
 }
 
 /// Two that open a new file at the same moment stand in each other's way, and are not told to wait.

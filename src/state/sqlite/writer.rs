@@ -12,8 +12,10 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
 use super::events;
-use super::open::{FileId, Place};
+use super::files::Files;
+use super::open::Place;
 use crate::guard::guarded_now;
+use crate::state::problem::Problem;
 use crate::state::{Event, Health, Pending, StateError};
 
 /// How many events may wait to be written.
@@ -32,7 +34,7 @@ const PROBE: Duration = Duration::from_secs(1);
 /// How long what a call can do without waits for somebody else's lock.
 const MOMENT: Duration = Duration::from_millis(200);
 
-/// How often it is looked whether the file is still where it was.
+/// How often it is looked whether the files are still what they were.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// How a piece of work uses the database.
@@ -94,7 +96,7 @@ pub(super) struct Shared {
     lost: AtomicU64,
     /// Whether somebody else's lock is being waited for.
     is_locked_out: AtomicBool,
-    problem: Mutex<Option<String>>,
+    problem: Problem,
     written: watch::Sender<i64>,
 }
 
@@ -107,8 +109,7 @@ impl Default for Shared {
 
 impl Shared {
     pub(super) fn health(&self, is_volatile: bool) -> Health {
-        let problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Health { problem, lost: self.lost.load(Relaxed), is_volatile }
+        Health { problem: self.problem.now(), lost: self.lost.load(Relaxed), is_volatile }
     }
 
     pub(super) fn written(&self) -> watch::Receiver<i64> {
@@ -121,8 +122,7 @@ impl Shared {
 
     /// What comes of asking, unless somebody else's lock is in the way for more than a moment.
     pub(super) async fn unless_locked<T>(&self, mut asking: Pending<'_, T>) -> Result<T, StateError> {
-        let is_known = self.problem.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        let moment = if is_known { Duration::from_millis(5) } else { MOMENT };
+        let moment = if self.problem.is_none() { MOMENT } else { Duration::from_millis(5) };
         loop {
             match timeout(moment, &mut asking).await {
                 Ok(answer) => return answer,
@@ -132,10 +132,6 @@ impl Shared {
                 Err(_) => {}
             }
         }
-    }
-
-    fn say(&self, problem: Option<&StateError>) {
-        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem.map(ToString::to_string);
     }
 }
 
@@ -149,20 +145,23 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts with a database that was opened.
-    pub(super) fn start(db: Connection, place: &Place, shared: Arc<Shared>) -> Self {
+    pub(super) fn start(db: Connection, place: &Place, shared: Arc<Shared>) -> Result<Self, StateError> {
+        let files = Files::of(place)?;
         let (to, from) = channel();
         db.set_prepared_statement_cache_capacity(64);
-        let desk = Desk {
+        let mut desk = Desk {
             db,
             shared: Arc::clone(&shared),
             is_durable: None,
             is_volatile: *place == Place::Memory,
-            file: FileId::of(place),
+            files,
             looked: Instant::now(),
             in_hand: 0,
         };
+        // What is wrong from the beginning is known from the beginning.
+        let _ = desk.look();
         let thread = std::thread::Builder::new().name("state".into()).spawn(move || desk.work(&from)).ok();
-        Self { to: Some(to), shared, thread }
+        Ok(Self { to: Some(to), shared, thread })
     }
 
     fn send(&self, message: Message) -> bool {
@@ -210,8 +209,8 @@ struct Desk {
     shared: Arc<Shared>,
     is_durable: Option<bool>,
     is_volatile: bool,
-    /// The file that was opened.
-    file: Option<FileId>,
+    /// Those of the database, unless it is in memory.
+    files: Option<Files>,
     looked: Instant,
     /// How many events are being written.
     in_hand: u64,
@@ -219,20 +218,19 @@ struct Desk {
 
 impl Desk {
     fn work(mut self, from: &Receiver<Message>) {
-        let mut is_well = true;
+        let mut is_well = self.shared.problem.is_none();
         loop {
-            let first = match is_well {
-                true => from.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                false => from.recv_timeout(PROBE),
-            };
-            match first {
+            match from.recv_timeout(if is_well { LOOK } else { PROBE }) {
                 Ok(first) => {
                     let work = gathered(first, from);
                     is_well = guarded_now(|| self.batch(work, is_well)).unwrap_or_else(|_| self.broke());
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    let probed = guarded_now(|| self.commit(&[], &mut []).is_ok());
-                    is_well = probed.unwrap_or_else(|_| self.broke());
+                    let looked = guarded_now(|| match is_well {
+                        true => self.look().is_ok(),
+                        false => self.commit(&[], &mut []).is_ok(),
+                    });
+                    is_well = looked.unwrap_or_else(|_| self.broke());
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -241,7 +239,7 @@ impl Desk {
 
     /// Says that a piece of work has panicked, and all that was written with it is lost. Who waits for it is told.
     fn broke(&mut self) -> bool {
-        self.shared.say(Some(&StateError("writing broke down; it is tried again".into())));
+        self.shared.problem.say(Some(&StateError("writing broke down; it is tried again".into())));
         self.shared.lost.fetch_add(std::mem::take(&mut self.in_hand), Relaxed);
         false
     }
@@ -262,7 +260,7 @@ impl Desk {
         writes.into_iter().for_each(|(_, work)| work.end(problem));
         // What was written just now is read, too.
         for (_, mut work) in reads {
-            let problem = work.run(&self.db).err().map(told);
+            let problem = work.run(&self.db).err().map(StateError::from);
             work.end(problem.as_ref());
         }
         written.map_or(was_well, |written| written.is_ok())
@@ -271,34 +269,34 @@ impl Desk {
     /// All of it, or nothing.
     fn commit(&mut self, given: &[Event], writes: &mut [(Use, Box<dyn Work>)]) -> Result<(), StateError> {
         let wants_disk = writes.iter().any(|(how, _)| *how == Use::Durable);
-        let done = match self.is_in_place(wants_disk) {
-            Ok(()) => self.durable(wants_disk).and_then(|()| self.transact(given, writes)).map_err(told),
-            Err(error) => Err(error),
-        };
-        self.shared.say(done.as_ref().err());
+        let is_due = wants_disk || !self.shared.problem.is_none() || self.looked.elapsed() >= LOOK;
+        let looked = if is_due { self.look() } else { Ok(()) };
+        let done = looked.and_then(|()| self.transact(given, writes, wants_disk));
+        self.shared.problem.say(done.as_ref().err());
         if let Some(last) = *done.as_ref().unwrap_or(&None) {
             self.shared.written.send_replace(last);
         }
         done.map(drop)
     }
 
-    /// Whether what is written is written into the file that others find. One that was removed takes all of it, and is gone
-    /// with us.
-    fn is_in_place(&mut self, is_sure: bool) -> Result<(), StateError> {
-        let Some(file) = &self.file else { return Ok(()) };
-        let is_well = self.shared.problem.lock().unwrap_or_else(PoisonError::into_inner).is_none();
-        if !is_sure && is_well && self.looked.elapsed() < LOOK {
-            return Ok(());
-        }
+    /// Whether what is written is written into files that others find. What is in others is gone with us.
+    fn look(&mut self) -> Result<(), StateError> {
         self.looked = Instant::now();
-        file.is_in_place()
+        let Some(files) = &mut self.files else { return Ok(()) };
+        let looked = files.check(&self.db);
+        if let Err(problem) = &looked {
+            self.shared.problem.say(Some(problem));
+        }
+        looked
     }
 
     fn transact(
         &mut self,
         given: &[Event],
         writes: &mut [(Use, Box<dyn Work>)],
-    ) -> rusqlite::Result<Option<i64>> {
+        wants_disk: bool,
+    ) -> Result<Option<i64>, StateError> {
+        self.durable(wants_disk)?;
         self.shared.is_locked_out.store(true, Relaxed);
         let all = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate);
         self.shared.is_locked_out.store(false, Relaxed);
@@ -314,7 +312,15 @@ impl Desk {
         if self.is_volatile && !given.is_empty() {
             events::keep_newest(&all, last)?;
         }
-        all.commit()?;
+        match self.files.as_mut().filter(|_| wants_disk) {
+            Some(files) => {
+                let number = counted(&all)?;
+                files.may_become(number)?;
+                all.commit()?;
+                files.became(number);
+            }
+            None => all.commit()?,
+        }
         Ok((!given.is_empty()).then_some(last))
     }
 
@@ -342,6 +348,15 @@ fn gathered(first: Message, from: &Receiver<Message>) -> Vec<(Use, Box<dyn Work>
     next.into_iter().chain(from.try_iter()).take(BATCH).filter_map(work).collect()
 }
 
-fn told(error: rusqlite::Error) -> StateError {
-    StateError(error.to_string())
+/// The number of a durable transaction.
+fn counted(db: &Connection) -> rusqlite::Result<i64> {
+    let mut count =
+        db.prepare_cached("UPDATE tool_state SET changes = changes + 1 WHERE one = 1 RETURNING changes")?;
+    count.query_row([], |row| row.get(0))
+}
+
+impl From<rusqlite::Error> for StateError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self(error.to_string())
+    }
 }

@@ -17,8 +17,8 @@ fn catalog(argv: &[&str], backend: Value) -> (TempDir, Running) {
     let mut command = json!({ "type": "command", "argv": argv });
     command.as_object_mut().unwrap().extend(backend.as_object().cloned().unwrap_or_default());
     let parameters = json!({ "type": "object", "properties": { "a": {}, "b": {} } });
-    let tools =
-        json!([{ "name": "run", "description": "Runs.", "parameters": parameters, "backend": command }]);
+    let effect = command.as_object_mut().unwrap().shift_remove("effect").unwrap_or("write".into());
+    let tools = json!([{ "name": "run", "description": "Runs.", "effect": effect, "parameters": parameters, "backend": command }]);
     let root = folder(&[
         ("toolcrib.toml", TRUSTED),
         ("tools.json", &tools.to_string()),
@@ -101,7 +101,7 @@ fn a_failure_has_its_code_and_last_words() {
     assert_eq!((&detail["exit_code"], &detail["stdout"]), (&json!(3), &json!("out\n")));
     assert!(detail["stderr"].as_str().unwrap().contains("first\nbad"), "{detail}");
     let (_root, running) = sh("kill -9 $$", json!({}));
-    running.fails("run", json!({}), FaultKind::Failed, "ended by a signal");
+    running.fails("run", json!({}), FaultKind::Lost, "ended by a signal");
 }
 
 /// The processes that have this in their command line.
@@ -161,12 +161,17 @@ fn a_result_does_not_tell_the_secrets_of_the_command() {
 
 #[test]
 fn a_flood_ends_the_program() {
-    let (_root, running) = sh("while :; do echo 86395 flood; done", json!({ "max_bytes": 1000 }));
+    let flood = "while :; do echo 86395 flood; done";
+    let (_root, running) = sh(flood, json!({ "max_bytes": 1000, "effect": "read" }));
     let start = Instant::now();
     let reply = running.call("run", json!({})).unwrap();
     assert_eq!(reply.content.as_str().unwrap().len(), 1000);
     assert!(reply.warnings[0].contains("more than 1000 bytes"), "{reply:?}");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    check_gone("86395 flood");
+    // Nobody knows what a change has done when it is ended.
+    let (_root, running) = sh(flood, json!({ "max_bytes": 1000 }));
+    running.fails("run", json!({}), FaultKind::Lost, "more than 1000 bytes");
     check_gone("86395 flood");
     let (_root, running) = sh("yes 86396 >&2", json!({}));
     running.fails("run", json!({}), FaultKind::Lost, "bytes to stderr");

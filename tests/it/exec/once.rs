@@ -115,7 +115,7 @@ fn answer(stream: TcpStream, delay: Duration, reply: Reply, asked: &Mutex<Vec<(S
     }
 }
 
-const TOOLS: &str = r#"[{"name": "create_task", "effect": "write", "description": "Create a task.",
+pub const TOOLS: &str = r#"[{"name": "create_task", "effect": "write", "description": "Create a task.",
   "parameters": {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]},
   "backend": {"type": "http", "server": "api", "method": "POST", "path": "/tasks"}}]"#;
 
@@ -295,10 +295,13 @@ fn a_write_without_a_place_to_be_written_down_is_refused() {
     let bench = Bench::at(tools, None, state);
     assert_eq!(bench.run("create_task", json!({"project_id": "p", "title": "Buy nails"}))["ok"], true);
     bench.wait(bench.state.flush()).unwrap();
+    let ran = json!({"op": "create_task", "args": {"project_id": "p", "title": "Buy nails"}, "idempotency_key": "ran"});
+    assert_eq!(bench.exec(ran.clone())["ok"], true);
     let connection = rusqlite::Connection::open(&file).unwrap();
     connection.execute_batch("BEGIN IMMEDIATE;").unwrap();
     let keyed = json!({"op": "create_task", "args": {"project_id": "p", "title": "Buy nails"}, "idempotency_key": "k"});
     assert_eq!(code(&bench.exec(keyed)), "STATE_UNAVAILABLE");
+    assert_eq!(bench.exec(ran)["meta"]["replayed"], true, "what was run is answered without a write");
     assert_eq!(
         code(&bench.run("create_task", json!({"project_id": "p", "title": "Buy nails"}))),
         "STATE_UNAVAILABLE"

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use toolcrib::state::{Claim, Claimed, Event, Events, Postgres, State, open};
+use toolcrib::state::{Claim, Claimed, Event, Events, Postgres, Settled, State, open};
 
 use super::{contract, runtime};
 use crate::skipped::skipped;
@@ -75,6 +75,22 @@ impl Server {
         done(self.program("pg_ctl").args(stop).arg(self.data()).arg("stop"));
     }
 
+    /// Stops all of its processes where they are.
+    pub fn freeze(&self) -> Frozen {
+        let told = std::fs::read_to_string(self.data().join("postmaster.pid")).unwrap();
+        let first = told.lines().next().unwrap().to_string();
+        // First the one that starts others.
+        signal("-STOP", std::slice::from_ref(&first));
+        let children = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|process| {
+            let stat = std::fs::read_to_string(process.path().join("stat")).ok()?;
+            let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
+            (parent == first).then(|| process.file_name().to_string_lossy().into_owned())
+        });
+        let frozen = Frozen(children.chain([first.clone()]).collect());
+        signal("-STOP", &frozen.0);
+        frozen
+    }
+
     /// The address of a database of this server.
     pub fn url(&self, database: &str) -> String {
         let host = self.folder.path().display().to_string().replace('/', "%2F");
@@ -87,6 +103,19 @@ impl Server {
         let output = psql.stdout(Stdio::piped()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).trim().to_string()
+    }
+}
+
+/// A server whose processes stand still, until this is dropped.
+pub struct Frozen(Vec<String>);
+
+fn signal(signal: &str, processes: &[String]) {
+    let _ = Command::new("kill").arg(signal).args(processes).status();
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        signal("-CONT", &self.0);
     }
 }
 
@@ -123,6 +152,7 @@ fn postgresql_keeps_what_it_promises() {
     assert_eq!(server.sql("postgres", calls), "0", "others can ask it");
     two_begin_at_the_same_moment(&server);
     a_newer_schema_is_refused(&server);
+    a_clock_that_jumped_forgets_no_key_and_holds_no_lease_for_long(&server);
     it_recovers_when_the_server_does(&server);
 }
 
@@ -138,7 +168,7 @@ fn two_begin_at_the_same_moment(server: &Server) {
             begun.await.unwrap().unwrap();
         }
     });
-    assert_eq!(server.sql("fresh", "SELECT version FROM toolcrib_schema"), "1");
+    assert_eq!(server.sql("fresh", "SELECT version FROM toolcrib_schema"), "2");
 }
 
 fn a_newer_schema_is_refused(server: &Server) {
@@ -148,6 +178,41 @@ fn a_newer_schema_is_refused(server: &Server) {
         state.approvals(true).await.unwrap_err().to_string()
     });
     assert!(told.contains("newer toolcrib") && told.contains("99"), "{told}");
+}
+
+fn a_clock_that_jumped_forgets_no_key_and_holds_no_lease_for_long(server: &Server) {
+    let claim = |key: &str, owner: &str| Claim {
+        caller: "".into(),
+        key: key.into(),
+        op: "op".into(),
+        fingerprint: "f".into(),
+        owner: owner.into(),
+    };
+    let shift = |by: &str| {
+        let keys = "UPDATE tool_idempotency_keys SET changed_at = changed_at";
+        server.sql(
+            "postgres",
+            &format!("{keys} + interval '{by}', lease_until = lease_until + interval '{by}'"),
+        );
+        server.sql(
+            "postgres",
+            &format!("UPDATE tool_state SET clock = clock + interval '{by}', seen = seen + interval '{by}'"),
+        );
+    };
+    let (lease, month) = (Duration::from_secs(60), Duration::from_secs(30 * 86_400));
+    runtime().block_on(async {
+        let state = Postgres::new(&server.url("postgres")).unwrap();
+        let answered = Claimed::Answered(serde_json::json!(1));
+        assert_eq!(state.claim(&claim("jump", "o"), lease).await, Ok(Claimed::Ours));
+        shift("1 hour");
+        assert_eq!(state.recall(&claim("jump", "p"), lease).await, Ok(Some(Claimed::Unknown)));
+        assert_eq!(state.claim(&claim("jump", "p"), lease).await, Ok(Claimed::Unknown));
+        state.settle(&claim("jump", "o"), Settled::Answered(serde_json::json!(1))).await.unwrap();
+        shift("-40 days");
+        state.forget(month).await.unwrap();
+        assert_eq!(state.recall(&claim("jump", "p"), lease).await, Ok(Some(answered)));
+        assert_eq!(state.recall(&claim("free", "p"), lease).await, Ok(None));
+    });
 }
 
 fn it_recovers_when_the_server_does(server: &Server) {

@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{Fault, FaultKind, Order, Reply};
 use crate::sources::mcp::{Environment, Secrets, inherited};
-use crate::tool::{CommandBackend, Stdin};
+use crate::tool::{CommandBackend, Effect, Stdin};
 use output::{Captured, Pipe};
 
 /// What a program may write when nothing else is said.
@@ -64,6 +64,11 @@ pub(super) async fn run(
             end(&mut running).await;
             let head = stdout.captured().await;
             let warning = format!("the program was ended: it wrote more than {max_bytes} bytes");
+            if order.tool.effect != Effect::Read {
+                let message = format!("`{program}` was ended before it was done: it wrote more than {max_bytes} bytes");
+                let next = "look what is there before you send the call again";
+                return Err(Fault::new(FaultKind::Lost, message, next));
+            }
             return Ok(Reply { content: secrets.hide(&head.text()).into(), warnings: vec![warning] });
         }
         () = stderr.overflow() => {
@@ -198,6 +203,10 @@ fn failed(
             detail[stream] = text[..end].into();
         }
     }
-    Fault::new(FaultKind::Failed, message, "correct the arguments as the message says, or tell the user")
-        .detail(detail)
+    let (kind, next) = match status.code() {
+        Some(_) => (FaultKind::Failed, "correct the arguments as the message says, or tell the user"),
+        // Somebody ended it in the middle of its work.
+        None => (FaultKind::Lost, "look what is there before you send the call again"),
+    };
+    Fault::new(kind, message, next).detail(detail)
 }

@@ -38,8 +38,13 @@ impl Refused<'_> {
         if !self.body.trim().is_empty() {
             detail.insert("body".into(), self.told());
         }
-        // Both say that the call was turned away; other errors may come out of the middle of the work.
-        let kind = if matches!(self.status, 429 | 503) { FaultKind::Busy } else { FaultKind::Failed };
+        let kind = match self.status {
+            // Both say that the call was turned away; other errors may come out of the middle of the work.
+            429 | 503 => FaultKind::Busy,
+            // A gateway says that it has no answer of the server behind it.
+            502 | 504 => FaultKind::Lost,
+            _ => FaultKind::Failed,
+        };
         Fault::new(kind, message, next).detail(detail.into())
     }
 
@@ -97,6 +102,14 @@ impl Refused<'_> {
 pub(super) fn too_slow(name: &str) -> Fault {
     let message = format!("the server `{name}` did not answer in time; it may have run the call");
     Fault::new(FaultKind::TimedOut, message, "look what is there before you send the call again")
+}
+
+/// It answered with a success that cannot be read.
+pub(super) fn unreadable(name: &str) -> Fault {
+    let message = format!(
+        "the server `{name}` answered with something else than the JSON that its head promises; it may have run the call"
+    );
+    Fault::new(FaultKind::Lost, message, "look what is there before you send the call again")
 }
 
 /// It was asked, and the connection is gone.

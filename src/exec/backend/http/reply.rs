@@ -7,7 +7,9 @@ use tokio::time::{Instant, timeout_at};
 
 use super::refused;
 use super::text::base64;
+use crate::catalog::Tool;
 use crate::exec::backend::{Fault, Reply};
+use crate::tool::Effect;
 
 /// The most that is read of an error.
 const MAX_ERROR: usize = 64 << 10;
@@ -25,25 +27,38 @@ enum Ended {
     Broken,
 }
 
-/// Reads a successful answer.
-pub(super) async fn read(
-    response: Response,
-    name: &str,
-    max_bytes: usize,
-    deadline: Instant,
-) -> Result<Reply, Fault> {
-    let media = Media::of(&response);
-    let content = content(response, max_bytes, deadline).await;
-    let warning = match content.ended {
-        Ended::Whole => None,
-        Ended::TooLarge => Some(format!("the answer was cut: it is longer than {max_bytes} bytes")),
-        Ended::TooSlow if media.is_stream() => Some("the answer was cut: it goes on without an end".into()),
-        Ended::TooSlow => return Err(refused::too_slow(name)),
-        Ended::Broken => return Err(refused::lost(name)),
-    };
-    let mut reply = media.decode(content.bytes, warning.is_none());
-    reply.warnings.extend(warning);
-    Ok(reply)
+/// How a successful answer is read.
+pub(super) struct Reading<'r> {
+    pub(super) name: &'r str,
+    pub(super) tool: &'r Tool,
+    pub(super) max_bytes: usize,
+}
+
+impl Reading<'_> {
+    pub(super) async fn answer(&self, response: Response, deadline: Instant) -> Result<Reply, Fault> {
+        let (name, max_bytes) = (self.name, self.max_bytes);
+        let media = Media::of(&response);
+        let content = content(response, max_bytes, deadline).await;
+        let warning = match content.ended {
+            Ended::Whole => None,
+            Ended::TooLarge => Some(format!("the answer was cut: it is longer than {max_bytes} bytes")),
+            Ended::TooSlow if media.is_stream() => {
+                Some("the answer was cut: it goes on without an end".into())
+            }
+            Ended::TooSlow => return Err(refused::too_slow(name)),
+            Ended::Broken => return Err(refused::lost(name)),
+        };
+        let (mut reply, is_as_said) = media.decode(content.bytes, warning.is_none());
+        if !is_as_said {
+            // Whoever wrote this may not be the server, but something before it that has lost its answer.
+            if self.tool.effect != Effect::Read {
+                return Err(refused::unreadable(name));
+            }
+            reply.warnings.push("the answer says that it is JSON, and is not".into());
+        }
+        reply.warnings.extend(warning);
+        Ok(reply)
+    }
 }
 
 /// Reads as much of an error as there is.
@@ -107,32 +122,29 @@ impl Media {
         matches!(self.essence.as_str(), "text/event-stream" | "application/x-ndjson" | "application/jsonl")
     }
 
-    fn decode(&self, bytes: Vec<u8>, is_whole: bool) -> Reply {
+    /// What was read, and whether it is what it says to be.
+    fn decode(&self, bytes: Vec<u8>, is_whole: bool) -> (Reply, bool) {
         if bytes.is_empty() {
-            return Reply::new(Value::Null);
+            return (Reply::new(Value::Null), true);
         }
         let looks_like_json = || bytes.trim_ascii_start().first().is_some_and(|first| b"{[".contains(first));
         if !self.is_encoded && is_whole && (self.is_json() || (self.essence.is_empty() && looks_like_json()))
         {
             if let Ok(value) = serde_json::from_slice(&bytes) {
-                return Reply::new(value);
+                return (Reply::new(value), true);
             }
-            let mut reply = Reply::new(self.text(bytes));
-            reply
-                .warnings
-                .extend(self.is_json().then(|| "the answer says that it is JSON, and is not".into()));
-            return reply;
+            return (Reply::new(self.text(bytes)), !self.is_json());
         }
         let is_text = self.is_json() || self.is_text() || self.is_stream();
         if !self.is_encoded && is_text {
-            return Reply::new(self.text(bytes));
+            return (Reply::new(self.text(bytes)), true);
         }
         let media = if self.essence.is_empty() { "application/octet-stream" } else { &self.essence };
         let mut content = json!({ "media_type": media, "bytes": bytes.len(), "base64": base64(&bytes) });
         if self.is_encoded {
             content["compressed"] = true.into();
         }
-        Reply::new(content)
+        (Reply::new(content), true)
     }
 
     fn text(&self, bytes: Vec<u8>) -> Value {

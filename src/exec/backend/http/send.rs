@@ -96,7 +96,12 @@ impl Exchange<'_> {
             let response = self.send(&method, &url, deadline).await?;
             let status = response.status();
             if status.is_success() {
-                return Ok(reply::read(response, self.name, self.server.max_bytes, deadline).await?);
+                let read = reply::Reading {
+                    name: self.name,
+                    tool: self.order.tool,
+                    max_bytes: self.server.max_bytes,
+                };
+                return Ok(read.answer(response, deadline).await?);
             }
             if let Some((to, with)) = self.redirect(&response, &url, &method).filter(|_| redirects > 0) {
                 redirects -= 1;

@@ -47,7 +47,7 @@ impl Sessions {
             let may_repeat = match problem {
                 NoResult::NotSent(_) => true,
                 NoResult::Lost(_) => errand.is_repeatable(),
-                NoResult::Refused(_) | NoResult::Odd(_) => false,
+                NoResult::Refused(_) | NoResult::Odd(_) | NoResult::Unreadable(_) => false,
             };
             if is_second || !may_repeat {
                 return Err(errand.fault(problem, &session));
@@ -101,6 +101,12 @@ impl Errand<'_> {
             }
             NoResult::Lost(what) => {
                 let message = format!("the MCP server `{server}` went away during the call: {what}");
+                Fault::new(FaultKind::Lost, message, "look what is there before you send the call again")
+            }
+            NoResult::Unreadable(what) => {
+                let message = format!(
+                    "the MCP server `{server}` answered with something that is no result; it may have run the call: {what}"
+                );
                 Fault::new(FaultKind::Lost, message, "look what is there before you send the call again")
             }
             NoResult::Refused(error) => {

@@ -1,0 +1,36 @@
+//! What keeps state from being written, as far as the last attempt has shown. It is logged when it begins, changes and ends.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::StateError;
+
+/// The present problem, if there is one.
+#[derive(Debug, Default)]
+pub(super) struct Problem(Mutex<Option<String>>);
+
+impl Problem {
+    pub(super) fn now(&self) -> Option<String> {
+        self.lock().clone()
+    }
+
+    pub(super) fn is_none(&self) -> bool {
+        self.lock().is_none()
+    }
+
+    /// Takes note of how the last attempt ended.
+    pub(super) fn say(&self, problem: Option<&StateError>) {
+        let mut known = self.lock();
+        if known.as_deref() == problem.map(|problem| problem.0.as_str()) {
+            return;
+        }
+        *known = problem.map(ToString::to_string);
+        match problem {
+            Some(problem) => tracing::warn!("state cannot be written: {problem}"),
+            None => tracing::info!("state can be written again"),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,274 @@
+//! State that something else cuts, takes away or sets back: the program notices, refuses changes, says why, and runs no key
+//! twice. Reads go on.
+#![cfg(unix)]
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::code;
+use super::once::Slow;
+use crate::fixture;
+use crate::serve::{Server, client};
+
+const TOOLS: &str = r#"[{"name": "create_task", "effect": "write", "description": "Create a task.",
+  "parameters": {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]},
+  "backend": {"type": "http", "server": "api", "method": "POST", "path": "/tasks"}},
+ {"name": "look", "effect": "read", "description": "Look.", "parameters": {"type": "object", "properties": {}},
+  "backend": {"type": "static", "content": 1}}]"#;
+
+const DAY: i64 = 86_400_000;
+
+/// A catalog with a backend that counts, and a place for state.
+struct Place {
+    slow: Slow,
+    folder: TempDir,
+}
+
+impl Place {
+    fn new(delay: Duration) -> Self {
+        client();
+        let slow = Slow::start(delay);
+        let config = format!("{}\n[state]\nat = \"state.db\"\n", slow.config());
+        let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", &config)]);
+        Self { slow, folder }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn start(&self) -> Server {
+        Server::start(fixture::text(self.folder.path()), &[], &[])
+    }
+
+    /// Moves all times that are kept, as if the clock had gone the other way.
+    fn shift(&self, by: i64) {
+        let db = Connection::open(self.file("state.db")).unwrap();
+        db.execute_batch(&format!(
+            "UPDATE tool_idempotency_keys SET changed_at = changed_at + {by}, lease_until = lease_until + {by}; \
+             UPDATE tool_state SET clock = clock + {by}, seen = seen + {by}"
+        ))
+        .unwrap();
+    }
+}
+
+fn call(key: &str) -> Value {
+    json!({"op": "create_task", "args": {"title": "Buy nails"}, "idempotency_key": key})
+}
+
+fn create(server: &Server, key: &str) -> Value {
+    server.post("tool_exec", call(key).to_string()).json().unwrap()
+}
+
+#[track_caller]
+fn eventually<T>(what: &str, check: impl Fn() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        match check() {
+            Some(found) => return found,
+            None => assert!(start.elapsed() < Duration::from_secs(40), "{what}"),
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The server says everywhere that changes are refused, and why.
+#[track_caller]
+fn refuses(server: &Server, key: &str, words: &str) {
+    let problem = eventually("/readyz says nothing", || {
+        let ready = server.json("/readyz?verbose");
+        (ready["state"] == "cannot be written").then(|| ready["state_problem"].to_string())
+    });
+    assert!(problem.contains(words), "{problem}");
+    let answer = create(server, key);
+    assert_eq!(code(&answer), "STATE_UNAVAILABLE", "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains(words), "{answer}");
+    let read: Value = server.post("tool_exec", r#"{"op": "look"}"#).json().unwrap();
+    assert_eq!(read["ok"], true, "{read}");
+    assert_eq!(server.metric("toolcrib_state_writable"), 0);
+    let metrics = server.text("/metrics");
+    assert!(metrics.lines().any(|line| line.starts_with("toolcrib_state_problem{") && line.contains(words)));
+    eventually("the log says nothing", || server.log.lock().unwrap().contains(words).then_some(()));
+}
+
+/// What is done to the files under a running server is noticed.
+#[track_caller]
+fn noticed(damage: impl Fn(&Place), words: &str) -> Place {
+    let place = Place::new(Duration::ZERO);
+    let server = place.start();
+    assert_eq!(create(&server, "before")["ok"], true);
+    damage(&place);
+    refuses(&server, "during", words);
+    assert_eq!(place.slow.count(), 1);
+    place
+}
+
+fn cut(file: &Path) {
+    OpenOptions::new().write(true).open(file).unwrap().set_len(0).unwrap();
+}
+
+#[test]
+fn a_log_that_is_removed_is_noticed_and_nothing_of_it_is_lost() {
+    let place = noticed(
+        |place| std::fs::remove_file(place.file("state.db-wal")).unwrap(),
+        "state.db-wal was removed",
+    );
+    let server = place.start();
+    assert_eq!(create(&server, "before")["meta"]["replayed"], true);
+    assert_eq!((create(&server, "after")["ok"].clone(), place.slow.count()), (json!(true), 2));
+}
+
+#[test]
+fn a_log_that_is_cut_or_replaced_is_noticed_and_its_keys_do_not_run_again() {
+    let replace = |place: &Place| {
+        let copy = std::fs::read(place.file("state.db-wal")).unwrap();
+        std::fs::remove_file(place.file("state.db-wal")).unwrap();
+        std::fs::write(place.file("state.db-wal"), &copy[..32]).unwrap();
+    };
+    let zero = |place: &Place| {
+        let mut log = OpenOptions::new().write(true).open(place.file("state.db-wal")).unwrap();
+        log.write_all(&[0; 32]).unwrap();
+    };
+    noticed(zero, "state.db-wal was overwritten");
+    for place in [
+        noticed(replace, "state.db-wal was replaced"),
+        noticed(|place| cut(&place.file("state.db-wal")), "state.db-wal was cut off"),
+    ] {
+        let server = place.start();
+        refuses(&server, "before", "state.db-seal");
+        assert_eq!(place.slow.count(), 1);
+    }
+}
+
+#[test]
+fn a_database_that_is_cut_or_overwritten_is_noticed_and_not_begun_anew() {
+    let place = noticed(|place| cut(&place.file("state.db")), "state.db was cut off");
+    let run =
+        fixture::run(&["serve", "--catalog", fixture::text(place.folder.path()), "--listen", "127.0.0.1:0"]);
+    assert!(run.code != 0 && run.stderr.contains("state.db was cut off"), "{}", run.stderr);
+    let overwrite = |place: &Place| {
+        let mut file = OpenOptions::new().write(true).open(place.file("state.db")).unwrap();
+        file.write_all(&[0; 100]).unwrap();
+    };
+    noticed(overwrite, "state.db was overwritten");
+    noticed(|place| std::fs::remove_file(place.file("state.db-seal")).unwrap(), "state.db-seal was removed");
+}
+
+#[test]
+fn a_log_that_is_lost_after_a_kill_is_noticed_and_its_keys_do_not_run_again() {
+    let place = Place::new(Duration::ZERO);
+    let server = place.start();
+    assert_eq!(create(&server, "k")["ok"], true);
+    drop(server);
+    std::fs::remove_file(place.file("state.db-wal")).unwrap();
+    let server = place.start();
+    refuses(&server, "k", "state.db-seal");
+    assert_eq!(place.slow.count(), 1);
+    // The operator decides to go on with what is left.
+    std::fs::remove_file(place.file("state.db-seal")).unwrap();
+    eventually("it does not go on", || (server.json("/readyz?verbose")["state"] == "on").then_some(()));
+    assert_eq!((create(&server, "k")["ok"].clone(), place.slow.count()), (json!(true), 2));
+}
+
+#[test]
+fn an_older_copy_is_noticed_and_what_it_has_is_still_answered() {
+    let place = Place::new(Duration::ZERO);
+    let run = |key: &str| {
+        let mut server = place.start();
+        assert_eq!(create(&server, key)["ok"], true);
+        server.terminate();
+        assert_eq!(server.ended(Duration::from_secs(30)), Some(0));
+    };
+    run("a");
+    let copy = format!("VACUUM INTO '{}'", place.file("copy.db").display());
+    Connection::open(place.file("state.db")).unwrap().execute_batch(&copy).unwrap();
+    run("b");
+    let _ = std::fs::remove_file(place.file("state.db-wal"));
+    std::fs::rename(place.file("copy.db"), place.file("state.db")).unwrap();
+    let server = place.start();
+    refuses(&server, "b", "state.db lacks its last");
+    assert_eq!(create(&server, "a")["meta"]["replayed"], true);
+    assert_eq!(place.slow.count(), 2);
+}
+
+#[test]
+fn a_clock_that_jumped_forgets_no_key_and_holds_no_lease_for_long() {
+    let place = Place::new(Duration::from_millis(600));
+    let server = place.start();
+    assert_eq!(create(&server, "done")["ok"], true);
+    let url = server.url("/v1/tool_exec");
+    let asking = std::thread::spawn(move || client().post(url).body(call("during").to_string()).send());
+    place.slow.wait_for(2);
+    drop(server);
+    assert!(asking.join().unwrap().is_err());
+    // The clock goes back by an hour.
+    place.shift(DAY / 24);
+    let server = place.start();
+    assert_eq!(code(&create(&server, "during")), "OUTCOME_UNKNOWN");
+    drop(server);
+    // It goes ahead by forty days, which are more than the thirty for which keys are kept.
+    place.shift(-40 * DAY);
+    let server = place.start();
+    assert_eq!(create(&server, "done")["meta"]["replayed"], true);
+    assert_eq!(code(&create(&server, "during")), "OUTCOME_UNKNOWN");
+    assert_eq!(place.slow.count(), 2);
+}
+
+/// A small disk of its own.
+struct Disk(TempDir);
+
+impl Disk {
+    /// Mounts one; nothing where that is not allowed.
+    fn mount() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mount =
+            Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]).arg(folder.path()).status();
+        if mount.is_ok_and(|mount| mount.success()) {
+            return Some(Self(folder));
+        }
+        eprintln!("skipped: no file system can be mounted here");
+        None
+    }
+
+    fn fill(&self) {
+        let mut file = File::create(self.0.path().join("filler")).unwrap();
+        while file.write_all(&[1; 512]).is_ok() {}
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+fn on_a_full_disk_a_key_that_was_run_answers() {
+    let Some(disk) = Disk::mount() else { return };
+    let place = Place::new(Duration::ZERO);
+    let file = disk.0.path().join("state.db");
+    let server = Server::start(fixture::text(place.folder.path()), &["--state", fixture::text(&file)], &[]);
+    let first = create(&server, "k");
+    assert_eq!(first["ok"], true, "{first}");
+    disk.fill();
+    for _ in 0..2 {
+        let other = create(&server, "other");
+        assert_eq!(code(&other), "STATE_UNAVAILABLE", "{other}");
+        let again = create(&server, "k");
+        assert_eq!(
+            (&again["result"], &again["meta"]["replayed"]),
+            (&first["result"], &json!(true)),
+            "{again}"
+        );
+    }
+    assert_eq!(place.slow.count(), 1);
+    std::fs::remove_file(disk.0.path().join("filler")).unwrap();
+    eventually("it does not go on", || (create(&server, "other")["ok"] == true).then_some(()));
+}
