@@ -96,6 +96,7 @@ impl State for Breaking {
 
     within! {
         claim(claim: &'a Claim, lease: Duration) -> Claimed;
+        recall(claim: &'a Claim, lease: Duration) -> Option<Claimed>;
         settle(claim: &'a Claim, outcome: Settled) -> ();
         ask(request: &'a Approval) -> Approval;
         take(id: &'a str) -> bool;
