@@ -75,7 +75,7 @@ fn a_key_that_is_there_twice_is_named_where_it_is() {
     twice("[{\"é\": [1],\n  \"x\": 1, \"é\"\n: 3}]", "2:11", "\"é\"");
     twice("{\"\\u0061\u{9b}\": 1, \"a\u{9b}\": 2}", "1:16", "\"a\\u{9b}\"");
     let many: String = (0..40).map(|index| format!("\"k{index}\": {index}, ")).collect();
-    twice(&format!("{{{many}\"k3\": 1}}"), "1:412", "\"k3\"");
+    twice(&format!("{{{many}\"k3\": 1}}"), "1:422", "\"k3\"");
     let same_everywhere = r#"{"a": {"a": [{"a": 1}, {"a": 2}]}}"#;
     assert_eq!(document(same_everywhere).text.as_ref(), same_everywhere);
 }
