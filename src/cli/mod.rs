@@ -16,6 +16,7 @@ mod payload;
 mod pick;
 mod progress;
 mod prompt;
+mod reload;
 mod render;
 mod reply;
 mod schema;

@@ -8,6 +8,7 @@ use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
 use super::catalog::{CatalogArgs, counted, function_lists, report_briefly, serve_surfaces};
+use super::reload::keep_current;
 use super::screen::Screen;
 use super::signals::Signals;
 use super::state::StateArgs;
@@ -15,13 +16,13 @@ use super::{Failure, Outcome, note};
 use crate::catalog::{Catalog, Checked};
 use crate::config::{self, Listed, ServeSurface};
 use crate::finding::{Code, Finding, Severity, text_report};
-use crate::guard::{MISTAKE, guarded, guarded_now};
+use crate::guard::guarded;
 use crate::serve::http::{Door, Hosts, Listener};
 use crate::serve::live::Setting;
 use crate::serve::{Live, Shown, Tokens, mcp};
 use crate::state::State;
 use crate::tool::NoSchemaMode;
-use crate::watch::{Change, Follow, Options};
+use crate::watch::{Follow, Options};
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
 ///
@@ -335,44 +336,6 @@ fn refuse_broken_configuration(checked: &Checked) -> Outcome {
     let message =
         "toolcrib.toml has errors, and without what they hide the server could be too open; correct them";
     Err(Failure::Findings(Some(message.into())))
-}
-
-/// Takes over each catalog that differs from the last one, for as long as there are any. One that cannot be read without
-/// a panic leaves the last one.
-fn keep_current(live: &Live, catalog: &CatalogArgs, mut follow: Follow) {
-    loop {
-        let taken = guarded_now(|| follow.next().map(|change| take_over(live, catalog, change)));
-        match taken {
-            Ok(Some(())) => {}
-            Ok(None) => return,
-            Err(_) => live.fail(format!("reading the catalog broke down: {MISTAKE}")),
-        }
-    }
-}
-
-fn take_over(live: &Live, catalog: &CatalogArgs, change: Change) {
-    let Change { checked, is_worse, files, notices } = change;
-    notices.iter().for_each(|notice| tracing::warn!("{notice}"));
-    let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
-    for finding in checked.findings.iter().filter(|finding| finding.severity == Severity::Error).take(10) {
-        let place = finding.place.clone().unwrap_or_default();
-        let (file, line) = (crate::tool::clean_line(&place.file), place.line.unwrap_or_default());
-        let message = crate::tool::clean_line(&finding.message);
-        tracing::warn!(code = finding.code.as_str(), file, line, "{message}");
-    }
-    match super::render::templates(catalog, &checked, None) {
-        Ok(templates) => live.replace(checked, is_worse, &Arc::new(templates)),
-        Err(Failure::Findings(Some(problem)) | Failure::Usage(problem)) => live.fail(problem),
-        Err(Failure::Findings(None)) => {}
-    }
-    let version = live.now().version.clone();
-    match live.trouble() {
-        None => tracing::info!(tools, version, changed, "the catalog changed"),
-        Some(_) if is_worse => {
-            tracing::warn!(version, changed, "the catalog is broken; the last good one is served")
-        }
-        Some(_) => tracing::warn!(tools, version, changed, "not all of the catalog can be served"),
-    }
 }
 
 /// The tokens that are configured, from the environment.

@@ -6,12 +6,12 @@ use crate::fixture::{self, program, run, run_with};
 use crate::mcp::lines::Process;
 use crate::serve::{Server, client};
 
-const TOOLS: &str = r#"[{"name": "move", "op": "file.move", "description": "Move.", "effect": "read",
+const TOOLS: &str = r#"[{"name": "look_up", "op": "file.get", "description": "Look up.", "effect": "read",
   "parameters": {"type": "object", "properties": {"path": {"type": "string"}, "to": {"type": "object"}}},
   "backend": {"type": "static", "content": "moved"}}]"#;
 
 /// A call in which `path` is there twice.
-const TWICE: &str = r#"{"op": "file.move", "args": {"path": "a", "path": "b"}}"#;
+const TWICE: &str = r#"{"op": "file.get", "args": {"path": "a", "path": "b"}}"#;
 
 const SAID: &str = "the key \"path\" is there twice";
 
@@ -28,21 +28,21 @@ fn a_call_with_a_key_twice_is_refused_over_http() {
     let server = Server::start(fixture::text(folder.path()), &[], &[]);
     let post = |path: &str, body: &str| -> Value { server.post(path, body).json().unwrap() };
     is_refused(&post("tool_exec", TWICE));
-    is_refused(&post("tools/move", r#"{"path": "a", "path": "b"}"#));
+    is_refused(&post("tools/look_up", r#"{"path": "a", "path": "b"}"#));
     is_refused(&post("read_tool_doc", r#"{"path": 1, "path": 1}"#));
     // Also in text within JSON, and in an item of a batch alone.
     let args = r#"{"path": "a", "path": "b"}"#;
-    is_refused(&post("tool_exec", &json!({"op": "file.move", "args": args}).to_string()));
+    is_refused(&post("tool_exec", &json!({"op": "file.get", "args": args}).to_string()));
     is_refused(&post("tool_exec", &json!(TWICE).to_string()));
     is_refused(&post("tool_batch", &format!("{{\"calls\": [{TWICE}]}}")));
-    let good = json!({"op": "file.move", "args": {"path": "a"}});
+    let good = json!({"op": "file.get", "args": {"path": "a"}});
     let calls = json!({"calls": [TWICE, good, {"function": "tool_exec", "input": TWICE}]});
     let batch = post("tool_batch", &calls.to_string());
     is_refused(&batch["results"][0]);
     is_refused(&batch["results"][2]);
     assert_eq!(batch["results"][1]["result"], "moved", "{batch}");
     is_refused(&post("tool_batch", &json!({"calls": format!("[{TWICE}]")}).to_string()));
-    let query = server.get("/v1/read_tool_doc?name=move&name=x", &[]);
+    let query = server.get("/v1/read_tool_doc?name=look_up&name=x", &[]);
     assert_eq!(query.status(), 400);
     assert!(query.text().unwrap().contains("`name` is there twice"));
 }
@@ -106,10 +106,10 @@ fn a_response_of_a_provider_with_a_key_twice_has_no_call() {
     };
     let input = r#"{"path": "a", "path": "b"}"#;
     let anthropic =
-        format!(r#"{{"content": [{{"type": "tool_use", "id": "1", "name": "move", "input": {input}}}]}}"#);
+        format!(r#"{{"content": [{{"type": "tool_use", "id": "1", "name": "look_up", "input": {input}}}]}}"#);
     let run = parse("anthropic", &anthropic);
     assert!(run.code == 1 && run.stderr.contains(SAID), "{}", run.stderr);
-    let call = json!({"id": "1", "type": "function", "function": {"name": "move", "arguments": input}});
+    let call = json!({"id": "1", "type": "function", "function": {"name": "look_up", "arguments": input}});
     let openai = json!({"choices": [{"message": {"role": "assistant", "tool_calls": [call]}}]});
     let run = parse("openai", &openai.to_string());
     assert!(run.code == 1 && run.stdout.contains("is there twice"), "{}", run.stdout);

@@ -1,0 +1,48 @@
+//! The catalog that a server serves, kept as it is on disk.
+
+use std::sync::Arc;
+
+use super::Failure;
+use super::catalog::CatalogArgs;
+use crate::finding::Severity;
+use crate::guard::{MISTAKE, guarded_now};
+use crate::serve::Live;
+use crate::watch::{Change, Follow};
+
+/// Takes over each catalog that differs from the last one, for as long as there are any. One that cannot be read without
+/// a panic leaves the last one.
+pub(super) fn keep_current(live: &Live, catalog: &CatalogArgs, mut follow: Follow) {
+    loop {
+        let taken = guarded_now(|| follow.next().map(|change| take_over(live, catalog, change)));
+        match taken {
+            Ok(Some(())) => {}
+            Ok(None) => return,
+            Err(_) => live.fail(format!("reading the catalog broke down: {MISTAKE}")),
+        }
+    }
+}
+
+fn take_over(live: &Live, catalog: &CatalogArgs, change: Change) {
+    let Change { checked, is_worse, files, notices } = change;
+    notices.iter().for_each(|notice| tracing::warn!("{notice}"));
+    let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
+    for finding in checked.findings.iter().filter(|finding| finding.severity == Severity::Error).take(10) {
+        let place = finding.place.clone().unwrap_or_default();
+        let (file, line) = (crate::tool::clean_line(&place.file), place.line.unwrap_or_default());
+        let message = crate::tool::clean_line(&finding.message);
+        tracing::warn!(code = finding.code.as_str(), file, line, "{message}");
+    }
+    match super::render::templates(catalog, &checked, None) {
+        Ok(templates) => live.replace(checked, is_worse, &Arc::new(templates)),
+        Err(Failure::Findings(Some(problem)) | Failure::Usage(problem)) => live.fail(problem),
+        Err(Failure::Findings(None)) => {}
+    }
+    let version = live.now().version.clone();
+    match live.trouble() {
+        None => tracing::info!(tools, version, changed, "the catalog changed"),
+        Some(_) if is_worse => {
+            tracing::warn!(version, changed, "the catalog is broken; the last good one is served")
+        }
+        Some(_) => tracing::warn!(tools, version, changed, "not all of the catalog can be served"),
+    }
+}
