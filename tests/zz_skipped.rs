@@ -31,7 +31,7 @@ fn told(lines: &[String]) -> ExitCode {
     lines.iter().for_each(|line| println!("    {line}"));
     if let Some(file) = var_os("TOOLCRIB_NOT_CHECKED") {
         let mut file = File::options().create(true).append(true).open(file).unwrap();
-        lines.iter().for_each(|line| writeln!(file, "{}", line.trim_start_matches("skipped: ")).unwrap());
+        lines.iter().for_each(|line| writeln!(file, "{line}").unwrap());
     }
     if lines.is_empty() || var_os("TOOLCRIB_REQUIRE_ALL").is_none_or(|value| value != "1") {
         return ExitCode::SUCCESS;
@@ -42,7 +42,7 @@ fn told(lines: &[String]) -> ExitCode {
 
 fn a_skipped_test_is_told_and_can_be_forbidden() {
     for (all, succeeds) in [("1", false), ("0", true)] {
-        let line = "skipped: this: there is no that";
+        let line = "this: there is no that";
         (0..2).for_each(|_| skipped::record(std::process::id(), &format!("{line}\n")));
         let mut child = Command::new(current_exe().unwrap());
         child.arg(CHILD).env("TOOLCRIB_REQUIRE_ALL", all).env_remove("TOOLCRIB_NOT_CHECKED");

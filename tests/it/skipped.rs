@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 /// Says that something is not tested on this machine: at once, past the capture of output, and at the end of the run.
 pub fn skipped(subject: &str, reason: &str) {
-    let line = format!("skipped: {subject}: {reason}\n");
-    stderr().write_all(line.as_bytes()).unwrap();
+    let line = format!("{subject}: {reason}\n");
+    stderr().write_all(format!("skipped: {line}").as_bytes()).unwrap();
     record(this_run(), &line);
 }
 
