@@ -99,6 +99,8 @@ const NOUNS: &[&str] = &[
     "link", "merge", "open", "order", "patch", "post", "push", "reply", "reset", "run", "schedule", "set",
     "share", "start", "stop", "sync", "tag", "trigger", "upload",
 ];
+/// Verbs that fit a read as well as a change: `open_file` reads, `open_issue` does not. They contradict no claim.
+const EITHER: &[&str] = &["open"];
 /// What is asked of a thing: `commit_history` commits nothing.
 const ASKED: &[&str] =
     &["details", "history", "logs", "metadata", "results", "statistics", "stats", "summary"];
@@ -118,7 +120,7 @@ impl Effect {
         let words = last.unwrap_or_else(|| words(name));
         let changes = |word: &String| {
             let effect = Effect::of_word(word).filter(|effect| *effect != Effect::Read)?;
-            Some((effect, word.clone()))
+            (!EITHER.contains(&word.as_str())).then(|| (effect, word.clone()))
         };
         let is_sure = |word: &&String| !NOUNS.contains(&word.as_str());
         let joined = words.windows(2).filter(|pair| matches!(pair[0].as_str(), "and" | "or" | "then"));

@@ -232,4 +232,25 @@ pub const CASES: &[Case] = &[
         &[("a.yaml", "- name: a\n  deprecated: true\n  replaced_by: b\n  parameters: {}\n")],
         ("a.yaml", Some(3), "/0/replaced_by"),
     ),
+    (
+        "backend-untrusted",
+        &[("a.yaml", "name: a\nparameters: {}\nbackend: {type: command, argv: [date]}\n")],
+        ("a.yaml", Some(3), "/backend"),
+    ),
+    (
+        "trust-narrowed",
+        &[
+            (
+                "toolcrib.toml",
+                "[[source]]\npath = \"a.yaml\"\ntrust = \"run\"\n[[source]]\npath = \"*.yaml\"\n",
+            ),
+            ("a.yaml", GOOD),
+        ],
+        ("a.yaml", None, ""),
+    ),
+    (
+        "effect-doubted",
+        &[("a.yaml", "name: delete_a\neffect: read\nparameters: {}\n")],
+        ("a.yaml", Some(1), ""),
+    ),
 ];
