@@ -27,6 +27,7 @@ pub mod refusal; // why a call has no result
 pub mod render; // a catalog becomes documentation
 pub mod report; // what a catalog costs, in tokens
 pub mod search; // which tools fit what somebody wants
+pub mod secret; // one answer to "is this secret?"
 pub mod serve; // the server: the running catalog, and the doors to it
 pub mod site; // web pages for people
 pub mod sources; // bytes in, raw tools out

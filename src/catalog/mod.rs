@@ -36,6 +36,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::config::{Config, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
+use crate::secret::Policy as Secrets;
 use crate::sources::mcp::Listings;
 use crate::sources::{Loaded, load};
 use crate::tool::{CategoryPath, Definition, Effect, Example, Policy};
@@ -203,6 +204,11 @@ impl Catalog {
             })
         };
         findings.retain(|finding| !off(finding.code) && !ignored(finding));
+    }
+
+    /// What is secret in calls of its tools.
+    pub fn secrets(&self) -> Secrets<'_> {
+        Secrets::new(&self.config.state.redact)
     }
 
     /// The tool with this canonical name.

@@ -1,22 +1,28 @@
 //! `toolcrib approvals`: the calls that wait for a person, and what the person says.
 
+mod arguments;
+
 use clap::Subcommand;
 use serde_json::json;
 
 use super::catalog::CatalogArgs;
 use super::state::{StateArgs, block_on};
 use super::{Failure, Outcome, note, print};
+use crate::catalog::Catalog;
+use crate::exec::binding;
 use crate::state::{Approval, ApprovalStatus, Event, EventKind, State, StateError, now, random_id, utc};
 use crate::tool::clean_line;
 
-/// Calls that wait for a person: list them, say yes, say no.
+/// Calls that wait for a person: list them, read all of one, say yes, say no.
 ///
 /// A call of a tool with `approval = true` waits until somebody has approved it here; the agent then sends it again,
-/// unchanged, and it runs once. An approval counts for as long as `[exec] approval_minutes` says.
+/// unchanged, and it runs once. An approval counts for as long as `[exec] approval_minutes` says, and is void once the
+/// tool's definition or what runs it has changed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
   toolcrib approvals list --catalog .
+  toolcrib approvals show ap_7f3k9x2m4q5d --catalog .
   toolcrib approvals approve ap_7f3k9x2m4q5d --catalog .
   toolcrib approvals deny ap_7f3k9x2m4q5d --reason \"wrong project\" --state state.db
   toolcrib approvals list --all --json | jq .op")]
@@ -37,6 +43,14 @@ enum What {
         #[arg(long)]
         all: bool,
         /// One JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// All of one call: every argument, however long. What is hidden is said to be, with its length and a hash.
+    Show {
+        /// The approval, as `list` and the agent's error have it.
+        id: String,
+        /// As one JSON object.
         #[arg(long)]
         json: bool,
     },
@@ -61,54 +75,149 @@ enum What {
 impl Approvals {
     pub(super) fn run(self) -> Outcome {
         let state = self.state.open_existing(&self.catalog)?;
+        let now = now();
         match self.what {
-            What::List { all, json } => list(&*state, all, json),
-            What::Approve { id, reason } => decide(&*state, &id, true, reason.as_deref()),
+            What::List { all, json } => {
+                let approvals = block_on(state.approvals(!all))?;
+                let current = Current::of(&approvals, &*state, &self.catalog, now)?;
+                list(&approvals, &current, all, json)
+            }
+            What::Show { id, json } => {
+                let approvals = [known(&*state, &id)?];
+                let current = Current::of(&approvals, &*state, &self.catalog, now)?;
+                let [approval] = &approvals;
+                match json {
+                    true => print(&current.json(approval)),
+                    false => print(&format!("{}{}", current.told(approval), arguments::whole(approval))),
+                }
+            }
+            What::Approve { id, reason } => {
+                let approvals = block_on(state.approvals(true))?;
+                let waiting: Vec<Approval> =
+                    approvals.into_iter().filter(|waiting| waiting.id == id).collect();
+                let current = Current::of(&waiting, &*state, &self.catalog, now)?;
+                if let Some(why) = waiting.first().and_then(|waiting| current.void(waiting)) {
+                    let message =
+                        format!("{} is void: {why}; the agent has to send the call again", clean_line(&id));
+                    return Err(Failure::Findings(Some(message)));
+                }
+                decide(&*state, &id, true, reason.as_deref())
+            }
             What::Deny { id, reason } => decide(&*state, &id, false, reason.as_deref()),
         }
     }
 }
 
-fn list(state: &dyn State, all: bool, json: bool) -> Outcome {
-    let approvals = block_on(state.approvals(!all))?;
+/// The approval of this id.
+fn known(state: &dyn State, id: &str) -> Result<Approval, Failure> {
+    let found = block_on(state.approvals(false))?.into_iter().find(|approval| approval.id == id);
+    found.ok_or_else(|| unknown(id))
+}
+
+fn unknown(id: &str) -> Failure {
+    let id = clean_line(id);
+    Failure::Findings(Some(format!(
+        "there is no approval {id}; `toolcrib approvals list` shows those that wait"
+    )))
+}
+
+/// What approvals are held against: the time, and the tools as they are now.
+struct Current {
+    now: i64,
+    catalog: Option<Catalog>,
+    key: String,
+}
+
+impl Current {
+    /// Reads the catalog where one is named or trusted, and something may still be approved or run.
+    fn of(approvals: &[Approval], state: &dyn State, args: &CatalogArgs, now: i64) -> Result<Self, Failure> {
+        let is_open = |approval: &Approval| {
+            approval.until > now
+                && matches!(approval.status, ApprovalStatus::Waiting | ApprovalStatus::Approved)
+        };
+        if !approvals.iter().any(is_open) || !args.counts()? {
+            return Ok(Self { now, catalog: None, key: String::new() });
+        }
+        Ok(Self { now, catalog: Some(args.open()?.catalog), key: block_on(state.hash_key())? })
+    }
+
+    /// Why an approval counts no more, if something has changed.
+    fn void(&self, approval: &Approval) -> Option<&'static str> {
+        match approval.status {
+            ApprovalStatus::Void => return Some(CHANGED),
+            ApprovalStatus::Waiting | ApprovalStatus::Approved => {}
+            ApprovalStatus::Denied | ApprovalStatus::Used => return None,
+        }
+        if approval.bound.is_empty() {
+            return Some("an older toolcrib has asked for it, and hid some of its arguments");
+        }
+        let tool = self.catalog.as_ref().and_then(|catalog| Some((catalog, catalog.find(&approval.op)?)));
+        let is_other =
+            tool.is_some_and(|(catalog, tool)| binding(tool, &catalog.config, &self.key) != approval.bound);
+        is_other.then_some(CHANGED)
+    }
+
+    /// How an approval stands, in words.
+    fn standing(&self, approval: &Approval) -> String {
+        let is_past = approval.until <= self.now;
+        match (approval.status, self.void(approval)) {
+            (ApprovalStatus::Waiting, _) if is_past => "too late: nobody decided".into(),
+            (ApprovalStatus::Approved, _) if is_past => "too late: approved, and not used".into(),
+            (_, Some(why)) => format!("void: {why}"),
+            (ApprovalStatus::Waiting | ApprovalStatus::Approved, None) if !self.has(approval) => {
+                format!(
+                    "{} (not compared with its tool: `--catalog` has none of this op)",
+                    approval.status.as_str()
+                )
+            }
+            (status, None) => status.as_str().into(),
+        }
+    }
+
+    fn has(&self, approval: &Approval) -> bool {
+        self.catalog.as_ref().is_some_and(|catalog| catalog.find(&approval.op).is_some())
+    }
+
+    fn json(&self, approval: &Approval) -> String {
+        let mut line = json!(approval);
+        if let Some(why) = self.void(approval) {
+            line["void"] = why.into();
+        }
+        format!("{line}\n")
+    }
+
+    /// An approval in a few lines, with its arguments where they are short.
+    fn told(&self, approval: &Approval) -> String {
+        let standing = self.standing(approval);
+        let reason =
+            approval.reason.as_deref().map(|reason| format!(": {}", clean_line(reason))).unwrap_or_default();
+        let who = match approval.caller.as_str() {
+            "" => String::new(),
+            caller => format!(" by {}", clean_line(caller)),
+        };
+        let session = approval.session.as_deref().map(|session| format!(", session {}", clean_line(session)));
+        let (id, op) = (clean_line(&approval.id), clean_line(&approval.op));
+        let arguments = arguments::summary(approval);
+        let (asked, until) = (utc(approval.asked_at), utc(approval.until));
+        let session = session.unwrap_or_default();
+        format!(
+            "{id}  {standing}{reason}\n  {op} {arguments}\n  asked {asked}{who}{session}; counts until {until} UTC\n"
+        )
+    }
+}
+
+/// Why an approval is void.
+const CHANGED: &str = "the definition of its tool, or what runs it, has changed since";
+
+fn list(approvals: &[Approval], current: &Current, all: bool, json: bool) -> Outcome {
     if json {
-        let lines = approvals.iter().map(|approval| format!("{}\n", json!(approval)));
-        return print(&lines.collect::<String>());
+        return print(&approvals.iter().map(|approval| current.json(approval)).collect::<String>());
     }
     if approvals.is_empty() {
         note(if all { "no call has asked for a person" } else { "no call waits for a person" });
         return Ok(());
     }
-    let now = now();
-    print(&approvals.iter().map(|approval| told(approval, now)).collect::<Vec<_>>().join("\n"))
-}
-
-/// An approval in a few lines; whoever decides has to see all of the arguments.
-fn told(approval: &Approval, now: i64) -> String {
-    let standing = standing(approval, now);
-    let reason =
-        approval.reason.as_deref().map(|reason| format!(": {}", clean_line(reason))).unwrap_or_default();
-    let who = match approval.caller.as_str() {
-        "" => String::new(),
-        caller => format!(" by {}", clean_line(caller)),
-    };
-    let session = approval.session.as_deref().map(|session| format!(", session {}", clean_line(session)));
-    let (id, op) = (clean_line(&approval.id), clean_line(&approval.op));
-    let arguments = clean_line(&approval.arguments.to_string());
-    let (asked, until) = (utc(approval.asked_at), utc(approval.until));
-    let session = session.unwrap_or_default();
-    format!(
-        "{id}  {standing}{reason}\n  {op} {arguments}\n  asked {asked}{who}{session}; counts until {until} UTC\n"
-    )
-}
-
-fn standing(approval: &Approval, now: i64) -> &'static str {
-    let is_past = approval.until <= now;
-    match approval.status {
-        ApprovalStatus::Waiting if is_past => "too late: nobody decided",
-        ApprovalStatus::Approved if is_past => "too late: approved, and not used",
-        status => status.as_str(),
-    }
+    print(&approvals.iter().map(|approval| current.told(approval)).collect::<Vec<_>>().join("\n"))
 }
 
 fn decide(state: &dyn State, id: &str, yes: bool, reason: Option<&str>) -> Outcome {
@@ -124,9 +233,7 @@ fn decide(state: &dyn State, id: &str, yes: bool, reason: Option<&str>) -> Outco
     };
     let shown = clean_line(id);
     match block_on(deciding)? {
-        (_, None) => Err(Failure::Findings(Some(format!(
-            "there is no approval {shown}; `toolcrib approvals list` shows those that wait"
-        )))),
+        (_, None) => Err(unknown(id)),
         (true, Some(approval)) if is_as_wanted(&approval, yes) => {
             let (op, until) = (clean_line(&approval.op), utc(approval.until));
             note(match yes {
@@ -138,7 +245,13 @@ fn decide(state: &dyn State, id: &str, yes: bool, reason: Option<&str>) -> Outco
             Ok(())
         }
         (_, Some(approval)) => {
-            let message = format!("{shown} cannot be decided any more; it is {}", standing(&approval, now()));
+            let current = Current { now: now(), catalog: None, key: String::new() };
+            let standing = match current.void(&approval) {
+                Some(why) => format!("void: {why}"),
+                None if approval.until <= current.now => current.standing(&approval),
+                None => approval.status.as_str().into(),
+            };
+            let message = format!("{shown} cannot be decided any more; it is {standing}");
             Err(Failure::Findings(Some(message)))
         }
     }

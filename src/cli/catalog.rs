@@ -42,6 +42,12 @@ impl CatalogArgs {
         }
     }
 
+    /// Whether the command line names it, or its configuration is trusted: what runs its tools is known then.
+    pub(super) fn counts(&self) -> Result<bool, Failure> {
+        let here = || self.workspace().map(|here| here.document.is_some() && !here.is_found);
+        if self.catalog.is_some() { Ok(true) } else { here() }
+    }
+
     fn named_or_here(&self) -> &Path {
         self.catalog.as_deref().unwrap_or(Path::new("."))
     }

@@ -1,56 +1,93 @@
-//! Calls that a person has to approve: they wait in a queue, and one that was approved runs once.
+//! Calls that a person has to approve: they wait in a queue, and one that was approved runs once. An approval is bound to
+//! op, arguments, definition, and what runs it.
 
 use serde_json::json;
 
+use super::backend::Backends;
 use super::call::Call;
 use super::fingerprint::fingerprint;
 use super::{Failure, audit};
 use crate::catalog::Tool;
+use crate::config::Config;
 use crate::refusal::ErrorCode;
-use crate::state::{Approval, ApprovalStatus, now, random_id};
+use crate::state::{Approval, ApprovalStatus, HiddenValue, StateError, now, random_id};
 use crate::tool::NoSchemaMode;
 
-/// Whether a person has approved the call, where one has to. A yes is used up by it.
-pub(super) async fn given(call: &Call, tool: &Tool) -> Result<(), Failure> {
+/// How many digits of a hash people see.
+const DIGITS: usize = 32;
+
+/// The approval of a call, used up by it, where it needs one.
+pub(super) async fn given(call: &Call, tool: &Tool) -> Result<Option<Approval>, Failure> {
     let is_unchecked = call.no_schema_mode == Some(NoSchemaMode::HumanApproval);
     if tool.definition.approval != Some(true) && !is_unchecked {
-        return Ok(());
+        return Ok(None);
     }
+    let key = call.state().hash_key().await.map_err(unavailable)?;
     // One that was used in between is asked for anew, once.
     for _ in 0..2 {
-        let asked = request(call, tool);
-        let approval = call.state().ask(&asked).await.map_err(|error| unavailable(&error.0))?;
+        let request = request(call, tool, &key);
+        let asked = call.state().ask(&request).await.map_err(unavailable)?;
+        let approval = asked.approval;
         match approval.status {
             ApprovalStatus::Denied => return Err(denied(tool, &approval)),
             ApprovalStatus::Approved => {
-                if call.state().take(&approval.id).await.map_err(|error| unavailable(&error.0))? {
-                    return Ok(());
+                if call.state().take(&approval.id).await.map_err(unavailable)? {
+                    return Ok(Some(approval));
                 }
             }
             ApprovalStatus::Waiting => {
-                if approval.id == asked.id {
+                if approval.id == request.id {
                     audit::asked(call, tool, &approval);
                 }
-                return Err(waits(tool, &approval, call.state().health().is_volatile));
+                return Err(waits(tool, &approval, asked.void.as_deref(), call.state().health().is_volatile));
             }
-            ApprovalStatus::Used => {}
+            ApprovalStatus::Used | ApprovalStatus::Void => {}
         }
     }
     let message = format!("an approval of `{}` was used by another call at the same moment", tool.op);
     Err(Failure::new(ErrorCode::ApprovalRequired, message, "send the same call again to ask for another"))
 }
 
-fn request(call: &Call, tool: &Tool) -> Approval {
+/// Gives back an approval whose call was not run.
+pub(super) async fn give_back(call: &mut Call, approval: &Approval) {
+    let id = &approval.id;
+    let told = match call.state().give_back(approval).await {
+        Ok(()) => format!("nothing was run, so the approval {id} still counts for this same call"),
+        Err(error) => format!("nothing was run, and the approval {id} could not be given back ({error})"),
+    };
+    call.warnings.push(told);
+}
+
+/// A hash of what an approval holds for beside op and arguments: the definition, and what runs it as configured.
+pub fn binding(tool: &Tool, config: &Config, key: &str) -> String {
+    let bound = json!([tool.definition, tool.effect.as_str(), Backends::configured(tool, config)]);
+    hash(key, &bound.to_string())
+}
+
+fn hash(key: &str, text: &str) -> String {
+    let key = blake3::derive_key("toolcrib: hashes of approvals", key.as_bytes());
+    blake3::keyed_hash(&key, text.as_bytes()).to_hex()[..DIGITS].to_string()
+}
+
+fn request(call: &Call, tool: &Tool, key: &str) -> Approval {
     let caller = call.host.caller();
     let now = now();
     let minutes = i64::try_from(call.config().exec.approval_minutes).unwrap_or(i64::MAX);
+    let (arguments, hidden) = call.secrets().declared(tool.parameters.schema(), &call.arguments);
+    let hidden = hidden.into_iter().map(|secret| {
+        let written = secret.value.to_string();
+        let bytes = secret.value.as_str().map_or(written.len(), str::len);
+        HiddenValue { pointer: secret.pointer, bytes, hash: hash(key, &written) }
+    });
     Approval {
         id: random_id("ap"),
         caller: caller.name.to_string(),
         session: caller.session.as_ref().map(ToString::to_string),
         op: tool.op.clone(),
-        arguments: audit::redacted(call.config(), &call.arguments),
+        arguments,
+        hidden: hidden.collect(),
         fingerprint: fingerprint(&tool.op, &call.arguments, ""),
+        bound: binding(tool, call.config(), key),
         asked_at: now,
         until: now.saturating_add(minutes.saturating_mul(60_000)),
         status: ApprovalStatus::Waiting,
@@ -58,20 +95,25 @@ fn request(call: &Call, tool: &Tool) -> Approval {
     }
 }
 
-fn waits(tool: &Tool, approval: &Approval, nobody_can: bool) -> Failure {
-    let message = format!("a person has to approve this call of `{}`; it waits as {}", tool.op, approval.id);
+fn waits(tool: &Tool, approval: &Approval, void: Option<&str>, nobody_can: bool) -> Failure {
+    let (op, id) = (&tool.op, &approval.id);
+    let message = match void {
+        None => format!("a person has to approve this call of `{op}`; it waits as {id}"),
+        Some(void) => format!(
+            "the approval {void} is void: `{op}` or what runs it has changed since, or an older toolcrib has asked for it; \
+             a person has to approve this call anew, and it waits as {id}"
+        ),
+    };
     let next = match nobody_can {
         true => "tell the user that nobody can approve it: this server keeps approvals in memory, and its operator has to name a file, `at` below `[state]`".into(),
         false => format!(
-            "tell the user that {} waits for approval (`toolcrib approvals approve {}`); once it is approved, send the same call again, unchanged",
-            approval.id, approval.id
+            "tell the user that {id} waits for approval (`toolcrib approvals approve {id}`); once it is approved, send the same call again, unchanged"
         ),
     };
-    let asked = json!({
-        "id": approval.id,
-        "status": approval.status,
-        "until": approval.until,
-    });
+    let mut asked = json!({ "id": id, "status": approval.status, "until": approval.until });
+    if let Some(void) = void {
+        asked["void"] = void.into();
+    }
     Failure::new(ErrorCode::ApprovalRequired, message, next).detail("approval", asked)
 }
 
@@ -84,9 +126,9 @@ fn denied(tool: &Tool, approval: &Approval) -> Failure {
     Failure::new(ErrorCode::PermissionDenied, message, next).detail("approval", asked)
 }
 
-fn unavailable(problem: &str) -> Failure {
+fn unavailable(error: StateError) -> Failure {
     let message =
-        format!("nothing was run: a person has to approve the call, and nobody can be asked ({problem})");
+        format!("nothing was run: a person has to approve the call, and nobody can be asked ({error})");
     let next = "tell the operator: approvals need a place where they are kept, `at` below `[state]`";
     Failure::new(ErrorCode::StateUnavailable, message, next)
 }

@@ -5,12 +5,12 @@ use serde_json::{Map, Value};
 
 use super::correction::corrected;
 use super::mend::{Slack, mended, properties, squashed};
-use super::{Failure, audit, correction, nulls, numbers};
+use super::{Failure, correction, nulls, numbers};
 use crate::catalog::{Callable, Tool};
-use crate::config::Config;
 use crate::finding::{Violation, from_json};
 use crate::provider::call::{Repair, RepairKind, fitted};
 use crate::refusal::ErrorCode;
+use crate::secret::Policy as Secrets;
 use crate::tool::{Effect, clean_line};
 
 /// How often what is right now may show what else is not.
@@ -29,7 +29,7 @@ pub(super) type Unfit = Box<(Value, Failure)>;
 /// The arguments as they fit; what was read otherwise than it was written goes to `told`.
 pub(super) fn fit(
     tool: &Tool,
-    config: &Config,
+    secrets: Secrets<'_>,
     mut arguments: Value,
     beside: Map<String, Value>,
     told: &mut Vec<String>,
@@ -43,7 +43,7 @@ pub(super) fn fit(
         return Err(Box::new((arguments, failure)));
     }
     if !beside.is_empty() {
-        absorb(tool, &mut arguments, beside, told)?;
+        absorb(tool, secrets, &mut arguments, beside, told)?;
     }
     if !tool.parameters.is_checked() || (knows_all(tool, &arguments) && tool.parameters.accepts(&arguments)) {
         return Ok(Fitted { arguments, repaired: Vec::new() });
@@ -71,7 +71,7 @@ pub(super) fn fit(
                 return Ok(Fitted { arguments: fit, repaired });
             }
             let start = repair.map_or_else(|| base.clone(), |(mended, _)| mended);
-            let failure = unfit(tool, config, base, wrong).offering(None, corrected(tool, &start));
+            let failure = unfit(tool, secrets, base, wrong).offering(None, corrected(tool, secrets, &start));
             Err(Box::new((arguments, failure)))
         }
     }
@@ -146,6 +146,7 @@ fn no_object(tool: &Tool, given: Value) -> Unfit {
 /// Takes in what stands beside `args` and is plainly an argument.
 fn absorb(
     tool: &Tool,
+    secrets: Secrets<'_>,
     arguments: &mut Value,
     beside: Map<String, Value>,
     told: &mut Vec<String>,
@@ -177,7 +178,8 @@ fn absorb(
                     "this stands beside `args` and belongs nowhere",
                     None,
                 );
-                let mut example = corrected(tool, arguments).filter(|_| tool.effect != Effect::Destructive);
+                let mut example =
+                    corrected(tool, secrets, arguments).filter(|_| tool.effect != Effect::Destructive);
                 if let Some(example) = &mut example {
                     example.dropped.push(crate::finding::pointer_join("", &name));
                 }
@@ -253,10 +255,10 @@ fn tell(repaired: &[Repair], told: &mut Vec<String>) {
 }
 
 /// What is wrong with arguments, in words, place by place.
-fn unfit(tool: &Tool, config: &Config, given: &Value, wrong: Vec<Violation>) -> Failure {
+fn unfit(tool: &Tool, secrets: Secrets<'_>, given: &Value, wrong: Vec<Violation>) -> Failure {
     let is_empty = given.as_object().is_some_and(Map::is_empty);
     let other: Vec<String> = wrong.iter().flat_map(correction::possible).collect();
-    let fields: Vec<_> = wrong.into_iter().map(|one| correction::fault(tool, config, given, one)).collect();
+    let fields: Vec<_> = wrong.into_iter().map(|one| correction::fault(tool, secrets, given, one)).collect();
     let told: Vec<String> = fields
         .iter()
         .take(if is_empty { 8 } else { 3 })
@@ -276,9 +278,4 @@ fn unfit(tool: &Tool, config: &Config, given: &Value, wrong: Vec<Violation>) -> 
     failure.nearest.retain(|near| told.insert(near.clone()));
     failure.fields = fields;
     failure
-}
-
-/// Whether what stands here is not to be repeated.
-pub(super) fn is_secret(config: &Config, pointer: &str) -> bool {
-    pointer.split('/').any(|name| audit::is_secret(config, name))
 }

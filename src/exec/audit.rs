@@ -5,11 +5,12 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
+use super::Failure;
 use super::arguments::decoded;
 use super::call::Call;
 use super::done::Outcome;
 use crate::catalog::Tool;
-use crate::config::Config;
+use crate::secret;
 use crate::state::{self, Approval, Event, EventKind};
 
 /// How long a call that has changed something waits for its trace.
@@ -18,28 +19,29 @@ const SETTLING: Duration = Duration::from_secs(5);
 /// What such a call says where it cannot be sure of that.
 pub(super) const MISSING: &str = "this call may be missing from the trace, which cannot be written to";
 
-/// Arguments as they may be written down.
-pub(super) fn redacted(config: &Config, arguments: &Value) -> Value {
-    state::redacted(arguments, &config.state.redact)
+/// Arguments as they may be written down. Those of a call that failed may stand in the wrong place, or be meant for a tool
+/// that is near: what its schema declares secret is so by its name, wherever it stands.
+fn redacted(call: &Call, arguments: &Value, failure: Option<&Failure>) -> Value {
+    let schema = call.tool.as_ref().map_or(&Value::Null, |(_, tool)| tool.parameters.schema());
+    let Some(failure) = failure else { return call.secrets().noted(schema, arguments) };
+    let near = failure.nearest.iter().filter_map(|op| call.host.catalog().find(op));
+    let schemas = near.map(|tool| tool.parameters.schema()).chain([schema]);
+    let mut rules = call.config().state.redact.clone();
+    rules.extend(schemas.flat_map(secret::declared_names));
+    secret::Policy::new(&rules).noted(schema, arguments)
 }
 
 /// What stood where arguments are due, as it may be written down: where it was not taken apart, not word by word.
-fn input(config: &Config, given: &Value) -> Value {
+fn input(call: &Call, given: &Value, failure: Option<&Failure>) -> Value {
     match given {
-        Value::Object(_) | Value::Null => redacted(config, given),
+        Value::Object(_) | Value::Null => redacted(call, given, failure),
         Value::String(text) => match decoded(text).ok().filter(Value::is_object) {
-            Some(fields) => redacted(config, &fields),
+            Some(fields) => redacted(call, &fields, failure),
             None => json!({ "text": format!("{} characters, not JSON", text.chars().count()) }),
         },
         Value::Array(items) => json!({ "list": format!("{} items", items.len()) }),
         plain => json!({ "value": if plain.is_boolean() { "true or false" } else { "a number" } }),
     }
-}
-
-/// Whether what goes by this name is not to be repeated.
-pub(super) fn is_secret(config: &Config, name: &str) -> bool {
-    let probe = Value::Object(Map::from_iter([(name.to_string(), Value::from("x"))]));
-    redacted(config, &probe) != probe
 }
 
 /// Writes down what came of a call.
@@ -53,14 +55,15 @@ pub(super) fn record(call: &mut Call, outcome_word: &str, outcome: Option<&Outco
     if call.replayed {
         detail.insert("replayed".into(), true.into());
     }
-    let error = match outcome {
-        Some(Outcome::Failed(failure)) => Some(state::masked(&failure.message).into_owned()),
+    let failure = match outcome {
+        Some(Outcome::Failed(failure)) => Some(failure),
         _ => None,
     };
+    let error = failure.map(|failure| call.secrets().text(&failure.message).into_owned());
     let event = Event {
-        op: Some(state::masked(&call.op).into_owned()),
+        op: Some(call.secrets().text(&call.op).into_owned()),
         tool: call.tool.as_ref().map(|(_, tool)| tool.name.clone()),
-        input: input(call.config(), &call.arguments),
+        input: input(call, &call.arguments, failure),
         outcome: outcome_word.to_string(),
         error,
         effect: call.tool.as_ref().map(|(_, tool)| tool.effect),
@@ -92,7 +95,7 @@ pub(super) async fn settled(call: &mut Call, lost: u64) {
 
 /// Writes down that a session is about something else.
 pub(super) fn shifted(call: &Call, tool: &Tool, context: &Value) {
-    let detail = json!({ "context": redacted(call.config(), context) });
+    let detail = json!({ "context": call.secrets().noted(&Value::Null, context) });
     let op = Some(tool.op.clone());
     call.state().record(Event { op, outcome: "ok".into(), detail, ..event(call, EventKind::ContextShift) });
 }
@@ -103,7 +106,7 @@ pub(super) fn asked(call: &Call, tool: &Tool, approval: &Approval) {
     call.state().record(Event {
         op: Some(tool.op.clone()),
         tool: Some(tool.name.clone()),
-        input: approval.arguments.clone(),
+        input: redacted(call, &call.arguments, None),
         outcome: "ok".into(),
         detail,
         ..event(call, EventKind::Approval)

@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::guard::guarded_now;
 use crate::provider::call::Repair;
 use crate::refusal::ErrorCode;
+use crate::secret::Policy as Secrets;
 use crate::state::State;
 use crate::tool::{Effect, NoSchemaMode};
 
@@ -85,6 +86,11 @@ impl Call {
     /// What it is configured by.
     pub(super) fn config(&self) -> &Config {
         &self.host.catalog().config
+    }
+
+    /// What is secret in it.
+    pub(super) fn secrets(&self) -> Secrets<'_> {
+        self.host.catalog().secrets()
     }
 
     /// What the tool may change.

@@ -1,13 +1,12 @@
 //! What is wrong with one argument, and a call that would have been right: the caller's own values wherever they fit.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::FieldFault;
-use super::arguments::is_secret;
 use super::mend::{is_slip, squashed};
 use crate::catalog::Tool;
-use crate::config::Config;
 use crate::finding::{Violation, from_json, pointer_join};
+use crate::secret::{Policy as Secrets, REDACTED};
 use crate::tool::Effect;
 
 /// The longest text of which all is repeated.
@@ -20,22 +19,28 @@ const LONGEST: usize = 4 << 10;
 const ROUNDS: usize = 6;
 
 /// One argument that does not fit, as it is told.
-pub(super) fn fault(tool: &Tool, config: &Config, given: &Value, wrong: Violation) -> FieldFault {
-    let place = given.pointer(&wrong.pointer);
-    let secret = is_secret(config, &wrong.pointer);
-    let expected = wrong.expected.clone().or_else(|| expected(tool, &wrong, place.is_none()));
-    let message = match (&expected, secret && place.is_some() && !wrong.unknown) {
-        (Some(expected), true) => format!("expected {expected}"),
-        (None, true) => "this value does not fit".into(),
-        (_, false) => wrong.message,
+pub(super) fn fault(tool: &Tool, secrets: Secrets<'_>, given: &Value, mut wrong: Violation) -> FieldFault {
+    let (schema, place) = (tool.parameters.schema(), given.pointer(&wrong.pointer));
+    wrong.expected = wrong.expected.take().or_else(|| expected(tool, &wrong, place.is_none()));
+    let is_secret = secrets.covers(schema, given, &wrong.pointer);
+    let shown = |value: &Value| match is_secret {
+        true => REDACTED.into(),
+        false => secrets.shown(&Value::Null, &brief(value)),
     };
-    let shown = |value: &Value| if secret { json!("[redacted]") } else { brief(value) };
+    let place = place.map(shown);
+    let wrong = secrets.conceal(schema, given, wrong);
     let nearest = wrong.nearest.or_else(|| {
         let name = wrong.pointer.rsplit('/').next().filter(|_| wrong.unknown)?;
         let related = related(name, &wrong.known);
         if let [only] = related.as_slice() { Some((*only).to_string()) } else { None }
     });
-    FieldFault { pointer: wrong.pointer, message, expected, given: place.map(shown), nearest }
+    FieldFault {
+        pointer: wrong.pointer,
+        message: wrong.message,
+        expected: wrong.expected,
+        given: place,
+        nearest,
+    }
 }
 
 /// What was expected where something is missing, or where nothing was.
@@ -82,23 +87,28 @@ pub(super) struct Corrected {
 
 /// Arguments that fit, as near to these as can be; else those of the tool's ready-made call. Nothing is made up, and nothing
 /// left out, for what destroys.
-pub(super) fn corrected(tool: &Tool, given: &Value) -> Option<Corrected> {
-    settled(tool, given, Corrected { args: given.clone(), fill_in: Vec::new(), dropped: Vec::new() })
+pub(super) fn corrected(tool: &Tool, secrets: Secrets<'_>, given: &Value) -> Option<Corrected> {
+    settled(tool, secrets, given, Corrected { args: given.clone(), fill_in: Vec::new(), dropped: Vec::new() })
 }
 
 /// Arguments that fit with other values at these places, or none.
-pub(super) fn instead(tool: &Tool, given: &Value, pointers: &[String]) -> Option<Corrected> {
+pub(super) fn instead(
+    tool: &Tool,
+    secrets: Secrets<'_>,
+    given: &Value,
+    pointers: &[String],
+) -> Option<Corrected> {
     let mut draft = Corrected { args: given.clone(), fill_in: Vec::new(), dropped: Vec::new() };
     for pointer in pointers {
         draft.drop_at(pointer);
     }
-    let corrected = settled(tool, given, draft)?;
+    let corrected = settled(tool, secrets, given, draft)?;
     // A ready-made value may be as wrong as the one that was given.
     let is_other = |pointer: &String| corrected.args.pointer(pointer) != given.pointer(pointer);
     pointers.iter().all(is_other).then_some(corrected)
 }
 
-fn settled(tool: &Tool, given: &Value, mut draft: Corrected) -> Option<Corrected> {
+fn settled(tool: &Tool, secrets: Secrets<'_>, given: &Value, mut draft: Corrected) -> Option<Corrected> {
     for _ in 0..ROUNDS {
         let wrong = tool.parameters.violations(&draft.args);
         if wrong.is_empty() {
@@ -114,6 +124,7 @@ fn settled(tool: &Tool, given: &Value, mut draft: Corrected) -> Option<Corrected
     if !(draft.args.is_object() && tool.parameters.accepts(&draft.args) && is_short()) {
         draft = ready_made(tool, given)?;
     }
+    draft.conceal(tool, secrets)?;
     let Corrected { args, fill_in, dropped } = &mut draft;
     fill_in.retain(|pointer| args.pointer(pointer).is_some());
     dropped.retain(|pointer| !fill_in.contains(pointer));
@@ -134,6 +145,22 @@ pub(super) fn ready_made(tool: &Tool, given: &Value) -> Option<Corrected> {
 }
 
 impl Corrected {
+    /// Puts what is ready-made, or a mark, in place of each secret of the caller's. None where that does not fit.
+    fn conceal(&mut self, tool: &Tool, secrets: Secrets<'_>) -> Option<()> {
+        let (mut shown, hidden) = secrets.split(tool.parameters.schema(), &self.args);
+        let ready = tool.call.clone().map(Value::Object).unwrap_or_default();
+        for secret in &hidden {
+            match (shown.pointer_mut(&secret.pointer), ready.pointer(&secret.pointer)) {
+                (Some(place), Some(instead)) if *instead != secret.value => *place = instead.clone(),
+                _ => {}
+            }
+            note(&mut self.fill_in, &secret.pointer);
+        }
+        let is_fit = hidden.is_empty() || tool.parameters.accepts(&shown);
+        self.args = shown;
+        is_fit.then_some(())
+    }
+
     /// Puts one thing right: a name, a value, or nothing at all.
     fn correct(&mut self, tool: &Tool, wrong: &Violation) {
         let (parent, name) = wrong.pointer.rsplit_once('/').unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use super::Failure;
 use super::call::Call;
+use super::correction::corrected;
 use crate::catalog::Tool;
 use crate::help::{Format, Wanted, of_tool};
 use crate::refusal::ErrorCode;
@@ -42,7 +43,9 @@ pub(super) async fn was_read(call: &mut Call, index: usize, tool: &Tool) -> Resu
         false => "read `help` here, then send the call again with `receipt` as it stands in there",
     };
     let mut failure = Failure::new(ErrorCode::DocRequired, message, next);
-    failure.example = Some((None, call.arguments.clone()));
+    if let Some(again) = corrected(tool, call.secrets(), &call.arguments) {
+        (failure.example, failure.fill_in) = (Some((None, again.args)), again.fill_in);
+    }
     failure.help = Some(help);
     Err(failure)
 }

@@ -11,13 +11,20 @@ use super::correction::instead;
 use crate::catalog::Tool;
 use crate::guard::MISTAKE;
 use crate::refusal::ErrorCode;
+use crate::secret::Policy as Secrets;
+use crate::sources::mcp::Secrets as Filled;
 use crate::tool::Effect;
 
 /// The same in the words of an envelope.
-pub(super) fn failed(tool: &Tool, arguments: &Value, fault: Fault) -> Failure {
+pub(super) fn failed(tool: &Tool, secrets: Secrets<'_>, arguments: &Value, mut fault: Fault) -> Failure {
     if fault.kind == FaultKind::Unfit {
-        return unfit(tool, arguments, fault);
+        return unfit(tool, secrets, arguments, fault);
     }
+    // What runs tools likes to repeat what it was sent.
+    let (_, hidden) = secrets.split(tool.parameters.schema(), arguments);
+    let sent = Filled::of(hidden.into_iter().map(|secret| secret.value));
+    fault.message = secrets.text(&sent.hide(&fault.message)).into_owned();
+    fault.detail = fault.detail.map(|detail| secrets.shown(&Value::Null, &sent.hide_in(detail)));
     let changes = tool.effect != Effect::Read;
     let code = match fault.kind {
         FaultKind::Unconfigured => ErrorCode::NoBackend,
@@ -39,7 +46,7 @@ pub(super) fn failed(tool: &Tool, arguments: &Value, fault: Fault) -> Failure {
 }
 
 /// Arguments that fit the schema, and cannot be sent: told like those that do not fit.
-fn unfit(tool: &Tool, arguments: &Value, fault: Fault) -> Failure {
+fn unfit(tool: &Tool, secrets: Secrets<'_>, arguments: &Value, fault: Fault) -> Failure {
     let mut failure = Failure::invalid(fault.message, fault.next_action);
     let wrong = fault.detail.as_ref().and_then(|detail| detail.get("field_errors")?.as_array());
     let mut pointers = Vec::new();
@@ -51,7 +58,7 @@ fn unfit(tool: &Tool, arguments: &Value, fault: Fault) -> Failure {
     if pointers.is_empty() {
         return failure;
     }
-    failure.offering(None, instead(tool, arguments, &pointers))
+    failure.offering(None, instead(tool, secrets, arguments, &pointers))
 }
 
 /// That a call has panicked. `was_begun` says whether something may have left for what runs its tool.

@@ -43,6 +43,7 @@ use crate::state::State;
 
 use backend::{Backends, Fault};
 
+pub use approval::binding;
 pub use caller::{Caller, EVERY_ROLE};
 pub use cut::{Part, read_on};
 pub use done::{Done, Outcome};

@@ -13,7 +13,7 @@ use super::call::Call;
 use super::done::Outcome;
 use super::fault::broken;
 use super::fingerprint::fingerprint;
-use super::run::execute;
+use super::run::{Ran, execute};
 use super::{Failure, approval, gates};
 use crate::guard::guarded;
 use crate::refusal::ErrorCode;
@@ -32,18 +32,32 @@ pub(super) async fn perform(call: &mut Call) -> Outcome {
     let key = call.key.clone().filter(|_| call.effect() != Effect::Read);
     match key {
         Some(key) => with_key(call, key).await,
-        None => match approved(call).await {
-            Err(failure) => Outcome::Failed(failure),
-            Ok(()) => {
-                execute(call).await.map_or_else(|(failure, _)| Outcome::Failed(failure), Outcome::Result)
-            }
-        },
+        None => approved(call).await.map_or_else(|(failure, _)| Outcome::Failed(failure), Outcome::Result),
     }
 }
 
-async fn approved(call: &Call) -> Result<(), Failure> {
-    let Some((_, tool)) = &call.tool else { return Ok(()) };
-    guarded(approval::given(call, tool)).await.unwrap_or_else(|_| Err(broken(call, false)))
+/// Runs a call once a person has approved it, where that is wanted. A yes whose call was not run is given back.
+async fn approved(call: &mut Call) -> Ran {
+    let yes = match call.tool.clone() {
+        Some((_, tool)) => {
+            let given = guarded(approval::given(call, &tool)).await;
+            given.unwrap_or_else(|_| Err(broken(call, false))).map_err(|failure| (failure, None))?
+        }
+        None => None,
+    };
+    let ran = execute(call).await;
+    if let (Some(yes), Err((_, kind))) = (yes, &ran)
+        && was_not_run(*kind)
+    {
+        approval::give_back(call, &yes).await;
+    }
+    ran
+}
+
+/// Whether a fault says that nothing was run; without one it was never tried.
+fn was_not_run(kind: Option<FaultKind>) -> bool {
+    use FaultKind::{Busy, Missing, NotSent, Unconfigured, Unfit};
+    kind.is_none_or(|kind| matches!(kind, NotSent | Busy | Unconfigured | Missing | Unfit))
 }
 
 async fn with_key(call: &mut Call, key: String) -> Outcome {
@@ -77,12 +91,8 @@ async fn with_key(call: &mut Call, key: String) -> Outcome {
     if state.health().is_volatile {
         call.warnings.push("the idempotency key is kept in memory only, until the server stops".into());
     }
-    if let Err(failure) = approved(call).await {
-        settle(state, &claim, Settled::Released, call).await;
-        return Outcome::Failed(failure);
-    }
     let ran = tokio::select! {
-        ran = execute(call) => ran,
+        ran = approved(call) => ran,
         never = renewed(state, &claim) => match never {},
     };
     let (outcome, kind) = match ran {
@@ -92,20 +102,14 @@ async fn with_key(call: &mut Call, key: String) -> Outcome {
             (Outcome::Failed(failure), Some(kind))
         }
     };
-    let settled = match kind.map(|kind| kind.unwrap_or(FaultKind::Unconfigured)) {
-        None | Some(FaultKind::Failed) => {
+    let settled = match kind {
+        Some(kind) if was_not_run(kind) => Settled::Released,
+        None | Some(Some(FaultKind::Failed)) => {
             let mut envelope = outcome.fields(&call.op);
             envelope.insert("meta".into(), Value::Object(call.meta()));
             Settled::Answered(Value::Object(envelope))
         }
-        Some(
-            FaultKind::NotSent
-            | FaultKind::Busy
-            | FaultKind::Unconfigured
-            | FaultKind::Missing
-            | FaultKind::Unfit,
-        ) => Settled::Released,
-        Some(FaultKind::Lost | FaultKind::TimedOut) => Settled::Unknown,
+        Some(_) => Settled::Unknown,
     };
     settle(state, &claim, settled, call).await;
     outcome

@@ -97,7 +97,7 @@ fn unknown(host: &dyn Host, name: &str, near: &[&Tool], args: &Value) -> Failure
         args => args.clone(),
     };
     let args = own::without(tool.parameters.schema(), args);
-    failure.offering(Some(tool.op.clone()), corrected(tool, &args))
+    failure.offering(Some(tool.op.clone()), corrected(tool, host.catalog().secrets(), &args))
 }
 
 /// The longest beginning of a name that ops begin with; else where the nearest op is.

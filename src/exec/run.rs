@@ -67,7 +67,7 @@ async fn admit(call: &mut Call, mut beside: Map<String, Value>) -> Result<(), Fa
         call.no_schema_mode = Some(*mode);
     }
     let given = std::mem::take(&mut call.arguments);
-    match arguments::fit(tool, &host.catalog().config, given, beside, &mut call.warnings) {
+    match arguments::fit(tool, host.catalog().secrets(), given, beside, &mut call.warnings) {
         Ok(mut fitted) => {
             // What was text within text has shown its fields by now.
             own::lift(call, tool.parameters.schema(), &mut fitted.arguments)?;
@@ -180,7 +180,7 @@ fn preview(call: &mut Call) -> Outcome {
             call.warnings.push("nothing was run; send dry_run: false to run it".into());
             Outcome::Result(json!({ "would": would }))
         }
-        Err(fault) => Outcome::Failed(failed(&tool, &call.arguments, fault)),
+        Err(fault) => Outcome::Failed(failed(&tool, call.secrets(), &call.arguments, fault)),
     }
 }
 
@@ -197,8 +197,11 @@ fn order<'o>(call: &'o Call, tool: &'o Tool, backend: &'o Backend, begun: &'o Be
     }
 }
 
-/// Runs a call that has passed everything. Beside the failure stands what kind of fault it was.
-pub(super) async fn execute(call: &mut Call) -> Result<Value, (Failure, Option<FaultKind>)> {
+/// The result of a run; beside a failure what kind of fault it was, if it was tried.
+pub(super) type Ran = Result<Value, (Failure, Option<FaultKind>)>;
+
+/// Runs a call that has passed everything.
+pub(super) async fn execute(call: &mut Call) -> Ran {
     let begun = Begun::default();
     let executed = guarded(executed(call, &begun)).await;
     executed.unwrap_or_else(|_| {
@@ -207,7 +210,7 @@ pub(super) async fn execute(call: &mut Call) -> Result<Value, (Failure, Option<F
     })
 }
 
-async fn executed(call: &mut Call, begun: &Begun) -> Result<Value, (Failure, Option<FaultKind>)> {
+async fn executed(call: &mut Call, begun: &Begun) -> Ran {
     let host = Arc::clone(&call.host);
     let Some((_, tool)) = call.tool.clone() else { return Ok(Value::Null) };
     let Some(backend) = Backends::of(&tool, call.config()) else {
@@ -232,7 +235,7 @@ async fn executed(call: &mut Call, begun: &Begun) -> Result<Value, (Failure, Opt
         }
         Err(fault) => {
             let kind = fault.kind;
-            Err((failed(&tool, &call.arguments, fault), Some(kind)))
+            Err((failed(&tool, call.secrets(), &call.arguments, fault), Some(kind)))
         }
     }
 }

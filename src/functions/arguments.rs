@@ -7,9 +7,10 @@ use super::{Edition, ErrorCode, Function, Refusal, example};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
 use crate::provider::call::{FieldError, fitted};
+use crate::secret::Policy as Secrets;
 
 /// The arguments as they fit; else each field that does not, and a call that would.
-pub(super) fn check(definition: &Tool, arguments: Value) -> Result<Value, Refusal> {
+pub(super) fn check(definition: &Tool, secrets: Secrets<'_>, arguments: Value) -> Result<Value, Refusal> {
     let mut arguments = if arguments.is_null() { Value::Object(Default::default()) } else { arguments };
     if plainly_fits(definition.parameters.schema(), &arguments) {
         return Ok(arguments);
@@ -18,9 +19,15 @@ pub(super) fn check(definition: &Tool, arguments: Value) -> Result<Value, Refusa
     // Our schemas are closed: what fits as it is needs no other reading.
     let mut arguments = match arguments.is_object() && definition.parameters.accepts(&arguments) {
         true => arguments,
-        false => fitted(definition, arguments).map(|(arguments, _)| arguments).map_err(|violations| {
-            unfit(definition, &definition.name, violations, "correct the arguments; `example` fits")
-        })?,
+        false => match fitted(definition, arguments.clone()) {
+            Ok((arguments, _)) => arguments,
+            Err(violations) => {
+                let schema = definition.parameters.schema();
+                let told =
+                    violations.into_iter().map(|one| secrets.conceal(schema, &arguments, one)).collect();
+                return Err(unfit(definition, told));
+            }
+        },
     };
     read_integers(definition, &mut arguments);
     Ok(arguments)
@@ -127,8 +134,8 @@ fn read_integers(definition: &Tool, arguments: &mut Value) {
     }
 }
 
-/// What is wrong with the arguments of a tool that is called so.
-pub(super) fn unfit(tool: &Tool, name: &str, violations: Vec<Violation>, next_action: &str) -> Refusal {
+/// What is wrong with the arguments of a function.
+fn unfit(tool: &Tool, violations: Vec<Violation>) -> Refusal {
     let field_errors: Vec<FieldError> = violations.into_iter().map(FieldError::from).collect();
     let told: Vec<String> = field_errors
         .iter()
@@ -138,8 +145,9 @@ pub(super) fn unfit(tool: &Tool, name: &str, violations: Vec<Violation>, next_ac
             pointer => format!("{pointer}: {}", error.message),
         })
         .collect();
-    let message = format!("the arguments of {name} do not fit: {}", told.join("; "));
-    let mut refusal = Refusal::new(ErrorCode::ValidationError, message, next_action);
+    let message = format!("the arguments of {} do not fit: {}", tool.name, told.join("; "));
+    let next = "correct the arguments; `example` fits";
+    let mut refusal = Refusal::new(ErrorCode::ValidationError, message, next);
     refusal.field_errors = field_errors;
     refusal.example = tool.call.clone().map(Value::Object);
     refusal
@@ -179,13 +187,13 @@ mod tests {
     fn integers_may_be_written_as_floats() {
         let list = functions().named("list").unwrap();
         for (given, read) in [(json!(7.0), json!(7)), (json!("7.0"), json!(7)), (json!(7), json!(7))] {
-            assert_eq!(check(list, json!({"limit": given})).unwrap()["limit"], read);
+            assert_eq!(check(list, Secrets::default(), json!({"limit": given})).unwrap()["limit"], read);
         }
-        let refusal = check(list, json!({"limit": 1.5})).unwrap_err();
+        let refusal = check(list, Secrets::default(), json!({"limit": 1.5})).unwrap_err();
         assert_eq!(refusal.field_errors[0].pointer, "/limit");
         assert!(refusal.example.is_some() && refusal.message.contains("integer"), "{}", refusal.message);
         let doc = functions().named("read_tool_doc").unwrap();
-        let most = check(doc, json!({"name": "x", "max_tokens": 1e300})).unwrap();
+        let most = check(doc, Secrets::default(), json!({"name": "x", "max_tokens": 1e300})).unwrap();
         assert!(most["max_tokens"].is_u64(), "{most}");
     }
 

@@ -177,7 +177,9 @@ impl Function {
     async fn answer(&self, context: &Context, arguments: Value) -> Answer {
         let checked = match (self.run, self.definition()) {
             (Handler::AsGiven(_), _) | (_, None) => Ok(arguments),
-            (_, Some(definition)) => arguments::check(definition, arguments),
+            (_, Some(definition)) => {
+                arguments::check(definition, context.edition.catalog().secrets(), arguments)
+            }
         };
         let answer = match (checked, self.run) {
             (Err(refusal), _) => Err(refusal),

@@ -31,7 +31,7 @@ pub(super) fn run(context: Context, arguments: Value) -> Later {
 async fn answer(context: Context, arguments: Value) -> Result<Answer, Refusal> {
     let (arguments, calls) = items::taken(arguments)?;
     let arguments = match Function::named("tool_batch").and_then(Function::definition) {
-        Some(definition) => check(definition, arguments)?,
+        Some(definition) => check(definition, context.edition.catalog().secrets(), arguments)?,
         None => arguments,
     };
     let asked: Arguments = read("tool_batch", arguments)?;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{Answer, Context, ErrorCode, Function, Refusal};
 use crate::config::RequireDoc;
 use crate::exec::Caller;
-use crate::state::{BadSession, Event, EventKind, Session, random_id, redacted};
+use crate::state::{BadSession, Event, EventKind, Session, random_id};
 
 /// The most ops that one event names.
 const FOUND: usize = 50;
@@ -77,7 +77,7 @@ impl Asked {
         };
         let names = if kind == EventKind::Search { Vec::new() } else { names(arguments) };
         let input = match context.caller.session {
-            Some(_) => redacted(&said(arguments), &context.edition.catalog().config.state.redact),
+            Some(_) => context.edition.catalog().secrets().noted(&Value::Null, &said(arguments)),
             None => Value::Null,
         };
         Some(Self { kind, names, input, started: Instant::now() })
@@ -100,7 +100,8 @@ impl Asked {
         let state = &context.services.state;
         let body = answer.body();
         if let Some(error) = body.get("error").filter(|_| !answer.is_ok()) {
-            let error = error.get("message").and_then(Value::as_str).map(ToString::to_string);
+            let error = error.get("message").and_then(Value::as_str);
+            let error = error.map(|error| context.edition.catalog().secrets().text(error).into_owned());
             return state.record(Event { input: self.input, error, ..event });
         }
         if self.kind == EventKind::Search {

@@ -14,8 +14,6 @@ mod patience;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod problem;
-mod redact;
-mod secret;
 pub mod sqlite;
 
 use std::fmt;
@@ -34,7 +32,6 @@ pub use open::open;
 pub use patience::Patience;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
-pub use redact::{masked, redacted};
 pub use sqlite::Sqlite;
 
 /// An answer that is waited for.
@@ -59,16 +56,25 @@ pub trait State: Send + Sync + fmt::Debug {
     fn settle<'a>(&'a self, claim: &'a Claim, outcome: Settled) -> Pending<'a, ()>;
 
     /// Puts a call in the queue of those that wait for a person; the one that waits there already, or has been decided
-    /// and not used, if it is the same caller's and the same call (`fingerprint`).
-    fn ask<'a>(&'a self, request: &'a Approval) -> Pending<'a, Approval>;
+    /// and not used, if it is the same caller's and the same call (`fingerprint`). Those of the same call that are bound
+    /// to something else are void from then on.
+    fn ask<'a>(&'a self, request: &'a Approval) -> Pending<'a, Asked>;
 
-    /// Uses an approval up, so that it serves for one run; false where it was not there to be used.
+    /// Uses an approval up, so that it serves for one run, and erases its arguments; false where it was not there to be
+    /// used.
     fn take<'a>(&'a self, id: &'a str) -> Pending<'a, bool>;
+
+    /// Undoes [`State::take`] for a call that was not sent.
+    fn give_back<'a>(&'a self, approval: &'a Approval) -> Pending<'a, ()>;
+
+    /// The random key of hashes that people see, made once and shared by all who use this state.
+    fn hash_key(&self) -> Pending<'_, String>;
 
     /// The calls that wait, or all that are still kept, oldest first.
     fn approvals(&self, waiting_only: bool) -> Pending<'_, Vec<Approval>>;
 
-    /// Says yes or no to a call that waits. None where there is no such call; else what it is now.
+    /// Says yes or no to a call that waits; a no erases its arguments. None where there is no such call; else what it is
+    /// now.
     fn decide<'a>(&'a self, id: &'a str, yes: bool, reason: Option<&'a str>)
     -> Pending<'a, Option<Approval>>;
 
@@ -112,7 +118,8 @@ pub trait State: Send + Sync + fmt::Debug {
     /// Tells the number of the last event that was written by this process.
     fn written(&self) -> watch::Receiver<i64>;
 
-    /// Forgets what is older than this, and waits until all that was recorded before is written.
+    /// Forgets what is older than this, and the arguments of approvals that have expired, and waits until all that was
+    /// recorded before is written.
     fn forget(&self, older_than: Duration) -> Pending<'_, ()>;
 
     /// Waits until all that was recorded before is written.
@@ -221,10 +228,17 @@ pub struct Approval {
     pub session: Option<String>,
     /// The op.
     pub op: String,
-    /// The arguments, for the person to see; redacted.
+    /// The arguments, for the person to see: whole, but for `null` in place of what is hidden. Erased once nobody has to
+    /// see them.
     pub arguments: Value,
-    /// A hash of op and arguments.
+    /// What is hidden of the arguments.
+    pub hidden: Vec<HiddenValue>,
+    /// A hash of op and arguments. It could tell a short secret, so that nobody is shown it.
+    #[serde(skip)]
     pub fingerprint: String,
+    /// A hash of the definition and of what runs it, as configured; empty for one that an older toolcrib has asked for.
+    #[serde(skip)]
+    pub bound: String,
     /// Since when, in milliseconds of Unix time.
     pub asked_at: i64,
     /// Until when it counts.
@@ -235,10 +249,35 @@ pub struct Approval {
     pub reason: Option<String>,
 }
 
+/// A value that an approval does not show.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HiddenValue {
+    /// JSON pointer to it.
+    pub pointer: String,
+    /// Its length in bytes; that of its JSON unless it is a text.
+    pub bytes: usize,
+    /// Its hash, by a key of this state: the same value has the same hash, and nobody without the key can try values.
+    pub hash: String,
+}
+
+/// What has become of asking for a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The approval that counts for the call.
+    pub approval: Approval,
+    /// The one that is void now, since it is bound to something else.
+    pub void: Option<String>,
+}
+
 impl ApprovalStatus {
     /// Every status.
-    pub const ALL: [ApprovalStatus; 4] =
-        [ApprovalStatus::Waiting, ApprovalStatus::Approved, ApprovalStatus::Denied, ApprovalStatus::Used];
+    pub const ALL: [ApprovalStatus; 5] = [
+        ApprovalStatus::Waiting,
+        ApprovalStatus::Approved,
+        ApprovalStatus::Denied,
+        ApprovalStatus::Used,
+        ApprovalStatus::Void,
+    ];
 
     /// As it is written.
     pub fn as_str(self) -> &'static str {
@@ -247,6 +286,7 @@ impl ApprovalStatus {
             ApprovalStatus::Approved => "approved",
             ApprovalStatus::Denied => "denied",
             ApprovalStatus::Used => "used",
+            ApprovalStatus::Void => "void",
         }
     }
 
@@ -268,6 +308,8 @@ pub enum ApprovalStatus {
     Denied,
     /// Yes, and it was run.
     Used,
+    /// The tool, or what runs it, has changed since.
+    Void,
 }
 
 /// A result that was too long to be returned whole.

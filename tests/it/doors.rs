@@ -285,6 +285,19 @@ impl Doors {
         masked_text(asking.body(arguments.to_string()).send().unwrap().text().unwrap().trim_end())
     }
 
+    /// What HTTP and each way to speak MCP answer, as it goes over the wire.
+    pub fn tell(&self, function: &'static str, arguments: &Value) -> Vec<String> {
+        let http = self.server.post(function, arguments.to_string()).text().unwrap();
+        let call = |client: &RunningService<RoleClient, ()>| {
+            let call =
+                CallToolRequestParams::new(function).with_arguments(arguments.as_object().unwrap().clone());
+            let result = self.runtime.block_on(client.call_tool(call)).unwrap();
+            serde_json::to_string(&result).unwrap()
+        };
+        let mcp = self.clients.iter().map(|(_, client)| call(client));
+        mcp.chain([http, self.in_markdown(function, arguments)]).collect()
+    }
+
     pub fn close(self) {
         for (_, client) in self.clients {
             let _ = self.runtime.block_on(client.cancel());

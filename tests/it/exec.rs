@@ -1,5 +1,6 @@
 //! Calls of tools through `tool_exec` and its like: what is run, what is refused, and what the refusals teach.
 
+mod approvals;
 mod arguments;
 mod batch;
 mod buildos;

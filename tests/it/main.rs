@@ -1,5 +1,6 @@
 //! What the product promises, tested through the library and, where the command line is concerned, the program.
 
+mod approvals;
 mod backends;
 mod calls;
 mod catalogs;
@@ -30,6 +31,7 @@ mod prompt;
 mod read_tool_doc;
 mod repair;
 mod rules;
+mod secrets;
 mod seed;
 mod semantic;
 mod serve;

@@ -19,7 +19,8 @@ use toolcrib::serve::live::Setting;
 use toolcrib::serve::{Live, Tokens, mcp};
 use toolcrib::sources::mcp::Environment;
 use toolcrib::state::{
-    Approval, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, Sqlite, State, Visit,
+    Approval, Asked, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, Sqlite, State,
+    Visit,
 };
 
 use crate::exec::once::Slow;
@@ -98,8 +99,10 @@ impl State for Breaking {
         claim(claim: &'a Claim, lease: Duration) -> Claimed;
         recall(claim: &'a Claim, lease: Duration) -> Option<Claimed>;
         settle(claim: &'a Claim, outcome: Settled) -> ();
-        ask(request: &'a Approval) -> Approval;
+        ask(request: &'a Approval) -> Asked;
         take(id: &'a str) -> bool;
+        give_back(approval: &'a Approval) -> ();
+        hash_key() -> String;
         approvals(waiting_only: bool) -> Vec<Approval>;
         decide(id: &'a str, yes: bool, reason: Option<&'a str>) -> Option<Approval>;
         give(session: &'a Session, op: &'a str, doc_version: &'a str) -> ();

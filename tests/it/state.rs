@@ -1,5 +1,6 @@
 //! What outlives a call: the same promises, kept by each database.
 
+mod approvals;
 mod contract;
 #[cfg(feature = "postgres")]
 pub mod postgres;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Fault, FaultKind, Order};
+use super::{Fault, FaultKind};
 use crate::catalog::Tool;
 use crate::config::{Config, Server};
 use crate::tool::{Backend, HttpBackend};
@@ -50,9 +50,10 @@ fn live_source<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
 /// the tool belongs to, else the only one there is.
 pub(super) fn web_server<'o>(
     backend: &'o HttpBackend,
-    order: Order<'o>,
+    tool: &'o Tool,
+    config: &'o Config,
 ) -> Result<(&'o str, &'o Server), Fault> {
-    let servers = &order.config.servers;
+    let servers = &config.servers;
     if let Some(name) = &backend.server {
         return match servers.get_key_value(name) {
             Some((name, server)) if server.url.is_some() => Ok((name, server)),
@@ -60,11 +61,11 @@ pub(super) fn web_server<'o>(
             None => Err(not_configured(name)),
         };
     }
-    let of_tool = order.tool.server.as_ref().and_then(|name| servers.get_key_value(name));
+    let of_tool = tool.server.as_ref().and_then(|name| servers.get_key_value(name));
     let mut with_url = servers.iter().filter(|(_, server)| server.url.is_some());
     let only = || with_url.next().filter(|_| with_url.next().is_none());
     let found = of_tool.filter(|(_, server)| server.url.is_some()).or_else(only);
-    let name = order.tool.server.as_deref().unwrap_or("api");
+    let name = tool.server.as_deref().unwrap_or("api");
     found.map(|(name, server)| (name.as_str(), server)).ok_or_else(|| not_configured(name))
 }
 

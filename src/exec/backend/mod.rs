@@ -20,6 +20,7 @@ use super::Caller;
 use crate::catalog::Tool;
 use crate::config::Config;
 use crate::finding::pointer_join;
+use crate::secret::Policy as Secrets;
 use crate::sources::mcp::{Environment, Missing};
 use crate::tool::Backend;
 
@@ -113,6 +114,17 @@ pub enum FaultKind {
     TimedOut,
 }
 
+impl Order<'_> {
+    fn secrets(&self) -> Secrets<'_> {
+        Secrets::new(&self.config.state.redact)
+    }
+
+    /// The arguments without secrets.
+    fn shown(&self) -> Value {
+        self.secrets().shown(self.tool.parameters.schema(), self.arguments)
+    }
+}
+
 impl Default for Backends {
     fn default() -> Self {
         Self::new(Path::new("."), Environment::default())
@@ -138,6 +150,19 @@ impl Backends {
     /// What runs a tool: what its definition says, else the live MCP server that it comes from.
     pub fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
         choice::of(tool, config)
+    }
+
+    /// What runs a tool and where, as it is configured: it differs once that has changed.
+    pub fn configured(tool: &Tool, config: &Config) -> Value {
+        let Some(backend) = Self::of(tool, config) else { return Value::Null };
+        let server = match &*backend {
+            Backend::Http(backend) => {
+                choice::web_server(backend, tool, config).ok().map(|(_, server)| server)
+            }
+            Backend::Mcp { server, .. } => choice::mcp_server(config, server),
+            _ => None,
+        };
+        json!({ "backend": *backend, "server": server })
     }
 
     /// Runs a call.
@@ -174,7 +199,7 @@ impl Backends {
         match order.backend {
             Backend::Static { .. } => Ok(json!({ "backend": "static" })),
             Backend::Builtin { function } => {
-                Ok(json!({ "backend": "builtin", "function": function, "arguments": order.arguments }))
+                Ok(json!({ "backend": "builtin", "function": function, "arguments": order.shown() }))
             }
             Backend::Http(backend) => http::preview(backend, order),
             Backend::Mcp { server, tool } => mcp::preview(server, tool, order),

@@ -270,6 +270,9 @@ impl<'a> Parser<'a> {
                 Ok(read) => (read, None),
                 Err((read, wrong)) => {
                     let given = text.unwrap_or_else(|| reading.written(&read.value));
+                    let (secrets, schema) = (self.catalog.secrets(), tool.parameters.schema());
+                    let wrong: Vec<_> =
+                        wrong.into_iter().map(|one| secrets.conceal(schema, &read.value, one)).collect();
                     let message = summary(&wrong);
                     return (Err(failed(CallErrorCode::Schema, message, wrong, given)), read.repaired);
                 }

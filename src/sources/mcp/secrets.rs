@@ -42,6 +42,22 @@ static PLACEHOLDER: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\$\{(?:caller:([A-Za-z0-9_-]+)|([A-Za-z_][A-Za-z0-9_]*))\}").ok());
 
 impl Secrets {
+    /// The texts among these values, and within them.
+    pub(crate) fn of(values: impl IntoIterator<Item = Value>) -> Self {
+        let mut texts = Vec::new();
+        let mut left: Vec<Value> = values.into_iter().collect();
+        while let Some(value) = left.pop() {
+            match value {
+                Value::String(text) => texts.push(text),
+                Value::Number(number) => texts.push(number.to_string()),
+                Value::Array(items) => left.extend(items),
+                Value::Object(fields) => left.extend(fields.into_iter().map(|(_, field)| field)),
+                _ => {}
+            }
+        }
+        Self(texts)
+    }
+
     /// Puts variables, and headers of whoever calls, in their places. What wants such a header is left out when nobody
     /// calls.
     pub(crate) fn fill(

@@ -4,32 +4,45 @@ use deadpool_postgres::Client;
 use tokio_postgres::Row;
 
 use super::{json, plain, told};
-use crate::state::{Approval, ApprovalStatus, StateError};
+use crate::state::{Approval, ApprovalStatus, Asked, StateError, random_id};
 
-const READ: &str = "SELECT id, caller, session, op, arguments, fingerprint, status, reason, \
+const READ: &str = "SELECT id, caller, session, op, arguments, fingerprint, status, reason, hidden, bound, \
                     (extract(epoch FROM asked_at) * 1000)::bigint AS asked_at, \
                     (extract(epoch FROM until) * 1000)::bigint AS until FROM tool_approvals";
 
-/// Puts a call in the queue, unless it is there.
-pub(super) async fn ask(mut client: Client, request: &Approval) -> Result<Approval, StateError> {
+/// Sets the columns of arguments that nobody has to see any more.
+const ERASED: &str = "arguments = 'null', hidden = '[]'";
+
+/// Puts a call in the queue, unless it is there. Those that are bound to something else are void.
+pub(super) async fn ask(mut client: Client, request: &Approval) -> Result<Asked, StateError> {
+    erase_expired(&client).await?;
     let (caller, op) = (&*plain(&request.caller), &*plain(&request.op));
     let session = request.session.as_deref().map(plain);
     let turn = client.transaction().await.map_err(told)?;
     // Two that ask for the same at the same moment wait for each other.
     let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))";
     turn.execute(lock, &[&caller, &request.fingerprint]).await.map_err(told)?;
-    let select = format!(
-        "{READ} WHERE caller = $1 AND fingerprint = $2 AND status <> 'used' AND until > clock_timestamp() \
-         ORDER BY tool_approvals.asked_at DESC, id LIMIT 1"
+    let change = format!(
+        "UPDATE tool_approvals SET status = 'void', {ERASED} WHERE caller = $1 AND fingerprint = $2 AND bound <> $3 \
+         AND status IN ('waiting', 'approved', 'denied') AND until > clock_timestamp() RETURNING id"
     );
-    let there = turn.query_opt(&select, &[&caller, &request.fingerprint]).await.map_err(told)?;
+    let void = turn.query(&change, &[&caller, &request.fingerprint, &request.bound]).await.map_err(told)?;
+    let void = void.last().map(|row| row.get("id"));
+    let select = format!(
+        "{READ} WHERE caller = $1 AND fingerprint = $2 AND bound = $3 \
+         AND status IN ('waiting', 'approved', 'denied') AND until > clock_timestamp() \
+         ORDER BY status = 'denied' DESC, status = 'approved' DESC, tool_approvals.asked_at DESC, id LIMIT 1"
+    );
+    let there =
+        turn.query_opt(&select, &[&caller, &request.fingerprint, &request.bound]).await.map_err(told)?;
     if let Some(there) = there {
-        return approval(&there);
+        turn.commit().await.map_err(told)?;
+        return Ok(Asked { approval: approval(&there)?, void });
     }
     let insert = "INSERT INTO tool_approvals \
-                  (id, caller, session, op, arguments, fingerprint, asked_at, until, status, reason) VALUES \
-                  ($1, $2, $3, $4, $5, $6, to_timestamp($7::bigint / 1000.0), to_timestamp($8::bigint / 1000.0), $9, $10) \
-                  ON CONFLICT DO NOTHING";
+                  (id, caller, session, op, arguments, fingerprint, asked_at, until, status, reason, hidden, bound) VALUES \
+                  ($1, $2, $3, $4, $5, $6, to_timestamp($7::bigint / 1000.0), to_timestamp($8::bigint / 1000.0), $9, $10, \
+                  $11, $12) ON CONFLICT DO NOTHING";
     turn.execute(
         insert,
         &[
@@ -43,19 +56,52 @@ pub(super) async fn ask(mut client: Client, request: &Approval) -> Result<Approv
             &request.until,
             &request.status.as_str(),
             &request.reason.as_deref().map(plain).as_deref(),
+            &written(request),
+            &request.bound,
         ],
     )
     .await
     .map_err(told)?;
     turn.commit().await.map_err(told)?;
-    Ok(request.clone())
+    Ok(Asked { approval: request.clone(), void })
+}
+
+fn written(approval: &Approval) -> String {
+    serde_json::to_string(&approval.hidden).unwrap_or_else(|_| "[]".into())
 }
 
 /// Uses an approval up.
 pub(super) async fn take(client: Client, id: &str) -> Result<bool, StateError> {
-    let update = "UPDATE tool_approvals SET status = 'used' \
-                  WHERE id = $1 AND status = 'approved' AND until > clock_timestamp()";
-    Ok(client.execute(update, &[&&*plain(id)]).await.map_err(told)? == 1)
+    erase_expired(&client).await?;
+    let update = format!(
+        "UPDATE tool_approvals SET status = 'used', {ERASED} \
+         WHERE id = $1 AND status = 'approved' AND bound <> '' AND until > clock_timestamp()"
+    );
+    Ok(client.execute(&update, &[&&*plain(id)]).await.map_err(told)? == 1)
+}
+
+/// Makes one that was used count again.
+pub(super) async fn give_back(client: Client, approval: &Approval) -> Result<(), StateError> {
+    let update = "UPDATE tool_approvals SET status = 'approved', arguments = $2, hidden = $3 \
+                  WHERE id = $1 AND status = 'used'";
+    let shown = (approval.arguments.to_string(), written(approval));
+    client.execute(update, &[&approval.id, &shown.0, &shown.1]).await.map_err(told).map(drop)
+}
+
+/// Erases the arguments of those that have expired.
+pub(super) async fn erase_expired(client: &Client) -> Result<(), StateError> {
+    let update = format!(
+        "UPDATE tool_approvals SET {ERASED} WHERE until <= clock_timestamp() AND arguments <> 'null'"
+    );
+    client.execute(&update, &[]).await.map_err(told).map(drop)
+}
+
+/// The key of hashes, made when it is first wanted.
+pub(super) async fn hash_key(client: Client) -> Result<String, StateError> {
+    let insert = "INSERT INTO tool_hash_key (one, key) VALUES (1, $1) ON CONFLICT DO NOTHING";
+    let fresh = [random_id("a"), random_id("b"), random_id("c")].concat();
+    client.execute(insert, &[&fresh]).await.map_err(told)?;
+    Ok(client.query_one("SELECT key FROM tool_hash_key", &[]).await.map_err(told)?.get(0))
 }
 
 /// Says yes or no.
@@ -66,10 +112,16 @@ pub(super) async fn decide(
     reason: Option<&str>,
 ) -> Result<Option<Approval>, StateError> {
     let (id, reason) = (&*plain(id), reason.map(plain));
-    let status = if yes { ApprovalStatus::Approved } else { ApprovalStatus::Denied };
-    let update = "UPDATE tool_approvals SET status = $2, reason = $3 \
-                  WHERE id = $1 AND status = 'waiting' AND until > clock_timestamp()";
-    client.execute(update, &[&id, &status.as_str(), &reason.as_deref()]).await.map_err(told)?;
+    erase_expired(&client).await?;
+    let (status, erased) = match yes {
+        true => (ApprovalStatus::Approved, String::new()),
+        false => (ApprovalStatus::Denied, format!(", {ERASED}")),
+    };
+    let update = format!(
+        "UPDATE tool_approvals SET status = $2, reason = $3{erased} \
+         WHERE id = $1 AND status = 'waiting' AND bound <> '' AND until > clock_timestamp()"
+    );
+    client.execute(&update, &[&id, &status.as_str(), &reason.as_deref()]).await.map_err(told)?;
     let now = client.query_opt(&format!("{READ} WHERE id = $1"), &[&id]).await.map_err(told)?;
     now.as_ref().map(approval).transpose()
 }
@@ -96,5 +148,7 @@ fn approval(row: &Row) -> Result<Approval, StateError> {
         // A word that we do not know is no yes.
         status: ApprovalStatus::parse(row.get("status")).unwrap_or(ApprovalStatus::Denied),
         reason: row.get("reason"),
+        hidden: json(row.get("hidden"))?,
+        bound: row.get("bound"),
     })
 }

@@ -22,7 +22,11 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 const CONNECTIONS: usize = 8;
 
 /// Every step of the schema, in order.
-const MIGRATIONS: [&str; 2] = [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+];
 
 /// Whoever changes the schema has this lock.
 const LOCK: i64 = 0x746f_6f6c_6372_6962;

@@ -26,8 +26,8 @@ use super::clock::millis;
 use super::failed::Failed;
 use super::patience::waited;
 use super::{
-    Approval, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, State, StateError,
-    Visit,
+    Approval, Asked, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, State,
+    StateError, Visit,
 };
 
 /// State in PostgreSQL.
@@ -111,12 +111,20 @@ impl State for Postgres {
         })
     }
 
-    fn ask<'a>(&'a self, request: &'a Approval) -> Pending<'a, Approval> {
+    fn ask<'a>(&'a self, request: &'a Approval) -> Pending<'a, Asked> {
         self.go(move |client| approvals::ask(client, request))
     }
 
     fn take<'a>(&'a self, id: &'a str) -> Pending<'a, bool> {
         self.go(move |client| approvals::take(client, id))
+    }
+
+    fn give_back<'a>(&'a self, approval: &'a Approval) -> Pending<'a, ()> {
+        self.go(move |client| approvals::give_back(client, approval))
+    }
+
+    fn hash_key(&self) -> Pending<'_, String> {
+        self.go(approvals::hash_key)
     }
 
     fn approvals(&self, waiting_only: bool) -> Pending<'_, Vec<Approval>> {
@@ -192,6 +200,7 @@ impl State for Postgres {
     fn forget(&self, older_than: Duration) -> Pending<'_, ()> {
         Box::pin(async move {
             self.flush().await?;
+            self.go(move |client| async move { approvals::erase_expired(&client).await }).await?;
             self.go(move |client| events::forget(client, millis(older_than))).await
         })
     }

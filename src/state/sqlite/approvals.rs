@@ -3,23 +3,35 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::events::json;
-use crate::state::{Approval, ApprovalStatus};
+use crate::state::{Approval, ApprovalStatus, Asked, random_id};
 
-const COLUMNS: &str = "id, caller, session, op, arguments, fingerprint, asked_at, until, status, reason";
+const COLUMNS: &str =
+    "id, caller, session, op, arguments, fingerprint, asked_at, until, status, reason, hidden, bound";
 
-/// Puts a call in the queue, unless it is there.
-pub(super) fn ask(db: &Connection, request: &Approval, now: i64) -> rusqlite::Result<Approval> {
-    let mut select = db.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM tool_approvals WHERE caller = ?1 AND fingerprint = ?2 AND status <> 'used' AND until > ?3 \
-         ORDER BY asked_at DESC, id LIMIT 1"
+/// Sets the columns of arguments that nobody has to see any more.
+const ERASED: &str = "arguments = 'null', hidden = '[]'";
+
+/// Puts a call in the queue, unless it is there. Those that are bound to something else are void.
+pub(super) fn ask(db: &Connection, request: Approval, now: i64) -> rusqlite::Result<Asked> {
+    erase_expired(db, now)?;
+    let mut change = db.prepare_cached(&format!(
+        "UPDATE tool_approvals SET status = 'void', {ERASED} WHERE caller = ?1 AND fingerprint = ?2 AND bound <> ?3 \
+         AND status IN ('waiting', 'approved', 'denied') AND until > ?4 RETURNING id"
     ))?;
-    if let Some(there) =
-        select.query_row(params![request.caller, request.fingerprint, now], approval).optional()?
-    {
-        return Ok(there);
+    let same = params![request.caller, request.fingerprint, request.bound, now];
+    let void: Vec<String> = change.query_map(same, |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let void = void.into_iter().next_back();
+    let mut select = db.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM tool_approvals WHERE caller = ?1 AND fingerprint = ?2 AND bound = ?3 \
+         AND status IN ('waiting', 'approved', 'denied') AND until > ?4 \
+         ORDER BY status = 'denied' DESC, status = 'approved' DESC, asked_at DESC, id LIMIT 1"
+    ))?;
+    if let Some(approval) = select.query_row(same, approval).optional()? {
+        return Ok(Asked { approval, void });
     }
     let mut insert = db.prepare_cached(&format!(
-        "INSERT INTO tool_approvals ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING"
+        "INSERT INTO tool_approvals ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+         ON CONFLICT DO NOTHING"
     ))?;
     insert.execute(params![
         request.id,
@@ -32,16 +44,46 @@ pub(super) fn ask(db: &Connection, request: &Approval, now: i64) -> rusqlite::Re
         request.until,
         request.status.as_str(),
         request.reason,
+        written(&request),
+        request.bound,
     ])?;
-    Ok(request.clone())
+    Ok(Asked { approval: request, void })
+}
+
+fn written(approval: &Approval) -> String {
+    serde_json::to_string(&approval.hidden).unwrap_or_else(|_| "[]".into())
 }
 
 /// Uses an approval up.
 pub(super) fn take(db: &Connection, id: &str, now: i64) -> rusqlite::Result<bool> {
-    let mut update = db.prepare_cached(
-        "UPDATE tool_approvals SET status = 'used' WHERE id = ?1 AND status = 'approved' AND until > ?2",
-    )?;
+    erase_expired(db, now)?;
+    let mut update = db.prepare_cached(&format!(
+        "UPDATE tool_approvals SET status = 'used', {ERASED} WHERE id = ?1 AND status = 'approved' AND bound <> '' \
+         AND until > ?2"
+    ))?;
     Ok(update.execute(params![id, now])? == 1)
+}
+
+/// Makes one that was used count again.
+pub(super) fn give_back(db: &Connection, approval: &Approval) -> rusqlite::Result<()> {
+    let mut update = db.prepare_cached(
+        "UPDATE tool_approvals SET status = 'approved', arguments = ?2, hidden = ?3 WHERE id = ?1 AND status = 'used'",
+    )?;
+    update.execute(params![approval.id, approval.arguments.to_string(), written(approval)]).map(drop)
+}
+
+/// Erases the arguments of those that have expired.
+pub(super) fn erase_expired(db: &Connection, now: i64) -> rusqlite::Result<()> {
+    let update = format!("UPDATE tool_approvals SET {ERASED} WHERE until <= ?1 AND arguments <> 'null'");
+    db.prepare_cached(&update)?.execute([now]).map(drop)
+}
+
+/// The key of hashes, made when it is first wanted.
+pub(super) fn hash_key(db: &Connection) -> rusqlite::Result<String> {
+    let mut insert =
+        db.prepare_cached("INSERT INTO tool_hash_key (one, key) VALUES (1, ?1) ON CONFLICT DO NOTHING")?;
+    insert.execute([[random_id("a"), random_id("b"), random_id("c")].concat()])?;
+    db.prepare_cached("SELECT key FROM tool_hash_key")?.query_row([], |row| row.get(0))
 }
 
 /// Says yes or no.
@@ -52,10 +94,15 @@ pub(super) fn decide(
     reason: Option<&str>,
     now: i64,
 ) -> rusqlite::Result<Option<Approval>> {
-    let status = if yes { ApprovalStatus::Approved } else { ApprovalStatus::Denied };
-    db.prepare_cached(
-        "UPDATE tool_approvals SET status = ?2, reason = ?3 WHERE id = ?1 AND status = 'waiting' AND until > ?4",
-    )?
+    erase_expired(db, now)?;
+    let (status, erased) = match yes {
+        true => (ApprovalStatus::Approved, String::new()),
+        false => (ApprovalStatus::Denied, format!(", {ERASED}")),
+    };
+    db.prepare_cached(&format!(
+        "UPDATE tool_approvals SET status = ?2, reason = ?3{erased} \
+         WHERE id = ?1 AND status = 'waiting' AND bound <> '' AND until > ?4"
+    ))?
     .execute(params![id, status.as_str(), reason, now])?;
     let mut select = db.prepare_cached(&format!("SELECT {COLUMNS} FROM tool_approvals WHERE id = ?1"))?;
     select.query_row([id], approval).optional()
@@ -83,5 +130,7 @@ fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
         // A word that we do not know is no yes.
         status: ApprovalStatus::parse(&status).unwrap_or(ApprovalStatus::Denied),
         reason: row.get("reason")?,
+        hidden: json(row, "hidden")?,
+        bound: row.get("bound")?,
     })
 }

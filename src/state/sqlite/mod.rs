@@ -27,8 +27,8 @@ use self::writer::{Shared, Use, Writer};
 use super::clock::{millis, now};
 use super::failed::Failed;
 use super::{
-    Approval, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, State, StateError,
-    Visit,
+    Approval, Asked, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, State,
+    StateError, Visit,
 };
 
 /// State in SQLite.
@@ -113,14 +113,23 @@ impl State for Sqlite {
         })
     }
 
-    fn ask<'a>(&'a self, request: &'a Approval) -> Pending<'a, Approval> {
+    fn ask<'a>(&'a self, request: &'a Approval) -> Pending<'a, Asked> {
         let request = request.clone();
-        self.ask(Use::Durable, move |db| approvals::ask(db, &request, now()))
+        self.ask(Use::Erasing, move |db| approvals::ask(db, request, now()))
     }
 
     fn take<'a>(&'a self, id: &'a str) -> Pending<'a, bool> {
         let id = id.to_string();
-        self.ask(Use::Durable, move |db| approvals::take(db, &id, now()))
+        self.ask(Use::Erasing, move |db| approvals::take(db, &id, now()))
+    }
+
+    fn give_back<'a>(&'a self, approval: &'a Approval) -> Pending<'a, ()> {
+        let approval = approval.clone();
+        self.ask(Use::Durable, move |db| approvals::give_back(db, &approval))
+    }
+
+    fn hash_key(&self) -> Pending<'_, String> {
+        self.ask(Use::Durable, approvals::hash_key)
     }
 
     fn approvals(&self, waiting_only: bool) -> Pending<'_, Vec<Approval>> {
@@ -134,7 +143,7 @@ impl State for Sqlite {
         reason: Option<&'a str>,
     ) -> Pending<'a, Option<Approval>> {
         let (id, reason) = (id.to_string(), reason.map(ToString::to_string));
-        self.ask(Use::Durable, move |db| approvals::decide(db, &id, yes, reason.as_deref(), now()))
+        self.ask(Use::Erasing, move |db| approvals::decide(db, &id, yes, reason.as_deref(), now()))
     }
 
     fn give<'a>(&'a self, session: &'a Session, op: &'a str, doc_version: &'a str) -> Pending<'a, ()> {
@@ -201,7 +210,11 @@ impl State for Sqlite {
     }
 
     fn forget(&self, older_than: Duration) -> Pending<'_, ()> {
-        self.ask(Use::Write, move |db| events::forget(db, millis(older_than), now()))
+        self.ask(Use::Erasing, move |db| {
+            let now = now();
+            approvals::erase_expired(db, now)?;
+            events::forget(db, millis(older_than), now)
+        })
     }
 
     fn flush(&self) -> Pending<'_, ()> {

@@ -12,7 +12,11 @@ use crate::state::StateError;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Every step of the schema, in order.
-const MIGRATIONS: [&str; 2] = [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+];
 
 /// Where a database is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +78,8 @@ fn open_file(file: &Path) -> rusqlite::Result<Connection> {
     let db = Connection::open_with_flags(file, flags | OpenFlags::SQLITE_OPEN_CREATE)?;
     db.busy_timeout(PATIENCE)?;
     db.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+    // What is erased is overwritten.
+    db.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     Ok(db)
 }
 

@@ -46,6 +46,8 @@ pub(super) enum Use {
     Write,
     /// Writes, and is answered when that is on the disk.
     Durable,
+    /// The same for what erases: the log is emptied, so that what was there before is in no file.
+    Erasing,
 }
 
 /// A piece of work that somebody waits for.
@@ -268,10 +270,14 @@ impl Desk {
 
     /// All of it, or nothing.
     fn commit(&mut self, given: &[Event], writes: &mut [(Use, Box<dyn Work>)]) -> Result<(), StateError> {
-        let wants_disk = writes.iter().any(|(how, _)| *how == Use::Durable);
+        let wants_disk = writes.iter().any(|(how, _)| matches!(how, Use::Durable | Use::Erasing));
         let is_due = wants_disk || !self.shared.problem.is_none() || self.looked.elapsed() >= LOOK;
         let looked = if is_due { self.look() } else { Ok(()) };
         let done = looked.and_then(|()| self.transact(given, writes, wants_disk));
+        if done.is_ok() && !self.is_volatile && writes.iter().any(|(how, _)| *how == Use::Erasing) {
+            // While another process reads, the log stays until the next time.
+            let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
         self.shared.problem.say(done.as_ref().err());
         if let Some(last) = *done.as_ref().unwrap_or(&None) {
             self.shared.written.send_replace(last);

@@ -182,5 +182,5 @@ fn what_has_a_large_effect_is_a_dry_run_and_a_new_project_shifts_the_context() {
         (&shown["method"], &shown["path"]),
         (&json!("POST"), &json!("/api/onto/projects/proj_atlas/reorganize"))
     );
-    assert_eq!(shown["headers"]["authorization"], "***");
+    assert_eq!(shown["headers"]["authorization"], "[redacted]");
 }

@@ -120,7 +120,7 @@ fn what_would_be_sent_is_shown_without_secrets() {
     let shown = running.preview("write", json!({ "id": "a b", "title": "T" })).unwrap();
     let expect = json!({
         "backend": "http", "server": "api", "method": "POST", "path": "/tasks/a%20b",
-        "headers": { "authorization": "***", "x-api-key": "***", "x-fixed": "chat", "content-type": "application/json" },
+        "headers": { "authorization": "[redacted]", "x-api-key": "[redacted]", "x-fixed": "[redacted]", "content-type": "application/json" },
         "body": { "title": "T" },
     });
     assert_eq!(shown, expect);

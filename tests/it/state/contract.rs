@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib::state::{
-    Approval, ApprovalStatus, Claim, Claimed, Event, EventKind, Events, Kept, Session, Settled, State, now,
-    random_id,
+    Approval, ApprovalStatus, Claim, Claimed, Event, EventKind, Events, HiddenValue, Kept, Session, Settled,
+    State, now, random_id,
 };
 use toolcrib::tool::Effect;
 
@@ -21,6 +21,8 @@ pub fn all(again: Again<'_>) {
         fifty_at_the_same_moment(again).await;
         leases_end(again).await;
         approvals_serve_once(again).await;
+        arguments_are_erased_when_nobody_has_to_see_them(again).await;
+        approvals_are_bound(again).await;
         sessions_are_their_callers_own(again).await;
         results_are_kept_for_a_while(again).await;
         events_come_back_in_order(again).await;
@@ -100,14 +102,16 @@ async fn leases_end(again: Again<'_>) {
     assert_eq!(other.claim(&second, MINUTE).await, Ok(Claimed::Answered(json!("done"))));
 }
 
-fn request(fingerprint: &str, until: i64) -> Approval {
+pub fn request(fingerprint: &str, until: i64) -> Approval {
     Approval {
         id: random_id("ap"),
         caller: "amy".into(),
         session: Some("s1".into()),
         op: "onto.task.delete".into(),
         arguments: json!({"task_id": "7", "note": "a\u{0}b"}),
+        hidden: vec![HiddenValue { pointer: "/pin".into(), bytes: 4, hash: "h".into() }],
         fingerprint: fingerprint.into(),
+        bound: "b1".into(),
         asked_at: now(),
         until,
         status: ApprovalStatus::Waiting,
@@ -119,18 +123,25 @@ async fn approvals_serve_once(again: Again<'_>) {
     let (one, other) = (again(), again());
     let fingerprint = random_id("f");
     let until = now() + 60_000;
-    let asked = one.ask(&request(&fingerprint, until)).await.unwrap();
+    let asked = one.ask(&request(&fingerprint, until)).await.unwrap().approval;
     assert_eq!(one.approvals(true).await.unwrap().iter().filter(|one| one.id == asked.id).count(), 1);
-    assert_eq!(other.ask(&request(&fingerprint, until)).await.unwrap(), asked, "it waits there already");
+    assert_eq!(
+        other.ask(&request(&fingerprint, until)).await.unwrap().approval,
+        asked,
+        "it waits there already"
+    );
     let bob = Approval { caller: "bob".into(), ..request(&fingerprint, until) };
-    assert_eq!(other.ask(&bob).await.unwrap().id, bob.id);
+    assert_eq!(other.ask(&bob).await.unwrap().approval.id, bob.id);
     assert_eq!(one.take(&asked.id).await, Ok(false), "nobody has said yes");
     assert_eq!(other.decide("nothing", true, None).await, Ok(None));
     let decided = other.decide(&asked.id, true, Some("fine")).await.unwrap().unwrap();
     assert_eq!((decided.status, decided.reason.as_deref()), (ApprovalStatus::Approved, Some("fine")));
     let late = one.decide(&asked.id, false, None).await.unwrap().unwrap();
     assert_eq!(late.status, ApprovalStatus::Approved, "decided once");
-    assert_eq!(one.ask(&request(&fingerprint, until)).await.unwrap().status, ApprovalStatus::Approved);
+    assert_eq!(
+        one.ask(&request(&fingerprint, until)).await.unwrap().approval.status,
+        ApprovalStatus::Approved
+    );
     let taking = (0..20).map(|number| {
         let (state, id) =
             (if number % 2 == 0 { Arc::clone(&one) } else { Arc::clone(&other) }, asked.id.clone());
@@ -141,16 +152,73 @@ async fn approvals_serve_once(again: Again<'_>) {
         taken += u32::from(take.await.unwrap());
     }
     assert_eq!(taken, 1);
-    let next = one.ask(&request(&fingerprint, until)).await.unwrap();
+    let next = one.ask(&request(&fingerprint, until)).await.unwrap().approval;
     assert_ne!(next.id, asked.id, "used up");
     let denied = one.decide(&next.id, false, Some("no")).await.unwrap().unwrap();
     assert_eq!(denied.status, ApprovalStatus::Denied);
-    assert_eq!(one.ask(&request(&fingerprint, until)).await.unwrap(), denied);
+    assert_eq!(one.ask(&request(&fingerprint, until)).await.unwrap().approval, denied);
     assert!(!one.approvals(true).await.unwrap().iter().any(|known| known.id == next.id));
     assert!(one.approvals(false).await.unwrap().contains(&denied));
-    let past = one.ask(&request(&random_id("f"), now() - 1)).await.unwrap();
+    let past = one.ask(&request(&random_id("f"), now() - 1)).await.unwrap().approval;
     assert_eq!(other.decide(&past.id, true, None).await.unwrap().unwrap().status, ApprovalStatus::Waiting);
     assert_eq!(other.take(&past.id).await, Ok(false));
+}
+
+/// The status, arguments and hidden values that are kept of an approval.
+async fn kept(state: &Arc<dyn State>, id: &str) -> (ApprovalStatus, Value, usize) {
+    let all = state.approvals(false).await.unwrap();
+    let found = all.into_iter().find(|approval| approval.id == id).unwrap();
+    (found.status, found.arguments, found.hidden.len())
+}
+
+async fn arguments_are_erased_when_nobody_has_to_see_them(again: Again<'_>) {
+    let (one, other) = (again(), again());
+    let until = now() + 60_000;
+    let asked = async |until| one.ask(&request(&random_id("f"), until)).await.unwrap().approval;
+    let used = asked(until).await;
+    assert_eq!(kept(&other, &used.id).await, (ApprovalStatus::Waiting, used.arguments.clone(), 1));
+    one.decide(&used.id, true, None).await.unwrap();
+    assert_eq!(kept(&other, &used.id).await.1, used.arguments);
+    assert_eq!(other.take(&used.id).await, Ok(true));
+    assert_eq!(kept(&one, &used.id).await, (ApprovalStatus::Used, Value::Null, 0));
+    // What was not sent counts again, once, and for the same call.
+    one.give_back(&used).await.unwrap();
+    assert_eq!(kept(&other, &used.id).await, (ApprovalStatus::Approved, used.arguments.clone(), 1));
+    let same = other.ask(&Approval { id: random_id("ap"), ..used.clone() }).await.unwrap();
+    assert_eq!((same.approval.id.as_str(), same.void), (used.id.as_str(), None));
+    assert_eq!((one.take(&used.id).await, other.take(&used.id).await), (Ok(true), Ok(false)));
+    let denied = asked(until).await;
+    one.decide(&denied.id, false, None).await.unwrap();
+    assert_eq!(kept(&other, &denied.id).await, (ApprovalStatus::Denied, Value::Null, 0));
+    one.give_back(&denied).await.unwrap();
+    assert_eq!(kept(&other, &denied.id).await.0, ApprovalStatus::Denied, "only what was used is given back");
+    let expired = asked(now() + 30).await;
+    tokio::time::sleep(Duration::from_millis(60)).await;
+    one.forget(Duration::from_secs(3600)).await.unwrap();
+    assert_eq!(kept(&other, &expired.id).await, (ApprovalStatus::Waiting, Value::Null, 0));
+}
+
+async fn approvals_are_bound(again: Again<'_>) {
+    let (one, other) = (again(), again());
+    let first = request(&random_id("f"), now() + 60_000);
+    one.ask(&first).await.unwrap();
+    one.decide(&first.id, true, None).await.unwrap();
+    let changed = Approval { id: random_id("ap"), bound: "b2".into(), ..first.clone() };
+    let asked = other.ask(&changed).await.unwrap();
+    assert_eq!(
+        (asked.approval.id.as_str(), asked.void.as_deref()),
+        (changed.id.as_str(), Some(first.id.as_str()))
+    );
+    assert_eq!(kept(&one, &first.id).await, (ApprovalStatus::Void, Value::Null, 0));
+    assert_eq!((one.take(&first.id).await, other.take(&changed.id).await), (Ok(false), Ok(false)));
+    assert_eq!(one.decide(&first.id, true, None).await.unwrap().unwrap().status, ApprovalStatus::Void);
+    // One of an older toolcrib is bound to nothing, and cannot be said yes to.
+    let older = Approval { bound: String::new(), ..request(&random_id("f"), now() + 60_000) };
+    one.ask(&older).await.unwrap();
+    assert_eq!(other.decide(&older.id, true, None).await.unwrap().unwrap().status, ApprovalStatus::Waiting);
+    let newer = Approval { id: random_id("ap"), bound: "b1".into(), ..older.clone() };
+    assert_eq!(other.ask(&newer).await.unwrap().void, Some(older.id));
+    assert_eq!(one.hash_key().await.unwrap(), other.hash_key().await.unwrap());
 }
 
 async fn sessions_are_their_callers_own(again: Again<'_>) {

@@ -151,6 +151,7 @@ fn postgresql_keeps_what_it_promises() {
         "SELECT count(*) FROM tool_executions WHERE at > now() - interval '1 hour' AND outcome = 'ok'";
     assert_eq!(server.sql("postgres", calls), "0", "others can ask it");
     two_begin_at_the_same_moment(&server);
+    approvals_of_an_older_schema_are_bound_to_nothing(&server);
     a_newer_schema_is_refused(&server);
     a_clock_that_jumped_forgets_no_key_and_holds_no_lease_for_long(&server);
     it_recovers_when_the_server_does(&server);
@@ -168,7 +169,22 @@ fn two_begin_at_the_same_moment(server: &Server) {
             begun.await.unwrap().unwrap();
         }
     });
-    assert_eq!(server.sql("fresh", "SELECT version FROM toolcrib_schema"), "2");
+    assert_eq!(server.sql("fresh", "SELECT version FROM toolcrib_schema"), "3");
+}
+
+fn approvals_of_an_older_schema_are_bound_to_nothing(server: &Server) {
+    server.sql("postgres", "CREATE DATABASE older");
+    server.sql("older", include_str!("../../../src/state/postgres/migrations/0001.sql"));
+    server.sql("older", "CREATE TABLE toolcrib_schema (version int NOT NULL)");
+    server.sql("older", "INSERT INTO toolcrib_schema VALUES (1)");
+    server.sql(
+        "older",
+        "INSERT INTO tool_approvals VALUES ('ap_older', 'amy', null, 'onto.task.delete', '{\"task_id\": \"7\"}', 'f', \
+         now(), now() + interval '1 hour', 'approved', null)",
+    );
+    let state: Arc<dyn State> = Arc::new(Postgres::new(&server.url("older")).unwrap());
+    runtime().block_on(super::approvals::is_void_when_older(&state));
+    assert_eq!(server.sql("older", "SELECT arguments FROM tool_approvals WHERE id = 'ap_older'"), "null");
 }
 
 fn a_newer_schema_is_refused(server: &Server) {

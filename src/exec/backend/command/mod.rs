@@ -104,9 +104,12 @@ pub(super) async fn run(
 
 /// What a call would run.
 pub(super) fn preview(backend: &CommandBackend, order: Order<'_>) -> Result<Value, Fault> {
-    let mut shown = json!({ "backend": "command", "argv": argv::filled(backend, order)? });
+    argv::filled(backend, order)?;
+    let arguments = order.shown();
+    let argv = argv::filled(backend, Order { arguments: &arguments, ..order })?;
+    let mut shown = json!({ "backend": "command", "argv": order.secrets().command_line(&argv) });
     if backend.stdin == Stdin::Json {
-        shown["stdin"] = order.arguments.clone();
+        shown["stdin"] = arguments;
     }
     Ok(shown)
 }

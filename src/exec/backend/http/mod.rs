@@ -21,8 +21,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{Fault, Order, Reply, choice};
+use crate::secret::REDACTED;
 use crate::sources::mcp::{Environment, Secrets};
-use crate::tool::HttpBackend;
+use crate::tool::{HttpBackend, Location};
 use request::Request;
 use send::Exchange;
 pub(super) use text::plain;
@@ -43,7 +44,7 @@ impl Http {
         order: Order<'_>,
         environment: &Environment,
     ) -> Result<Reply, Fault> {
-        let (name, server) = choice::web_server(backend, order)?;
+        let (name, server) = choice::web_server(backend, order.tool, order.config)?;
         let request = Request::new(backend, server, order)?;
         let mut secrets = Secrets::default();
         let (url, headers) = (request.url()?, request.headers(order, environment, &mut secrets)?);
@@ -72,10 +73,18 @@ impl Http {
     }
 }
 
-/// What a call would send.
+/// What a call would send, without secrets: what an argument is called there may say that it is one.
 pub(super) fn preview(backend: &HttpBackend, order: Order<'_>) -> Result<Value, Fault> {
-    let (name, server) = choice::web_server(backend, order)?;
-    let request = Request::new(backend, server, order)?;
-    request.url()?;
-    Ok(request.preview(name, order))
+    let (name, server) = choice::web_server(backend, order.tool, order.config)?;
+    Request::new(backend, server, order)?.url()?;
+    let mut shown = order.shown();
+    for (argument, place) in &backend.arguments {
+        let is_secret = order.secrets().is_secret(place.name.as_deref().unwrap_or(argument));
+        if let Some(value) =
+            shown.get_mut(argument).filter(|_| is_secret || place.location == Location::Cookie)
+        {
+            *value = REDACTED.into();
+        }
+    }
+    Ok(Request::new(backend, server, Order { arguments: &shown, ..order })?.preview(name, order))
 }

@@ -11,6 +11,7 @@ use super::path::Template;
 use super::text::{encode, form, pairs, simple};
 use crate::config::Server;
 use crate::exec::backend::{Fault, Order};
+use crate::secret::REDACTED;
 use crate::sources::mcp::{Environment, Secrets};
 use crate::tool::{HttpBackend, Location};
 
@@ -134,22 +135,22 @@ impl<'o> Request<'o> {
         shown.insert("backend".into(), "http".into());
         shown.insert("server".into(), server_name.into());
         shown.insert("method".into(), self.method.as_str().into());
-        shown.insert("path".into(), self.path.as_str().into());
+        shown.insert("path".into(), readable(&self.path).into());
         if !self.query.is_empty() {
-            shown.insert("query".into(), self.query.as_str().into());
+            shown.insert("query".into(), readable(&self.query).into());
         }
         let asked = self.headers.iter().map(|(name, value)| {
             (name.as_str().to_string(), json!(String::from_utf8_lossy(value.as_bytes())))
         });
         let mut headers: Map<String, Value> = asked.collect();
-        for (name, value) in &self.server.headers {
-            headers.insert(name.to_ascii_lowercase(), masked(name, value).into());
+        for name in self.server.headers.keys() {
+            headers.insert(name.to_ascii_lowercase(), REDACTED.into());
         }
         if let Some(body) = &self.body {
             headers.insert("content-type".into(), body.content_type.as_str().into());
         }
         if !self.cookies.is_empty() {
-            headers.insert("cookie".into(), "***".into());
+            headers.insert("cookie".into(), REDACTED.into());
         }
         if let (Some(header), Some(key)) = (&self.server.idempotency_header, order.idempotency_key) {
             headers.insert(header.to_ascii_lowercase(), key.into());
@@ -158,10 +159,16 @@ impl<'o> Request<'o> {
             shown.insert("headers".into(), headers.into());
         }
         if let Some(body) = &self.body {
-            shown.insert("body".into(), body.shown.clone());
+            let body = body.shown.as_str().map(readable).map_or_else(|| body.shown.clone(), Value::from);
+            shown.insert("body".into(), body);
         }
         shown.into()
     }
+}
+
+/// A part of a request in which what was left out is written plainly.
+fn readable(written: &str) -> String {
+    written.replace(&encode(REDACTED), REDACTED)
 }
 
 /// An argument as a header; one that would end its line is refused.
@@ -191,12 +198,4 @@ fn configured(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Faul
     let value = value
         .map_err(|_| Fault::unconfigured(format!("the header {name} has a value that none can have")))?;
     Ok((header, value))
-}
-
-/// A configured value as people may see it.
-fn masked(name: &str, value: &str) -> String {
-    let name = name.to_ascii_lowercase();
-    let is_secret = ["auth", "cookie", "key", "token", "secret", "password", "session"];
-    let masks = value.contains("${") || is_secret.iter().any(|word| name.contains(word));
-    if masks { "***".into() } else { value.into() }
 }

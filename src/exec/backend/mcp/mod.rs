@@ -113,7 +113,8 @@ impl Errand<'_> {
                 let message =
                     format!("the MCP server `{server}` refuses the call: {}", session.hide(&error.message));
                 let next = "correct the call as the message says, or tell the user";
-                let detail = json!({ "code": error.code.0, "data": error.data });
+                let detail =
+                    json!({ "code": error.code.0, "data": error.data.map(|data| session.hide_in(data)) });
                 Fault::new(FaultKind::Failed, message, next).detail(detail)
             }
             NoResult::Odd(what) => {
@@ -131,7 +132,5 @@ impl Errand<'_> {
 /// What a call would send.
 pub(super) fn preview(server: &str, tool: &str, order: Order<'_>) -> Result<Value, Fault> {
     choice::mcp_server(order.config, server).ok_or_else(|| choice::not_configured(server))?;
-    Ok(
-        json!({ "backend": "mcp", "server": choice::bare(server), "tool": tool, "arguments": order.arguments }),
-    )
+    Ok(json!({ "backend": "mcp", "server": choice::bare(server), "tool": tool, "arguments": order.shown() }))
 }

@@ -1,0 +1,147 @@
+//! One answer to "is this secret?". Dry runs, traces, errors, examples and approvals all ask here.
+//!
+//! 1. [`schema`] reads what a JSON Schema says: `format: password`, `writeOnly`, `x-secret`.
+//! 2. [`name`] judges names, [`shape`] finds secrets within texts.
+//! 3. [`Policy`] is all of that, with the operator's rules; [`walk`] applies it to a value.
+
+mod name;
+mod schema;
+mod shape;
+mod walk;
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use crate::finding::Violation;
+use schema::Place;
+pub use schema::declared_names;
+pub use walk::Hidden;
+use walk::{Reach, Walk};
+
+/// The text that stands in place of a secret.
+pub const REDACTED: &str = "[redacted]";
+
+/// What is secret here: what everybody calls so, and what the operator adds (`[state] redact`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Policy<'p> {
+    /// Globs of names.
+    rules: &'p [String],
+}
+
+impl<'p> Policy<'p> {
+    /// A policy with the operator's rules: globs of names.
+    pub fn new(rules: &'p [String]) -> Self {
+        Self { rules }
+    }
+
+    /// Whether a name says that its value is secret.
+    pub fn is_secret(self, name: &str) -> bool {
+        name::is_secret(name) || self.is_ruled(name)
+    }
+
+    /// A text without the secrets in it.
+    pub fn text(self, text: &str) -> Cow<'_, str> {
+        shape::masked(text)
+    }
+
+    /// A value without secrets, otherwise whole.
+    pub fn shown(self, schema: &Value, value: &Value) -> Value {
+        self.split(schema, value).0
+    }
+
+    /// A value without secrets, and those secrets.
+    pub fn split(self, schema: &Value, value: &Value) -> (Value, Vec<Hidden>) {
+        Walk::new(self, Reach::Everything).run(schema, value)
+    }
+
+    /// A value without secrets, cut where it is long: what a trace keeps.
+    pub fn noted(self, schema: &Value, value: &Value) -> Value {
+        Walk::new(self, Reach::Everything).briefly().run(schema, value).0
+    }
+
+    /// A value without what the schema or the operator declares secret, and those secrets; `null` stands in place of
+    /// each. Names and texts that a caller chose hide nothing.
+    pub fn declared(self, schema: &Value, value: &Value) -> (Value, Vec<Hidden>) {
+        Walk::new(self, Reach::Declared).run(schema, value)
+    }
+
+    /// The items of a command line without secrets: `--token=x`, and what follows `--token`.
+    pub fn command_line(self, items: &[String]) -> Vec<String> {
+        let mut is_next = false;
+        let shown = items.iter().map(|item| {
+            let hides = std::mem::take(&mut is_next) && !item.starts_with('-');
+            is_next = item.starts_with('-') && !item.contains('=') && self.is_secret(item);
+            if hides { REDACTED.into() } else { self.text(item).into_owned() }
+        });
+        shown.collect()
+    }
+
+    /// A violation whose message repeats no secret.
+    pub fn conceal(self, schema: &Value, value: &Value, mut violation: Violation) -> Violation {
+        if !violation.unknown && self.covers(schema, value, &violation.pointer) {
+            violation.message = match &violation.expected {
+                Some(expected) => format!("expected {expected}"),
+                None if value.pointer(&violation.pointer).is_some() => "this value does not fit".into(),
+                None => violation.message,
+            };
+        }
+        if let Cow::Owned(masked) = self.text(&violation.message) {
+            violation.message = masked;
+        }
+        violation
+    }
+
+    /// Whether what stands at a place is secret, or is part of something that is.
+    pub fn covers(self, schema: &Value, value: &Value, pointer: &str) -> bool {
+        let mut place = Place::root(schema);
+        let mut here = Some(value);
+        for token in pointer.split('/').skip(1) {
+            let token = token.replace("~1", "/").replace("~0", "~");
+            let fields = here.and_then(Value::as_object);
+            let (inner, _) = match here {
+                Some(Value::Array(_)) => (place.item(token.parse().unwrap_or(0)), false),
+                _ => place.property(&token),
+            };
+            here = match here {
+                Some(Value::Array(items)) => token.parse::<usize>().ok().and_then(|index| items.get(index)),
+                _ => fields.and_then(|fields| fields.get(&token)),
+            };
+            place = inner;
+            let is_named =
+                self.is_named(&token, here, fields.is_some_and(|fields| self.names_a_secret(fields)));
+            if place.is_secret() || is_named {
+                return true;
+            }
+        }
+        place.is_secret()
+    }
+
+    /// Whether a field is secret by its name, or by what the field beside it names.
+    fn is_named(self, name: &str, value: Option<&Value>, beside_a_name: bool) -> bool {
+        let can_be = value.is_none_or(|value| name::can_hold(name, value));
+        (name::is_secret(name) && can_be)
+            || self.is_ruled(name)
+            || (beside_a_name && name::is_word(name, "value"))
+    }
+
+    /// `{"name": "Authorization", "value": "..."}` is how lists of headers and variables are written.
+    fn names_a_secret(self, fields: &Map<String, Value>) -> bool {
+        let is_naming =
+            |name: &str| ["name", "key", "header"].iter().any(|naming| name::is_word(name, naming));
+        let mut named =
+            fields.iter().filter(|(name, _)| is_naming(name)).filter_map(|(_, named)| named.as_str());
+        named.any(|name| self.is_secret(name))
+    }
+
+    /// Whether the operator names it.
+    fn is_ruled(self, name: &str) -> bool {
+        !self.rules.is_empty() && {
+            let name = name.to_lowercase();
+            self.rules.iter().any(|glob| name::matches(&glob.to_lowercase(), &name))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

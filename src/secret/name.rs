@@ -1,0 +1,216 @@
+//! Names that say that their value is secret, in any case and joined in any way.
+
+use serde_json::Value;
+
+/// Words that say it wherever they stand in a name, by themselves: `compass` is none.
+const WORDS: [&str; 15] = [
+    "passcode",
+    "pwd",
+    "secret",
+    "secrets",
+    "token",
+    "tokens",
+    "jwt",
+    "bearer",
+    "authentication",
+    "cookie",
+    "cookies",
+    "otp",
+    "csrf",
+    "xsrf",
+    "cvv",
+];
+
+/// Words that say it only at the end of a name: `auth_method` and `pass_through` are none.
+const ENDS: [&str; 3] = ["pass", "pw", "auth"];
+
+/// What says it anywhere in the letters of a name, whatever stands between them.
+const JOINED: [&str; 17] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "apikey",
+    "accesskey",
+    "secretkey",
+    "privatekey",
+    "encryptionkey",
+    "signingkey",
+    "sshkey",
+    "authkey",
+    "masterkey",
+    "sharedkey",
+    "subscriptionkey",
+    "secretid",
+    "credential",
+    "authorization",
+];
+
+/// The same at the end of a name, in one or several: `tokenizer` is none.
+const LAST: [&str; 8] = ["token", "secret", "passcode", "pwd", "jwt", "bearer", "cookie", "otp"];
+
+/// The last word of names that tell of a secret without telling it: `token_count`, `password_policy`.
+const ABOUT: [&str; 45] = [
+    "budget",
+    "cost",
+    "count",
+    "counts",
+    "enabled",
+    "endpoint",
+    "expiration",
+    "expires",
+    "expiry",
+    "field",
+    "format",
+    "id",
+    "in",
+    "kind",
+    "len",
+    "length",
+    "lifetime",
+    "limit",
+    "limits",
+    "location",
+    "method",
+    "methods",
+    "mode",
+    "name",
+    "names",
+    "path",
+    "policy",
+    "price",
+    "rate",
+    "required",
+    "rule",
+    "rules",
+    "scheme",
+    "scope",
+    "scopes",
+    "size",
+    "status",
+    "strength",
+    "ttl",
+    "type",
+    "types",
+    "uri",
+    "url",
+    "usage",
+    "used",
+];
+
+/// Words beside which `tokens` are a number of them.
+const MEASURES: [&str; 14] = [
+    "cached",
+    "completion",
+    "input",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "num",
+    "output",
+    "per",
+    "prompt",
+    "reasoning",
+    "total",
+    "used",
+];
+
+/// What a token is called that says where to go on, or that a model reads.
+const PLACES: [&str; 17] = [
+    "change",
+    "continuation",
+    "continue",
+    "cursor",
+    "delta",
+    "eos",
+    "next",
+    "page",
+    "pagination",
+    "prev",
+    "previous",
+    "resume",
+    "special",
+    "start",
+    "stop",
+    "sync",
+    "watermark",
+];
+
+/// Whether a name says that its value is secret.
+pub(super) fn is_secret(name: &str) -> bool {
+    let words = words(name);
+    let last = words.last().copied().unwrap_or_default();
+    let before_last = words.len().checked_sub(2).map_or("", |index| words[index]);
+    let is_token = is_word(last, "token") || is_word(last, "tokens");
+    let is_measured = is_word(last, "tokens") && words.iter().any(|word| is_one_of(word, &MEASURES));
+    let joined = joined(name).replace("passwordless", "");
+    if (is_one_of(last, &ABOUT) && !joined.ends_with("secretid"))
+        || is_measured
+        || (is_token && is_one_of(before_last, &PLACES))
+    {
+        return false;
+    }
+    let one = joined.strip_suffix('s').unwrap_or(&joined);
+    words.iter().any(|word| is_one_of(word, &WORDS))
+        || is_one_of(last, &ENDS)
+        || JOINED.iter().any(|secret| joined.contains(secret))
+        || LAST.iter().any(|secret| one.ends_with(secret))
+}
+
+/// Whether a value can be what such a name says: yes, no and nothing tell no secret, and `tokens: 500` is a count.
+pub(super) fn can_hold(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => false,
+        Value::Number(_) => !joined(name).ends_with("tokens"),
+        _ => true,
+    }
+}
+
+/// The letters and digits of a name, in lower case.
+fn joined(name: &str) -> String {
+    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn is_one_of(word: &str, lower: &[&str]) -> bool {
+    lower.iter().any(|lower| is_word(word, lower))
+}
+
+/// Whether a word is this one, in any case.
+pub(super) fn is_word(word: &str, lower: &str) -> bool {
+    word.chars().flat_map(char::to_lowercase).eq(lower.chars())
+}
+
+/// The words of a name: `apiKey`, `API_KEY` and `x-api-key` have an `api` and a `key`, in some case.
+fn words(name: &str) -> Vec<&str> {
+    let (mut words, mut begin, mut before) = (Vec::new(), 0, None::<char>);
+    let mut letters = name.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let after = letters.peek().map(|(_, after)| *after);
+        let begins = letter.is_uppercase()
+            && (before.is_some_and(|before| before.is_lowercase() || before.is_numeric())
+                || after.is_some_and(char::is_lowercase));
+        if begins || !letter.is_alphabetic() {
+            words.push(&name[begin..at]);
+            begin = if letter.is_alphabetic() { at } else { at + letter.len_utf8() };
+        }
+        before = Some(letter);
+    }
+    words.push(&name[begin..]);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Whether a name is what a glob stands for; `*` is anything.
+pub(super) fn matches(glob: &str, name: &str) -> bool {
+    let Some((first, rest)) = glob.split_once('*') else { return glob == name };
+    let Some(mut name) = name.strip_prefix(first) else { return false };
+    let mut parts = rest.split('*').peekable();
+    while let Some(part) = parts.next() {
+        match (parts.peek(), name.find(part)) {
+            (None, _) => return name.ends_with(part),
+            (Some(_), Some(at)) => name = &name[at + part.len()..],
+            (Some(_), None) => return false,
+        }
+    }
+    name.is_empty()
+}

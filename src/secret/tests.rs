@@ -1,0 +1,222 @@
+//! What is secret, and what is not.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::name::matches;
+use super::walk::{ALL, STRING};
+use super::*;
+
+fn redacted(value: &Value, rules: &[String]) -> Value {
+    Policy::new(rules).noted(&Value::Null, value)
+}
+
+fn masked(text: &str) -> Cow<'_, str> {
+    Policy::default().text(text)
+}
+
+#[test]
+fn names_are_read_by_their_words() {
+    for secret in [
+        "password",
+        "userPassword",
+        "DB_PASSWORD",
+        "x-api-key",
+        "apiKey",
+        "APIKey",
+        "access_token",
+        "accessToken2",
+        "Authorization",
+        "client-secret",
+        "privateKeyPem",
+        "Set-Cookie",
+        "tokens",
+        "OTP",
+        "pw",
+        "db_pwd",
+        "pass",
+        "APIkey",
+        "DBpassword",
+        "PASSWORDdb",
+        "pASSWORD",
+        "Api_kEy",
+        "to\u{212a}en",
+        "accesstoken",
+        "xapikey",
+        "private_keys",
+        "JWTs",
+        "X-Jwt",
+        "x-auth",
+        "Ocp-Apim-Subscription-Key",
+        "vault_secret_id",
+        "refresh_token",
+        "proxyAuthorization",
+    ] {
+        assert_eq!(redacted(&json!({secret: "hush"}), &[])[secret], REDACTED, "{secret}");
+    }
+    for plain in [
+        "project_key",
+        "tokenizer",
+        "secretary",
+        "author",
+        "key",
+        "keyboard",
+        "compass",
+        "authority",
+        "token_count",
+        "max_tokens",
+        "maxOutputTokens",
+        "tokenType",
+        "password_policy",
+        "passwordless",
+        "page_token",
+        "nextPageToken",
+        "access_key_id",
+        "auth_method",
+        "authorization_url",
+        "pass_through",
+        "cookie_name",
+        "secret-name",
+    ] {
+        assert_eq!(redacted(&json!({plain: "said"}), &[])[plain], "said", "{plain}");
+    }
+    assert_eq!(redacted(&json!({"max_tokens": 5}), &[]), json!({"max_tokens": 5}));
+    let told = json!({"has_password": true, "token": null});
+    assert_eq!(redacted(&told, &[]), told, "yes, no and nothing are no secrets");
+}
+
+#[test]
+fn secrets_are_known_by_their_looks() {
+    for (text, kept) in [
+        ("send Bearer abc.def-123456 now", "send Bearer [redacted] now"),
+        ("postgres://amy:hush@db/x", "postgres://[redacted]@db/x"),
+        ("https://x.io/?a=1&access_token=hush&b=2", "https://x.io/?a=1&access_token=[redacted]&b=2"),
+        ("https://x.io/?key=hush#top", "https://x.io/?key=[redacted]#top"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nhush\n-----END RSA PRIVATE KEY----- after", "[redacted] after"),
+        ("-----BEGIN PRIVATE KEY-----\nhush", "[redacted]"),
+        ("use sk-abcdefghijklmnop1234", "use [redacted]"),
+        ("ghp_abcdefghijklmnopqrst1234", "[redacted]"),
+        ("https://ghp-hush@github.com/x", "https://[redacted]@github.com/x"),
+        ("curl -H 'X-Api-Key: hush' x", "curl -H 'X-Api-Key: [redacted]' x"),
+        ("Server=db;Password=hush;Port=1", "Server=db;Password=[redacted];Port=1"),
+        ("run --api-key=hush now", "run --api-key=[redacted] now"),
+        (r#"{"deep": [{"api_key": "hush"}]}"#, r#"{"deep":[{"api_key":"[redacted]"}]}"#),
+    ] {
+        assert!(text.starts_with('{') || masked(text) == kept, "{text}: {}", masked(text));
+        assert_eq!(redacted(&json!({"note": text}), &[])["note"], kept);
+    }
+    for plain in [
+        "the bearer of news",
+        "Bearer certificates expire",
+        "basic knowledge of chess",
+        "x-axis: left to right",
+        "sort key=name",
+        "max_tokens=5",
+        "https://x.io/a:b?c=d",
+        "a token of thanks",
+        "risk-averse",
+        "key = 5",
+        "time 12:30 @noon",
+    ] {
+        assert_eq!(masked(plain), plain);
+    }
+}
+
+#[test]
+fn headers_and_own_names_are_covered() {
+    let headers =
+        json!({"headers": [{"name": "Cookie", "value": "hush"}, {"name": "Accept", "value": "*/*"}]});
+    let kept = redacted(&headers, &[]);
+    assert_eq!(kept["headers"][0]["value"], REDACTED);
+    assert_eq!(kept["headers"][1]["value"], "*/*");
+    let headers = json!({"Name": "Cookie", "Value": "hush", "my_tokens": 77});
+    let kept = redacted(&headers, &["*tokens".into()]);
+    assert_eq!((&kept["Value"], &kept["my_tokens"]), (&json!(REDACTED), &json!(REDACTED)));
+    let also = ["iban*".to_string(), "*_ssn".into(), "a*b*c".into()];
+    let kept = redacted(&json!({"IBAN_number": 1, "my_SSN": "2", "axbxc": 3, "ssn_x": 4, "axcxb": 5}), &also);
+    assert_eq!(
+        kept,
+        json!({"IBAN_number": REDACTED, "my_SSN": REDACTED, "axbxc": REDACTED, "ssn_x": 4, "axcxb": 5})
+    );
+}
+
+#[test]
+fn what_is_long_is_cut() {
+    let long = json!({"text": "ä".repeat(5000), "after": 1});
+    let kept = redacted(&long, &[]);
+    let text = kept["text"].as_str().unwrap();
+    assert!(text.len() < STRING + 40 && text.ends_with(" bytes more]"), "{}", text.len());
+    assert_eq!(kept["after"], 1);
+    let many: Vec<String> = (0..10_000).map(|number| format!("\u{1}{number}")).collect();
+    assert!(redacted(&json!({"a": many, "b": "x".repeat(10_000)}), &[]).to_string().len() < ALL + 4096);
+}
+
+/// Anything, with a secret somewhere in it below a name that says so.
+fn hiding() -> impl Strategy<Value = Value> {
+    let names = proptest::sample::select(vec!["password", "apiKey", "x-token", "SECRET", "Cookie"]);
+    let secret = prop_oneof![
+        Just(json!("hush-hush")),
+        Just(json!({"deep": ["hush-hush"]})),
+        Just(json!(["x", {"value": "hush-hush"}])),
+    ];
+    let hidden = (names, secret).prop_map(|(name, secret)| json!({name: secret}));
+    hidden.prop_recursive(6, 40, 5, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 1..5).prop_map(Value::from),
+            proptest::collection::hash_map("[a-zA-Z_]{1,9}", inner, 1..5)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_below_such_a_name_never_appears(value in hiding()) {
+        prop_assert!(!redacted(&value, &[]).to_string().contains("hush-hush"));
+    }
+
+    #[test]
+    fn nothing_is_too_much(text in ".{0,300}", glob in "[a*]{0,6}", name in "[a-b*]{0,6}") {
+        matches(&glob, &name);
+        redacted(&json!({text.clone(): text}), &[glob]);
+    }
+}
+
+#[test]
+fn the_schema_says_what_is_secret() {
+    let schema = json!({
+        "properties": {
+            "pin": {"type": "string", "format": "password"},
+            "note": {"$ref": "#/$defs/hidden"},
+            "rows": {"items": {"anyOf": [{"type": "null"}, {"properties": {"iban": {"x-secret": true}}}]}},
+            "free": {"type": "object"},
+            "password": {"type": "string"},
+        },
+        "patternProperties": {"^x_": {"writeOnly": true}},
+        "$defs": {"hidden": {"allOf": [{"writeOnly": true}, {"$ref": "#/$defs/hidden"}]}},
+    });
+    let given = json!({"pin": 1234, "note": {"a": 1}, "rows": [{"iban": "DE1"}], "x_a": true, "title": "t",
+        "password": "hush", "free": {"api_key": "said", "name": "api-key", "value": "said"}});
+    let (shown, hidden) = Policy::default().split(&schema, &given);
+    let pointers: Vec<&str> = hidden.iter().map(|hidden| hidden.pointer.as_str()).collect();
+    let declared = ["/pin", "/note", "/rows/0/iban", "/x_a", "/password"];
+    assert_eq!(pointers, [&declared[..], &["/free/api_key", "/free/value"]].concat());
+    assert_eq!((&shown["pin"], &shown["title"]), (&json!(REDACTED), &json!("t")));
+    for pointer in pointers {
+        assert!(Policy::default().covers(&schema, &given, pointer), "{pointer}");
+    }
+    assert!(!Policy::default().covers(&schema, &given, "/title"));
+    // What a person decides about is hidden by the schema and the operator alone.
+    let (shown, hidden) = Policy::default().declared(&schema, &given);
+    let pointers: Vec<&str> = hidden.iter().map(|hidden| hidden.pointer.as_str()).collect();
+    assert_eq!((pointers, &shown["free"], &shown["pin"]), (declared.to_vec(), &given["free"], &Value::Null));
+    let rules = ["api*".to_string()];
+    assert_eq!(Policy::new(&rules).declared(&schema, &given).0["free"]["api_key"], Value::Null);
+}
+
+#[test]
+fn command_lines_are_shown_without_secrets() {
+    let items = ["run", "--token", "hush", "--api-key=hush", "--max-tokens", "5"].map(String::from);
+    let shown = Policy::default().command_line(&items);
+    assert_eq!(shown, ["run", "--token", REDACTED, "--api-key=[redacted]", "--max-tokens", "5"]);
+}

@@ -1,0 +1,218 @@
+//! A value without the secrets in it, whole or as briefly as a trace has it.
+
+use serde_json::{Map, Value};
+
+use super::name;
+use super::schema::Place;
+use super::{Policy, REDACTED};
+use crate::finding::pointer_join;
+
+/// The longest string of a trace, in bytes.
+pub(super) const STRING: usize = 2 << 10;
+
+/// The most that a trace has of one call, in bytes.
+pub(super) const ALL: usize = 16 << 10;
+
+/// The longest name of a trace, in bytes.
+const NAME: usize = 256;
+
+/// How deep texts within texts are read as JSON.
+const NESTED: u8 = 3;
+
+/// The longest text that is read as JSON, in bytes.
+const READ: usize = 1 << 20;
+
+/// Which secrets are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// All of them.
+    Everything,
+    /// Those that the schema or the operator declares.
+    Declared,
+}
+
+/// A value that was left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hidden {
+    /// JSON pointer to it.
+    pub pointer: String,
+    /// The value.
+    pub value: Value,
+}
+
+/// One way through a value.
+pub(super) struct Walk<'p> {
+    policy: Policy<'p>,
+    reach: Reach,
+    is_brief: bool,
+    /// How much a brief value may still grow, in bytes.
+    room: usize,
+    path: String,
+    nested: u8,
+    found: Vec<Hidden>,
+}
+
+impl<'p> Walk<'p> {
+    pub(super) fn new(policy: Policy<'p>, reach: Reach) -> Self {
+        Self {
+            policy,
+            reach,
+            is_brief: false,
+            room: usize::MAX,
+            path: String::new(),
+            nested: 0,
+            found: Vec::new(),
+        }
+    }
+
+    /// Cuts what is long.
+    pub(super) fn briefly(mut self) -> Self {
+        (self.is_brief, self.room) = (true, ALL);
+        self
+    }
+
+    pub(super) fn run(mut self, schema: &Value, value: &Value) -> (Value, Vec<Hidden>) {
+        let place = Place::root(schema);
+        let kept = if place.is_secret() { self.hide(value) } else { self.of(value, &place) };
+        (kept, self.found)
+    }
+
+    fn of(&mut self, value: &Value, place: &Place<'_>) -> Value {
+        match value {
+            Value::String(text) => self.text(text),
+            Value::Array(items) => self.items(items, place),
+            Value::Object(fields) => self.fields(fields, place),
+            plain => {
+                self.spend(8);
+                plain.clone()
+            }
+        }
+    }
+
+    fn hide(&mut self, value: &Value) -> Value {
+        self.found.push(Hidden { pointer: self.path.clone(), value: value.clone() });
+        if self.reach == Reach::Declared { Value::Null } else { REDACTED.into() }
+    }
+
+    fn text(&mut self, text: &str) -> Value {
+        if self.reach == Reach::Declared {
+            return text.into();
+        }
+        let nested = self.within(text);
+        let text = nested.as_deref().unwrap_or(text);
+        let masked = self.policy.text(text);
+        if masked != text && nested.is_none() {
+            self.found.push(Hidden { pointer: self.path.clone(), value: text.into() });
+        }
+        if !self.is_brief {
+            return masked.into_owned().into();
+        }
+        let kept = cut(&masked, STRING.min(self.room));
+        self.spend(written(kept));
+        match masked.len() - kept.len() {
+            0 => kept.into(),
+            more => format!("{kept}… [{more} bytes more]").into(),
+        }
+    }
+
+    /// The text of a JSON text without its secrets, if it has any.
+    fn within(&mut self, text: &str) -> Option<String> {
+        let begins = text.trim_start().starts_with(['{', '[']);
+        if !begins || text.len() > READ || self.nested == NESTED {
+            return None;
+        }
+        let inner: Value = serde_json::from_str(text).ok()?;
+        let mut walk = Walk::new(self.policy, self.reach);
+        walk.nested = self.nested + 1;
+        let (kept, found) = walk.run(&Value::Null, &inner);
+        if found.is_empty() {
+            return None;
+        }
+        self.found.push(Hidden { pointer: self.path.clone(), value: text.into() });
+        Some(kept.to_string())
+    }
+
+    fn items(&mut self, items: &[Value], place: &Place<'_>) -> Value {
+        let mut kept = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            if self.room == 0 {
+                kept.push(format!("… [{} more]", items.len() - index).into());
+                break;
+            }
+            let inner = place.item(index);
+            kept.push(self.at(&index.to_string(), |walk| match inner.is_secret() {
+                true => walk.hide(item),
+                false => walk.of(item, &inner),
+            }));
+            self.spend(1);
+        }
+        kept.into()
+    }
+
+    fn fields(&mut self, fields: &Map<String, Value>, place: &Place<'_>) -> Value {
+        let mut kept = Map::new();
+        let beside_a_name = self.reach == Reach::Everything && self.policy.names_a_secret(fields);
+        for (index, (name, value)) in fields.iter().enumerate() {
+            if self.room == 0 {
+                kept.insert("…".into(), format!("{} more", fields.len() - index).into());
+                break;
+            }
+            let (inner, is_declared) = place.property(name);
+            let is_named = match self.reach {
+                Reach::Everything => self.policy.is_named(name, Some(value), beside_a_name),
+                Reach::Declared => {
+                    let is_secret = is_declared && name::is_secret(name) && name::can_hold(name, value);
+                    is_secret || self.policy.is_ruled(name)
+                }
+            };
+            let short = if self.is_brief { cut(name, NAME) } else { name };
+            self.spend(written(short) + 4);
+            let value = self.at(name, |walk| match is_named || inner.is_secret() {
+                true => walk.hide(value),
+                false => walk.of(value, &inner),
+            });
+            let short = if self.reach == Reach::Declared { short.into() } else { self.policy.text(short) };
+            kept.insert(short.into_owned(), value);
+        }
+        kept.into()
+    }
+
+    /// Goes on below a name.
+    fn at<T>(&mut self, name: &str, below: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
+        self.path.push_str(&pointer_join("", name));
+        let done = below(self);
+        self.path.truncate(length);
+        done
+    }
+
+    fn spend(&mut self, bytes: usize) {
+        if self.is_brief {
+            self.room = self.room.saturating_sub(bytes);
+        }
+    }
+}
+
+/// How long it is as JSON.
+fn written(text: &str) -> usize {
+    let mut length = Length(0);
+    serde_json::to_writer(&mut length, text).map_or(text.len(), |()| length.0)
+}
+
+/// Counts what is written to it.
+struct Length(usize);
+
+impl std::io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn cut(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
