@@ -33,11 +33,9 @@ pub(super) fn encode_reserved(text: &str) -> String {
 
 /// Percent-encodes all but letters, digits and these. Triplets stay as they are (RFC 6570, section 3.2.1).
 fn encode_but(others: &[u8], text: &str) -> String {
-    let plainly =
-        |piece: &str| escaped(piece, |byte| byte.is_ascii_alphanumeric() || others.contains(&byte));
-    let is_triplet = |rest: &str| {
-        rest.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    };
+    let plainly = |piece: &str| escaped(piece, |byte| byte.is_ascii_alphanumeric() || others.contains(&byte));
+    let is_triplet =
+        |rest: &str| rest.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
     let mut pieces = text.split('%');
     let mut encoded = plainly(pieces.next().unwrap_or_default());
     for piece in pieces {
