@@ -161,3 +161,32 @@ fn the_readme_begins_with_the_two_commands() {
     let second = readme.find("\ncargo test\n");
     assert!(matches!((first, second), (Some(first), Some(second)) if first < second));
 }
+
+#[test]
+fn tests_read_the_checkout_alone_and_hide_nothing_that_they_skip() {
+    for folder in ["src", "tests"] {
+        for entry in WalkDir::new(root().join(folder)).into_iter().map(Result::unwrap) {
+            let is_rust = entry.path().extension().is_some_and(|extension| extension == "rs");
+            if !is_rust || entry.file_name() == "tidy.rs" {
+                continue;
+            }
+            let (name, text) = (relative(entry.path()), fs::read_to_string(entry.path()).unwrap());
+            assert!(!text.contains("../shared"), "{name} reads what is not in the checkout");
+            let is_silent = text.contains("println!(\"skipped") || text.contains("#[ignore]");
+            assert!(
+                !is_silent,
+                "{name} skips; call skipped() of tests/it/skipped.rs, which is told at the end"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_list_of_what_was_skipped_comes_last() {
+    let programs = fs::read_dir(root().join("tests")).unwrap().map(|entry| entry.unwrap().path());
+    let is_program = |path: &PathBuf| {
+        path.extension().is_some_and(|extension| extension == "rs") || path.join("main.rs").exists()
+    };
+    let last = programs.filter(is_program).max_by_key(|path| path.file_stem().unwrap().to_owned()).unwrap();
+    assert_eq!(relative(&last), "tests/zz_skipped.rs");
+}

@@ -16,6 +16,7 @@ use super::code;
 use super::once::Slow;
 use crate::fixture;
 use crate::serve::{Server, client};
+use crate::skipped::skipped;
 
 const TOOLS: &str = r#"[{"name": "create_task", "effect": "write", "description": "Create a task.",
   "parameters": {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]},
@@ -233,7 +234,7 @@ impl Disk {
         if mount.is_ok_and(|mount| mount.success()) {
             return Some(Self(folder));
         }
-        eprintln!("skipped: no file system can be mounted here");
+        skipped("a full disk", "no file system can be mounted here, which takes root");
         None
     }
 
