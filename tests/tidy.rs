@@ -190,3 +190,27 @@ fn the_list_of_what_was_skipped_comes_last() {
     let last = programs.filter(is_program).max_by_key(|path| path.file_stem().unwrap().to_owned()).unwrap();
     assert_eq!(relative(&last), "tests/zz_skipped.rs");
 }
+
+#[test]
+fn the_tests_that_the_threat_model_names_exist() {
+    let text = fs::read_to_string(root().join("SECURITY.md")).unwrap();
+    let table = text.split("## Threat model").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+    let tests = root().join("tests/it");
+    let names: Vec<&str> = table
+        .lines()
+        .filter(|line| line.starts_with("| ") && line.contains('`'))
+        .filter_map(|line| line.trim_end_matches('|').rsplit('|').next())
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        let path = name.replace("::", "/");
+        let is_module = || tests.join(&path).with_extension("rs").is_file();
+        let is_test = || {
+            let (module, test) = path.rsplit_once('/')?;
+            let text = fs::read_to_string(tests.join(module).with_extension("rs")).ok()?;
+            text.contains(&format!("fn {test}(")).then_some(())
+        };
+        assert!(is_module() || is_test().is_some(), "SECURITY.md names a test that is not there: {name}");
+    }
+}
