@@ -9,6 +9,7 @@ use super::{Failure, Outcome, note};
 use crate::catalog::{self, Catalog};
 use crate::config::{Config, Source, Workspace};
 use crate::render::folder::write_whole;
+use crate::tool::Effect;
 
 /// Turn definitions of any known format into native ones, one file a tool, to edit by hand from then on.
 ///
@@ -82,7 +83,10 @@ fn definition(catalog: &Catalog, index: usize) -> String {
     definition.name.clone_from(&tool.name);
     // What was derived from the server, the order or the file is written down, since those are gone from now on.
     definition.op = Some(tool.op.clone());
-    definition.effect = Some(tool.effect);
+    // A file that states an effect makes a claim; one is needed only where the name alone would be read otherwise.
+    if definition.effect.is_none() && Effect::of_name(&tool.name) != tool.effect {
+        definition.effect = Some(tool.effect);
+    }
     definition.short_description = Some(tool.short.clone());
     let mut text = serde_json::to_string_pretty(&definition).unwrap_or_default();
     text.push('\n');

@@ -23,12 +23,12 @@ pub const ADMIN: &str = "admin-token-0123456789";
 /// Tools that everybody sees.
 const VISIBLE: &str = r#"[
   {"name": "get_user", "category": "People", "description": "Read the profile of a person: name, team and mail address.", "effect": "read",
-   "aliases": ["whois"], "backend": {"type": "static", "value": {"name": "Ada"}},
+   "aliases": ["whois"], "backend": {"type": "static", "content": {"name": "Ada"}},
    "parameters": {"type": "object", "properties": {"id": {"type": "string", "description": "Who."}}, "required": ["id"]}},
   {"name": "list_users", "category": "People", "description": "List all people of a team, sorted by name.", "effect": "read",
-   "backend": {"type": "static", "value": [1, 2, 3]}, "parameters": {"type": "object", "properties": {"team": {"type": "string"}}}},
+   "backend": {"type": "static", "content": [1, 2, 3]}, "parameters": {"type": "object", "properties": {"team": {"type": "string"}}}},
   {"name": "rename_user", "category": "People", "description": "Change the name of a person everywhere.", "effect": "write",
-   "backend": {"type": "static", "value": "ok"}, "parameters": {"type": "object", "properties": {"id": {"type": "string"}, "name": {"type": "string"}}, "required": ["id"]}},
+   "backend": {"type": "static", "content": "ok"}, "parameters": {"type": "object", "properties": {"id": {"type": "string"}, "name": {"type": "string"}}, "required": ["id"]}},
   {"name": "refund", "op": "billing.refund", "category": "Billing", "description": "Pay money back to a customer.", "allowed_roles": ["admin"], "when_forbidden": "visible",
    "parameters": {"type": "object", "properties": {"amount": {"type": "integer", "description": "Zanzibar."}}}}
 ]"#;
@@ -40,7 +40,7 @@ const HIDDEN: &str = r#"[
   {"name": "get-user", "category": "Vault/Secrets", "allowed_roles": ["admin"], "description": "Unseal a person.", "parameters": {"type": "object"}},
   {"name": "whois", "category": "Vault", "allowed_roles": ["admin"], "description": "Whose key this is.", "parameters": {"type": "object"}},
   {"name": "read_vault", "category": ["Vault/Secrets", "People"], "tags": ["vault"], "allowed_roles": ["admin"], "effect": "read",
-   "description": "Read the profile of a person from the vault: name, team and mail address.", "backend": {"type": "static", "value": 1},
+   "description": "Read the profile of a person from the vault: name, team and mail address.", "backend": {"type": "static", "content": 1},
    "parameters": {"type": "object", "properties": {"id": {"type": "string"}}}},
   {"name": "list_secrets", "category": "People", "allowed_roles": ["admin", "ops"], "description": "List all secrets of a team.", "parameters": {"type": "object"}}
 ]"#;
@@ -107,8 +107,9 @@ fn written(response: Response, address: &str) -> String {
 fn masked(body: &str) -> (String, bool) {
     static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
         let ids = "(?:tr|s)_[0-9a-z]{12}";
-        let times = r#"(\\?"(?:latency_ms|at)\\?": ?)[0-9.]+"#;
-        let metrics = r"(_duration_seconds|_body_bytes_total)\S* [0-9.e-]+";
+        let times = r#"(\\?"(?:latency_ms|latency_us|at)\\?": ?)[0-9.]+"#;
+        // How often the test asked whether the server is ready counts as well.
+        let metrics = r#"(_duration_seconds|_body_bytes_total|route="health")\S* [0-9.e-]+"#;
         Regex::new(&format!("{ids}|{times}|{metrics}")).unwrap()
     });
     let masked = PATTERN.replace_all(body, "$1$2").into_owned();
