@@ -10,6 +10,8 @@ mod event;
 mod failed;
 mod key;
 mod open;
+// SQLite does not hang: without PostgreSQL nothing counts how long it is waited for.
+#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only PostgreSQL is waited for"))]
 mod patience;
 #[cfg(feature = "postgres")]
 pub mod postgres;

@@ -159,7 +159,7 @@ fn hidden_tools_leave_no_trace_in_any_answer() {
         let mut asked = about(&["get_user", "billing.refund"], &hidden());
         // What is called by name, and what MCP lists, is what a surface decides.
         asked.retain(|asked| surface == "gateway" || asked.depends_on_surface());
-        assert!(asked.len() > 60, "{}", asked.len());
+        assert!(asked.len() > if surface == "gateway" { 60 } else { 40 }, "{}", asked.len());
         assert_same(&asked, without, &all);
         // The session in which all of that happened, and what was counted.
         assert_same(&requests::afterwards(), without, &all);
@@ -183,7 +183,10 @@ fn a_reload_of_hidden_tools_alone_changes_no_answer() {
     let server = serve(&folder, &[]);
     // Calls go into a session, and the second one of a kind is answered in short: ask each but once in each round.
     let asked = || about(&["get_user", "billing.refund"], &hidden()).into_iter();
-    let asked: Vec<Asked> = asked().filter(|asked| !asked.is_of_session()).collect();
+    // A call with a key is run in the first round, and repeated from then on.
+    let has_key =
+        |asked: &Asked| asked.body.as_ref().is_some_and(|body| body.to_string().contains("idempotency_key"));
+    let asked: Vec<Asked> = asked().filter(|asked| !asked.is_of_session() && !has_key(asked)).collect();
     let guest = || asked.iter().map(|asked| answered(&server, asked, GUEST)).collect::<Vec<_>>();
     let before = guest();
     for (round, tools) in [EDITED, "[]", HIDDEN].into_iter().enumerate() {
