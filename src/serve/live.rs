@@ -1,6 +1,6 @@
 //! The running catalog. A new one is built beside it and swapped in; a request sees one or the other, never a mixture.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -74,7 +74,7 @@ struct Reloads {
 }
 
 impl Generation {
-    /// An edition that is as it was in the generation `before` stays: nothing has to be made anew for its callers.
+    /// What a caller saw in the generation `before`, and sees now, stays as it is: nothing is made anew for them.
     fn new(
         checked: Checked,
         setting: &Setting,
@@ -87,19 +87,27 @@ impl Generation {
         let before = before.filter(|before| {
             configured(&before.everything().catalog().config) == configured(&catalog.config)
         });
-        let edition = |roles: Option<&[String]>| {
+        // Who sees the same shares what is made of it; but only who is to see everything is told what was found.
+        let mut editions: Vec<_> = before.into_iter().flat_map(Self::editions).map(Arc::clone).collect();
+        let mut edition = |roles: Option<&[String]>| {
             let profile = setting.profile.as_deref();
-            let edition = Edition::new(&catalog, profile, roles, Arc::clone(templates))?;
-            let same = before.and_then(|before| before.editions().find(|known| known.is_like(&edition)));
-            Ok::<_, String>(same.map_or_else(|| Arc::new(edition), Arc::clone))
+            let made = Edition::new(&catalog, profile, roles, Arc::clone(templates))?;
+            if let Some(known) = editions.iter().find(|known| known.is_like(&made)) {
+                return Ok::<_, String>(Arc::clone(known));
+            }
+            editions.push(Arc::new(made));
+            Ok(Arc::clone(&editions[editions.len() - 1]))
         };
         let whole = Arc::new(Shelf::new(edition(None)?, Arc::clone(&findings), setting.shown));
-        // Who sees the same shares what is made of it; but only who is to see everything is told what was found.
-        let mut same = HashMap::from([(whole.edition().version().to_string(), Arc::clone(whole.edition()))]);
+        let mut shelves: Vec<_> =
+            before.into_iter().flat_map(Self::without_findings).map(Arc::clone).collect();
         let mut shelf = |roles: &[String]| {
             let seen = edition(Some(roles))?;
-            let seen = Arc::clone(same.entry(seen.version().to_string()).or_insert(seen));
-            Ok::<_, String>(Arc::new(Shelf::new(seen, Arc::from([]), setting.shown)))
+            if let Some(known) = shelves.iter().find(|known| Arc::ptr_eq(known.edition(), &seen)) {
+                return Ok::<_, String>(Arc::clone(known));
+            }
+            shelves.push(Arc::new(Shelf::new(seen, Arc::from([]), setting.shown)));
+            Ok(Arc::clone(&shelves[shelves.len() - 1]))
         };
         let open = shelf(&[])?;
         let mut by_roles = BTreeMap::new();
@@ -123,7 +131,12 @@ impl Generation {
 
     /// What there is for any caller.
     fn editions(&self) -> impl Iterator<Item = &Arc<Edition>> {
-        [&self.whole, &self.open].into_iter().chain(self.by_roles.values()).map(|shelf| shelf.edition())
+        std::iter::once(&self.whole).chain(self.without_findings()).map(|shelf| shelf.edition())
+    }
+
+    /// What is kept for callers who are not told what was found.
+    fn without_findings(&self) -> impl Iterator<Item = &Arc<Shelf>> {
+        std::iter::once(&self.open).chain(self.by_roles.values())
     }
 
     /// What the HTTP door keeps for this caller.
