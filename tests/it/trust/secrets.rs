@@ -51,9 +51,7 @@ fn compiled_forms_carry_no_value_of_the_environment() {
         "mcp",
         "langchain",
     ] {
-        for surface in ["full", "hybrid", "gateway"] {
-            run(&["payload", "--provider", provider, "--surface", surface]);
-        }
+        run(&["payload", "--provider", provider, "--surface", "full"]);
     }
     run(&["call", "tool_help", r#"{"path": "weather", "format": "full", "include_schemas": true}"#]);
     let dry = r#"{"op": "weather", "args": {}, "dry_run": true}"#;
