@@ -100,15 +100,17 @@ const NOUNS: &[&str] = &[
     "share", "start", "stop", "sync", "tag", "trigger", "upload",
 ];
 /// Verbs that fit a read as well as a change: `open_file` reads, `open_issue` does not. They contradict no claim.
-const EITHER: &[&str] = &["open"];
+const EITHER: &[&str] = &["connect", "open"];
 /// What is asked of a thing: `commit_history` commits nothing.
 const ASKED: &[&str] =
     &["details", "history", "logs", "metadata", "results", "statistics", "stats", "summary"];
 
 impl Effect {
-    /// The effect that a name suggests: by its first word, else by the first verb in it; `Write` when no verb is known.
+    /// The effect that a name suggests: of its first verb and of the one by which it says that something is changed, the
+    /// stricter; `Write` when no verb is known.
     pub fn of_name(name: &str) -> Effect {
-        words(name).iter().find_map(|word| Effect::of_word(word)).unwrap_or(Effect::Write)
+        let first = words(name).iter().find_map(|word| Effect::of_word(word)).unwrap_or(Effect::Write);
+        Effect::changing_verb(name).map_or(first, |(effect, _)| effect.max(first))
     }
 
     /// The verb by which a name says that something is changed, with its effect. The leading verb decides, and one after
@@ -227,6 +229,9 @@ mod tests {
         check("move_document_in_tree", Effect::Write);
         check("issue_write", Effect::Write);
         check("frobnicate", Effect::Write);
+        check("search_and_replace", Effect::Write);
+        check("query_cache.putAsync", Effect::Write);
+        check("TruncateLog.execute", Effect::Destructive);
     }
 
     #[test]
