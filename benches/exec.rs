@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use toolcrib::catalog::Tool;
-use toolcrib::functions::{Context, Edition, Function, Services};
+use toolcrib::functions::{CatalogView, Function, FunctionContext, Services};
 use toolcrib::render::Templates;
 use toolcrib::state::Sqlite;
 use toolcrib::{catalog, config};
@@ -50,18 +50,11 @@ fn main() {
 fn measure(runtime: &Runtime, at: &Path, what: &str, state: Sqlite) {
     let checked = catalog::open(config::read(at));
     let templates = Arc::new(Templates::load(None).expect("templates"));
-    let edition = Edition::new(&checked.catalog, None, None, templates).expect("an edition");
+    let view = CatalogView::new(&checked.catalog, None, None, templates).expect("a catalog view");
     let services = Services { state: Arc::new(state), ..Services::default() };
-    let context = Context { services: Arc::new(services), ..Context::of(Arc::new(edition)) };
-    let tools: Vec<Arc<Tool>> = context
-        .edition
-        .catalog()
-        .tools
-        .iter()
-        .filter(|tool| tool.call.is_some())
-        .take(100)
-        .cloned()
-        .collect();
+    let context = FunctionContext { services: Arc::new(services), ..FunctionContext::of(Arc::new(view)) };
+    let tools: Vec<Arc<Tool>> =
+        context.view.catalog().tools.iter().filter(|tool| tool.call.is_some()).take(100).cloned().collect();
     let inputs: Vec<Value> = tools.iter().map(|tool| json!({"op": tool.op, "args": tool.call})).collect();
     let arguments: Vec<Value> = tools.iter().map(|tool| json!(tool.call)).collect();
     let content = json!({"id": "task_1"});

@@ -95,7 +95,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         config = pathlib.Path(folder) / "toolcrib.toml"
         config.write_text(
-            f"[state]\nat = {json.dumps(folder + '/state.db')}\n"
+            f"[state]\nurl = {json.dumps(folder + '/state.db')}\n"
             f"[[source]]\nmcp = {{ command = [{json.dumps(echo)}] }}\n"
             '[[overlay]]\nmatch = "get_echo"\nop = "echo.get"\n'
         )

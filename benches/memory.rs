@@ -33,22 +33,22 @@ fn main() {
     rss("without findings");
     let templates = Arc::new(toolcrib::render::Templates::load(None).unwrap());
     let t = std::time::Instant::now();
-    let edition = toolcrib::functions::Edition::new(&catalog, None, None, templates).unwrap();
-    eprintln!("edition {:?}", t.elapsed());
+    let view = toolcrib::functions::CatalogView::new(&catalog, None, None, templates).unwrap();
+    eprintln!("view {:?}", t.elapsed());
     drop(catalog);
-    rss("edition");
+    rss("catalog view");
     let t = std::time::Instant::now();
     let f = toolcrib::functions::Function::named("read_tool_doc").unwrap();
     let _ = f;
-    let _ = edition.resolve("nothing_like_this");
+    let _ = view.resolve("nothing_like_this");
     eprintln!("nearest {:?}", t.elapsed());
     let t = std::time::Instant::now();
-    for i in 0..edition.catalog().tools.len() {
-        edition.page(i).unwrap().as_ref().unwrap();
+    for i in 0..view.catalog().tools.len() {
+        view.page(i).unwrap().as_ref().unwrap();
     }
     eprintln!("all docs {:?}", t.elapsed());
     rss("all docs");
-    let n = edition.catalog().tools.iter().filter(|t| t.parameters.validator().is_some()).count();
+    let n = view.catalog().tools.iter().filter(|t| t.parameters.validator().is_some()).count();
     eprintln!("{n} validators");
     rss("all validators");
 }

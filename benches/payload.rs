@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolcrib::config::Surface;
-use toolcrib::provider::{Provider, Request, payload};
+use toolcrib::provider::{PayloadRequest, Provider, payload};
 use toolcrib::{catalog, config};
 
 const ROUNDS: usize = 9;
@@ -37,7 +37,8 @@ fn main() {
         for provider in Provider::ALL {
             let of = |surface| {
                 let options = catalog.config.payload;
-                let request = Request { catalog, profile: &profile, provider, surface, options, load: &[] };
+                let request =
+                    PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &[] };
                 // Over the provider's limit the work is done all the same.
                 median(|| drop(payload(request).map(|payload| payload.body.to_string())))
             };

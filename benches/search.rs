@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use bare::Bare;
 use serde_json::Value;
-use toolcrib::search::{Entry, Index, Request};
+use toolcrib::search::{Index, IndexEntry, SearchRequest};
 use toolcrib::{catalog, config};
 
 /// Queries taken of each set, evenly.
@@ -48,7 +48,7 @@ fn main() {
 
 fn measure(file: &Path, queries: &[String]) {
     let tools = catalog::open(config::read(file)).catalog.tools;
-    let entries: Vec<Entry> = tools.iter().map(|tool| Entry::from(&**tool)).collect();
+    let entries: Vec<IndexEntry> = tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
     let mut bare =
         Bare::new(tools.iter().map(|tool| (tool.definition.name.as_str(), tool.description.as_str())));
     let mut builds = Vec::new();
@@ -68,7 +68,7 @@ fn measure(file: &Path, queries: &[String]) {
     let mut ours = Vec::new();
     let mut theirs = Vec::new();
     for query in queries {
-        let request = Request { query, within: None, limit: 10 };
+        let request = SearchRequest { query, within: None, limit: 10 };
         ours.push(median((0..ROUNDS).map(|_| timed(|| drop(black_box(index.find(black_box(request))))))));
         theirs.push(median((0..ROUNDS).map(|_| timed(|| drop(black_box(bare.find(black_box(query))))))));
     }

@@ -75,7 +75,7 @@ def has_fixtures(url):
 def main(program, node, folder):
     right = True
     # The longest list, so that every schema is checked.
-    with serving.catalog() as catalog, serving.served(program, catalog.path, "--functions", "all") as url:
+    with serving.catalog() as catalog, serving.served(program, catalog.path, "--tool-list", "all") as url:
         for era in ["legacy", "modern"]:
             right &= inspect(url, node, folder, era)
         if has_fixtures(url):

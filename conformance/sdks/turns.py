@@ -206,7 +206,7 @@ def turn(command, run, provider):
     if len(calls) != 1 or calls[0].get("name") != NAME or calls[0].get("args") != ARGUMENTS:
         return f"parse reads {calls}"
     answered = [{**call, "envelope": {"op": NAME, "ok": True, "result": RESULT}} for call in calls]
-    code, messages, errors = run(command, ["reply", *of], json.dumps(answered))
+    code, messages, errors = run(command, ["results", *of], json.dumps(answered))
     if code:
         return f"reply: {errors.strip()[-300:]}"
     if "main" not in json.dumps(messages):

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib::functions::Edition;
-use toolcrib::provider::call::fitted;
+use toolcrib::functions::CatalogView;
+use toolcrib::provider::call::coerce_to_schema;
 
 const CONFIG: &str = r#"
 [exec]
@@ -38,14 +38,14 @@ const ODD: &str = r##"[
 ]"##;
 
 thread_local! {
-    static EDITION: Arc<Edition> = {
+    static VIEW: Arc<CatalogView> = {
         let checked = super::open(&[
             ("toolcrib.toml", CONFIG.as_bytes()),
             ("a_odd.json", ODD.as_bytes()),
             ("b_github.json", super::GITHUB.as_bytes()),
             ("c_agent.json", super::AGENT.as_bytes()),
         ]);
-        Edition::new(&checked.catalog, None, None, super::templates()).expect("an edition").into()
+        CatalogView::new(&checked.catalog, None, None, super::templates()).expect("a catalog view").into()
     };
 }
 
@@ -53,28 +53,28 @@ pub fn check(bytes: &[u8]) {
     let Some((first, rest)) = bytes.split_first() else { return };
     let Some((second, text)) = super::chosen(rest) else { return };
     let given: Option<Value> = serde_json::from_str(text).ok();
-    EDITION.with(|edition| {
-        let tools = &edition.catalog().tools;
+    VIEW.with(|view| {
+        let tools = &view.catalog().tools;
         let tool = &tools[second % tools.len()];
         let input = match (first % 3, given) {
             (0, Some(input)) => input,
             (1, Some(args)) => {
-                if let Ok((fit, _)) = fitted(tool, args.clone()) {
+                if let Ok((fit, _)) = coerce_to_schema(tool, args.clone()) {
                     assert!(tool.parameters.accepts(&fit), "{}: {args} was read as {fit}", tool.name);
                 }
                 json!({ "op": tool.op, "args": args, "dry_run": true })
             }
             _ => json!({ "op": tool.op, "args": text, "dry_run": true }),
         };
-        call(edition, &input);
+        call(view, &input);
     });
 }
 
-fn call(edition: &Arc<Edition>, input: &Value) {
-    let answer = super::exec(edition, input);
+fn call(view: &Arc<CatalogView>, input: &Value) {
+    let answer = super::exec(view, input);
     let example = &answer["error"]["example"];
     if answer["error"]["code"] == "VALIDATION_ERROR" && example.is_object() {
-        let again = super::exec(edition, example);
+        let again = super::exec(view, example);
         assert_ne!(again["error"]["code"], "VALIDATION_ERROR", "{input}: {answer}: {again}");
     }
 }

@@ -18,7 +18,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use toolcrib::catalog::{self, Checked};
-use toolcrib::functions::{Context, Edition, Function, Services, Trace};
+use toolcrib::functions::{CatalogView, Function, FunctionContext, Services, Trace};
 use toolcrib::render::Templates;
 
 /// Real tools, with their licences beside them.
@@ -49,7 +49,7 @@ pub fn templates() -> Arc<Templates> {
 }
 
 /// What `tool_exec` answers on a catalog. Whatever it is given, the fault is never ours.
-pub fn exec(edition: &Arc<Edition>, input: &Value) -> Value {
+pub fn exec(view: &Arc<CatalogView>, input: &Value) -> Value {
     /// Calls after which the state is made anew, so that what it remembers does not fill the memory.
     const CALLS: usize = 2_000;
     thread_local! {
@@ -64,8 +64,12 @@ pub fn exec(edition: &Arc<Edition>, input: &Value) -> Value {
         }
         Arc::clone(services)
     });
-    let context =
-        Context { edition: Arc::clone(edition), services, caller: Arc::default(), trace: Trace::default() };
+    let context = FunctionContext {
+        view: Arc::clone(view),
+        services,
+        caller: Arc::default(),
+        trace: Trace::default(),
+    };
     let function = Function::named("tool_exec").expect("a function");
     let answer = RUNTIME.with(|runtime| runtime.block_on(function.call(&context, input.clone())));
     let answer = Value::Object(answer.body().clone());

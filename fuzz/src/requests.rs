@@ -2,7 +2,7 @@
 //! server, into no other path than the template's, and brings the query that was given.
 
 use serde_json::{Map, Value, json};
-use toolcrib::functions::Edition;
+use toolcrib::functions::CatalogView;
 
 const BASE: &str = "https://api.example/v1";
 /// What stands in place of a secret here, as a URI may have it.
@@ -23,9 +23,9 @@ pub fn check(bytes: &[u8]) {
     let checked =
         super::open(&[("toolcrib.toml", CONFIG.as_bytes()), ("a.json", tool.to_string().as_bytes())]);
     let Some(tool) = checked.catalog.tools.first() else { return };
-    let edition = Edition::new(&checked.catalog, None, None, super::templates()).expect("an edition");
+    let view = CatalogView::new(&checked.catalog, None, None, super::templates()).expect("a catalog view");
     let call = json!({ "op": tool.op, "args": given["args"], "dry_run": true });
-    let answer = super::exec(&edition.into(), &call);
+    let answer = super::exec(&view.into(), &call);
     let would = &answer["result"]["would"];
     let shown = |part: &str| would[part].as_str().map(|text| text.replace("[redacted]", REDACTED));
     let (Some(path), query) = (shown("path"), shown("query")) else { return };

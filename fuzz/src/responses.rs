@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolcrib::catalog::Checked;
 use toolcrib::provider::call::Parser;
-use toolcrib::provider::{Provider, Reply, replies};
+use toolcrib::provider::{Provider, ToolResult, result_messages};
 
 const TOOLS: &str = r#"[
   {"name": "files.read", "op": "onto.file.read", "aliases": ["cat"], "description": "Read a file.", "parameters": {
@@ -47,10 +47,10 @@ pub fn check(bytes: &[u8]) {
                 assert!(exact.get().starts_with('{'), "{exact}");
             }
             serde_json::to_string(&entry).expect("an entry as JSON");
-            answers.push(Reply::to(parser, &entry, Some(Value::Null)));
+            answers.push(ToolResult::to(parser, &entry, Some(Value::Null)));
             let anew = parser.rebuild(entry, body);
-            answers.push(Reply::to(parser, &anew, None));
+            answers.push(ToolResult::to(parser, &anew, None));
         }
-        replies(provider, &answers);
+        result_messages(provider, &answers);
     });
 }

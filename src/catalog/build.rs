@@ -35,7 +35,7 @@ pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut 
         }
     }
     unused_overlays(&workspace, &used, findings);
-    names::settle(&mut tools, findings);
+    names::assign_unique(&mut tools, findings);
     lint::pairs(&tools, findings);
     let (tools, contested) = audience::separate(tools, findings);
     let catalog = Catalog::of(tools, contested, Arc::new(workspace.config));
@@ -147,7 +147,7 @@ impl Context<'_> {
             example_texts: parts.examples,
             policy,
             effect,
-            parameters: parameters.settle(),
+            parameters: parameters.drop_compiled(),
             call,
             server,
             place,

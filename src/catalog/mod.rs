@@ -9,20 +9,19 @@
 //!    it that no name depends on a tool that some of its callers cannot see.
 //! 4. [`lint`] looks at tools and at pairs of them.
 //! 5. [`registry`] writes the content down and hashes it: the registry version.
-//! 6. [`profile`] picks what one kind of agent gets; [`tree`] is the tree of their categories, and [`pointer`] what is
+//! 6. [`profile`] picks what one kind of agent gets; [`tree`] is the tree of their categories, and [`redacted`] what is
 //!    left of a tool for those who may know of it but not use it.
 
 mod audience;
 mod build;
-mod cost;
 mod docstring;
 mod functions;
 mod lint;
 mod names;
 mod op;
-mod pointer;
 mod policy;
 mod profile;
+mod redacted;
 mod registry;
 mod repair;
 mod sample;
@@ -30,6 +29,7 @@ mod schema;
 mod short;
 mod tree;
 mod trust;
+mod validation_cost;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -45,7 +45,7 @@ pub use functions::functions;
 pub use profile::{Profile, ProfileTool};
 pub use registry::{Record, registry, registry_head, registry_line};
 pub use schema::{Callable, Parameters};
-pub use tree::{Node, Tree};
+pub use tree::{CategoryNode, CategoryTree};
 
 /// One checked tool: its definition, and everything that follows from it.
 #[derive(Debug)]
@@ -231,7 +231,7 @@ impl Catalog {
     }
 
     /// The place of the tool that goes by this name, if it is the only one. Looks for no others.
-    pub fn only(&self, name: &str) -> Option<usize> {
+    pub fn unique_position(&self, name: &str) -> Option<usize> {
         match self.by_name.get(name).map(Vec::as_slice) {
             Some([index]) => Some(*index),
             _ => self.named(name).and_then(|tool| self.position(&tool.name)),

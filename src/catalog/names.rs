@@ -100,7 +100,7 @@ fn number(names: &mut [String], members: &[usize], raw: &[RawTool], findings: &m
 }
 
 /// Safe names, unique ops, and aliases that lead to one tool, for the tools of each audience as if there were no others.
-pub(super) fn settle(tools: &mut [Tool], findings: &mut Vec<Finding>) {
+pub(super) fn assign_unique(tools: &mut [Tool], findings: &mut Vec<Finding>) {
     for members in groups(tools.iter().map(|tool| Audience::of(&tool.definition))) {
         let names: Vec<&str> = members.iter().map(|&index| tools[index].name.as_str()).collect();
         let safe_names = SafeNames::of(&names);

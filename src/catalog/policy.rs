@@ -228,7 +228,7 @@ fn lines(text: &str) -> Vec<String> {
             let starts_new = line.is_empty()
                 || bulleted(line).is_some()
                 || ticked(line).is_some()
-                || shouts(line)
+                || is_upper_case(line)
                 || line.starts_with(['#', '`', '|']);
             !above.is_empty()
                 && !starts_new
@@ -247,7 +247,7 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 /// Whether a line opens with a word in capitals, as `NEVER` and `DO NOT` do.
-fn shouts(line: &str) -> bool {
+fn is_upper_case(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let loud = |word: &str| word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase());
     words.next().is_some_and(|word| loud(word) && (word.len() > 3 || words.next().is_some_and(loud)))

@@ -6,8 +6,8 @@ use indexmap::IndexMap;
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::{Map, Value, json};
 
-use super::cost::Cost;
 use super::repair::{Repairs, repair};
+use super::validation_cost::ValidationCost;
 use crate::finding::{Code, Finding, Place, Violation, violations};
 use crate::tool::{Definition, NoSchemaMode, compact};
 
@@ -19,7 +19,7 @@ const BACKTRACK_LIMIT: usize = 100_000;
 pub struct Parameters {
     schema: Arc<Value>,
     callable: Callable,
-    cost: Cost,
+    cost: ValidationCost,
     /// Compiled when it is first needed. Most of a large catalog is only read, and this is most of its memory.
     validator: OnceLock<Option<Box<Validator>>>,
 }
@@ -39,7 +39,7 @@ impl Parameters {
     /// Nothing at all, and the reason why.
     pub(super) fn withheld(reason: &str) -> Self {
         let schema = Arc::new(json!({}));
-        let (callable, cost) = (Callable::No(reason.into()), Cost::of(&schema));
+        let (callable, cost) = (Callable::No(reason.into()), ValidationCost::of(&schema));
         Self { schema, callable, cost, validator: OnceLock::new() }
     }
 
@@ -65,7 +65,7 @@ impl Parameters {
     }
 
     /// Drops what was compiled while the catalog was built.
-    pub(super) fn settle(mut self) -> Self {
+    pub(super) fn drop_compiled(mut self) -> Self {
         self.validator = OnceLock::new();
         self
     }
@@ -73,14 +73,14 @@ impl Parameters {
     /// Whether these arguments fit. So are arguments that would cost too much to check said not to.
     pub fn accepts(&self, arguments: &Value) -> bool {
         self.validator().is_some_and(|validator| {
-            self.cost.bears(&self.schema, arguments) && validator.is_valid(arguments)
+            self.cost.affords(&self.schema, arguments) && validator.is_valid(arguments)
         })
     }
 
     /// What is wrong with these arguments; nothing when they cannot be checked.
     pub fn violations(&self, arguments: &Value) -> Vec<Violation> {
         match self.validator() {
-            Some(_) if !self.cost.bears(&self.schema, arguments) => vec![Violation::new(
+            Some(_) if !self.cost.affords(&self.schema, arguments) => vec![Violation::new(
                 "",
                 "nested too deeply to be checked against unions that multiply at each level",
             )],
@@ -112,7 +112,7 @@ pub(super) fn check(
     if !Arc::ptr_eq(&schema, &written.shared()) {
         schema = Arc::new(compact(Arc::unwrap_or_clone(schema)));
     }
-    let cost = Cost::of(&schema);
+    let cost = ValidationCost::of(&schema);
     let refused = match remote {
         Some(reference) => Err(format!("its schema refers to {reference}, which is never fetched")),
         None => compile(&schema, cost).map_err(|problem| {
@@ -150,7 +150,12 @@ fn without_schema(tool: &Definition, place: &Place, report: &mut impl FnMut(Find
             Callable::No("its source gives no schema".into())
         }
     };
-    Parameters { schema: Arc::new(json!({})), callable, cost: Cost::default(), validator: OnceLock::new() }
+    Parameters {
+        schema: Arc::new(json!({})),
+        callable,
+        cost: ValidationCost::default(),
+        validator: OnceLock::new(),
+    }
 }
 
 fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Finding)) {
@@ -219,8 +224,8 @@ pub(super) fn tells(schema: &Value, described: &IndexMap<String, String>) -> boo
     !described.is_empty() && described.iter().all(says)
 }
 
-fn compile(schema: &Value, cost: Cost) -> Result<Validator, String> {
-    if !cost.is_bearable() {
+fn compile(schema: &Value, cost: ValidationCost) -> Result<Validator, String> {
+    if !cost.is_affordable() {
         return Err(
             "its unions refer to each other so often that one value would take over 10,000 checks".into()
         );

@@ -1,6 +1,6 @@
 //! Short descriptions: "when would I use this?" in one line, derived from the long one.
 
-mod plain;
+mod plain_text;
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -8,7 +8,7 @@ use crate::tokens::estimate;
 use crate::tool::words;
 
 use super::docstring;
-pub(super) use plain::{sentence_end, without_marks};
+pub(super) use plain_text::{sentence_end, without_marks};
 
 /// How long a short description may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Cap {
 /// The short description of a tool: the first sentence of the long one, or the words of the name.
 pub fn derive(name: &str, description: &str, cap: Cap) -> String {
     let body = docstring::split(description).body;
-    let sentence = plain::first_sentence(&body);
+    let sentence = plain_text::first_sentence(&body);
     let text = if sentence.is_empty() { capitalised(&words(name).join(" ")) } else { direct(&sentence) };
     capped(&text, cap).unwrap_or(text)
 }

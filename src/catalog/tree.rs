@@ -23,8 +23,8 @@ const MAX_TAGS: usize = 5;
 
 /// The categories of a catalog's tools. Nodes and tools are known by their places.
 #[derive(Debug, Default)]
-pub struct Tree {
-    nodes: Vec<Node>,
+pub struct CategoryTree {
+    nodes: Vec<CategoryNode>,
     by_path: HashMap<String, usize>,
     by_folded_path: HashMap<String, Vec<usize>>,
     places: Vec<Vec<usize>>,
@@ -32,7 +32,7 @@ pub struct Tree {
 
 /// One category; the first is the root, which holds all others.
 #[derive(Debug, Default)]
-pub struct Node {
+pub struct CategoryNode {
     /// The segments joined by `/`; empty at the root.
     pub path: String,
     /// The last segment.
@@ -48,27 +48,27 @@ pub struct Node {
     /// Tools directly in it, by op.
     pub tools: Vec<usize>,
     /// All tools in it and below it, each once, in the order of the catalog.
-    pub below: Vec<usize>,
+    pub descendant_tools: Vec<usize>,
 }
 
-impl Node {
+impl CategoryNode {
     /// The path, segment by segment.
     pub fn segments(&self) -> Vec<&str> {
         self.path.split('/').filter(|segment| !segment.is_empty()).collect()
     }
 }
 
-impl Tree {
+impl CategoryTree {
     /// The tree of a catalog.
     pub fn of(catalog: &Catalog) -> Self {
-        let mut tree = Self { nodes: vec![Node::default()], ..Self::default() };
+        let mut tree = Self { nodes: vec![CategoryNode::default()], ..Self::default() };
         tree.by_path.insert(String::new(), 0);
         for (index, tool) in catalog.tools.iter().enumerate() {
-            let mut hangs: Vec<usize> = tool.categories.iter().map(|path| tree.grow(path)).collect();
+            let mut hangs: Vec<usize> = tool.categories.iter().map(|path| tree.insert_path(path)).collect();
             hangs.sort_unstable();
             hangs.dedup();
             for &node in &hangs {
-                tree.hang(index, node);
+                tree.add_tool(index, node);
             }
             tree.places.push(hangs);
         }
@@ -81,12 +81,12 @@ impl Tree {
     }
 
     /// All nodes, the root first.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[CategoryNode] {
         &self.nodes
     }
 
     /// The node at this place.
-    pub fn node(&self, index: usize) -> &Node {
+    pub fn node(&self, index: usize) -> &CategoryNode {
         &self.nodes[index]
     }
 
@@ -113,7 +113,7 @@ impl Tree {
         std::iter::successors(self.nodes[node].parent, |&above| self.nodes[above].parent)
     }
 
-    fn grow(&mut self, path: &CategoryPath) -> usize {
+    fn insert_path(&mut self, path: &CategoryPath) -> usize {
         let mut above = 0;
         for segment in path.segments().take(MAX_DEPTH) {
             let parent = &self.nodes[above].path;
@@ -124,7 +124,12 @@ impl Tree {
                     let index = self.nodes.len();
                     let (name, parent) = (segment.to_string(), Some(above));
                     self.nodes[above].children.push(index);
-                    self.nodes.push(Node { path: path.clone(), name, parent, ..Node::default() });
+                    self.nodes.push(CategoryNode {
+                        path: path.clone(),
+                        name,
+                        parent,
+                        ..CategoryNode::default()
+                    });
                     self.by_path.insert(path, index);
                     index
                 }
@@ -133,12 +138,12 @@ impl Tree {
         above
     }
 
-    fn hang(&mut self, tool: usize, node: usize) {
+    fn add_tool(&mut self, tool: usize, node: usize) {
         self.nodes[node].tools.push(tool);
         let mut at = Some(node);
         while let Some(node) = at.map(|at| &mut self.nodes[at]) {
-            if node.below.last() != Some(&tool) {
-                node.below.push(tool);
+            if node.descendant_tools.last() != Some(&tool) {
+                node.descendant_tools.push(tool);
             }
             at = node.parent;
         }
@@ -173,7 +178,7 @@ impl Tree {
     fn summary(&self, index: usize, catalog: &Catalog) -> String {
         let node = &self.nodes[index];
         let mut children = node.children.clone();
-        children.sort_by_key(|&child| Reverse(self.nodes[child].below.len()));
+        children.sort_by_key(|&child| Reverse(self.nodes[child].descendant_tools.len()));
         let mut tools = node.tools.clone();
         tools.sort_unstable();
         let children = children.into_iter().map(|child| self.nodes[child].name.as_str());
@@ -182,15 +187,15 @@ impl Tree {
         let named: Vec<String> = all.iter().take(NAMED).map(|name| clipped(name, MAX_NAME)).collect();
         let rest = all.len() - named.len();
         let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-        let count = node.below.len();
+        let count = node.descendant_tools.len();
         format!("{count} tool{}: {}{rest}", if count == 1 { "" } else { "s" }, named.join(", "))
     }
 }
 
 /// The tags that the tools of a category have most often, the more frequent first.
-fn usual_tags(node: &Node, catalog: &Catalog) -> Vec<String> {
+fn usual_tags(node: &CategoryNode, catalog: &Catalog) -> Vec<String> {
     let mut counts: IndexMap<&str, usize> = IndexMap::new();
-    for tag in node.below.iter().flat_map(|&tool| &catalog.tools[tool].definition.tags) {
+    for tag in node.descendant_tools.iter().flat_map(|&tool| &catalog.tools[tool].definition.tags) {
         *counts.entry(tag).or_default() += 1;
     }
     counts.sort_by(|_, one, _, other| other.cmp(one));
@@ -209,7 +214,7 @@ fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-fn is_about(category: &Category, node: &Node) -> bool {
+fn is_about(category: &Category, node: &CategoryNode) -> bool {
     CategoryPath::parse(&category.path).is_some_and(|path| path.as_str() == node.path)
 }
 
@@ -226,7 +231,7 @@ pub(super) fn check(catalog: &Catalog, findings: &mut Vec<Finding>) {
     if described.is_empty() {
         return;
     }
-    let tree = Tree::of(catalog);
+    let tree = CategoryTree::of(catalog);
     let known = |category: &Category| {
         let path = CategoryPath::parse(&category.path)?;
         tree.by_path.get(path.as_str()).copied()

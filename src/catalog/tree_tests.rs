@@ -30,12 +30,12 @@ fn catalog(categories: Vec<Category>) -> (Catalog, Vec<Finding>) {
 #[test]
 fn a_tool_hangs_in_several_places_and_counts_once_in_each() {
     let (catalog, _) = catalog(Vec::new());
-    let tree = Tree::of(&catalog);
+    let tree = CategoryTree::of(&catalog);
     let node = |path: &str| tree.node(tree.find(path).unwrap());
-    assert_eq!(node("").below, [0, 1, 2]);
+    assert_eq!(node("").descendant_tools, [0, 1, 2]);
     let roots: Vec<&str> = node("").children.iter().map(|&child| tree.node(child).name.as_str()).collect();
     assert_eq!(roots, ["Data", "Storage"]);
-    assert_eq!((&node("Storage").below, &node("Storage").tools), (&vec![0, 1, 2], &vec![2]));
+    assert_eq!((&node("Storage").descendant_tools, &node("Storage").tools), (&vec![0, 1, 2], &vec![2]));
     assert_eq!(node("storage/BUCKETS").path, "Storage/Buckets");
     let places: Vec<&str> = tree.places(0).iter().map(|&place| tree.node(place).path.as_str()).collect();
     assert_eq!(places, ["Storage/Buckets", "Data"]);
@@ -46,7 +46,7 @@ fn a_tool_hangs_in_several_places_and_counts_once_in_each() {
 #[test]
 fn summary_and_tags_follow_from_the_tools() {
     let (catalog, _) = catalog(Vec::new());
-    let tree = Tree::of(&catalog);
+    let tree = CategoryTree::of(&catalog);
     let node = |path: &str| tree.node(tree.find(path).unwrap());
     assert_eq!(node("Storage").summary, "3 tools: Buckets, disk_usage");
     assert_eq!(node("Data").summary, "1 tool: put_object");
@@ -65,7 +65,7 @@ fn what_the_author_says_wins_and_what_is_about_nothing_is_told() {
         say("Storag", "?"),
         say("Storage/Buckets", "!"),
     ]);
-    let tree = Tree::of(&catalog);
+    let tree = CategoryTree::of(&catalog);
     let node = tree.node(tree.find("Storage/Buckets").unwrap());
     assert_eq!(
         (node.summary.as_str(), node.tags.as_slice()),
@@ -82,5 +82,5 @@ fn a_path_without_end_has_one() {
     let deep = vec!["a"; 5_000].join("/");
     let raw = vec![tool("one", &[deep.as_str()], &[])];
     let catalog = build(Workspace::default(), raw, &mut Vec::new());
-    assert_eq!(Tree::of(&catalog).nodes().len(), MAX_DEPTH + 1);
+    assert_eq!(CategoryTree::of(&catalog).nodes().len(), MAX_DEPTH + 1);
 }

@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::catalog::CatalogArgs;
 use super::state::{StateArgs, block_on};
-use super::{Failure, Outcome, note, print};
+use super::{CommandError, CommandResult, print, print_note};
 use crate::catalog::Catalog;
 use crate::exec::binding;
-use crate::state::{Approval, ApprovalStatus, Event, EventKind, State, StateError, now, random_id, utc};
+use crate::state::{Approval, ApprovalStatus, Event, EventKind, StateError, StateStore, now, random_id, utc};
 use crate::tool::clean_line;
 
 /// Calls that wait for a person: list them, read all of one, say yes, say no.
@@ -26,9 +26,9 @@ Try it:
   toolcrib approvals approve ap_7f3k9x2m4q5d --catalog .
   toolcrib approvals deny ap_7f3k9x2m4q5d --reason \"wrong project\" --state state.db
   toolcrib approvals list --all --json | jq .op")]
-pub(super) struct Approvals {
+pub(super) struct ApprovalsArgs {
     #[command(subcommand)]
-    what: What,
+    what: ApprovalsCommand,
     #[command(flatten)]
     catalog: CatalogArgs,
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub(super) struct Approvals {
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ApprovalsCommand {
     /// The calls that wait, oldest first.
     List {
         /// Those that were decided, used, or have run out of time, too.
@@ -72,26 +72,28 @@ enum What {
     },
 }
 
-impl Approvals {
-    pub(super) fn run(self) -> Outcome {
+impl ApprovalsArgs {
+    pub(super) fn run(self) -> CommandResult {
         let state = self.state.open_existing(&self.catalog)?;
         let now = now();
         match self.what {
-            What::List { all, json } => {
+            ApprovalsCommand::List { all, json } => {
                 let approvals = block_on(state.approvals(!all))?;
                 let current = Current::of(&approvals, &*state, &self.catalog, now)?;
                 list(&approvals, &current, all, json)
             }
-            What::Show { id, json } => {
+            ApprovalsCommand::Show { id, json } => {
                 let approvals = [known(&*state, &id)?];
                 let current = Current::of(&approvals, &*state, &self.catalog, now)?;
                 let [approval] = &approvals;
                 match json {
                     true => print(&current.json(approval)),
-                    false => print(&format!("{}{}", current.told(approval), arguments::whole(approval))),
+                    false => {
+                        print(&format!("{}{}", current.approval_text(approval), arguments::whole(approval)))
+                    }
                 }
             }
-            What::Approve { id, reason } => {
+            ApprovalsCommand::Approve { id, reason } => {
                 let approvals = block_on(state.approvals(true))?;
                 let waiting: Vec<Approval> =
                     approvals.into_iter().filter(|waiting| waiting.id == id).collect();
@@ -99,24 +101,24 @@ impl Approvals {
                 if let Some(why) = waiting.first().and_then(|waiting| current.void(waiting)) {
                     let message =
                         format!("{} is void: {why}; the agent has to send the call again", clean_line(&id));
-                    return Err(Failure::Findings(Some(message)));
+                    return Err(CommandError::Findings(Some(message)));
                 }
                 decide(&*state, &id, true, reason.as_deref())
             }
-            What::Deny { id, reason } => decide(&*state, &id, false, reason.as_deref()),
+            ApprovalsCommand::Deny { id, reason } => decide(&*state, &id, false, reason.as_deref()),
         }
     }
 }
 
 /// The approval of this id.
-fn known(state: &dyn State, id: &str) -> Result<Approval, Failure> {
+fn known(state: &dyn StateStore, id: &str) -> Result<Approval, CommandError> {
     let found = block_on(state.approvals(false))?.into_iter().find(|approval| approval.id == id);
     found.ok_or_else(|| unknown(id))
 }
 
-fn unknown(id: &str) -> Failure {
+fn unknown(id: &str) -> CommandError {
     let id = clean_line(id);
-    Failure::Findings(Some(format!(
+    CommandError::Findings(Some(format!(
         "there is no approval {id}; `toolcrib approvals list` shows those that wait"
     )))
 }
@@ -130,7 +132,12 @@ struct Current {
 
 impl Current {
     /// Reads the catalog where one is named or trusted, and something may still be approved or run.
-    fn of(approvals: &[Approval], state: &dyn State, args: &CatalogArgs, now: i64) -> Result<Self, Failure> {
+    fn of(
+        approvals: &[Approval],
+        state: &dyn StateStore,
+        args: &CatalogArgs,
+        now: i64,
+    ) -> Result<Self, CommandError> {
         let is_open = |approval: &Approval| {
             approval.until > now
                 && matches!(approval.status, ApprovalStatus::Waiting | ApprovalStatus::Approved)
@@ -158,7 +165,7 @@ impl Current {
     }
 
     /// How an approval stands, in words.
-    fn standing(&self, approval: &Approval) -> String {
+    fn status_text(&self, approval: &Approval) -> String {
         let is_past = approval.until <= self.now;
         match (approval.status, self.void(approval)) {
             (ApprovalStatus::Waiting, _) if is_past => "too late: nobody decided".into(),
@@ -187,8 +194,8 @@ impl Current {
     }
 
     /// An approval in a few lines, with its arguments where they are short.
-    fn told(&self, approval: &Approval) -> String {
-        let standing = self.standing(approval);
+    fn approval_text(&self, approval: &Approval) -> String {
+        let standing = self.status_text(approval);
         let reason =
             approval.reason.as_deref().map(|reason| format!(": {}", clean_line(reason))).unwrap_or_default();
         let who = match approval.caller.as_str() {
@@ -209,22 +216,22 @@ impl Current {
 /// Why an approval is void.
 const CHANGED: &str = "the definition of its tool, or what runs it, has changed since";
 
-fn list(approvals: &[Approval], current: &Current, all: bool, json: bool) -> Outcome {
+fn list(approvals: &[Approval], current: &Current, all: bool, json: bool) -> CommandResult {
     if json {
         return print(&approvals.iter().map(|approval| current.json(approval)).collect::<String>());
     }
     if approvals.is_empty() {
-        note(if all { "no call has asked for a person" } else { "no call waits for a person" });
+        print_note(if all { "no call has asked for a person" } else { "no call waits for a person" });
         return Ok(());
     }
-    print(&approvals.iter().map(|approval| current.told(approval)).collect::<Vec<_>>().join("\n"))
+    print(&approvals.iter().map(|approval| current.approval_text(approval)).collect::<Vec<_>>().join("\n"))
 }
 
-fn decide(state: &dyn State, id: &str, yes: bool, reason: Option<&str>) -> Outcome {
+fn decide(state: &dyn StateStore, id: &str, yes: bool, reason: Option<&str>) -> CommandResult {
     let deciding = async {
         // Whoever decides second changes nothing, and is told so.
         let before = state.approvals(true).await?.into_iter().any(|waiting| waiting.id == id);
-        let decided = state.decide(id, yes, reason).await?;
+        let decided = state.decide_approval(id, yes, reason).await?;
         if let Some(approval) = decided.as_ref().filter(|approval| before && is_as_wanted(approval, yes)) {
             state.record(event(approval));
             state.flush().await?;
@@ -236,7 +243,7 @@ fn decide(state: &dyn State, id: &str, yes: bool, reason: Option<&str>) -> Outco
         (_, None) => Err(unknown(id)),
         (true, Some(approval)) if is_as_wanted(&approval, yes) => {
             let (op, until) = (clean_line(&approval.op), utc(approval.until));
-            note(match yes {
+            print_note(match yes {
                 true => {
                     format!("approved: {op} may run once, until {until} UTC, when the agent sends it again")
                 }
@@ -248,11 +255,11 @@ fn decide(state: &dyn State, id: &str, yes: bool, reason: Option<&str>) -> Outco
             let current = Current { now: now(), catalog: None, key: String::new() };
             let standing = match current.void(&approval) {
                 Some(why) => format!("void: {why}"),
-                None if approval.until <= current.now => current.standing(&approval),
+                None if approval.until <= current.now => current.status_text(&approval),
                 None => approval.status.as_str().into(),
             };
             let message = format!("{shown} cannot be decided any more; it is {standing}");
-            Err(Failure::Findings(Some(message)))
+            Err(CommandError::Findings(Some(message)))
         }
     }
 }

@@ -10,11 +10,11 @@ use serde_json::Value;
 use super::catalog::{CatalogArgs, report_lost};
 use super::progress::Spinner;
 use super::state::StateArgs;
-use super::{Failure, Outcome, note, print};
+use super::{CommandError, CommandResult, print, print_note};
 use crate::catalog::Catalog;
 use crate::exec::Caller;
 use crate::finding::from_json;
-use crate::functions::{Answer, Context, Edition, Function, Services};
+use crate::functions::{Answer, CatalogView, Function, FunctionContext, Services};
 use crate::state::{Patience, Session};
 use crate::tool::Effect;
 
@@ -31,7 +31,7 @@ Try it:
   toolcrib call expand_tool '{\"tool_id\": \"onto.task.update\"}' --catalog examples/buildos
   toolcrib call tool_exec '{\"op\": \"onto.task.get\", \"args\": {\"task_id\": \"7\"}}' --session s-42 --state state.db
   echo '{\"name\": \"get_me\"}' | toolcrib call read_tool_doc - --catalog examples/github")]
-pub(super) struct Call {
+pub(super) struct CallArgs {
     /// The function.
     #[arg(value_parser = functions())]
     function: &'static Function,
@@ -63,8 +63,8 @@ pub(super) struct Call {
     text: bool,
 }
 
-impl Call {
-    pub(super) fn run(self) -> Outcome {
+impl CallArgs {
+    pub(super) fn run(self) -> CommandResult {
         let arguments = self.arguments()?;
         let caller = self.caller()?;
         let mut checked = self.catalog.open()?;
@@ -76,97 +76,97 @@ impl Call {
         }
         let templates = super::render::templates(&self.catalog, &checked, None)?;
         let roles = (!self.role.is_empty()).then_some(self.role.as_slice());
-        let edition = Edition::new(&checked.catalog, self.profile.as_deref(), roles, Arc::new(templates))
-            .map_err(Failure::Usage)?;
+        let view = CatalogView::new(&checked.catalog, self.profile.as_deref(), roles, Arc::new(templates))
+            .map_err(CommandError::Usage)?;
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
         if self.session.is_some() && state.health().is_volatile {
-            note(
-                "nothing is kept of this session after the call: name a file with --state FILE, or with `at` below `[state]`",
+            print_note(
+                "nothing is kept of this session after the call: name a file with --state FILE, or with `url` below `[state]`",
             );
         }
-        let (services, waiting) = super::services::of_command(&self.catalog, &checked.catalog);
+        let (services, waiting) = super::services::for_command(&self.catalog, &checked.catalog);
         let services = Services { state, ..services };
-        let answer = asked(self.function, edition, services, caller, arguments)?;
+        let answer = asked(self.function, view, services, caller, arguments)?;
         waiting.iter().for_each(Spinner::finish);
         let text = match self.text {
             true => answer.text(),
             false => serde_json::to_string_pretty(answer.body()).unwrap_or_default(),
         };
         print(&format!("{}\n", text.trim_end()))?;
-        if answer.is_ok() { Ok(()) } else { Err(Failure::Findings(None)) }
+        if answer.is_ok() { Ok(()) } else { Err(CommandError::Findings(None)) }
     }
 
-    fn caller(&self) -> Result<Caller, Failure> {
+    fn caller(&self) -> Result<Caller, CommandError> {
         let mut headers = HeaderMap::new();
         for header in &self.header {
             let read = header.split_once(':').and_then(|(name, value)| {
                 Some((HeaderName::try_from(name.trim()).ok()?, HeaderValue::try_from(value.trim()).ok()?))
             });
             let (name, value) =
-                read.ok_or_else(|| Failure::Usage("a header is written as `Name: value`".into()))?;
+                read.ok_or_else(|| CommandError::Usage("a header is written as `Name: value`".into()))?;
             headers.append(name, value);
         }
         let session = self.session.as_deref().map(Session::named).transpose();
-        let session = session.map_err(|error| Failure::Usage(error.to_string()))?;
+        let session = session.map_err(|error| CommandError::Usage(error.to_string()))?;
         let allow = self.allow.unwrap_or(Effect::Destructive);
         Ok(Caller { session, headers, allow, ..Caller::default() })
     }
 
-    fn arguments(&self) -> Result<Value, Failure> {
+    fn arguments(&self) -> Result<Value, CommandError> {
         let (text, from) = match self.arguments.as_str() {
             "-" => {
                 let mut text = String::new();
                 let read = std::io::stdin().read_to_string(&mut text);
-                read.map_err(|error| Failure::Usage(format!("cannot read stdin: {error}")))?;
+                read.map_err(|error| CommandError::Usage(format!("cannot read stdin: {error}")))?;
                 (text, "stdin".to_string())
             }
             written => match written.strip_prefix('@') {
                 Some(file) => {
                     let text = std::fs::read_to_string(file)
-                        .map_err(|error| Failure::Usage(format!("cannot read {file}: {error}")))?;
+                        .map_err(|error| CommandError::Usage(format!("cannot read {file}: {error}")))?;
                     (text, file.to_string())
                 }
                 None => (written.to_string(), "the arguments".to_string()),
             },
         };
         from_json(&text).map_err(|error| {
-            Failure::Usage(format!(
+            CommandError::Usage(format!(
                 "{from} should be a JSON object such as {{\"name\": \"create_issue\"}}: {error}"
             ))
         })
     }
 }
 
-/// Calls a function on an edition of a catalog.
+/// Calls a function on a catalog view of a catalog.
 pub(super) fn answer(
     args: &CatalogArgs,
     function: &Function,
     catalog: &Catalog,
-    edition: Edition,
+    view: CatalogView,
     arguments: Value,
-) -> Result<Answer, Failure> {
-    let (services, waiting) = super::services::of_command(args, catalog);
-    let answer = asked(function, edition, services, Caller::default(), arguments);
+) -> Result<Answer, CommandError> {
+    let (services, waiting) = super::services::for_command(args, catalog);
+    let answer = asked(function, view, services, Caller::default(), arguments);
     waiting.iter().for_each(Spinner::finish);
     answer
 }
 
 fn asked(
     function: &Function,
-    edition: Edition,
+    view: CatalogView,
     services: Services,
     caller: Caller,
     arguments: Value,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
-    let mut context = Context::of(Arc::new(edition));
+    let runtime = runtime.map_err(|error| CommandError::Findings(Some(format!("cannot start: {error}"))))?;
+    let mut context = FunctionContext::of(Arc::new(view));
     (context.services, context.caller) = (Arc::new(services), Arc::new(caller));
     let patience = Patience::default();
     let answer = runtime.block_on(patience.clone().with(function.call(&context, arguments)));
     // The process ends with this, and what was recorded should not.
     if let Err(error) = runtime.block_on(patience.with(context.services.state.flush())) {
-        note(format!("the call is missing from the trace: {error}"));
+        print_note(format!("the call is missing from the trace: {error}"));
     }
     runtime.block_on(context.services.backends.close());
     Ok(answer)
@@ -203,13 +203,13 @@ mod tests {
         let checked = crate::catalog::open(crate::config::read(folder.path()));
         for _ in 0..200 {
             let templates = Arc::new(crate::render::Templates::load(None).unwrap());
-            let edition = Edition::new(&checked.catalog, None, None, templates).unwrap();
+            let view = CatalogView::new(&checked.catalog, None, None, templates).unwrap();
             let environment = Environment::new(|_| panic!("on purpose"));
             let services =
                 Services { backends: Backends::new(folder.path(), environment), ..Services::default() };
             let function = Function::named("tool_exec").unwrap();
             let call = json!({ "op": "x", "args": {} });
-            let answer = asked(function, edition, services, Caller::default(), call).ok().unwrap();
+            let answer = asked(function, view, services, Caller::default(), call).ok().unwrap();
             assert_eq!(answer.body()["error"]["code"], "INTERNAL");
         }
     }

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::{Failure, note, trust};
+use super::{CommandError, print_note, trust};
 use crate::catalog::{self, Checked};
-use crate::config::{self, Deferred, Listed, ServeSurface, Surface, Workspace};
+use crate::config::{self, Deferred, ServeSurface, Surface, ToolList, Workspace};
 use crate::finding::{Code, Finding, Place, Severity, text_report};
 use crate::provider::Provider;
-use crate::sources::mcp::{Environment, contact};
+use crate::sources::mcp::{Environment, list_all};
 use crate::watch::Admission;
 
 /// How a toolcrib.toml that was merely found is made to count.
@@ -33,17 +33,17 @@ pub(super) struct CatalogArgs {
 
 impl CatalogArgs {
     /// The path of the catalog; one that does not exist is a wrong command line.
-    pub(super) fn path(&self) -> Result<&Path, Failure> {
+    pub(super) fn path(&self) -> Result<&Path, CommandError> {
         let path = self.named_or_here();
         if path.exists() {
             Ok(path)
         } else {
-            Err(Failure::Usage(format!("there is no catalog at {}", path.display())))
+            Err(CommandError::Usage(format!("there is no catalog at {}", path.display())))
         }
     }
 
     /// Whether the command line names it, or its configuration is trusted: what runs its tools is known then.
-    pub(super) fn counts(&self) -> Result<bool, Failure> {
+    pub(super) fn counts(&self) -> Result<bool, CommandError> {
         let here = || self.workspace().map(|here| here.document.is_some() && !here.is_found);
         if self.catalog.is_some() { Ok(true) } else { here() }
     }
@@ -53,7 +53,7 @@ impl CatalogArgs {
     }
 
     /// The configuration. One that was merely found says so, and does nothing.
-    pub(super) fn workspace(&self) -> Result<Workspace, Failure> {
+    pub(super) fn workspace(&self) -> Result<Workspace, CommandError> {
         let mut workspace = config::read(self.path()?);
         self.admit(&mut workspace);
         Ok(workspace)
@@ -65,7 +65,7 @@ impl CatalogArgs {
         let Some(why) = is_found.then(|| trust::admit(workspace).err()).flatten() else { return };
         workspace.disarm(HELP);
         TOLD.call_once(|| {
-            note(format!(
+            print_note(format!(
                 "toolcrib.toml was merely found here, and is read as with --offline: {why}; {HELP}"
             ));
         });
@@ -100,10 +100,10 @@ impl CatalogArgs {
     }
 
     /// Opens the catalog.
-    pub(super) fn open(&self) -> Result<Checked, Failure> {
+    pub(super) fn open(&self) -> Result<Checked, CommandError> {
         let workspace = self.workspace()?;
         let progress = super::progress::Spinner::start("reading the catalog");
-        let listings = self.environment().map(|environment| contact(&workspace, &environment));
+        let listings = self.environment().map(|environment| list_all(&workspace, &environment));
         let checked = catalog::open_with(workspace, &listings.unwrap_or_default());
         progress.finish();
         Ok(checked)
@@ -127,7 +127,7 @@ pub(super) fn report_briefly(checked: &Checked) {
     report_lost(checked);
     let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
     if errors + warnings > 0 {
-        note(format!(
+        print_note(format!(
             "{} and {}; `toolcrib check` shows them",
             counted(errors, "error"),
             counted(warnings, "warning")
@@ -145,14 +145,14 @@ pub(super) fn report_lost(checked: &Checked) {
         .collect();
     if !lost.is_empty() {
         let color = std::io::stderr().is_terminal();
-        note(text_report(&lost, &checked.documents, color, Some(10)).trim_end());
+        print_note(text_report(&lost, &checked.documents, color, Some(10)).trim_end());
     }
 }
 
 /// Fails when something of the input is missing from the catalog, after what could be read has been printed.
-pub(super) fn complete(checked: &Checked) -> super::Outcome {
+pub(super) fn complete(checked: &Checked) -> super::CommandResult {
     if checked.lost_input() {
-        Err(Failure::Findings(Some("not all of the catalog could be read".into())))
+        Err(CommandError::Findings(Some("not all of the catalog could be read".into())))
     } else {
         Ok(())
     }
@@ -174,8 +174,8 @@ pub(super) fn surfaces() -> impl TypedValueParser<Value = Surface> {
 }
 
 /// Reads which functions are listed.
-pub(super) fn function_lists() -> impl TypedValueParser<Value = Listed> {
-    named(Listed::ALL.map(Listed::as_str), Listed::parse)
+pub(super) fn tool_lists() -> impl TypedValueParser<Value = ToolList> {
+    named(ToolList::ALL.map(ToolList::as_str), ToolList::parse)
 }
 
 /// Reads what clients are bound.

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use super::catalog::{CatalogArgs, counted};
 use super::eval::check_labels;
-use super::{Failure, Outcome, note, print};
+use super::{CommandError, CommandResult, print, print_note};
 use crate::finding::{Severity, json_report, text_report};
 
 /// Say what is wrong with a catalog, and where; exit 1 when there are errors.
@@ -13,7 +13,7 @@ use crate::finding::{Severity, json_report, text_report};
 /// are hard to choose or to call; infos about what was repaired or derived. `[lint]` in toolcrib.toml changes the
 /// severity of a code, or leaves findings out. Every code is explained in docs/findings.md.
 #[derive(Debug, clap::Args)]
-pub(super) struct Check {
+pub(super) struct CheckArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Print the findings as JSON.
@@ -27,8 +27,8 @@ pub(super) struct Check {
     verbose: bool,
 }
 
-impl Check {
-    pub(super) fn run(self) -> Outcome {
+impl CheckArgs {
+    pub(super) fn run(self) -> CommandResult {
         let mut checked = self.catalog.open()?;
         check_labels(&self.catalog, &mut checked);
         let tools = checked.catalog.tools.len();
@@ -53,7 +53,7 @@ impl Check {
                 format!(" ({} with --verbose)", counted(infos, "info"))
             };
             let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
-            note(format!(
+            print_note(format!(
                 "{}: {}, {}{hidden}",
                 counted(tools, "tool"),
                 counted(errors, "error"),
@@ -62,6 +62,6 @@ impl Check {
         }
         let failing =
             checked.count(Severity::Error) > 0 || (self.strict && checked.count(Severity::Warning) > 0);
-        if failing { Err(Failure::Findings(None)) } else { Ok(()) }
+        if failing { Err(CommandError::Findings(None)) } else { Ok(()) }
     }
 }

@@ -2,21 +2,21 @@
 
 use clap::CommandFactory;
 
-use super::{Outcome, print};
+use super::{CommandResult, print};
 
 /// Print completions for a shell.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Try it:\n  toolcrib completions bash > ~/.local/share/bash-completion/completions/toolcrib"
 )]
-pub(super) struct Completions {
+pub(super) struct CompletionsArgs {
     /// Which shell.
     #[arg(value_enum)]
     shell: clap_complete::Shell,
 }
 
-impl Completions {
-    pub(super) fn run<C: CommandFactory>(self) -> Outcome {
+impl CompletionsArgs {
+    pub(super) fn run<C: CommandFactory>(self) -> CommandResult {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut C::command(), "toolcrib", &mut script);
         print(&String::from_utf8_lossy(&script))

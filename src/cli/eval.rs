@@ -9,13 +9,13 @@ use serde_json::json;
 use super::catalog::{CatalogArgs, complete, report_briefly};
 use super::progress::Bar;
 use super::render::templates;
-use super::{Failure, Outcome, note, print};
+use super::{CommandError, CommandResult, print, print_note};
 use crate::catalog::Checked;
 use crate::config::Thresholds;
 use crate::finding::{Severity, locate, text_report};
-use crate::functions::Edition;
-use crate::report::retrieval::{self, DEPTH, LabelFile, Labels, Missed};
-use crate::search::Request;
+use crate::functions::CatalogView;
+use crate::report::retrieval::{self, DEPTH, LabelFile, Labels, MissedThreshold};
+use crate::search::SearchRequest;
 
 /// Ask labelled queries, and measure what search by words finds. No model is asked.
 ///
@@ -32,7 +32,7 @@ Try it:
   toolcrib eval --catalog tools.json --queries queries.jsonl --min-recall-5 0.9 --min-abstention 0.8
   toolcrib eval --catalog tools.json --queries mine.jsonl --unanswerable others.jsonl --worst 30
   toolcrib eval --catalog . --json | jq .mean.ndcg_10")]
-pub(super) struct Eval {
+pub(super) struct EvalArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Labelled queries, instead of those of toolcrib.toml; can be given several times.
@@ -81,21 +81,21 @@ struct ThresholdArgs {
     max_ece: Option<f64>,
 }
 
-impl Eval {
-    pub(super) fn run(self) -> Outcome {
+impl EvalArgs {
+    pub(super) fn run(self) -> CommandResult {
         let checked = self.catalog.open()?;
         report_briefly(&checked);
         let (files, configured) = self.labels(&checked)?;
         let labels: Vec<Labels> = files.iter().map(|file| file.read(&checked.catalog)).collect();
         let unusable = report_labels(&checked, &labels);
         if labels.iter().all(|labels| labels.queries.is_empty()) {
-            return Err(Failure::Findings(Some("no label can be used".into())));
+            return Err(CommandError::Findings(Some("no label can be used".into())));
         }
         let templates = templates(&self.catalog, &checked, None)?;
-        let edition =
-            Edition::new(&checked.catalog, None, None, Arc::new(templates)).map_err(Failure::Usage)?;
-        let index = edition.search();
-        let find = |query: &str| index.find(Request { query, within: None, limit: DEPTH });
+        let view = CatalogView::new(&checked.catalog, None, None, Arc::new(templates))
+            .map_err(CommandError::Usage)?;
+        let index = view.search();
+        let find = |query: &str| index.find(SearchRequest { query, within: None, limit: DEPTH });
         let bar = Bar::new("asking", labels.iter().map(|labels| labels.queries.len() as u64).sum());
         let report = retrieval::evaluate(&checked.catalog, &labels, &find, self.worst, &|| bar.add(1));
         bar.finish();
@@ -109,17 +109,17 @@ impl Eval {
             print(&report.table())?;
         }
         if !missed.is_empty() {
-            let messages: Vec<String> = missed.iter().map(Missed::message).collect();
-            return Err(Failure::Findings(Some(messages.join("\n"))));
+            let messages: Vec<String> = missed.iter().map(MissedThreshold::message).collect();
+            return Err(CommandError::Findings(Some(messages.join("\n"))));
         }
         if unusable > 0 {
-            return Err(Failure::Findings(Some("not all labels could be used".into())));
+            return Err(CommandError::Findings(Some("not all labels could be used".into())));
         }
         complete(&checked)
     }
 
     /// The files of labels, and the thresholds that go with them.
-    fn labels(&self, checked: &Checked) -> Result<(Vec<LabelFile>, Thresholds), Failure> {
+    fn labels(&self, checked: &Checked) -> Result<(Vec<LabelFile>, Thresholds), CommandError> {
         let folder = self.catalog.folder().canonicalize().ok();
         // As the configuration would name it, where it could.
         let shown = |path: &PathBuf| {
@@ -137,7 +137,7 @@ impl Eval {
         let mut files: Vec<LabelFile> =
             queries.chain(self.unanswerable.iter().map(|path| named(path, true))).collect();
         if let Some(missing) = files.iter().find(|file| !file.path.exists()) {
-            return Err(Failure::Usage(format!("there are no labelled queries at {}", missing.shown)));
+            return Err(CommandError::Usage(format!("there are no labelled queries at {}", missing.shown)));
         }
         if !files.is_empty() {
             return Ok((files, Thresholds::default()));
@@ -147,7 +147,7 @@ impl Eval {
         if files.is_empty() {
             let message =
                 "there are no labelled queries: name a file with --queries, or under [eval] in toolcrib.toml";
-            return Err(Failure::Usage(message.into()));
+            return Err(CommandError::Usage(message.into()));
         }
         Ok((files, eval.thresholds))
     }
@@ -190,12 +190,12 @@ fn report_labels(checked: &Checked, labels: &[Labels]) -> usize {
     let documents: Vec<_> =
         checked.documents.iter().chain(labels.iter().flat_map(|labels| &labels.document)).cloned().collect();
     if !findings.is_empty() {
-        note(text_report(&findings, &documents, std::io::stderr().is_terminal(), Some(5)).trim_end());
+        print_note(text_report(&findings, &documents, std::io::stderr().is_terminal(), Some(5)).trim_end());
     }
     let used: usize = labels.iter().map(|labels| labels.queries.len()).sum();
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     if errors > 0 && used > 0 {
-        note(format!("asking the {used} queries that can be used"));
+        print_note(format!("asking the {used} queries that can be used"));
     }
     errors
 }

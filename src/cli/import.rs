@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 
 use super::catalog::{counted, report_briefly};
-use super::{Failure, Outcome, note};
+use super::{CommandError, CommandResult, print_note};
 use crate::catalog::{self, Catalog};
 use crate::config::{Config, Source, Workspace};
 use crate::render::folder::write_whole;
@@ -15,7 +15,7 @@ use crate::tool::Effect;
 ///
 /// To keep a source as it is and only add what it lacks, point a `[[source]]` of toolcrib.toml at it instead.
 #[derive(Debug, clap::Args)]
-pub(super) struct Import {
+pub(super) struct ImportArgs {
     /// Files or folders of definitions.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -27,10 +27,10 @@ pub(super) struct Import {
     force: bool,
 }
 
-impl Import {
-    pub(super) fn run(self) -> Outcome {
+impl ImportArgs {
+    pub(super) fn run(self) -> CommandResult {
         if let Some(missing) = self.files.iter().find(|file| !file.exists()) {
-            return Err(Failure::Usage(format!("there is no file {}", missing.display())));
+            return Err(CommandError::Usage(format!("there is no file {}", missing.display())));
         }
         let source =
             |file: &PathBuf| Source { path: file.to_string_lossy().into_owned(), ..Source::default() };
@@ -51,14 +51,14 @@ impl Import {
                     .with_context(|| format!("cannot write {}", path.display()))?,
             }
         }
-        note(format!(
+        print_note(format!(
             "{}: {} imported",
             self.out.display(),
             counted(catalog.tools.len() - edited.len(), "definition")
         ));
         let withheld = catalog.tools.iter().filter(|tool| tool.withheld.is_some()).count();
         if withheld > 0 {
-            note(format!(
+            print_note(format!(
                 "{} named a program as its backend, which is left out: a definition that is trusted later would run it; \
                  write the backend yourself",
                 counted(withheld, "definition")
@@ -70,9 +70,9 @@ impl Import {
                 "{} differ and were kept: {shown}; --force replaces them",
                 counted(edited.len(), "file")
             );
-            return Err(Failure::Findings(Some(message)));
+            return Err(CommandError::Findings(Some(message)));
         }
-        if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
+        if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use rust_embed::RustEmbed;
 
-use super::{Failure, Outcome, note};
+use super::{CommandError, CommandResult, print_note};
 
 #[derive(RustEmbed)]
 #[folder = "starter/"]
@@ -13,14 +13,14 @@ struct Starter;
 
 /// Make a small working catalog: a toolcrib.toml and two tools, to change into yours.
 #[derive(Debug, clap::Args)]
-pub(super) struct Init {
+pub(super) struct InitArgs {
     /// The folder to make.
     #[arg(default_value = ".")]
     folder: PathBuf,
 }
 
-impl Init {
-    pub(super) fn run(self) -> Outcome {
+impl InitArgs {
+    pub(super) fn run(self) -> CommandResult {
         let mut names: Vec<_> = Starter::iter().collect();
         names.sort_unstable();
         let taken: Vec<&str> = names
@@ -31,7 +31,7 @@ impl Init {
         if !taken.is_empty() {
             let message =
                 format!("{} has {} already; nothing was written", self.folder.display(), taken.join(", "));
-            return Err(Failure::Findings(Some(message)));
+            return Err(CommandError::Findings(Some(message)));
         }
         for name in &names {
             let file = self.folder.join(name.as_ref());
@@ -41,8 +41,8 @@ impl Init {
                 .with_context(|| format!("cannot write {}", file.display()))?;
         }
         let folder = self.folder.display();
-        note(format!("{folder}: wrote {}", names.join(", ")));
-        note(format!(
+        print_note(format!("{folder}: wrote {}", names.join(", ")));
+        print_note(format!(
             "next: toolcrib check --catalog {folder}; toolcrib render --catalog {folder} --out tools"
         ));
         Ok(())

@@ -18,7 +18,7 @@ mod progress;
 mod prompt;
 mod reload;
 mod render;
-mod reply;
+mod results;
 mod schema;
 mod screen;
 mod search;
@@ -66,42 +66,42 @@ Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal err
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Init(init::Init),
-    Check(check::Check),
-    Render(render::Render),
-    Seed(seed::Seed),
-    Payload(payload::Payload),
-    Parse(parse::Parse),
-    Reply(reply::Reply),
-    Prompt(prompt::Prompt),
-    Tokens(tokens::Tokens),
-    Search(search::Search),
-    Eval(eval::Eval),
-    Call(call::Call),
-    Serve(serve::Serve),
-    Trace(trace::Trace),
-    Approvals(approvals::Approvals),
+    Init(init::InitArgs),
+    Check(check::CheckArgs),
+    Render(render::RenderArgs),
+    Seed(seed::SeedArgs),
+    Payload(payload::PayloadArgs),
+    Parse(parse::ParseArgs),
+    Results(results::ResultsArgs),
+    Prompt(prompt::PromptArgs),
+    Tokens(tokens::TokensArgs),
+    Search(search::SearchArgs),
+    Eval(eval::EvalArgs),
+    Call(call::CallArgs),
+    Serve(serve::ServeArgs),
+    Trace(trace::TraceArgs),
+    Approvals(approvals::ApprovalsArgs),
     Trust(trust::Trust),
-    Import(import::Import),
-    Schema(schema::Schema),
-    Completions(completions::Completions),
+    Import(import::ImportArgs),
+    Schema(schema::SchemaArgs),
+    Completions(completions::CompletionsArgs),
 }
 
 /// Why a command did not do what it was asked.
-enum Failure {
+enum CommandError {
     /// Findings, or something that could not be done; already reported or reported by this message.
     Findings(Option<String>),
     /// A command line that cannot mean anything.
     Usage(String),
 }
 
-impl From<anyhow::Error> for Failure {
+impl From<anyhow::Error> for CommandError {
     fn from(error: anyhow::Error) -> Self {
-        Failure::Findings(Some(format!("{error:#}")))
+        CommandError::Findings(Some(format!("{error:#}")))
     }
 }
 
-type Outcome = Result<(), Failure>;
+type CommandResult = Result<(), CommandError>;
 
 /// Runs the program with the arguments of the process.
 pub fn run() -> ExitCode {
@@ -118,7 +118,7 @@ pub fn run() -> ExitCode {
         Command::Seed(command) => command.run(),
         Command::Payload(command) => command.run(),
         Command::Parse(command) => command.run(),
-        Command::Reply(command) => command.run(),
+        Command::Results(command) => command.run(),
         Command::Prompt(command) => command.run(),
         Command::Tokens(command) => command.run(),
         Command::Search(command) => command.run(),
@@ -134,16 +134,18 @@ pub fn run() -> ExitCode {
     });
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(Failure::Findings(text))) => {
-            text.iter().for_each(|text| complain(text));
+        Ok(Err(CommandError::Findings(text))) => {
+            text.iter().for_each(|text| print_error(text));
             ExitCode::from(1)
         }
-        Ok(Err(Failure::Usage(text))) => {
-            complain(&text);
+        Ok(Err(CommandError::Usage(text))) => {
+            print_error(&text);
             ExitCode::from(2)
         }
         Err(_) => {
-            note("This is a mistake in toolcrib, not in your input. Nothing that was written is cut short.");
+            print_note(
+                "This is a mistake in toolcrib, not in your input. Nothing that was written is cut short.",
+            );
             ExitCode::from(70)
         }
     }
@@ -153,7 +155,7 @@ pub fn run() -> ExitCode {
 fn refused(error: &clap::Error) -> ExitCode {
     let text = error.render().ansi().to_string();
     match error.use_stderr() {
-        true => note(text.trim_end()),
+        true => print_note(text.trim_end()),
         false => drop(print(&text)),
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
@@ -165,10 +167,10 @@ fn tell_of_panic(panic: &std::panic::PanicHookInfo<'_>) {
     let backtrace = std::backtrace::Backtrace::capture();
     match tracing::dispatcher::has_been_set() {
         true => tracing::error!(place, "a call or a task panicked"),
-        false => note(crate::tool::clean_line(&panic.to_string())),
+        false => print_note(crate::tool::clean_line(&panic.to_string())),
     }
     if backtrace.status() == std::backtrace::BacktraceStatus::Captured {
-        note(backtrace);
+        print_note(backtrace);
     }
 }
 
@@ -183,24 +185,24 @@ fn start_workers() {
 const BOLD_RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 
 /// Data for stdout. A reader that has seen enough is no mistake; anything else that stands in the way is one.
-fn print(text: &str) -> Outcome {
+fn print(text: &str) -> CommandResult {
     use std::io::{ErrorKind, Write};
     let mut out = anstream::stdout().lock();
     match out.write_all(shown(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::Findings(Some(format!("cannot write to stdout: {error}"))))
+            Err(CommandError::Findings(Some(format!("cannot write to stdout: {error}"))))
         }
         _ => Ok(()),
     }
 }
 
 /// What could not be done, for stderr.
-fn complain(text: &str) {
-    note(format!("{}error:{} {text}", BOLD_RED.render(), BOLD_RED.render_reset()));
+fn print_error(text: &str) {
+    print_note(format!("{}error:{} {text}", BOLD_RED.render(), BOLD_RED.render_reset()));
 }
 
 /// Notes for stderr.
-fn note(text: impl std::fmt::Display) {
+fn print_note(text: impl std::fmt::Display) {
     use std::io::Write;
     let _ = writeln!(anstream::stderr(), "{}", shown(&text.to_string()));
 }

@@ -3,11 +3,11 @@
 use std::io::Read;
 
 use super::catalog::{CatalogArgs, counted, providers, report_lost};
-use super::{Failure, Outcome, note, print};
+use super::{CommandError, CommandResult, print, print_note};
 use crate::config;
-use crate::model::Endpoint;
+use crate::model::ChatEndpoint;
 use crate::provider::Provider;
-use crate::provider::call::{Entry, Parser};
+use crate::provider::call::{CallEntry, Parser};
 
 /// The longest input that is read.
 const MAX_BYTES: u64 = 64 << 20;
@@ -24,7 +24,7 @@ const MAX_BYTES: u64 = 64 << 20;
 #[command(
     after_help = "Try it:\n  toolcrib parse --catalog tools.json --provider anthropic < response.json\n  toolcrib parse --catalog . --provider ollama --pretty < response.json"
 )]
-pub(super) struct Parse {
+pub(super) struct ParseArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Whose response it is.
@@ -38,20 +38,20 @@ pub(super) struct Parse {
     pretty: bool,
 }
 
-impl Parse {
-    pub(super) fn run(self) -> Outcome {
+impl ParseArgs {
+    pub(super) fn run(self) -> CommandResult {
         let body = stdin()?;
         let checked = self.catalog.open()?;
         report_lost(&checked);
         let provider = self.provider;
-        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
+        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
         let parser = Parser::of_profile(&checked.catalog, &profile, provider);
-        let entries = parser.parse(&body).map_err(|error| Failure::Findings(Some(error.to_string())))?;
+        let entries = parser.parse(&body).map_err(|error| CommandError::Findings(Some(error.to_string())))?;
         let entries = match &checked.catalog.config.repair {
             Some(repair) if entries.iter().any(|entry| entry.outcome.is_err()) => match endpoint(repair) {
                 Ok(model) => entries.into_iter().map(|entry| parser.repair(entry, &model)).collect(),
                 Err(error) => {
-                    note(format!("no call is repaired: {error}"));
+                    print_note(format!("no call is repaired: {error}"));
                     entries
                 }
             },
@@ -62,7 +62,7 @@ impl Parse {
         if failed == 0 {
             return Ok(());
         }
-        Err(Failure::Findings(Some(format!(
+        Err(CommandError::Findings(Some(format!(
             "{} of {} cannot be run",
             failed,
             counted(entries.len(), "call")
@@ -71,19 +71,19 @@ impl Parse {
 }
 
 /// The model that a configuration names; its key comes from the environment.
-fn endpoint(repair: &config::Repair) -> Result<Endpoint, String> {
+fn endpoint(repair: &config::Repair) -> Result<ChatEndpoint, String> {
     #[allow(clippy::disallowed_methods)] // this is the command line
     let variable = |name: &String| {
         std::env::var(name)
             .map_err(|_| format!("the environment variable {name}, named in `repair`, is not set"))
     };
     let key = repair.api_key_env.as_ref().map(variable).transpose()?;
-    Endpoint::new(repair, key).map_err(|error| error.to_string())
+    ChatEndpoint::new(repair, key).map_err(|error| error.to_string())
 }
 
 /// The list, one entry a line.
-fn listed(entries: &[Entry<'_>], pretty: bool) -> Result<String, Failure> {
-    let failure = |error: serde_json::Error| Failure::Findings(Some(error.to_string()));
+fn listed(entries: &[CallEntry<'_>], pretty: bool) -> Result<String, CommandError> {
+    let failure = |error: serde_json::Error| CommandError::Findings(Some(error.to_string()));
     if pretty || entries.is_empty() {
         return serde_json::to_string_pretty(entries).map(|text| text + "\n").map_err(failure);
     }
@@ -92,8 +92,8 @@ fn listed(entries: &[Entry<'_>], pretty: bool) -> Result<String, Failure> {
 }
 
 /// The whole of stdin.
-pub(super) fn stdin() -> Result<String, Failure> {
-    let failure = |what: String| Failure::Findings(Some(format!("cannot read stdin: {what}")));
+pub(super) fn stdin() -> Result<String, CommandError> {
+    let failure = |what: String| CommandError::Findings(Some(format!("cannot read stdin: {what}")));
     let mut text = String::new();
     let size = std::io::stdin().lock().take(MAX_BYTES + 1).read_to_string(&mut text);
     match size {

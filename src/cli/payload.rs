@@ -5,11 +5,11 @@ use std::io::IsTerminal;
 
 use super::catalog::{CatalogArgs, complete, deferrals, providers, report_lost, surfaces};
 use super::pick::PickArgs;
-use super::{Failure, Outcome, note, print};
+use super::{CommandError, CommandResult, print, print_note};
 use crate::catalog::Checked;
 use crate::config::{Deferred, Surface};
 use crate::finding::{Code, Finding, Severity, locate, text_report};
-use crate::provider::{self, PayloadError, Provider, Request};
+use crate::provider::{self, PayloadError, PayloadRequest, Provider};
 
 /// Print the tools of a request: the fragment of the body that a provider takes.
 ///
@@ -19,7 +19,7 @@ use crate::provider::{self, PayloadError, Provider, Request};
 #[command(
     after_help = "Try it:\n  toolcrib payload --catalog tools.json --provider anthropic\n  toolcrib payload --catalog . --provider openai-responses --surface native --profile writer --pretty\n  toolcrib payload --catalog . --provider openai --pick \"refund a customer\" --max 5"
 )]
-pub(super) struct Payload {
+pub(super) struct PayloadArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     #[command(flatten)]
@@ -57,12 +57,12 @@ pub(super) struct Target {
     surface: Option<Surface>,
 }
 
-impl Payload {
-    pub(super) fn run(self) -> Outcome {
+impl PayloadArgs {
+    pub(super) fn run(self) -> CommandResult {
         let checked = self.catalog.open()?;
         report_lost(&checked);
         let catalog = &checked.catalog;
-        let profile = catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
+        let profile = catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
         let mut options = catalog.config.payload;
         options.deferred = self.deferred.unwrap_or(options.deferred);
         options.cache = self.cache.as_deref().map(|word| word == "on").or(options.cache);
@@ -72,16 +72,17 @@ impl Payload {
         };
         if !self.load.is_empty() && surface != Surface::Toolset {
             let message = format!("--load is for the surface toolset, and this is {}", surface.as_str());
-            return Err(Failure::Usage(message));
+            return Err(CommandError::Usage(message));
         }
         let profile = self.pick.apply(&self.catalog, &checked, profile, surface)?;
         let provider = self.target.provider;
-        let request = Request { catalog, profile: &profile, provider, surface, options, load: &self.load };
+        let request =
+            PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &self.load };
         let payload = provider::payload(request).map_err(refused)?;
-        payload.note.iter().for_each(note);
+        payload.note.iter().for_each(print_note);
         report(&payload.findings, &checked, self.verbose);
         if payload.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(Failure::Findings(Some("nothing is printed, since there are errors".into())));
+            return Err(CommandError::Findings(Some("nothing is printed, since there are errors".into())));
         }
         let text = if self.pretty { format!("{:#}", payload.body) } else { payload.body.to_string() };
         print(&format!("{text}\n"))?;
@@ -98,7 +99,7 @@ fn report(findings: &[Finding], checked: &Checked, verbose: bool) {
         let mut findings = findings.to_vec();
         locate(&checked.documents, &mut findings);
         let color = std::io::stderr().is_terminal();
-        return note(text_report(&findings, &checked.documents, color, None).trim_end());
+        return print_note(text_report(&findings, &checked.documents, color, None).trim_end());
     }
     let mut by_code: BTreeMap<Code, Vec<&Finding>> = BTreeMap::new();
     for finding in findings.iter().filter(|finding| finding.severity != Severity::Info) {
@@ -107,19 +108,19 @@ fn report(findings: &[Finding], checked: &Checked, verbose: bool) {
     for (code, findings) in by_code {
         for finding in findings.iter().take(SHOWN) {
             let tool = finding.tool.as_deref().unwrap_or_default();
-            note(format!("{}[{code}]: {tool}: {}", finding.severity.as_str(), finding.message));
+            print_note(format!("{}[{code}]: {tool}: {}", finding.severity.as_str(), finding.message));
         }
         if findings.len() > SHOWN {
-            note(format!("... and {} more {code}; --verbose lists them", findings.len() - SHOWN));
+            print_note(format!("... and {} more {code}; --verbose lists them", findings.len() - SHOWN));
         }
     }
 }
 
 /// Why there is no payload, and what to do.
-pub(super) fn refused(error: PayloadError) -> Failure {
+pub(super) fn refused(error: PayloadError) -> CommandError {
     let message = format!("{error}\n  help: {}", error.hint());
     match error {
-        PayloadError::UnknownToolset { .. } => Failure::Usage(message),
-        _ => Failure::Findings(Some(message)),
+        PayloadError::UnknownToolset { .. } => CommandError::Usage(message),
+        _ => CommandError::Findings(Some(message)),
     }
 }

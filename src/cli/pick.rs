@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::catalog::{CatalogArgs, counted};
 use super::progress::Spinner;
-use super::{Failure, note};
+use super::{CommandError, print_note};
 use crate::catalog::{Checked, Profile};
 use crate::config::Surface;
 use crate::finding::from_json;
-use crate::functions::pick::{ScoredBy, hint};
-use crate::functions::{Context, Edition};
+use crate::functions::pick::{ScorerKind, hint};
+use crate::functions::{CatalogView, FunctionContext};
 use crate::render::Templates;
 use crate::search::Verdict;
 use crate::search::pick::{Options, Picked};
@@ -37,7 +37,7 @@ pub(super) struct PickArgs {
     allow_unsafe: bool,
     /// Who scores: words, vectors ([search.semantic]), both, or a chat model ([search.llm]).
     #[arg(long, value_name = "NAME", default_value = "keyword", requires = "pick", value_parser = scorers())]
-    scorer: ScoredBy,
+    scorer: ScorerKind,
 }
 
 impl PickArgs {
@@ -53,7 +53,7 @@ impl PickArgs {
         checked: &'c Checked,
         profile: Profile<'c>,
         surface: Surface,
-    ) -> Result<Profile<'c>, Failure> {
+    ) -> Result<Profile<'c>, CommandError> {
         let Some(input) = &self.pick else { return Ok(profile) };
         let picked = self.picked(args, checked, profile.name, input)?;
         let mut profile = profile.with_picked(&|tool| picked.contains(&tool.name));
@@ -70,15 +70,15 @@ impl PickArgs {
         checked: &Checked,
         profile: Option<&str>,
         input: &str,
-    ) -> Result<HashSet<String>, Failure> {
-        let failure = |error: String| Failure::Findings(Some(error));
+    ) -> Result<HashSet<String>, CommandError> {
+        let failure = |error: String| CommandError::Findings(Some(error));
         let templates = Templates::load(None).map_err(|error| failure(error.to_string()))?;
-        let edition =
-            Edition::new(&checked.catalog, profile, None, Arc::new(templates)).map_err(Failure::Usage)?;
+        let view = CatalogView::new(&checked.catalog, profile, None, Arc::new(templates))
+            .map_err(CommandError::Usage)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| failure(format!("cannot start: {error}")))?;
-        let (services, waiting) = super::services::of_command(args, &checked.catalog);
-        let context = Context { services: Arc::new(services), ..Context::of(Arc::new(edition)) };
+        let (services, waiting) = super::services::for_command(args, &checked.catalog);
+        let context = FunctionContext { services: Arc::new(services), ..FunctionContext::of(Arc::new(view)) };
         let options = Options {
             max_candidates: usize::from(self.max),
             min_score: self.min_score,
@@ -88,9 +88,9 @@ impl PickArgs {
         let chosen = runtime.block_on(context.pick(read(input)?, self.scorer, &options));
         waiting.iter().for_each(Spinner::finish);
         let chosen = chosen.map_err(|refusal| {
-            Failure::Usage(format!("{}\n  help: {}", refusal.message, refusal.next_action))
+            CommandError::Usage(format!("{}\n  help: {}", refusal.message, refusal.next_action))
         })?;
-        chosen.picks.fallback.iter().for_each(|fallback| note(clean_line(fallback)));
+        chosen.picks.fallback.iter().for_each(|fallback| print_note(clean_line(fallback)));
         let candidates = match chosen.verdict {
             Verdict::Match => chosen.picks.candidates,
             Verdict::NoMatch => {
@@ -100,11 +100,11 @@ impl PickArgs {
         };
         for picked in &candidates {
             let reason = picked.reason.as_deref().map(clean_line).unwrap_or_default();
-            note(format!("picked {} ({:.2}): {reason}", picked.tool.name, picked.score));
+            print_note(format!("picked {} ({:.2}): {reason}", picked.tool.name, picked.score));
         }
         if chosen.unsafe_tools > 0 {
             let unsafe_tools = counted(chosen.unsafe_tools, "unsafe tool");
-            note(format!("{unsafe_tools} left out; --allow-unsafe lets them be picked"));
+            print_note(format!("{unsafe_tools} left out; --allow-unsafe lets them be picked"));
         }
         Ok(candidates.into_iter().map(|picked| picked.tool.name.clone()).collect())
     }
@@ -112,13 +112,13 @@ impl PickArgs {
     /// Says that nothing is picked, and what would have been had it fit.
     fn tell_nearest(&self, nearest: &[Picked], unsafe_tools: usize) {
         if nearest.is_empty() {
-            return note(format!("no tool is picked: {}", hint(unsafe_tools)));
+            return print_note(format!("no tool is picked: {}", hint(unsafe_tools)));
         }
         let tools: Vec<String> =
             nearest.iter().map(|near| format!("{} ({:.2})", near.tool.name, near.score)).collect();
-        note(format!("no tool is picked: none fits; the nearest are {}", tools.join(", ")));
-        note(match self.scorer {
-            ScoredBy::Llm => "say the task as an action and its object, or score by `keyword`",
+        print_note(format!("no tool is picked: none fits; the nearest are {}", tools.join(", ")));
+        print_note(match self.scorer {
+            ScorerKind::Llm => "say the task as an action and its object, or score by `keyword`",
             _ => {
                 "say the task as an action and its object; `no_match_below = 0` under [search] in toolcrib.toml binds the nearest"
             }
@@ -127,10 +127,10 @@ impl PickArgs {
 }
 
 /// JSON where it is an object or a list, else text.
-fn read(input: &str) -> Result<Value, Failure> {
+fn read(input: &str) -> Result<Value, CommandError> {
     match from_json(input) {
         Ok(json) if json.is_object() || json.is_array() => Ok(json),
-        Err(error) if error.is_data() => Err(Failure::Usage(format!("in the input {error}"))),
+        Err(error) if error.is_data() => Err(CommandError::Usage(format!("in the input {error}"))),
         _ => Ok(input.into()),
     }
 }
@@ -141,8 +141,8 @@ fn share(text: &str) -> Result<f32, String> {
 }
 
 /// Reads the name of a scorer.
-fn scorers() -> impl TypedValueParser<Value = ScoredBy> {
+fn scorers() -> impl TypedValueParser<Value = ScorerKind> {
     let named =
-        |name: String| ScoredBy::ALL.into_iter().find(|scorer| scorer.as_str() == name).ok_or("no scorer");
-    PossibleValuesParser::new(ScoredBy::ALL.map(ScoredBy::as_str)).try_map(named)
+        |name: String| ScorerKind::ALL.into_iter().find(|scorer| scorer.as_str() == name).ok_or("no scorer");
+    PossibleValuesParser::new(ScorerKind::ALL.map(ScorerKind::as_str)).try_map(named)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How long something may take before it shows.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SHOW_AFTER: Duration = Duration::from_secs(1);
 
 /// A bar that appears after a second.
 pub(super) struct Bar(ProgressBar);
@@ -20,7 +20,7 @@ impl Bar {
     }
 
     pub(super) fn add(&self, done: usize) {
-        if self.0.is_hidden() && self.0.elapsed() > PATIENCE {
+        if self.0.is_hidden() && self.0.elapsed() > SHOW_AFTER {
             self.0.set_draw_target(ProgressDrawTarget::stderr());
         }
         self.0.inc(done as u64);
@@ -41,7 +41,7 @@ impl Spinner {
         let shown = spinner.clone();
         // A thread, since what it waits for does not report; it ends with the spinner.
         std::thread::spawn(move || {
-            std::thread::sleep(PATIENCE);
+            std::thread::sleep(SHOW_AFTER);
             if !shown.is_finished() {
                 shown.set_draw_target(ProgressDrawTarget::stderr());
                 shown.enable_steady_tick(Duration::from_millis(100));

@@ -2,7 +2,7 @@
 
 use super::catalog::{CatalogArgs, complete, deferrals, providers, report_briefly, surfaces};
 use super::render::templates;
-use super::{Failure, Outcome, note, print};
+use super::{CommandError, CommandResult, print, print_note};
 use crate::config::{Deferred, Surface};
 use crate::provider::Provider;
 use crate::render::PromptSection;
@@ -14,7 +14,7 @@ use crate::render::PromptSection;
 #[command(
     after_help = "Try it:\n  toolcrib prompt --catalog examples/universal-agent --profile creator\n  toolcrib prompt --catalog examples/github --provider anthropic --surface native"
 )]
-pub(super) struct Prompt {
+pub(super) struct PromptArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Who the payload is for: where it cannot have the surface, the section is for the one that it gets.
@@ -37,11 +37,11 @@ pub(super) struct Prompt {
     discovery: bool,
 }
 
-impl Prompt {
-    pub(super) fn run(self) -> Outcome {
+impl PromptArgs {
+    pub(super) fn run(self) -> CommandResult {
         let checked = self.catalog.open()?;
         report_briefly(&checked);
-        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
+        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
         let templates = templates(&self.catalog, &checked, None)?;
         let configured = checked.catalog.config.payload;
         let deferred = self.deferred.unwrap_or(configured.deferred);
@@ -50,7 +50,7 @@ impl Prompt {
         let surface = provider.map_or(wanted, |provider| provider.surface(wanted));
         if let Some(provider) = provider.filter(|_| surface != wanted) {
             let (provider, surface) = (provider.as_str(), surface.as_str());
-            note(format!("{provider} cannot defer tools by itself; this is for the surface {surface}"));
+            print_note(format!("{provider} cannot defer tools by itself; this is for the surface {surface}"));
         }
         let section = PromptSection {
             surface,
@@ -60,7 +60,7 @@ impl Prompt {
         };
         let text = section
             .render(&profile, &templates)
-            .map_err(|error| Failure::Findings(Some(error.to_string())))?;
+            .map_err(|error| CommandError::Findings(Some(error.to_string())))?;
         print(&format!("{text}\n"))?;
         complete(&checked)
     }

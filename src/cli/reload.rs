@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::Failure;
+use super::CommandError;
 use super::catalog::CatalogArgs;
 use crate::finding::Severity;
 use crate::guard::{MISTAKE, guarded_now};
-use crate::serve::Live;
+use crate::serve::LiveCatalog;
 use crate::watch::{Change, Follow};
 
 /// Takes over each catalog that differs from the last one, for as long as there are any. One that cannot be read without
 /// a panic leaves the last one.
-pub(super) fn keep_current(live: &Live, catalog: &CatalogArgs, mut follow: Follow) {
+pub(super) fn keep_current(live: &LiveCatalog, catalog: &CatalogArgs, mut follow: Follow) {
     loop {
         let taken = guarded_now(|| follow.next().map(|change| take_over(live, catalog, change)));
         match taken {
@@ -22,7 +22,7 @@ pub(super) fn keep_current(live: &Live, catalog: &CatalogArgs, mut follow: Follo
     }
 }
 
-fn take_over(live: &Live, catalog: &CatalogArgs, change: Change) {
+fn take_over(live: &LiveCatalog, catalog: &CatalogArgs, change: Change) {
     let Change { checked, is_worse, files, notices } = change;
     notices.iter().for_each(|notice| tracing::warn!("{notice}"));
     let (tools, changed) = (checked.catalog.tools.len(), files.join(", "));
@@ -34,11 +34,11 @@ fn take_over(live: &Live, catalog: &CatalogArgs, change: Change) {
     }
     match super::render::templates(catalog, &checked, None) {
         Ok(templates) => live.replace(checked, is_worse, &Arc::new(templates)),
-        Err(Failure::Findings(Some(problem)) | Failure::Usage(problem)) => live.fail(problem),
-        Err(Failure::Findings(None)) => {}
+        Err(CommandError::Findings(Some(problem)) | CommandError::Usage(problem)) => live.fail(problem),
+        Err(CommandError::Findings(None)) => {}
     }
-    let version = live.now().version.clone();
-    match live.trouble() {
+    let version = live.current().version.clone();
+    match live.stale() {
         None => tracing::info!(tools, version, changed, "the catalog changed"),
         Some(_) if is_worse => {
             tracing::warn!(version, changed, "the catalog is broken; the last good one is served")

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::catalog::{CatalogArgs, counted, report_briefly};
 use super::progress::Bar;
 use super::watch::{Rerun, watch};
-use super::{Failure, Outcome, note, print};
+use super::{CommandError, CommandResult, print, print_note};
 use crate::catalog::Checked;
 use crate::render::{Docs, RenderError, Templates, folder};
 use crate::site::{Folder, Site, SiteIndex};
@@ -20,7 +20,7 @@ use crate::site::{Folder, Site, SiteIndex};
 #[command(
     after_help = "Try it:\n  toolcrib render --catalog tools.json --out tools\n  toolcrib render --catalog . --out docs/tools --check    (in CI)\n  toolcrib render --catalog tools.json --out public --site"
 )]
-pub(super) struct Render {
+pub(super) struct RenderArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The folder to write; it is created if need be.
@@ -43,8 +43,8 @@ pub(super) struct Render {
     watch: bool,
 }
 
-impl Render {
-    pub(super) fn run(self) -> Outcome {
+impl RenderArgs {
+    pub(super) fn run(self) -> CommandResult {
         if self.watch {
             return watch(&self.catalog, &self);
         }
@@ -57,9 +57,13 @@ impl Render {
         }
     }
 
-    fn with_output(&self, checked: &Checked, act: impl FnOnce(&dyn Output) -> Outcome) -> Outcome {
+    fn with_output(
+        &self,
+        checked: &Checked,
+        act: impl FnOnce(&dyn Output) -> CommandResult,
+    ) -> CommandResult {
         let templates = templates(&self.catalog, checked, self.templates.as_deref())?;
-        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
+        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
         let index = self.site.then(|| SiteIndex::new(&checked.catalog, &profile));
         let docs = Docs::new(&checked.catalog, profile, &templates);
         let Some(index) = &index else { return act(&docs) };
@@ -67,10 +71,10 @@ impl Render {
         act(&Folder::new(site, docs))
     }
 
-    fn drift(&self, output: &dyn Output) -> Outcome {
+    fn drift(&self, output: &dyn Output) -> CommandResult {
         let drift = output.check(&self.out).map_err(failure)?;
         if drift.is_empty() {
-            note(format!("{} is up to date", self.out.display()));
+            print_note(format!("{} is up to date", self.out.display()));
             return Ok(());
         }
         print(&drift.diff)?;
@@ -84,11 +88,11 @@ impl Render {
             "{} is out of date: {counts}; run `toolcrib render` without --check to update it",
             self.out.display()
         );
-        Err(Failure::Findings(Some(message)))
+        Err(CommandError::Findings(Some(message)))
     }
 }
 
-impl Rerun for Render {
+impl Rerun for RenderArgs {
     fn also(&self) -> Vec<PathBuf> {
         self.templates.iter().cloned().collect()
     }
@@ -97,14 +101,14 @@ impl Rerun for Render {
         has_docs(&self.out)
     }
 
-    fn rerun(&self, checked: &Checked, why: &str) -> Outcome {
+    fn rerun(&self, checked: &Checked, why: &str) -> CommandResult {
         self.with_output(checked, |output| {
             let bar = Bar::new("writing docs", output.count() as u64);
             let report = output.write(&self.out, &|done| bar.add(done)).map_err(failure)?;
             bar.finish();
-            note(format!("{}: {}{why}", self.out.display(), summary(output.tools(), &report)));
+            print_note(format!("{}: {}{why}", self.out.display(), summary(output.tools(), &report)));
             kept(&report, checked.catalog.complete);
-            if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
+            if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
         })
     }
 }
@@ -163,19 +167,19 @@ pub(super) fn templates(
     catalog: &CatalogArgs,
     checked: &Checked,
     named: Option<&Path>,
-) -> Result<Templates, Failure> {
+) -> Result<Templates, CommandError> {
     let configured = checked.catalog.config.render.templates.as_ref().map(|folder| catalog.beside(folder));
     Templates::load(named.or(configured.as_deref()))
-        .map_err(|error| Failure::Findings(Some(error.to_string())))
+        .map_err(|error| CommandError::Findings(Some(error.to_string())))
 }
 
 /// A failed rendering in words, with what to do.
-pub(super) fn failure(error: RenderError) -> Failure {
+pub(super) fn failure(error: RenderError) -> CommandError {
     let help = match &error {
         RenderError::Folder(error) => format!("\n  help: {}", error.hint()),
         _ => String::new(),
     };
-    Failure::Findings(Some(format!("{error}{help}")))
+    CommandError::Findings(Some(format!("{error}{help}")))
 }
 
 /// What became of the files.
@@ -202,7 +206,7 @@ pub(super) fn kept(report: &folder::Report, complete: bool) {
     let shown = report.kept.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
     let more = if report.kept.len() > 5 { ", …" } else { "" };
     let count = counted(report.kept.len(), "file");
-    note(match complete {
+    print_note(match complete {
         true => format!(
             "kept {count} of tools that are gone, since they are edited or have a keep-block: {shown}{more}"
         ),

@@ -1,13 +1,13 @@
 //! `toolcrib schema`: the JSON Schemas of our own formats, for editors.
 
-use super::{Outcome, print};
+use super::{CommandResult, print};
 use crate::config::Config;
 use crate::finding::schema_of;
 use crate::tool::Definition;
 
 /// Print the JSON Schema of a format of ours, for editors that complete and check.
 #[derive(Debug, clap::Args)]
-pub(super) struct Schema {
+pub(super) struct SchemaArgs {
     /// Which format.
     #[arg(value_enum)]
     format: Format,
@@ -21,8 +21,8 @@ enum Format {
     Config,
 }
 
-impl Schema {
-    pub(super) fn run(self) -> Outcome {
+impl SchemaArgs {
+    pub(super) fn run(self) -> CommandResult {
         let schema = match self.format {
             Format::Definition => schema_of::<Definition>(),
             Format::Config => schema_of::<Config>(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::catalog::{CatalogArgs, report_lost};
-use super::{Failure, Outcome, print};
-use crate::functions::{Edition, Function};
+use super::{CommandError, CommandResult, print};
+use crate::functions::{CatalogView, Function};
 
 /// Find the tools that do something, or learn that none does.
 ///
@@ -19,7 +19,7 @@ Try it:
   toolcrib search \"merge a pull request\" --catalog examples/github --limit 3
   toolcrib search list --category Ontology/Tasks --catalog examples/buildos
   toolcrib search \"water the plants\" --catalog examples/github       no match, exit code 1")]
-pub(super) struct Search {
+pub(super) struct SearchArgs {
     /// What the tool should do, in a few words.
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
@@ -39,40 +39,40 @@ pub(super) struct Search {
     json: bool,
 }
 
-impl Search {
-    pub(super) fn run(self) -> Outcome {
+impl SearchArgs {
+    pub(super) fn run(self) -> CommandResult {
         let query = self.query.join(" ");
         if query.trim().is_empty() {
-            return Err(Failure::Usage(
+            return Err(CommandError::Usage(
                 "say what the tool should do, such as: toolcrib search create an issue".into(),
             ));
         }
         let checked = self.catalog.open()?;
         report_lost(&checked);
         let templates = super::render::templates(&self.catalog, &checked, None)?;
-        let edition = Edition::new(&checked.catalog, self.profile.as_deref(), None, Arc::new(templates))
-            .map_err(Failure::Usage)?;
+        let view = CatalogView::new(&checked.catalog, self.profile.as_deref(), None, Arc::new(templates))
+            .map_err(CommandError::Usage)?;
         let mut arguments = json!({ "query": query, "limit": self.limit });
         if let Some(category) = self.category {
             arguments["category"] = category.into();
         }
         let Some(function) = Function::named("tool_search") else {
-            return Err(Failure::Findings(Some("there is no search".into())));
+            return Err(CommandError::Findings(Some("there is no search".into())));
         };
-        let answer = super::call::answer(&self.catalog, function, &checked.catalog, edition, arguments)?;
+        let answer = super::call::answer(&self.catalog, function, &checked.catalog, view, arguments)?;
         let body = answer.body();
         let text = match (self.json, answer.is_ok()) {
             (true, _) => format!("{}\n", serde_json::to_string_pretty(body).unwrap_or_default()),
             (false, true) => shown(body),
             (false, false) => {
-                return Err(Failure::Usage(refused(&body["error"])));
+                return Err(CommandError::Usage(refused(&body["error"])));
             }
         };
         print(&text)?;
         if body.get("verdict").is_some_and(|verdict| verdict == "match") {
             Ok(())
         } else {
-            Err(Failure::Findings(None))
+            Err(CommandError::Findings(None))
         }
     }
 }

@@ -6,7 +6,7 @@ use super::catalog::{CatalogArgs, report_briefly};
 use super::progress::Bar;
 use super::render::{failure, has_docs, kept, summary, templates};
 use super::watch::{Rerun, watch};
-use super::{Failure, Outcome, note};
+use super::{CommandError, CommandResult, print_note};
 use crate::catalog::Checked;
 use crate::render::{DOCS, Docs, Seeded, seed};
 
@@ -18,7 +18,7 @@ use crate::render::{DOCS, Docs, Seeded, seed};
 #[command(
     after_help = "Try it:\n  toolcrib seed workspace --catalog examples/universal-agent --profile creator"
 )]
-pub(super) struct Seed {
+pub(super) struct SeedArgs {
     /// The workspace folder; it is created if need be.
     workspace: PathBuf,
     #[command(flatten)]
@@ -38,8 +38,8 @@ pub(super) struct Seed {
 const UNCLEAR: &str = "has toolcrib markers that do not pair, or a code fence around them; kept as it is; put one \
     `<!-- toolcrib:begin -->` line before one `<!-- toolcrib:end -->` line, outside of code";
 
-impl Seed {
-    pub(super) fn run(self) -> Outcome {
+impl SeedArgs {
+    pub(super) fn run(self) -> CommandResult {
         if self.watch {
             return watch(&self.catalog, &self);
         }
@@ -49,7 +49,7 @@ impl Seed {
     }
 }
 
-impl Rerun for Seed {
+impl Rerun for SeedArgs {
     fn also(&self) -> Vec<PathBuf> {
         self.template.iter().cloned().collect()
     }
@@ -58,20 +58,27 @@ impl Rerun for Seed {
         has_docs(&self.workspace.join(DOCS))
     }
 
-    fn rerun(&self, checked: &Checked, why: &str) -> Outcome {
+    fn rerun(&self, checked: &Checked, why: &str) -> CommandResult {
         if let Some(template) = self.template.as_ref().filter(|template| !template.is_dir()) {
-            return Err(Failure::Usage(format!("there is no template folder at {}", template.display())));
+            return Err(CommandError::Usage(format!(
+                "there is no template folder at {}",
+                template.display()
+            )));
         }
         let templates = templates(&self.catalog, checked, None)?;
-        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(Failure::Usage)?;
+        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
         let docs = Docs::new(&checked.catalog, profile, &templates);
         let bar = Bar::new("writing docs", docs.tools().len() as u64);
         let seeded =
             seed(&docs, &self.workspace, self.template.as_deref(), &|done| bar.add(done)).map_err(failure)?;
         bar.finish();
-        note(format!("{}: {}{why}", self.workspace.display(), summary(docs.tools().len(), &seeded.docs)));
+        print_note(format!(
+            "{}: {}{why}",
+            self.workspace.display(),
+            summary(docs.tools().len(), &seeded.docs)
+        ));
         report(&seeded, checked.catalog.complete);
-        if checked.lost_input() { Err(Failure::Findings(None)) } else { Ok(()) }
+        if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
     }
 }
 
@@ -79,13 +86,13 @@ impl Rerun for Seed {
 fn report(seeded: &Seeded, complete: bool) {
     kept(&seeded.docs, complete);
     if !seeded.written.is_empty() {
-        note(format!("wrote {}", seeded.written.join(", ")));
+        print_note(format!("wrote {}", seeded.written.join(", ")));
     }
     if !seeded.kept.is_empty() {
         let why = if seeded.index_kept { ", since not all sources could be read" } else { "" };
-        note(format!("kept your {}{why}", seeded.kept.join(", ")));
+        print_note(format!("kept your {}{why}", seeded.kept.join(", ")));
     }
     for file in &seeded.unclear {
-        note(format!("{file} {UNCLEAR}"));
+        print_note(format!("{file} {UNCLEAR}"));
     }
 }

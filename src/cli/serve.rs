@@ -7,20 +7,20 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
-use super::catalog::{CatalogArgs, counted, function_lists, report_briefly, serve_surfaces};
+use super::catalog::{CatalogArgs, counted, report_briefly, serve_surfaces, tool_lists};
 use super::reload::keep_current;
 use super::screen::Screen;
 use super::signals::Signals;
 use super::state::StateArgs;
-use super::{Failure, Outcome, note};
+use super::{CommandError, CommandResult, print_note};
 use crate::catalog::{Catalog, Checked};
-use crate::config::{self, Listed, ServeSurface};
+use crate::config::{self, ServeSurface, ToolList};
 use crate::finding::{Code, Finding, Severity, text_report};
 use crate::guard::guarded;
-use crate::serve::http::{Door, Hosts, Listener};
-use crate::serve::live::Setting;
-use crate::serve::{Live, Shown, Tokens, mcp};
-use crate::state::State;
+use crate::serve::http::{Hosts, HttpService, Listener};
+use crate::serve::live::ServeOptions;
+use crate::serve::{ListingPolicy, LiveCatalog, Tokens, mcp};
+use crate::state::StateStore;
 use crate::tool::NoSchemaMode;
 use crate::watch::{Follow, Options};
 
@@ -37,7 +37,7 @@ Try it:
   toolcrib serve --catalog . --state state.db            sessions, approvals and traces outlive the server
   curl http://127.0.0.1:7878/tools/README.md
   curl http://127.0.0.1:7878/v1/read_tool_doc --json '{\"name\": \"create_issue\"}'")]
-pub(super) struct Serve {
+pub(super) struct ServeArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Serve the tools of this profile only.
@@ -67,8 +67,8 @@ pub(super) struct Serve {
     surface: Option<ServeSurface>,
     /// Which functions the gateway shows: gateway (tool_search, tool_help, tool_exec and tool_batch), discovery (list,
     /// search_nodes, search_tool_by_category, expand_tool, call_tool and read_tool_doc), or all.
-    #[arg(long, value_parser = function_lists(), value_name = "LIST", hide_possible_values = true)]
-    functions: Option<Listed>,
+    #[arg(long, value_parser = tool_lists(), value_name = "LIST", hide_possible_values = true)]
+    tool_list: Option<ToolList>,
     /// Show tool_exec_read and tool_exec_write in place of tool_exec and tool_batch, so that a client can ask a person
     /// before it changes anything.
     #[arg(long)]
@@ -82,7 +82,7 @@ pub(super) struct Serve {
 }
 
 /// How long the end of a trace may take to be written.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum LogFormat {
@@ -92,8 +92,8 @@ enum LogFormat {
     Json,
 }
 
-impl Serve {
-    pub(super) fn run(self) -> Outcome {
+impl ServeArgs {
+    pub(super) fn run(self) -> CommandResult {
         self.start_log()?;
         let (environment, admission) = (self.catalog.environment(), self.catalog.admission());
         let also = self.catalog.also().into_iter().collect();
@@ -102,7 +102,7 @@ impl Serve {
         let progress = super::progress::Spinner::start("reading the catalog");
         let Some(first) = follow.next() else { return Ok(()) };
         progress.finish();
-        first.notices.iter().for_each(note);
+        first.notices.iter().for_each(print_note);
         let checked = first.checked;
         report_briefly(&checked);
         refuse_broken_configuration(&checked)?;
@@ -111,23 +111,23 @@ impl Serve {
         if !self.stdio && !configured.tokens.is_empty() && self.catalog.workspace()?.is_found {
             let message = "toolcrib.toml was merely found, and names tokens, which are in the environment; name it with \
                            `--catalog .`, or trust it with `toolcrib trust .`";
-            return Err(Failure::Usage(message.into()));
+            return Err(CommandError::Usage(message.into()));
         }
         let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
         let address = if self.stdio { None } else { Some(self.address(&configured, &tokens)?) };
-        let shown = Shown {
+        let shown = ListingPolicy {
             surface: self.surface.unwrap_or(configured.surface),
-            functions: self.functions.unwrap_or(configured.functions),
+            tool_list: self.tool_list.unwrap_or(configured.tool_list),
             split_exec: self.split_exec || configured.split_exec,
         };
-        let setting = Setting { profile: self.profile.clone(), roles: tokens.roles(), shown };
+        let setting = ServeOptions { profile: self.profile.clone(), roles: tokens.roles(), listing: shown };
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
         if state.health().is_volatile {
             warn_of_approvals(&checked.catalog);
         }
         let days = checked.catalog.config.state.days;
-        let services = super::services::of_server(&self.catalog, &checked.catalog, Arc::clone(&state));
-        let live = Live::new(checked, setting, templates).map_err(Failure::Usage)?;
+        let services = super::services::for_server(&self.catalog, &checked.catalog, Arc::clone(&state));
+        let live = LiveCatalog::new(checked, setting, templates).map_err(CommandError::Usage)?;
         let live = Arc::new(live.with_services(services));
         // One client asks one thing at a time: handing its calls from thread to thread would cost more than they do.
         let mut runtime = match self.stdio {
@@ -137,7 +137,7 @@ impl Serve {
         let runtime = runtime
             .enable_all()
             .build()
-            .map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
+            .map_err(|error| CommandError::Findings(Some(format!("cannot start: {error}"))))?;
         let (stop, serving) = (follow.stopper(), Arc::clone(&live));
         let following = {
             let (live, catalog) = (Arc::clone(&live), self.catalog.clone());
@@ -145,33 +145,33 @@ impl Serve {
         };
         let days = Duration::from_secs(days.saturating_mul(24 * 60 * 60));
         runtime.block_on(begin(&*state, days))?;
-        runtime.spawn(forget(Arc::clone(&state), days));
+        runtime.spawn(delete_old_state(Arc::clone(&state), days));
         let served = match address {
             None => runtime
-                .block_on(speak(live, Duration::from_secs(configured.limits.stop_seconds)))
+                .block_on(serve_stdio(live, Duration::from_secs(configured.limits.stop_seconds)))
                 .map_err(|error| format!("cannot serve: {error}")),
             Some(address) => runtime.block_on(self.listen(address, live, tokens, configured)),
         };
         stop.stop();
-        if let Ok(Err(error)) = runtime.block_on(async { timeout(LAST_WORDS, state.flush()).await }) {
+        if let Ok(Err(error)) = runtime.block_on(async { timeout(SHUTDOWN_GRACE, state.flush()).await }) {
             tracing::warn!(%error, "the end of the trace is not written");
         }
         runtime.block_on(serving.services().backends.close());
         runtime.shutdown_background();
         // With it end the servers that it has started.
         let _ = following.join();
-        served.map_err(|problem| Failure::Findings(Some(problem)))
+        served.map_err(|problem| CommandError::Findings(Some(problem)))
     }
 
     async fn listen(
         &self,
         address: SocketAddr,
-        live: Arc<Live>,
+        live: Arc<LiveCatalog>,
         tokens: Tokens,
         configured: config::Serve,
     ) -> Result<(), String> {
         let listener = Listener::bind(address);
-        let listener = listener.await.map_err(|error| unheard(address, &error))?;
+        let listener = listener.await.map_err(|error| listen_error(address, &error))?;
         let address = listener.address();
         let public: Vec<String> = configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
         let hosts = Hosts::new(address, &public);
@@ -180,18 +180,18 @@ impl Serve {
         let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
         let mcp = mcp::service(Arc::clone(&live), options);
         let streams = mcp.config.cancellation_token.clone();
-        let door = Door::new(Arc::clone(&live), hosts, tokens, configured.limits).nest("/mcp", mcp);
+        let door = HttpService::new(Arc::clone(&live), hosts, tokens, configured.limits).nest("/mcp", mcp);
         self.announce(address, &live);
         let stop = async {
-            stopped().await;
+            wait_for_signal().await;
             streams.cancel();
         };
         listener.serve(Arc::new(door), stop).await.map_err(|error| format!("cannot start: {error}"))
     }
 
-    fn start_log(&self) -> Outcome {
+    fn start_log(&self) -> CommandResult {
         let filter = EnvFilter::try_new(&self.log_level)
-            .map_err(|error| Failure::Usage(format!("--log-level {}: {error}", self.log_level)))?;
+            .map_err(|error| CommandError::Usage(format!("--log-level {}: {error}", self.log_level)))?;
         let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Screen(std::io::stderr()));
         // A log that stands already, in a process that called us twice, serves as well.
         let _ = match self.log {
@@ -202,11 +202,11 @@ impl Serve {
     }
 
     /// The address to listen on, unless it would be open to everybody by mistake.
-    fn address(&self, configured: &config::Serve, tokens: &Tokens) -> Result<SocketAddr, Failure> {
+    fn address(&self, configured: &config::Serve, tokens: &Tokens) -> Result<SocketAddr, CommandError> {
         let told = self.listen.as_deref().or(configured.listen.as_deref()).unwrap_or("127.0.0.1:7878");
         let named = told.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
         let address: SocketAddr = named.as_deref().unwrap_or(told).parse().map_err(|_| {
-            Failure::Usage(format!("{told} should be an address and a port, such as 127.0.0.1:7878"))
+            CommandError::Usage(format!("{told} should be an address and a port, such as 127.0.0.1:7878"))
         })?;
         let is_local = match address.ip() {
             IpAddr::V4(ip) => ip.is_loopback(),
@@ -215,21 +215,21 @@ impl Serve {
         if is_local || !tokens.is_empty() || self.allow_unauthenticated {
             return Ok(address);
         }
-        Err(Failure::Usage(format!(
+        Err(CommandError::Usage(format!(
             "{address} can be reached from elsewhere, and no token is configured. Either listen on 127.0.0.1, or add a \
              `[[serve.token]]` with `env = \"NAME\"` to toolcrib.toml, or say that everybody may read this catalog with \
              --allow-unauthenticated"
         )))
     }
 
-    fn announce(&self, address: SocketAddr, live: &Live) {
-        let generation = live.now();
-        let tools = counted(generation.everything().catalog().tools.len(), "tool");
+    fn announce(&self, address: SocketAddr, live: &LiveCatalog) {
+        let generation = live.current();
+        let tools = counted(generation.unrestricted_view().catalog().tools.len(), "tool");
         let version = &generation.version;
         match self.log {
             LogFormat::Text => {
-                note(format!("listening on http://{address}"));
-                note(format!("{tools}, registry {version}; stop with Ctrl-C"));
+                print_note(format!("listening on http://{address}"));
+                print_note(format!("{tools}, registry {version}; stop with Ctrl-C"));
             }
             LogFormat::Json => tracing::info!("listening on http://{address}"),
         }
@@ -237,13 +237,13 @@ impl Serve {
 }
 
 /// Sees that state is there and ours. One that cannot be written now may be later; the calls that need it are told.
-async fn begin(state: &dyn State, days: Duration) -> Outcome {
+async fn begin(state: &dyn StateStore, days: Duration) -> CommandResult {
     if state.health().is_volatile {
         return Ok(());
     }
-    match state.forget(days).await {
+    match state.delete_older(days).await {
         Err(error) if error.0.contains("newer toolcrib") => {
-            Err(Failure::Findings(Some(format!("state: {error}"))))
+            Err(CommandError::Findings(Some(format!("state: {error}"))))
         }
         Err(error) => {
             tracing::warn!(%error, "state cannot be used now");
@@ -264,23 +264,23 @@ fn warn_of_approvals(catalog: &Catalog) {
         let tools = counted(tools, "tool");
         tracing::warn!(
             "{tools} may be called only after a person has approved, and nobody can: approvals are in memory; name a file \
-             with --state FILE, or with `at` below `[state]`"
+             with --state FILE, or with `url` below `[state]`"
         );
     }
 }
 
 /// Forgets what is old, every hour.
-async fn forget(state: Arc<dyn State>, days: Duration) {
+async fn delete_old_state(state: Arc<dyn StateStore>, days: Duration) {
     loop {
         tokio::time::sleep(Duration::from_secs(60 * 60)).await;
-        if let Ok(Err(error)) = guarded(state.forget(days)).await {
+        if let Ok(Err(error)) = guarded(state.delete_older(days)).await {
             tracing::warn!(%error, "what is old cannot be forgotten now");
         }
     }
 }
 
 /// Why an address cannot be listened on, and what to do.
-fn unheard(address: SocketAddr, error: &std::io::Error) -> String {
+fn listen_error(address: SocketAddr, error: &std::io::Error) -> String {
     use std::io::ErrorKind::{AddrInUse, PermissionDenied};
     let help = match error.kind() {
         AddrInUse => {
@@ -293,14 +293,14 @@ fn unheard(address: SocketAddr, error: &std::io::Error) -> String {
 }
 
 /// Speaks MCP over the standard streams. A client that no longer reads does not keep the process from stopping.
-async fn speak(live: Arc<Live>, patience: Duration) -> std::io::Result<()> {
+async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Result<()> {
     let (stop, mut told) = tokio::sync::watch::channel(false);
     let late = async move {
-        stopped().await;
+        wait_for_signal().await;
         stop.send_replace(true);
         tokio::select! {
             () = tokio::time::sleep(patience) => {}
-            () = stopped() => {}
+            () = wait_for_signal() => {}
         }
     };
     let asked = async move {
@@ -313,7 +313,7 @@ async fn speak(live: Arc<Live>, patience: Duration) -> std::io::Result<()> {
 }
 
 /// A `toolcrib.toml` that is read in part may lack the tokens and roles that keep others out.
-fn refuse_broken_configuration(checked: &Checked) -> Outcome {
+fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
     // A source that is away is no mistake of the file that names it.
     let is_away = |finding: &Finding| match finding.code {
         Code::SourceUnreachable => true,
@@ -332,30 +332,30 @@ fn refuse_broken_configuration(checked: &Checked) -> Outcome {
         return Ok(());
     }
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    note(text_report(&broken, &checked.documents, color, Some(10)).trim_end());
+    print_note(text_report(&broken, &checked.documents, color, Some(10)).trim_end());
     let message =
         "toolcrib.toml has errors, and without what they hide the server could be too open; correct them";
-    Err(Failure::Findings(Some(message.into())))
+    Err(CommandError::Findings(Some(message.into())))
 }
 
 /// The tokens that are configured, from the environment.
-fn tokens(configured: &config::Serve) -> Result<Tokens, Failure> {
+fn tokens(configured: &config::Serve) -> Result<Tokens, CommandError> {
     let mut tokens = Tokens::default();
     for token in &configured.tokens {
         let name = &token.env;
         #[expect(clippy::disallowed_methods, reason = "secrets come from the environment")]
         let secret = std::env::var(name).map_err(|_| {
-            Failure::Usage(format!(
+            CommandError::Usage(format!(
                 "the environment variable {name}, which toolcrib.toml names for a token, is not set"
             ))
         })?;
-        tokens.add(&secret, token).map_err(|problem| Failure::Usage(format!("{name}: {problem}")))?;
+        tokens.add(&secret, token).map_err(|problem| CommandError::Usage(format!("{name}: {problem}")))?;
     }
     Ok(tokens)
 }
 
 /// Until somebody wants us to stop.
-async fn stopped() {
+async fn wait_for_signal() {
     match Signals::listen() {
         Ok(mut signals) => signals.next().await,
         // Then the system ends the process in its own way.

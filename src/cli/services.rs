@@ -4,50 +4,50 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::catalog::CatalogArgs;
-use super::note;
+use super::print_note;
 use super::progress::Spinner;
 use crate::catalog::Catalog;
 use crate::config::{SearchModel, SearchSemantic};
 use crate::exec::backend::Backends;
-use crate::functions::{Meaning, Services};
-use crate::model::{Embed, Embeddings, Endpoint, Model, StaticModel};
+use crate::functions::{SemanticSearch, Services};
+use crate::model::{ChatEndpoint, ChatModel, EmbeddingModel, EmbeddingsApi, StaticModel};
 use crate::search::semantic::{Options, Semantic};
-use crate::state::State;
+use crate::state::StateStore;
 
 /// How long a command waits for the vectors of tools.
-const PATIENCE: Duration = Duration::from_secs(60);
+const EMBEDDING_WAIT: Duration = Duration::from_secs(60);
 
 /// What a server uses: it waits for no vectors, and says how far they are.
-pub(super) fn of_server(args: &CatalogArgs, catalog: &Catalog, state: Arc<dyn State>) -> Services {
+pub(super) fn for_server(args: &CatalogArgs, catalog: &Catalog, state: Arc<dyn StateStore>) -> Services {
     let services = Services { state, ..services(args, catalog, Duration::ZERO) };
-    if let Meaning::Broken(reason) = &services.semantic {
+    if let SemanticSearch::Broken(reason) = &services.semantic {
         tracing::warn!("semantic search: {reason}");
     }
     services
 }
 
 /// What a command uses, which runs once and waits a while; with what shows that it does.
-pub(super) fn of_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, Option<Spinner>) {
-    let services = services(args, catalog, PATIENCE);
-    if let Meaning::Broken(reason) = &services.semantic {
-        note(format!("semantic search: {reason}"));
+pub(super) fn for_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, Option<Spinner>) {
+    let services = services(args, catalog, EMBEDDING_WAIT);
+    if let SemanticSearch::Broken(reason) = &services.semantic {
+        print_note(format!("semantic search: {reason}"));
     }
-    let waits = matches!(services.semantic, Meaning::On(_));
+    let waits = matches!(services.semantic, SemanticSearch::On(_));
     (services, waits.then(|| Spinner::start("waiting for vectors of tools")))
 }
 
 fn services(args: &CatalogArgs, catalog: &Catalog, patience: Duration) -> Services {
     let search = &catalog.config.search;
     let semantic = match &search.semantic {
-        None => Meaning::Off,
+        None => SemanticSearch::Off,
         Some(configured) => match embed(args, configured) {
             Ok(model) => {
                 let cache = configured.cache.as_ref().map(|folder| args.beside(folder));
                 let (timeout, weight) = (configured.timeout(), configured.weight as f32);
-                let options = Options { timeout, patience, weight, cache };
-                Meaning::On(Arc::new(Semantic::start(model, options)))
+                let options = Options { timeout, max_wait: patience, weight, cache };
+                SemanticSearch::On(Arc::new(Semantic::start(model, options)))
             }
-            Err(reason) => Meaning::Broken(reason),
+            Err(reason) => SemanticSearch::Broken(reason),
         },
     };
     let llm = search.llm.as_ref().map(|configured| chat(args, configured));
@@ -58,20 +58,20 @@ fn services(args: &CatalogArgs, catalog: &Catalog, patience: Duration) -> Servic
     Services { semantic, llm, backends, ..Services::default() }
 }
 
-fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn Embed>, String> {
+fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn EmbeddingModel>, String> {
     if let Some(folder) = &configured.folder {
         let model = StaticModel::open(&args.beside(folder)).map_err(|error| error.to_string())?;
         return Ok(Arc::new(model));
     }
     let key = key(args, configured.key_env.as_deref())?;
     let (url, model) = (configured.url.as_deref(), configured.model.as_deref());
-    let model = Embeddings::new(url.unwrap_or_default(), model.unwrap_or_default(), key);
+    let model = EmbeddingsApi::new(url.unwrap_or_default(), model.unwrap_or_default(), key);
     Ok(Arc::new(model.map_err(|error| error.to_string())?))
 }
 
-fn chat(args: &CatalogArgs, configured: &SearchModel) -> Result<Arc<dyn Model + Send + Sync>, String> {
+fn chat(args: &CatalogArgs, configured: &SearchModel) -> Result<Arc<dyn ChatModel + Send + Sync>, String> {
     let key = key(args, configured.key_env.as_deref())?;
-    Ok(Arc::new(Endpoint::for_search(configured, key).map_err(|error| error.to_string())?))
+    Ok(Arc::new(ChatEndpoint::for_search(configured, key).map_err(|error| error.to_string())?))
 }
 
 /// The key in a variable, if nothing keeps us from asking anybody.

@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Failure;
+use super::CommandError;
 use super::catalog::CatalogArgs;
 use crate::config;
-use crate::state::{State, open};
+use crate::state::{StateStore, open};
 
 /// Where state is kept.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct StateArgs {
     /// Where idempotency keys, approvals, sessions and traces are kept: a file, or postgres://..., in which ${NAME}
-    /// stands for the environment variable NAME. Goes before `[state] at` of the configuration; without either they are
+    /// stands for the environment variable NAME. Goes before `[state] url` of the configuration; without either they are
     /// in memory, and gone at the end.
     #[arg(long, global = true, value_name = "FILE | URL", value_parser = place)]
     state: Option<String>,
@@ -24,36 +24,36 @@ impl StateArgs {
         &self,
         args: &CatalogArgs,
         configured: &config::State,
-    ) -> Result<Arc<dyn State>, Failure> {
+    ) -> Result<Arc<dyn StateStore>, CommandError> {
         match &self.state {
             Some(at) => self.opened(Some(at), Path::new("")),
-            None => self.opened(configured.at.as_deref(), &args.folder()),
+            None => self.opened(configured.url.as_deref(), &args.folder()),
         }
     }
 
     /// Opens what is there already; for commands that only look at it.
-    pub(super) fn open_existing(&self, args: &CatalogArgs) -> Result<Arc<dyn State>, Failure> {
+    pub(super) fn open_existing(&self, args: &CatalogArgs) -> Result<Arc<dyn StateStore>, CommandError> {
         let (at, root) = match &self.state {
             Some(at) => (Some(at.clone()), Path::new("").to_path_buf()),
-            None => (args.workspace()?.config.state.at, args.folder()),
+            None => (args.workspace()?.config.state.url, args.folder()),
         };
         let Some(at) = at else {
-            return Err(Failure::Usage(
-                "this catalog keeps nothing: name a file with --state FILE, or with `at` below `[state]` in toolcrib.toml"
+            return Err(CommandError::Usage(
+                "this catalog keeps nothing: name a file with --state FILE, or with `url` below `[state]` in toolcrib.toml"
                     .into(),
             ));
         };
         let is_file = !at.contains("://") && !at.contains("${");
         if is_file && !root.join(&at).exists() {
-            return Err(Failure::Usage(format!("nothing is kept yet at {}", root.join(&at).display())));
+            return Err(CommandError::Usage(format!("nothing is kept yet at {}", root.join(&at).display())));
         }
         self.opened(Some(&at), &root)
     }
 
-    fn opened(&self, at: Option<&str>, root: &Path) -> Result<Arc<dyn State>, Failure> {
+    fn opened(&self, at: Option<&str>, root: &Path) -> Result<Arc<dyn StateStore>, CommandError> {
         #[expect(clippy::disallowed_methods, reason = "this is the command line")]
         let variable = |name: &str| std::env::var(name).ok();
-        open(at, root, variable).map_err(|error| Failure::Findings(Some(format!("state: {error}"))))
+        open(at, root, variable).map_err(|error| CommandError::Findings(Some(format!("state: {error}"))))
     }
 }
 
@@ -68,8 +68,8 @@ fn place(written: &str) -> Result<String, String> {
 /// Runs what waits for state to its end.
 pub(super) fn block_on<T>(
     doing: impl Future<Output = Result<T, crate::state::StateError>>,
-) -> Result<T, Failure> {
+) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::Findings(Some(format!("cannot start: {error}"))))?;
-    runtime.block_on(doing).map_err(|error| Failure::Findings(Some(format!("state: {error}"))))
+    let runtime = runtime.map_err(|error| CommandError::Findings(Some(format!("cannot start: {error}"))))?;
+    runtime.block_on(doing).map_err(|error| CommandError::Findings(Some(format!("state: {error}"))))
 }

@@ -2,7 +2,7 @@
 
 use super::catalog::{CatalogArgs, complete, deferrals, providers, report_briefly, surfaces};
 use super::render::templates;
-use super::{Failure, Outcome, print};
+use super::{CommandError, CommandResult, print};
 use crate::config::{Deferred, Surface};
 use crate::provider::Provider;
 use crate::report::{self, Options, OverBudget, ReportError};
@@ -15,7 +15,7 @@ use crate::report::{self, Options, OverBudget, ReportError};
 #[command(
     after_help = "Try it:\n  toolcrib tokens --catalog examples/github --profile core\n  toolcrib tokens --catalog . --profile writer --surface hybrid --budget 3000"
 )]
-pub(super) struct Tokens {
+pub(super) struct TokensArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Count this profile only, instead of the whole catalog and every profile.
@@ -41,8 +41,8 @@ pub(super) struct Tokens {
     iterations: u32,
 }
 
-impl Tokens {
-    pub(super) fn run(self) -> Outcome {
+impl TokensArgs {
+    pub(super) fn run(self) -> CommandResult {
         let checked = self.catalog.open()?;
         report_briefly(&checked);
         let templates = templates(&self.catalog, &checked, None)?;
@@ -57,8 +57,8 @@ impl Tokens {
             budget: self.budget,
         };
         let report = report::report(&checked.catalog, &templates, options).map_err(|error| match error {
-            ReportError::Profile(message) => Failure::Usage(message),
-            ReportError::Template(error) => Failure::Findings(Some(error.to_string())),
+            ReportError::Profile(message) => CommandError::Usage(message),
+            ReportError::Template(error) => CommandError::Findings(Some(error.to_string())),
         })?;
         if self.json {
             let json = serde_json::to_value(&report).map_err(anyhow::Error::from)?;
@@ -70,6 +70,6 @@ impl Tokens {
             return complete(&checked);
         }
         let messages: Vec<String> = report.over_budget.iter().map(OverBudget::message).collect();
-        Err(Failure::Findings(Some(messages.join("\n"))))
+        Err(CommandError::Findings(Some(messages.join("\n"))))
     }
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::catalog::{CatalogArgs, counted};
 use super::state::{StateArgs, block_on};
-use super::{Failure, Outcome, note, print};
-use crate::state::{Event, EventKind, Events, State, StateError, Visit, utc};
+use super::{CommandError, CommandResult, print, print_note};
+use crate::state::{Event, EventKind, EventQuery, SessionSummary, StateError, StateStore, utc};
 use crate::tool::clean_line;
 
 /// How many events are read at a time.
@@ -28,7 +28,7 @@ Try it:
   toolcrib trace s-42 --catalog .                what happened in one
   toolcrib trace s-42 --state state.db --json    the same as JSON lines
   toolcrib trace --all --json | jq -r .outcome | sort | uniq -c")]
-pub(super) struct Trace {
+pub(super) struct TraceArgs {
     /// The session.
     session: Option<String>,
     #[command(flatten)]
@@ -46,20 +46,20 @@ pub(super) struct Trace {
     json: bool,
 }
 
-impl Trace {
-    pub(super) fn run(self) -> Outcome {
+impl TraceArgs {
+    pub(super) fn run(self) -> CommandResult {
         let state = self.state.open_existing(&self.catalog)?;
         if self.session.is_none() && !self.all {
-            let mut visits = block_on(state.visits(SESSIONS))?;
+            let mut visits = block_on(state.sessions(SESSIONS))?;
             visits.retain(|visit| self.caller.as_ref().is_none_or(|caller| *caller == visit.caller));
             return self.list(&visits);
         }
-        let wanted = Events { session: self.session.clone(), caller: self.caller, after: 0, limit: PAGE };
+        let wanted = EventQuery { session: self.session.clone(), caller: self.caller, after: 0, limit: PAGE };
         let events = block_on(all(&*state, wanted))?;
         match (&self.session, self.json) {
             (Some(session), _) if events.is_empty() => {
                 let shown = clean_line(session);
-                Err(Failure::Findings(Some(format!(
+                Err(CommandError::Findings(Some(format!(
                     "nothing is known of a session `{shown}`; `toolcrib trace` lists those that there are"
                 ))))
             }
@@ -68,16 +68,16 @@ impl Trace {
         }
     }
 
-    fn list(&self, visits: &[Visit]) -> Outcome {
+    fn list(&self, visits: &[SessionSummary]) -> CommandResult {
         if self.json {
             return print(&visits.iter().map(|visit| format!("{}\n", json!(visit))).collect::<String>());
         }
         if visits.is_empty() {
-            note("no session is known");
+            print_note("no session is known");
             return Ok(());
         }
         let width = visits.iter().map(|visit| clean_line(&visit.session).chars().count()).max().unwrap_or(0);
-        let line = |visit: &Visit| {
+        let line = |visit: &SessionSummary| {
             let (session, last) = (clean_line(&visit.session), utc(visit.until));
             let events = counted(visit.events as usize, "event");
             let calls = counted(visit.calls as usize, "call");
@@ -93,7 +93,7 @@ fn of(caller: &str) -> String {
     if caller.is_empty() { String::new() } else { format!("  ({})", clean_line(caller)) }
 }
 
-async fn all(state: &dyn State, mut wanted: Events) -> Result<Vec<Event>, StateError> {
+async fn all(state: &dyn StateStore, mut wanted: EventQuery) -> Result<Vec<Event>, StateError> {
     let mut events = Vec::new();
     loop {
         let page = state.events(&wanted).await?;
@@ -145,7 +145,7 @@ fn lines(events: &[&Event], since: i64) -> String {
             }
             EventKind::ContextShift | EventKind::Approval => {}
         }
-        line(word(event), &told(event));
+        line(word(event), &event_detail(event));
     }
     text
 }
@@ -157,7 +157,7 @@ fn word(event: &Event) -> &'static str {
     }
 }
 
-fn told(event: &Event) -> String {
+fn event_detail(event: &Event) -> String {
     let op = clean_line(event.op.as_deref().unwrap_or_default());
     let input = match &event.input {
         Value::Null => String::new(),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Failure, Outcome, note, print};
+use super::{CommandError, CommandResult, print, print_note};
 use crate::config::{self, Workspace};
 use crate::finding::Severity;
 use crate::trust::{Content, Trusted, exposed};
@@ -26,11 +26,11 @@ pub(super) struct Trust {
 }
 
 impl Trust {
-    pub(super) fn run(self) -> Outcome {
+    pub(super) fn run(self) -> CommandResult {
         let folder = state_folder().ok_or_else(|| {
-            Failure::Findings(Some("there is no folder for state: set HOME or XDG_STATE_HOME".into()))
+            CommandError::Findings(Some("there is no folder for state: set HOME or XDG_STATE_HOME".into()))
         })?;
-        let mut trusted = Trusted::open(&folder).map_err(|problem| Failure::Findings(Some(problem)))?;
+        let mut trusted = Trusted::open(&folder).map_err(|problem| CommandError::Findings(Some(problem)))?;
         let Some(folder) = self.folder else {
             return print(&trusted.folders().map(|folder| format!("{folder}\n")).collect::<String>());
         };
@@ -41,52 +41,52 @@ impl Trust {
         let path = canonical(&workspace.root)?;
         let content = Content::of(&workspace);
         if let Some(problem) = exposure(&workspace, &content) {
-            return Err(Failure::Findings(Some(format!("not trusted: {problem}"))));
+            return Err(CommandError::Findings(Some(format!("not trusted: {problem}"))));
         }
         print(&told(&content))?;
         trusted.insert(path.clone(), content.hash);
         save(&trusted)?;
-        note(format!(
+        print_note(format!(
             "{path} is trusted until what is listed changes; `toolcrib trust --remove {path}` ends it"
         ));
         Ok(())
     }
 }
 
-fn remove(trusted: &mut Trusted, folder: &Path) -> Outcome {
+fn remove(trusted: &mut Trusted, folder: &Path) -> CommandResult {
     // A folder that is gone goes by the path that was remembered.
     let path = canonical(folder).unwrap_or_else(|_| folder.to_string_lossy().into_owned());
     if !trusted.remove(&path) {
-        return Err(Failure::Findings(Some(format!(
+        return Err(CommandError::Findings(Some(format!(
             "{path} is not trusted; `toolcrib trust --list` says what is"
         ))));
     }
     save(trusted)?;
-    note(format!("{path} is trusted no longer"));
+    print_note(format!("{path} is trusted no longer"));
     Ok(())
 }
 
-fn save(trusted: &Trusted) -> Outcome {
-    trusted.save().map_err(|error| Failure::Findings(Some(format!("cannot remember it: {error}"))))
+fn save(trusted: &Trusted) -> CommandResult {
+    trusted.save().map_err(|error| CommandError::Findings(Some(format!("cannot remember it: {error}"))))
 }
 
 /// The workspace of a folder, if its configuration is there and without errors.
-fn readable(folder: &Path) -> Result<Workspace, Failure> {
+fn readable(folder: &Path) -> Result<Workspace, CommandError> {
     let workspace = config::read(folder);
     if workspace.document.is_none() {
         let message = format!("there is no toolcrib.toml in {} that can be read", folder.display());
-        return Err(Failure::Usage(message));
+        return Err(CommandError::Usage(message));
     }
     if workspace.findings.iter().any(|finding| finding.severity == Severity::Error) {
         let message =
             format!("its toolcrib.toml has errors; `toolcrib check --catalog {}`", folder.display());
-        return Err(Failure::Findings(Some(message)));
+        return Err(CommandError::Findings(Some(message)));
     }
     Ok(workspace)
 }
 
-fn canonical(folder: &Path) -> Result<String, Failure> {
-    let fail = |why: String| Failure::Usage(format!("{} cannot be trusted: {why}", folder.display()));
+fn canonical(folder: &Path) -> Result<String, CommandError> {
+    let fail = |why: String| CommandError::Usage(format!("{} cannot be trusted: {why}", folder.display()));
     let path = folder.canonicalize().map_err(|error| fail(error.to_string()))?;
     path.into_os_string().into_string().map_err(|_| fail("its path is not text".into()))
 }

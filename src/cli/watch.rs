@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::catalog::{CatalogArgs, report_briefly, report_lost};
 use super::signals::Signals;
-use super::{Failure, Outcome, complain, note};
+use super::{CommandError, CommandResult, print_error, print_note};
 use crate::catalog::Checked;
 use crate::watch::{Change, Follow, Options, Stop};
 
@@ -15,19 +15,19 @@ pub(super) trait Rerun {
     /// Whether there is a result of an earlier catalog, which a worse one must not replace.
     fn has_result(&self) -> bool;
     /// Does it, and says in one line what was done, and `why`.
-    fn rerun(&self, checked: &Checked, why: &str) -> Outcome;
+    fn rerun(&self, checked: &Checked, why: &str) -> CommandResult;
 }
 
 /// Runs a command now and after each change. A change that breaks something is reported, and what was made before
 /// it stays.
-pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> Outcome {
+pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> CommandResult {
     let also = command.also().into_iter().chain(catalog.also()).collect();
     let (environment, admission) = (catalog.environment(), catalog.admission());
     let options = Options { also, environment, admission, ..Options::default() };
     let follow = Follow::start(catalog.path()?, options);
     stop_on_signal(follow.stopper())?;
     for (index, change) in follow.enumerate() {
-        change.notices.iter().for_each(note);
+        change.notices.iter().for_each(print_note);
         if index == 0 {
             report_briefly(&change.checked);
         } else {
@@ -35,16 +35,18 @@ pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> Outcome {
         }
         let why = why(&change);
         if change.is_worse && command.has_result() {
-            note(format!("kept all as it is until the catalog can be read again{why}"));
+            print_note(format!("kept all as it is until the catalog can be read again{why}"));
             continue;
         }
         match command.rerun(&change.checked, &why) {
-            Err(Failure::Usage(message)) if index == 0 => return Err(Failure::Usage(message)),
-            Err(Failure::Usage(message) | Failure::Findings(Some(message))) => complain(&message),
-            Err(Failure::Findings(None)) | Ok(()) => {}
+            Err(CommandError::Usage(message)) if index == 0 => return Err(CommandError::Usage(message)),
+            Err(CommandError::Usage(message) | CommandError::Findings(Some(message))) => {
+                print_error(&message)
+            }
+            Err(CommandError::Findings(None)) | Ok(()) => {}
         }
         if index == 0 {
-            note("watching for changes; Ctrl-C ends it");
+            print_note("watching for changes; Ctrl-C ends it");
         }
     }
     Ok(())
@@ -61,8 +63,9 @@ fn why(change: &Change) -> String {
 }
 
 /// The first signal ends the watch when what is being written is whole, the second at once.
-fn stop_on_signal(stop: Stop) -> Outcome {
-    let cannot = |error: std::io::Error| Failure::Findings(Some(format!("cannot wait for signals: {error}")));
+fn stop_on_signal(stop: Stop) -> CommandResult {
+    let cannot =
+        |error: std::io::Error| CommandError::Findings(Some(format!("cannot wait for signals: {error}")));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(cannot)?;
     let mut signals = {
         let _entered = runtime.enter();

@@ -45,7 +45,7 @@ impl Workspace {
         config.repair = None;
         config.search.llm = None;
         config.search.semantic.take_if(|semantic| semantic.url.is_some());
-        config.state.at.take_if(|at| !is_plain_file(at));
+        config.state.url.take_if(|at| !is_plain_file(at));
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Serve {
     #[serde(rename = "token")]
     pub tokens: Vec<ServeToken>,
     /// Which functions the list of an MCP client shows.
-    pub functions: Listed,
+    pub tool_list: ToolList,
     /// What the list of an MCP client shows: our functions, or the catalog's own tools.
     pub surface: ServeSurface,
     /// Whether `tool_exec` is two tools, one that reads and one that changes, so that a client can ask about the second.
@@ -64,7 +64,7 @@ impl ServeSurface {
 /// Which functions a list shows. Every function can be called, whichever are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Listed {
+pub enum ToolList {
     /// Search, help, calls and batches.
     #[default]
     Gateway,
@@ -74,16 +74,16 @@ pub enum Listed {
     All,
 }
 
-impl Listed {
+impl ToolList {
     /// Every choice.
-    pub const ALL: [Listed; 3] = [Listed::Gateway, Listed::Discovery, Listed::All];
+    pub const ALL: [ToolList; 3] = [ToolList::Gateway, ToolList::Discovery, ToolList::All];
 
     /// The word used in files and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
-            Listed::Gateway => "gateway",
-            Listed::Discovery => "discovery",
-            Listed::All => "all",
+            ToolList::Gateway => "gateway",
+            ToolList::Discovery => "discovery",
+            ToolList::All => "all",
         }
     }
 

@@ -57,7 +57,7 @@ impl Default for Server {
 
 impl Server {
     /// How long connecting and listing, or one call, may take.
-    pub fn patience(&self) -> Duration {
+    pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_seconds.clamp(1, 3600))
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct State {
     /// A file for SQLite, relative to the configuration, or `postgres://...`, in which `${NAME}` stands for the
     /// environment variable `NAME`.
-    pub at: Option<String>,
+    pub url: Option<String>,
     /// For how long it is kept.
     #[schemars(range(min = 1))]
     pub days: u64,
@@ -33,6 +33,6 @@ pub enum WhenUnwritable {
 
 impl Default for State {
     fn default() -> Self {
-        Self { at: None, days: 30, redact: Vec::new(), when_unwritable: WhenUnwritable::RefuseWrites }
+        Self { url: None, days: 30, redact: Vec::new(), when_unwritable: WhenUnwritable::RefuseWrites }
     }
 }

@@ -3,8 +3,8 @@
 
 use serde_json::json;
 
+use super::active_call::ActiveCall;
 use super::backend::Backends;
-use super::call::Call;
 use super::fingerprint::fingerprint;
 use super::{Failure, audit};
 use crate::catalog::Tool;
@@ -17,7 +17,7 @@ use crate::tool::NoSchemaMode;
 const DIGITS: usize = 32;
 
 /// The approval of a call, used up by it, where it needs one.
-pub(super) async fn given(call: &Call, tool: &Tool) -> Result<Option<Approval>, Failure> {
+pub(super) async fn require_approval(call: &ActiveCall, tool: &Tool) -> Result<Option<Approval>, Failure> {
     let is_unchecked = call.no_schema_mode == Some(NoSchemaMode::HumanApproval);
     if tool.definition.approval != Some(true) && !is_unchecked {
         return Ok(None);
@@ -25,21 +25,26 @@ pub(super) async fn given(call: &Call, tool: &Tool) -> Result<Option<Approval>, 
     let key = call.state().hash_key().await.map_err(unavailable)?;
     // One that was used in between is asked for anew, once.
     for _ in 0..2 {
-        let request = request(call, tool, &key);
-        let asked = call.state().ask(&request).await.map_err(unavailable)?;
+        let request = approval_request(call, tool, &key);
+        let asked = call.state().request_approval(&request).await.map_err(unavailable)?;
         let approval = asked.approval;
         match approval.status {
             ApprovalStatus::Denied => return Err(denied(tool, &approval)),
             ApprovalStatus::Approved => {
-                if call.state().take(&approval.id).await.map_err(unavailable)? {
+                if call.state().use_approval(&approval.id).await.map_err(unavailable)? {
                     return Ok(Some(approval));
                 }
             }
             ApprovalStatus::Waiting => {
                 if approval.id == request.id {
-                    audit::asked(call, tool, &approval);
+                    audit::record_approval_request(call, tool, &approval);
                 }
-                return Err(waits(tool, &approval, asked.void.as_deref(), call.state().health().is_volatile));
+                return Err(approval_required(
+                    tool,
+                    &approval,
+                    asked.void.as_deref(),
+                    call.state().health().is_volatile,
+                ));
             }
             ApprovalStatus::Used | ApprovalStatus::Void => {}
         }
@@ -49,7 +54,7 @@ pub(super) async fn given(call: &Call, tool: &Tool) -> Result<Option<Approval>, 
 }
 
 /// Gives back an approval whose call was not run.
-pub(super) async fn give_back(call: &mut Call, approval: &Approval) {
+pub(super) async fn give_back(call: &mut ActiveCall, approval: &Approval) {
     let id = &approval.id;
     let told = match call.state().give_back(approval).await {
         Ok(()) => format!("nothing was run, so the approval {id} still counts for this same call"),
@@ -69,8 +74,8 @@ fn hash(key: &str, text: &str) -> String {
     blake3::keyed_hash(&key, text.as_bytes()).to_hex()[..DIGITS].to_string()
 }
 
-fn request(call: &Call, tool: &Tool, key: &str) -> Approval {
-    let caller = call.host.caller();
+fn approval_request(call: &ActiveCall, tool: &Tool, key: &str) -> Approval {
+    let caller = call.context.caller();
     let now = now();
     let minutes = i64::try_from(call.config().exec.approval_minutes).unwrap_or(i64::MAX);
     let (arguments, hidden) = call.secrets().declared(tool.parameters.schema(), &call.arguments);
@@ -95,7 +100,7 @@ fn request(call: &Call, tool: &Tool, key: &str) -> Approval {
     }
 }
 
-fn waits(tool: &Tool, approval: &Approval, void: Option<&str>, nobody_can: bool) -> Failure {
+fn approval_required(tool: &Tool, approval: &Approval, void: Option<&str>, nobody_can: bool) -> Failure {
     let (op, id) = (&tool.op, &approval.id);
     let message = match void {
         None => format!("a person has to approve this call of `{op}`; it waits as {id}"),
@@ -105,7 +110,7 @@ fn waits(tool: &Tool, approval: &Approval, void: Option<&str>, nobody_can: bool)
         ),
     };
     let next = match nobody_can {
-        true => "tell the user that nobody can approve it: this server keeps approvals in memory, and its operator has to name a file, `at` below `[state]`".into(),
+        true => "tell the user that nobody can approve it: this server keeps approvals in memory, and its operator has to name a file, `url` below `[state]`".into(),
         false => format!(
             "tell the user that {id} waits for approval (`toolcrib approvals approve {id}`); once it is approved, send the same call again, unchanged"
         ),
@@ -129,6 +134,6 @@ fn denied(tool: &Tool, approval: &Approval) -> Failure {
 fn unavailable(error: StateError) -> Failure {
     let message =
         format!("nothing was run: a person has to approve the call, and nobody can be asked ({error})");
-    let next = "tell the operator: approvals need a place where they are kept, `at` below `[state]`";
+    let next = "tell the operator: approvals need a place where they are kept, `url` below `[state]`";
     Failure::new(ErrorCode::StateUnavailable, message, next)
 }

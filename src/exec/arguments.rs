@@ -3,12 +3,12 @@
 
 use serde_json::{Map, Value};
 
+use super::coerce::{NameTolerance, coerce_round, normalized, properties};
 use super::correction::corrected;
-use super::mend::{Slack, mended, properties, squashed};
-use super::{Failure, correction, nulls, numbers};
+use super::{Failure, correction, exact_numbers, null_policy};
 use crate::catalog::{Callable, Tool};
 use crate::finding::{Violation, from_json};
-use crate::provider::call::{Repair, RepairKind, fitted};
+use crate::provider::call::{Repair, RepairKind, coerce_to_schema};
 use crate::refusal::ErrorCode;
 use crate::secret::Policy as Secrets;
 use crate::tool::{Effect, clean_line};
@@ -18,72 +18,73 @@ const ROUNDS: usize = 3;
 
 /// Arguments that may be run.
 #[derive(Debug, Default)]
-pub(super) struct Fitted {
+pub(super) struct ValidArguments {
     pub(super) arguments: Value,
     pub(super) repaired: Vec<Repair>,
 }
 
 /// Arguments that do not fit, as far as they could be read, and why.
-pub(super) type Unfit = Box<(Value, Failure)>;
+pub(super) type InvalidArguments = Box<(Value, Failure)>;
 
 /// The arguments as they fit; what was read otherwise than it was written goes to `told`.
-pub(super) fn fit(
+pub(super) fn coerce_and_validate(
     tool: &Tool,
     secrets: Secrets<'_>,
     mut arguments: Value,
     beside: Map<String, Value>,
-    told: &mut Vec<String>,
-) -> Result<Fitted, Unfit> {
+    notes: &mut Vec<String>,
+) -> Result<ValidArguments, InvalidArguments> {
     if let Callable::No(reason) = tool.parameters.callable() {
         let next = "choose another tool, or say that this one is broken";
         let message = format!("`{}` cannot be called: {reason}", tool.op);
         return Err(Box::new((arguments, Failure::new(ErrorCode::NoBackend, message, next))));
     }
-    if let Some(failure) = numbers::lost(tool, &arguments) {
+    if let Some(failure) = exact_numbers::check(tool, &arguments) {
         return Err(Box::new((arguments, failure)));
     }
     if !beside.is_empty() {
-        absorb(tool, secrets, &mut arguments, beside, told)?;
+        take_extra_fields(tool, secrets, &mut arguments, beside, notes)?;
     }
     if !tool.parameters.is_checked() || (knows_all(tool, &arguments) && tool.parameters.accepts(&arguments)) {
-        return Ok(Fitted { arguments, repaired: Vec::new() });
+        return Ok(ValidArguments { arguments, repaired: Vec::new() });
     }
-    match fitted(tool, arguments.clone()) {
+    match coerce_to_schema(tool, arguments.clone()) {
         Ok((fit, repaired)) => {
-            if let Some(failure) = nulls::refused(tool, &fit, &repaired) {
+            if let Some(failure) = null_policy::check(tool, &fit, &repaired) {
                 return Err(Box::new((arguments, failure)));
             }
-            tell(&repaired, told);
-            Ok(Fitted { arguments: settle_names(tool, fit, told), repaired })
+            describe_repairs(&repaired, notes);
+            Ok(ValidArguments { arguments: coerce_names(tool, fit, notes), repaired })
         }
         Err(wrong) => {
             let (base, depth) = unwrapped(tool, &arguments);
-            let repair = put_right(tool, base);
+            let repair = coerce_in_rounds(tool, base);
             if let Some((mended, how)) = &repair
-                && let Ok((fit, repaired)) = fitted(tool, mended.clone())
+                && let Ok((fit, repaired)) = coerce_to_schema(tool, mended.clone())
             {
-                if let Some(failure) = nulls::refused(tool, &fit, &repaired) {
+                if let Some(failure) = null_policy::check(tool, &fit, &repaired) {
                     return Err(Box::new((arguments, failure)));
                 }
-                told.extend(depth);
-                told.extend(how.iter().cloned());
-                tell(&repaired, told);
-                return Ok(Fitted { arguments: fit, repaired });
+                notes.extend(depth);
+                notes.extend(how.iter().cloned());
+                describe_repairs(&repaired, notes);
+                return Ok(ValidArguments { arguments: fit, repaired });
             }
             let start = repair.map_or_else(|| base.clone(), |(mended, _)| mended);
-            let failure = unfit(tool, secrets, base, wrong).offering(None, corrected(tool, secrets, &start));
+            let failure = validation_failure(tool, secrets, base, wrong)
+                .offering(None, corrected(tool, secrets, &start));
             Err(Box::new((arguments, failure)))
         }
     }
 }
 
 /// Arguments whose names and values were put right, and how: under its right name a value shows what is wrong with it.
-fn put_right(tool: &Tool, given: &Value) -> Option<(Value, Vec<String>)> {
+fn coerce_in_rounds(tool: &Tool, given: &Value) -> Option<(Value, Vec<String>)> {
     let mut wrong = tool.parameters.violations(given);
-    let (mut value, mut how) = mended(tool, given, &wrong)?;
+    let (mut value, mut how) = coerce_round(tool, given, &wrong)?;
     for _ in 0..ROUNDS {
         wrong = tool.parameters.violations(&value);
-        let Some((better, more)) = mended(tool, &value, &wrong) else { break };
+        let Some((better, more)) = coerce_round(tool, &value, &wrong) else { break };
         value = better;
         how.extend(more);
     }
@@ -95,8 +96,8 @@ pub(super) fn object(
     tool: &Tool,
     given: Value,
     is_all: bool,
-    told: &mut Vec<String>,
-) -> Result<Value, Unfit> {
+    notes: &mut Vec<String>,
+) -> Result<Value, InvalidArguments> {
     let is_blank = matches!(&given, Value::String(text) if text.trim().is_empty());
     let takes_any = || {
         let properties = tool.parameters.schema().get("properties").and_then(Value::as_object);
@@ -113,7 +114,7 @@ pub(super) fn object(
         Value::String(text) if text.trim().is_empty() => Ok(Value::Object(Map::new())),
         Value::String(text) => match decoded(&text) {
             Ok(fields) if fields.is_object() => {
-                told.push("`args` was JSON text, read as the object that it says".into());
+                notes.push("`args` was JSON text, read as the object that it says".into());
                 Ok(fields)
             }
             Err(error) if error.is_data() => {
@@ -135,7 +136,7 @@ pub(super) fn decoded(text: &str) -> serde_json::Result<Value> {
     }
 }
 
-fn no_object(tool: &Tool, given: Value) -> Unfit {
+fn no_object(tool: &Tool, given: Value) -> InvalidArguments {
     let message = format!("`args` of `{}` should be an object with its arguments", tool.op);
     let failure =
         Failure::invalid(message, "send `args` as an object").field("", "expected an object", Some("object"));
@@ -144,18 +145,18 @@ fn no_object(tool: &Tool, given: Value) -> Unfit {
 }
 
 /// Takes in what stands beside `args` and is plainly an argument.
-fn absorb(
+fn take_extra_fields(
     tool: &Tool,
     secrets: Secrets<'_>,
     arguments: &mut Value,
     beside: Map<String, Value>,
-    told: &mut Vec<String>,
-) -> Result<(), Unfit> {
+    notes: &mut Vec<String>,
+) -> Result<(), InvalidArguments> {
     let properties = tool.parameters.schema().get("properties").and_then(Value::as_object);
     let is_property = |name: &str| match properties {
         Some(known) if known.contains_key(name) => true,
-        Some(known) if Slack::of(tool) == Slack::Typos => {
-            known.keys().any(|known| squashed(known) == squashed(name))
+        Some(known) if NameTolerance::of(tool) == NameTolerance::Typos => {
+            known.keys().any(|known| normalized(known) == normalized(name))
         }
         _ => false,
     };
@@ -163,7 +164,7 @@ fn absorb(
         let fields = arguments.as_object_mut();
         match fields {
             Some(fields) if is_property(&name) && !fields.contains_key(&name) => {
-                told.push(format!("`{}` stood beside `args`, read as part of it", clean_line(&name)));
+                notes.push(format!("`{}` stood beside `args`, read as part of it", clean_line(&name)));
                 fields.insert(name, value);
             }
             _ => {
@@ -199,22 +200,22 @@ fn knows_all(tool: &Tool, arguments: &Value) -> bool {
 }
 
 /// An open schema takes any name: those that can only mean a known one are given that, and others are told of.
-fn settle_names(tool: &Tool, arguments: Value, told: &mut Vec<String>) -> Value {
+fn coerce_names(tool: &Tool, arguments: Value, notes: &mut Vec<String>) -> Value {
     let Some(known) = properties(tool) else { return arguments };
-    let slips = |name: &str, meant: &str| squashed(name) == squashed(meant);
+    let slips = |name: &str, meant: &str| normalized(name) == normalized(meant);
     let is_near = |name: &String| known.keys().any(|meant| slips(name, meant) && meant != name);
     let is_misnamed = arguments.as_object().is_some_and(|fields| fields.keys().any(is_near));
     let mut settled = arguments;
     if is_misnamed
-        && let Some((mended, how)) = mended(tool, &settled, &[])
+        && let Some((mended, how)) = coerce_round(tool, &settled, &[])
         && tool.parameters.accepts(&mended)
     {
-        told.extend(how);
+        notes.extend(how);
         settled = mended;
     }
     for name in settled.as_object().into_iter().flat_map(Map::keys).filter(|name| !known.contains_key(*name))
     {
-        told.push(format!(
+        notes.push(format!(
             "`{}` is no argument of `{}`; it is passed on as it is",
             clean_line(name),
             tool.op
@@ -241,10 +242,10 @@ fn unwrapped<'v>(tool: &Tool, arguments: &'v Value) -> (&'v Value, Option<String
 }
 
 /// What was put right by reading alone, in words.
-fn tell(repaired: &[Repair], told: &mut Vec<String>) {
+fn describe_repairs(repaired: &[Repair], notes: &mut Vec<String>) {
     for Repair { pointer, repair } in repaired {
         let at = clean_line(pointer.trim_start_matches('/'));
-        told.push(match repair {
+        notes.push(match repair {
             RepairKind::DoubleEncoded => "the arguments were JSON text within JSON text".into(),
             RepairKind::Unwrapped => format!("the arguments were one level too deep, below `{at}`"),
             RepairKind::Decoded => format!("`{at}` was text, read as the value that it says"),
@@ -255,27 +256,28 @@ fn tell(repaired: &[Repair], told: &mut Vec<String>) {
 }
 
 /// What is wrong with arguments, in words, place by place.
-fn unfit(tool: &Tool, secrets: Secrets<'_>, given: &Value, wrong: Vec<Violation>) -> Failure {
+fn validation_failure(tool: &Tool, secrets: Secrets<'_>, given: &Value, wrong: Vec<Violation>) -> Failure {
     let is_empty = given.as_object().is_some_and(Map::is_empty);
     let other: Vec<String> = wrong.iter().flat_map(correction::possible).collect();
-    let fields: Vec<_> = wrong.into_iter().map(|one| correction::fault(tool, secrets, given, one)).collect();
-    let told: Vec<String> = fields
+    let fields: Vec<_> =
+        wrong.into_iter().map(|one| correction::invalid_field(tool, secrets, given, one)).collect();
+    let notes: Vec<String> = fields
         .iter()
         .take(if is_empty { 8 } else { 3 })
-        .map(|fault| match fault.pointer.as_str() {
-            "" => fault.message.clone(),
-            pointer => format!("{pointer}: {}", fault.message),
+        .map(|invalid| match invalid.pointer.as_str() {
+            "" => invalid.message.clone(),
+            pointer => format!("{pointer}: {}", invalid.message),
         })
         .collect();
     let message = match is_empty {
-        true => format!("`{}` was called without arguments: {}", tool.op, told.join("; ")),
-        false => format!("the arguments of `{}` do not fit: {}", tool.op, told.join("; ")),
+        true => format!("`{}` was called without arguments: {}", tool.op, notes.join("; ")),
+        false => format!("the arguments of `{}` do not fit: {}", tool.op, notes.join("; ")),
     };
     let next = "correct the arguments and send the call again; tool_help with `help_path` says more";
     let mut failure = Failure::invalid(message, next);
-    failure.nearest = fields.iter().filter_map(|fault| fault.nearest.clone()).chain(other).collect();
-    let mut told = std::collections::HashSet::new();
-    failure.nearest.retain(|near| told.insert(near.clone()));
+    failure.nearest = fields.iter().filter_map(|invalid| invalid.nearest.clone()).chain(other).collect();
+    let mut notes = std::collections::HashSet::new();
+    failure.nearest.retain(|near| notes.insert(near.clone()));
     failure.fields = fields;
     failure
 }

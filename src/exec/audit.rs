@@ -6,25 +6,25 @@ use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 use super::Failure;
+use super::active_call::ActiveCall;
 use super::arguments::decoded;
-use super::call::Call;
-use super::done::Outcome;
+use super::call_result::Outcome;
 use crate::catalog::Tool;
 use crate::secret;
 use crate::state::{self, Approval, Event, EventKind};
 
 /// How long a call that has changed something waits for its trace.
-const SETTLING: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What such a call says where it cannot be sure of that.
-pub(super) const MISSING: &str = "this call may be missing from the trace, which cannot be written to";
+pub(super) const NOT_RECORDED: &str = "this call may be missing from the trace, which cannot be written to";
 
 /// Arguments as they may be written down. Those of a call that failed may stand in the wrong place, or be meant for a tool
 /// that is near: what its schema declares secret is so by its name, wherever it stands.
-fn redacted(call: &Call, arguments: &Value, failure: Option<&Failure>) -> Value {
+fn redacted(call: &ActiveCall, arguments: &Value, failure: Option<&Failure>) -> Value {
     let schema = call.tool.as_ref().map_or(&Value::Null, |(_, tool)| tool.parameters.schema());
     let Some(failure) = failure else { return call.secrets().noted(schema, arguments) };
-    let near = failure.nearest.iter().filter_map(|op| call.host.catalog().find(op));
+    let near = failure.nearest.iter().filter_map(|op| call.context.catalog().find(op));
     let schemas = near.map(|tool| tool.parameters.schema()).chain([schema]);
     let mut rules = call.config().state.redact.clone();
     rules.extend(schemas.flat_map(secret::declared_names));
@@ -32,7 +32,7 @@ fn redacted(call: &Call, arguments: &Value, failure: Option<&Failure>) -> Value 
 }
 
 /// What stood where arguments are due, as it may be written down: where it was not taken apart, not word by word.
-fn input(call: &Call, given: &Value, failure: Option<&Failure>) -> Value {
+fn input(call: &ActiveCall, given: &Value, failure: Option<&Failure>) -> Value {
     match given {
         Value::Object(_) | Value::Null => redacted(call, given, failure),
         Value::String(text) => match decoded(text).ok().filter(Value::is_object) {
@@ -45,9 +45,9 @@ fn input(call: &Call, given: &Value, failure: Option<&Failure>) -> Value {
 }
 
 /// Writes down what came of a call.
-pub(super) fn record(call: &mut Call, outcome_word: &str, outcome: Option<&Outcome>) {
-    call.is_told = true;
-    call.host.count(outcome_word, call.started.elapsed());
+pub(super) fn record(call: &mut ActiveCall, outcome_word: &str, outcome: Option<&Outcome>) {
+    call.is_recorded = true;
+    call.context.count(outcome_word, call.started.elapsed());
     let mut detail = Map::new();
     if let Some(key) = &call.key {
         detail.insert("idempotency_key".into(), key.as_str().into());
@@ -71,7 +71,7 @@ pub(super) fn record(call: &mut Call, outcome_word: &str, outcome: Option<&Outco
         no_schema_mode: call
             .no_schema_mode
             .and_then(|mode| Some(serde_json::to_value(mode).ok()?.as_str()?.to_string())),
-        dry_run: call.is_dry,
+        dry_run: call.is_dry_run,
         detail: if detail.is_empty() { Value::Null } else { Value::Object(detail) },
         ..event(call, EventKind::Call)
     };
@@ -80,28 +80,28 @@ pub(super) fn record(call: &mut Call, outcome_word: &str, outcome: Option<&Outco
 
 /// Waits until what was written down is on the disk, and says so where it may not be: who is told that something was changed
 /// can count on finding it in the trace, whatever becomes of this process. `lost` is how many events had been lost before.
-pub(super) async fn settled(call: &mut Call, lost: u64) {
+pub(super) async fn wait_until_durable(call: &mut ActiveCall, lost: u64) {
     let health = call.state().health();
     if health.is_volatile {
         return;
     }
     let is_written = health.problem.is_none()
-        && matches!(timeout(SETTLING, call.state().flush()).await, Ok(Ok(())))
+        && matches!(timeout(FLUSH_TIMEOUT, call.state().flush()).await, Ok(Ok(())))
         && call.state().health().lost == lost;
-    if !is_written && !call.warnings.iter().any(|warning| warning == MISSING) {
-        call.warnings.push(MISSING.into());
+    if !is_written && !call.warnings.iter().any(|warning| warning == NOT_RECORDED) {
+        call.warnings.push(NOT_RECORDED.into());
     }
 }
 
 /// Writes down that a session is about something else.
-pub(super) fn shifted(call: &Call, tool: &Tool, context: &Value) {
+pub(super) fn record_context_shift(call: &ActiveCall, tool: &Tool, context: &Value) {
     let detail = json!({ "context": call.secrets().noted(&Value::Null, context) });
     let op = Some(tool.op.clone());
     call.state().record(Event { op, outcome: "ok".into(), detail, ..event(call, EventKind::ContextShift) });
 }
 
 /// Writes down that a person is asked.
-pub(super) fn asked(call: &Call, tool: &Tool, approval: &Approval) {
+pub(super) fn record_approval_request(call: &ActiveCall, tool: &Tool, approval: &Approval) {
     let detail = json!({ "approval": approval.id, "status": approval.status });
     call.state().record(Event {
         op: Some(tool.op.clone()),
@@ -113,8 +113,8 @@ pub(super) fn asked(call: &Call, tool: &Tool, approval: &Approval) {
     });
 }
 
-fn event(call: &Call, kind: EventKind) -> Event {
-    let caller = call.host.caller();
+fn event(call: &ActiveCall, kind: EventKind) -> Event {
+    let caller = call.context.caller();
     Event {
         at: state::now(),
         trace_id: call.trace_id.clone(),

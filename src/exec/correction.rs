@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::FieldFault;
-use super::mend::{is_slip, squashed};
+use super::InvalidField;
+use super::coerce::{is_slip, normalized};
 use crate::catalog::Tool;
 use crate::finding::{Violation, from_json, pointer_join};
 use crate::secret::{Policy as Secrets, REDACTED};
@@ -19,7 +19,12 @@ const LONGEST: usize = 4 << 10;
 const ROUNDS: usize = 6;
 
 /// One argument that does not fit, as it is told.
-pub(super) fn fault(tool: &Tool, secrets: Secrets<'_>, given: &Value, mut wrong: Violation) -> FieldFault {
+pub(super) fn invalid_field(
+    tool: &Tool,
+    secrets: Secrets<'_>,
+    given: &Value,
+    mut wrong: Violation,
+) -> InvalidField {
     let (schema, place) = (tool.parameters.schema(), given.pointer(&wrong.pointer));
     wrong.expected = wrong.expected.take().or_else(|| expected(tool, &wrong, place.is_none()));
     let is_secret = secrets.covers(schema, given, &wrong.pointer);
@@ -34,7 +39,7 @@ pub(super) fn fault(tool: &Tool, secrets: Secrets<'_>, given: &Value, mut wrong:
         let related = related(name, &wrong.known);
         if let [only] = related.as_slice() { Some((*only).to_string()) } else { None }
     });
-    FieldFault {
+    InvalidField {
         pointer: wrong.pointer,
         message: wrong.message,
         expected: wrong.expected,
@@ -88,11 +93,16 @@ pub(super) struct Corrected {
 /// Arguments that fit, as near to these as can be; else those of the tool's ready-made call. Nothing is made up, and nothing
 /// left out, for what destroys.
 pub(super) fn corrected(tool: &Tool, secrets: Secrets<'_>, given: &Value) -> Option<Corrected> {
-    settled(tool, secrets, given, Corrected { args: given.clone(), fill_in: Vec::new(), dropped: Vec::new() })
+    checked_example(
+        tool,
+        secrets,
+        given,
+        Corrected { args: given.clone(), fill_in: Vec::new(), dropped: Vec::new() },
+    )
 }
 
 /// Arguments that fit with other values at these places, or none.
-pub(super) fn instead(
+pub(super) fn with_placeholders(
     tool: &Tool,
     secrets: Secrets<'_>,
     given: &Value,
@@ -102,13 +112,18 @@ pub(super) fn instead(
     for pointer in pointers {
         draft.drop_at(pointer);
     }
-    let corrected = settled(tool, secrets, given, draft)?;
+    let corrected = checked_example(tool, secrets, given, draft)?;
     // A ready-made value may be as wrong as the one that was given.
     let is_other = |pointer: &String| corrected.args.pointer(pointer) != given.pointer(pointer);
     pointers.iter().all(is_other).then_some(corrected)
 }
 
-fn settled(tool: &Tool, secrets: Secrets<'_>, given: &Value, mut draft: Corrected) -> Option<Corrected> {
+fn checked_example(
+    tool: &Tool,
+    secrets: Secrets<'_>,
+    given: &Value,
+    mut draft: Corrected,
+) -> Option<Corrected> {
     for _ in 0..ROUNDS {
         let wrong = tool.parameters.violations(&draft.args);
         if wrong.is_empty() {
@@ -250,7 +265,7 @@ fn converted(value: &Value, wrong: &Violation) -> Option<Value> {
     match value {
         Value::Number(_) | Value::Bool(_) if wants("string") => Some(value.to_string().into()),
         Value::String(word) if !wrong.known.is_empty() => {
-            let mut like = wrong.known.iter().filter(|known| squashed(known) == squashed(word));
+            let mut like = wrong.known.iter().filter(|known| normalized(known) == normalized(word));
             like.next().filter(|_| like.next().is_none()).map(|meant| meant.as_str().into())
         }
         Value::String(text) if ["integer", "number", "boolean", "array", "object"].into_iter().any(wants) => {
@@ -262,7 +277,7 @@ fn converted(value: &Value, wrong: &Violation) -> Option<Value> {
 
 /// Whether a name is another, but for a slip.
 fn is_near(name: &str, known: &str) -> bool {
-    let (short, long) = (squashed(name), squashed(known));
+    let (short, long) = (normalized(name), normalized(known));
     let begins_alike = || long.len() >= 2 && short.chars().next() == long.chars().next();
     short == long
         || is_slip(name, known)

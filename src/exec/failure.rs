@@ -15,7 +15,7 @@ pub struct Failure {
     /// In one line.
     pub message: String,
     /// Each argument that does not fit.
-    pub fields: Vec<FieldFault>,
+    pub fields: Vec<InvalidField>,
     /// What else there is to know.
     pub details: Map<String, Value>,
     /// What to ask `tool_help` for; empty where the op itself will do.
@@ -40,7 +40,7 @@ pub struct Failure {
 
 /// One argument that does not fit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FieldFault {
+pub struct InvalidField {
     /// JSON pointer into the arguments; for a missing or unknown property, to that property.
     pub pointer: String,
     /// What is wrong.
@@ -83,7 +83,7 @@ impl Failure {
 
     /// With what is wrong with a field.
     pub(super) fn field(mut self, pointer: &str, message: &str, expected: Option<&str>) -> Self {
-        self.fields.push(FieldFault {
+        self.fields.push(InvalidField {
             pointer: pointer.into(),
             message: message.into(),
             expected: expected.map(ToString::to_string),
@@ -153,10 +153,10 @@ impl Failure {
     /// The same for a function that answers with refusals; `example` has arguments alone.
     pub fn refusal(self) -> Refusal {
         let mut refusal = Refusal::new(self.code, self.message, self.next_action);
-        let plain = |fault: FieldFault| FieldError {
-            pointer: fault.pointer,
-            message: fault.message,
-            nearest: fault.nearest,
+        let plain = |invalid: InvalidField| FieldError {
+            pointer: invalid.pointer,
+            message: invalid.message,
+            nearest: invalid.nearest,
         };
         refusal.field_errors = self.fields.into_iter().map(plain).collect();
         refusal.nearest = self.nearest;

@@ -11,12 +11,12 @@ pub(super) fn fingerprint(op: &str, arguments: &Value, also: &str) -> String {
 }
 
 /// The hash that a failing call is counted by; it begins with that of its op, so that all of an op can be forgotten.
-pub(super) fn of_failure(op: &str, arguments: &Value, also: &str) -> String {
-    format!("{}.{}", of_op(op), fingerprint(op, arguments, also))
+pub(super) fn failure_fingerprint(op: &str, arguments: &Value, also: &str) -> String {
+    format!("{}.{}", op_fingerprint(op), fingerprint(op, arguments, also))
 }
 
 /// What the hashes of all failing calls of an op begin with.
-pub(super) fn of_op(op: &str) -> String {
+pub(super) fn op_fingerprint(op: &str) -> String {
     blake3::hash(op.as_bytes()).to_hex()[..16].to_string()
 }
 

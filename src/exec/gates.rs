@@ -2,23 +2,23 @@
 
 use serde_json::{Value, json};
 
+use super::active_call::ActiveCall;
 use super::backend::Backends;
-use super::call::Call;
-use super::{Failure, Limit, audit};
+use super::{EffectLimit, Failure, audit};
 use crate::catalog::Tool;
 use crate::config::WhenUnwritable;
 use crate::refusal::ErrorCode;
 use crate::tool::{Effect, NoSchemaMode};
 
 /// Passes a call whose arguments fit, or says why not. A dry run is told what would stop it.
-pub(super) fn pass(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
+pub(super) fn check(call: &mut ActiveCall, tool: &Tool) -> Result<(), Failure> {
     if Backends::of(tool, call.config()).is_none() {
-        return Err(left_to_caller(tool, &call.arguments));
+        return Err(no_backend(tool, &call.arguments));
     }
     function_allows(call, tool)?;
     let denied = effect_denied(call, tool);
     match denied {
-        Some(failure) if !call.is_dry => return Err(failure),
+        Some(failure) if !call.is_dry_run => return Err(failure),
         Some(failure) => call.warnings.push(format!("to run it would be refused: {}", failure.message)),
         None => {}
     }
@@ -35,8 +35,8 @@ pub(super) fn pass(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
         call.warnings.push("this tool has no schema: its arguments were not checked".into());
     }
     // One with a key may have its answer already.
-    if tool.effect != Effect::Read && !call.is_dry && call.key.is_none() {
-        can_be_written_down(call)?;
+    if tool.effect != Effect::Read && !call.is_dry_run && call.key.is_none() {
+        require_state(call)?;
     }
     Ok(())
 }
@@ -50,15 +50,15 @@ fn kind(effect: Effect) -> &'static str {
 }
 
 /// Whether this function runs such calls at all.
-fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
+fn function_allows(call: &mut ActiveCall, tool: &Tool) -> Result<(), Failure> {
     match call.limit {
-        Limit::Reads if tool.effect != Effect::Read => {
+        EffectLimit::ReadsOnly if tool.effect != Effect::Read => {
             let message =
                 format!("`{}` is {}, and {} runs reads only", tool.op, kind(tool.effect), call.function);
             let next = "send the same call with tool_exec_write";
             Err(Failure::new(ErrorCode::PermissionDenied, message, next))
         }
-        Limit::Changes if tool.effect == Effect::Read => {
+        EffectLimit::WritesOnly if tool.effect == Effect::Read => {
             call.warnings.push("this op changes nothing; tool_exec_read runs it too".into());
             Ok(())
         }
@@ -67,10 +67,10 @@ fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
 }
 
 /// Who says that so much may not be changed.
-fn effect_denied(call: &Call, tool: &Tool) -> Option<Failure> {
+fn effect_denied(call: &ActiveCall, tool: &Tool) -> Option<Failure> {
     let config = call.config();
     let needed = tool.effect.as_str();
-    let profile = call.host.profile();
+    let profile = call.context.profile();
     let of_profile = profile.and_then(|name| Some((name, config.profiles.get(name)?.allow?)));
     let (who, most, how) = if tool.effect > config.exec.allow {
         let how =
@@ -79,12 +79,12 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<Failure> {
     } else if let Some((name, allow)) = of_profile.filter(|(_, allow)| tool.effect > *allow) {
         let how = format!("the operator allows it with `allow = \"{needed}\"` below `[profile.{name}]`");
         (format!("the profile `{name}`"), allow, how)
-    } else if tool.effect > call.host.caller().allow && call.host.caller().name.is_empty() {
+    } else if tool.effect > call.context.caller().allow && call.context.caller().name.is_empty() {
         let how = format!("whoever calls allows it with `allow` (`--allow {needed}` on the command line)");
-        ("this call".to_string(), call.host.caller().allow, how)
-    } else if tool.effect > call.host.caller().allow {
+        ("this call".to_string(), call.context.caller().allow, how)
+    } else if tool.effect > call.context.caller().allow {
         let how = format!("the operator allows it with `allow = \"{needed}\"` for this token or session");
-        ("your token or session".to_string(), call.host.caller().allow, how)
+        ("your token or session".to_string(), call.context.caller().allow, how)
     } else {
         return None;
     };
@@ -98,11 +98,11 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<Failure> {
 }
 
 /// Whether what is run can be written down, where the operator wants that.
-pub(super) fn can_be_written_down(call: &mut Call) -> Result<(), Failure> {
+pub(super) fn require_state(call: &mut ActiveCall) -> Result<(), Failure> {
     let Some(problem) = call.state().health().problem else { return Ok(()) };
     match call.config().state.when_unwritable {
         WhenUnwritable::GoOn => {
-            call.warnings.push(audit::MISSING.into());
+            call.warnings.push(audit::NOT_RECORDED.into());
             Ok(())
         }
         WhenUnwritable::RefuseWrites => Err(unavailable(&problem)),
@@ -116,7 +116,7 @@ pub(super) fn unavailable(problem: &str) -> Failure {
 }
 
 /// The call is right; whoever asked has to run it.
-pub(super) fn left_to_caller(tool: &Tool, arguments: &Value) -> Failure {
+pub(super) fn no_backend(tool: &Tool, arguments: &Value) -> Failure {
     let (why, next) = match &tool.withheld {
         Some(next) => ("the program that its definition names is not trusted", next.as_str()),
         None => (

@@ -1,37 +1,37 @@
 //! A call of a tool: checked, gated, run, and wrapped (EXEC-1..6). Which door it came through is not known here.
 //!
-//! 1. [`Request`] is what was asked for, and [`Caller`] who asks; [`resolve`] finds the tool.
-//! 2. [`arguments`] lets the schema decide, and reads what plainly means something that fits as that ([`mend`]). Else a
+//! 1. [`CallRequest`] is what was asked for, and [`Caller`] who asks; [`resolve`] finds the tool.
+//! 2. [`arguments`] lets the schema decide, and reads what plainly means something that fits as that ([`coerce`]). Else a
 //!    [`Failure`] says what is wrong, with a [`correction`].
 //! 3. [`gates`] say whether the call may be run, [`doc`] whether its tool was read of, [`approval`] whether a person agrees.
-//! 4. [`run`] takes it through all of that to a [`backend`]; [`once`] sees to it that a write with a key is run once.
-//! 5. [`cut`] shortens long results, [`shift`] notes what the session is about.
-//! 6. [`Done`] is what came of it; [`loops`] answers the same mistake otherwise each time, [`audit`] writes it all down.
+//! 4. [`run`] takes it through all of that to a [`backend`]; [`idempotency`] sees to it that a write with a key is run once.
+//! 5. [`result_paging`] shortens long results, [`session_context`] notes what the session is about.
+//! 6. [`CallResult`] is what came of it; [`repeat_guard`] answers the same mistake otherwise each time, [`audit`] writes it all down.
 
+mod active_call;
 mod approval;
 mod arguments;
 mod audit;
 pub mod backend;
-mod call;
+mod backend_failure;
+mod call_fields;
+mod call_result;
 mod caller;
+mod coerce;
 mod correction;
-mod cut;
-mod doc;
-mod done;
+mod doc_gate;
+mod exact_numbers;
 mod failure;
-mod fault;
 mod fingerprint;
 mod gates;
-mod loops;
-mod mend;
-mod nulls;
-mod numbers;
-mod once;
-mod own;
+mod idempotency;
+mod null_policy;
+mod repeat_guard;
 mod request;
 mod resolve;
+mod result_paging;
 mod run;
-mod shift;
+mod session_context;
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -39,20 +39,20 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::catalog::Catalog;
-use crate::state::State;
+use crate::state::StateStore;
 
-use backend::{Backends, Fault};
+use backend::{BackendError, Backends};
 
 pub use approval::binding;
+pub use call_result::{CallResult, Outcome};
 pub use caller::{Caller, EVERY_ROLE};
-pub use cut::{Part, read_on};
-pub use done::{Done, Outcome};
-pub use failure::{Failure, FieldFault};
-pub use request::{Limit, Request};
+pub use failure::{Failure, InvalidField};
+pub use request::{CallRequest, EffectLimit};
+pub use result_paging::{Part, next_page};
 pub use run::{answer, run};
 
 /// What a call finds around it.
-pub trait Host: Send + Sync {
+pub trait CallContext: Send + Sync {
     /// The tools that exist for the caller.
     fn catalog(&self) -> &Catalog;
     /// Whether the caller may know of the tool at this place that it is there, and no more.
@@ -64,7 +64,7 @@ pub trait Host: Send + Sync {
     /// Who calls.
     fn caller(&self) -> &Caller;
     /// What outlives the call.
-    fn state(&self) -> &dyn State;
+    fn state(&self) -> &dyn StateStore;
     /// What the request is known by.
     fn trace_id(&self) -> &str;
     /// Counts a call that was answered, by `ok` or the code of its error.
@@ -72,13 +72,13 @@ pub trait Host: Send + Sync {
     /// What runs tools.
     fn backends(&self) -> &Backends;
     /// Whether any tool's result can change what a session is about.
-    fn shifts(&self) -> bool;
+    fn has_context_shifts(&self) -> bool;
     /// Runs a function of ours as a tool.
-    fn function<'h>(&'h self, name: &'h str, input: Value) -> Answering<'h>;
+    fn function<'h>(&'h self, name: &'h str, input: Value) -> FunctionFuture<'h>;
 }
 
 /// What a function answers as a tool; waited for.
-pub type Answering<'h> = Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send + 'h>>;
+pub type FunctionFuture<'h> = Pin<Box<dyn Future<Output = Result<Value, BackendError>> + Send + 'h>>;
 
 /// What a doc is known by.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::Failure;
-use super::mend::squashed;
+use super::coerce::normalized;
 use crate::finding::from_json;
 use crate::tool::clean_line;
 
 /// What a call asks for.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct CallRequest {
     /// The function that was called, for the trace.
     pub function: &'static str,
     /// What the tool was called by.
@@ -17,7 +17,7 @@ pub struct Request {
     /// What stands where its arguments are due; null where nothing does.
     pub args: Value,
     /// What stands beside them, and is no field of ours.
-    pub beside: Map<String, Value>,
+    pub extra_fields: Map<String, Value>,
     /// The key under which a write runs once.
     pub idempotency_key: Option<String>,
     /// Whether it is only to be said what would be done; the tool decides where nothing is said.
@@ -25,21 +25,21 @@ pub struct Request {
     /// The receipt of the tool's doc.
     pub receipt: Option<String>,
     /// Which calls the function runs.
-    pub limit: Limit,
+    pub limit: EffectLimit,
     /// What was read otherwise than it was written.
     pub warnings: Vec<String>,
 }
 
 /// Which calls a function runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Limit {
+pub enum EffectLimit {
     /// All.
     #[default]
     None,
     /// Those that change nothing.
-    Reads,
+    ReadsOnly,
     /// Those that change something.
-    Changes,
+    WritesOnly,
 }
 
 /// Longer ones are no names, and are not repeated.
@@ -53,9 +53,9 @@ const OPS: [&str; 6] = ["operation", "tool", "tool_name", "tool_id", "name", "co
 /// What models call the arguments instead.
 const ARGS: [&str; 5] = ["arguments", "parameters", "params", "input", "kwargs"];
 
-impl Request {
+impl CallRequest {
     /// Reads what was given to `function`.
-    pub fn read(function: &'static str, limit: Limit, given: Value) -> Result<Self, Failure> {
+    pub fn read(function: &'static str, limit: EffectLimit, given: Value) -> Result<Self, Failure> {
         let mut request = Self { function, limit, ..Self::default() };
         let mut fields = request.fields(given)?;
         request.rename(&mut fields);
@@ -84,7 +84,7 @@ impl Request {
         };
         request.receipt = receipt_of(fields.shift_remove("receipt"))?;
         fields.shift_remove("session");
-        request.beside = fields;
+        request.extra_fields = fields;
         Ok(request)
     }
 
@@ -131,14 +131,19 @@ impl Request {
         }
         for own in FIELDS {
             let is_like =
-                |name: &&String| !FIELDS.contains(&name.as_str()) && squashed(name) == squashed(own);
-            self.take_for(fields, own, is_like);
+                |name: &&String| !FIELDS.contains(&name.as_str()) && normalized(name) == normalized(own);
+            self.take_misnamed(fields, own, is_like);
         }
-        self.take_for(fields, "op", |name| OPS.contains(&name.as_str()));
-        self.take_for(fields, "args", |name| ARGS.contains(&name.as_str()));
+        self.take_misnamed(fields, "op", |name| OPS.contains(&name.as_str()));
+        self.take_misnamed(fields, "args", |name| ARGS.contains(&name.as_str()));
     }
 
-    fn take_for(&mut self, fields: &mut Map<String, Value>, own: &str, is_it: impl Fn(&&String) -> bool) {
+    fn take_misnamed(
+        &mut self,
+        fields: &mut Map<String, Value>,
+        own: &str,
+        is_it: impl Fn(&&String) -> bool,
+    ) {
         if fields.contains_key(own) {
             return;
         }

@@ -5,19 +5,19 @@ use serde_json::Value;
 
 use super::arguments::decoded;
 use super::correction::corrected;
-use super::{Failure, Host, own};
+use super::{CallContext, Failure, call_fields};
 use crate::catalog::{Catalog, Resolved, Tool};
 use crate::refusal::ErrorCode;
 use crate::tool::{Effect, clean_line};
 
 /// The place of the tool that a name means, if the caller may use it.
 pub(super) fn resolve(
-    host: &dyn Host,
+    context: &dyn CallContext,
     name: &str,
     args: &Value,
     told: &mut Vec<String>,
 ) -> Result<usize, Failure> {
-    let catalog = host.catalog();
+    let catalog = context.catalog();
     let tool = match catalog.resolve(name) {
         Resolved::Tool(tool) => tool,
         Resolved::Ambiguous(tools) => return Err(ambiguous(name, &tools)),
@@ -30,14 +30,14 @@ pub(super) fn resolve(
                 let tools: IndexSet<&str> =
                     nearest.iter().filter_map(|name| Some(catalog.find(name)?.op.as_str())).collect();
                 let tools: Vec<&Tool> = tools.into_iter().filter_map(|op| catalog.find(op)).collect();
-                return Err(unknown(host, name, &tools, args));
+                return Err(unknown(context, name, &tools, args));
             }
         },
     };
     match catalog.position(&tool.name) {
-        Some(index) if host.is_forbidden(index) => Err(forbidden(tool)),
+        Some(index) if context.is_forbidden(index) => Err(forbidden(tool)),
         Some(index) => Ok(index),
-        None => Err(unknown(host, name, &[], args)),
+        None => Err(unknown(context, name, &[], args)),
     }
 }
 
@@ -76,7 +76,7 @@ fn ambiguous(name: &str, tools: &[&Tool]) -> Failure {
     failure
 }
 
-fn unknown(host: &dyn Host, name: &str, near: &[&Tool], args: &Value) -> Failure {
+fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) -> Failure {
     let next = match near {
         [] => "find the op by what it does, with tool_search",
         _ => "send one of `nearest` as `op` if that is what you mean, or find the op with tool_search",
@@ -84,10 +84,10 @@ fn unknown(host: &dyn Host, name: &str, near: &[&Tool], args: &Value) -> Failure
     let message = format!("there is no op `{}`", shown(name));
     let mut failure = Failure::new(ErrorCode::NotFound, message, next);
     failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
-    failure.help_path = nearest_group(host.catalog(), name, near).to_string();
+    failure.help_path = nearest_group(context.catalog(), name, near).to_string();
     let usable = near.iter().find(|tool| {
-        let place = host.catalog().position(&tool.name);
-        place.is_some_and(|index| !host.is_forbidden(index))
+        let place = context.catalog().position(&tool.name);
+        place.is_some_and(|index| !context.is_forbidden(index))
     });
     // What is destroyed is never guessed.
     let Some(tool) = usable.filter(|tool| tool.effect != Effect::Destructive) else { return failure };
@@ -96,8 +96,8 @@ fn unknown(host: &dyn Host, name: &str, near: &[&Tool], args: &Value) -> Failure
         Value::Null => Value::Object(Default::default()),
         args => args.clone(),
     };
-    let args = own::without(tool.parameters.schema(), args);
-    failure.offering(Some(tool.op.clone()), corrected(tool, host.catalog().secrets(), &args))
+    let args = call_fields::without(tool.parameters.schema(), args);
+    failure.offering(Some(tool.op.clone()), corrected(tool, context.catalog().secrets(), &args))
 }
 
 /// The longest beginning of a name that ops begin with; else where the nearest op is.

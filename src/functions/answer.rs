@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use crate::refusal::{ErrorCode, Refusal};
-use crate::search::semantic::State;
+use crate::search::semantic::SemanticStatus;
 
 /// The answer to a call: `{"ok": true, ..., "meta": {...}}`, or `{"ok": false, "error": {...}, "meta": {...}}`.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,9 +20,9 @@ pub struct Answer {
 #[derive(Clone, Debug, PartialEq)]
 enum Body {
     /// Made for this call.
-    Own(Map<String, Value>),
+    Fields(Map<String, Value>),
     /// JSON that was made before, whole; read only by who wants its fields.
-    Kept(Bytes, OnceLock<Map<String, Value>>),
+    Json(Bytes, OnceLock<Map<String, Value>>),
 }
 
 impl Answer {
@@ -31,17 +31,17 @@ impl Answer {
         let mut body = Map::with_capacity(fields.len() + 2);
         body.insert("ok".into(), true.into());
         body.extend(fields);
-        Self { body: Body::Own(body), text, error: None, semantic: None }
+        Self { body: Body::Fields(body), text, error: None, semantic: None }
     }
 
     /// An answer that was made before: one JSON object with `ok` and `meta`.
-    pub(super) fn kept(json: Bytes) -> Self {
-        Self { body: Body::Kept(json, OnceLock::new()), text: None, error: None, semantic: None }
+    pub(super) fn from_json(json: Bytes) -> Self {
+        Self { body: Body::Json(json, OnceLock::new()), text: None, error: None, semantic: None }
     }
 
     /// An answer with an envelope of its own, `ok` and `meta` included.
     pub(super) fn enveloped(fields: Map<String, Value>, error: Option<ErrorCode>) -> Self {
-        Self { body: Body::Own(fields), text: None, error, semantic: None }
+        Self { body: Body::Fields(fields), text: None, error, semantic: None }
     }
 
     /// Whether there is a result.
@@ -57,16 +57,16 @@ impl Answer {
     /// The answer as a JSON object.
     pub fn body(&self) -> &Map<String, Value> {
         match &self.body {
-            Body::Own(fields) => fields,
-            Body::Kept(json, read) => read.get_or_init(|| serde_json::from_slice(json).unwrap_or_default()),
+            Body::Fields(fields) => fields,
+            Body::Json(json, read) => read.get_or_init(|| serde_json::from_slice(json).unwrap_or_default()),
         }
     }
 
     /// The answer as JSON on one line.
     pub fn json(&self) -> Bytes {
         match &self.body {
-            Body::Own(fields) => serde_json::to_vec(fields).unwrap_or_default().into(),
-            Body::Kept(json, _) => json.clone(),
+            Body::Fields(fields) => serde_json::to_vec(fields).unwrap_or_default().into(),
+            Body::Json(json, _) => json.clone(),
         }
     }
 
@@ -74,8 +74,8 @@ impl Answer {
     pub fn text(&self) -> String {
         match (&self.text, &self.body) {
             (Some(text), _) => text.clone(),
-            (None, Body::Own(fields)) => serde_json::to_string(fields).unwrap_or_default(),
-            (None, Body::Kept(json, _)) => String::from_utf8_lossy(json).into_owned(),
+            (None, Body::Fields(fields)) => serde_json::to_string(fields).unwrap_or_default(),
+            (None, Body::Json(json, _)) => String::from_utf8_lossy(json).into_owned(),
         }
     }
 
@@ -83,16 +83,16 @@ impl Answer {
     pub(super) fn bytes(&self) -> usize {
         match (&self.text, &self.body) {
             (Some(text), _) => text.len(),
-            (None, Body::Kept(json, _)) => json.len(),
-            (None, Body::Own(_)) => self.json().len(),
+            (None, Body::Json(json, _)) => json.len(),
+            (None, Body::Fields(_)) => self.json().len(),
         }
     }
 
     /// Whether something fits, where a search says so.
     pub(super) fn verdict(&self) -> Option<&str> {
         match &self.body {
-            Body::Own(fields) => fields.get("verdict")?.as_str(),
-            Body::Kept(..) => None,
+            Body::Fields(fields) => fields.get("verdict")?.as_str(),
+            Body::Json(..) => None,
         }
     }
 
@@ -102,14 +102,14 @@ impl Answer {
     }
 
     /// Says in `meta.semantic` whether meaning had a part in the search.
-    pub fn searched(mut self, semantic: &State) -> Self {
+    pub fn with_semantic_status(mut self, semantic: &SemanticStatus) -> Self {
         self.semantic = Some(semantic.to_string());
         self
     }
 
-    pub(super) fn versioned(mut self, registry_version: &str) -> Self {
+    pub(super) fn with_registry_version(mut self, registry_version: &str) -> Self {
         let semantic = self.semantic.take();
-        if let Body::Own(fields) = &mut self.body {
+        if let Body::Fields(fields) = &mut self.body {
             let mut meta = json!({ "registry_version": registry_version });
             if let Some(semantic) = semantic {
                 meta["semantic"] = semantic.into();
@@ -130,6 +130,6 @@ impl From<Refusal> for Answer {
         let error = serde_json::to_value(&refusal).unwrap_or_default();
         let body =
             [("ok".to_string(), Value::Bool(false)), ("error".to_string(), error)].into_iter().collect();
-        Self { body: Body::Own(body), text: None, error: Some(refusal.code), semantic: None }
+        Self { body: Body::Fields(body), text: None, error: Some(refusal.code), semantic: None }
     }
 }

@@ -3,29 +3,29 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Edition, ErrorCode, Function, Refusal, example};
+use super::{CatalogView, ErrorCode, Function, Refusal, example};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
-use crate::provider::call::{FieldError, fitted};
+use crate::provider::call::{FieldError, coerce_to_schema};
 use crate::secret::Policy as Secrets;
 
 /// The arguments as they fit; else each field that does not, and a call that would.
 pub(super) fn check(definition: &Tool, secrets: Secrets<'_>, arguments: Value) -> Result<Value, Refusal> {
     let mut arguments = if arguments.is_null() { Value::Object(Default::default()) } else { arguments };
-    if plainly_fits(definition.parameters.schema(), &arguments) {
+    if is_unambiguous(definition.parameters.schema(), &arguments) {
         return Ok(arguments);
     }
     read_paths(definition, &mut arguments);
     // Our schemas are closed: what fits as it is needs no other reading.
     let mut arguments = match arguments.is_object() && definition.parameters.accepts(&arguments) {
         true => arguments,
-        false => match fitted(definition, arguments.clone()) {
+        false => match coerce_to_schema(definition, arguments.clone()) {
             Ok((arguments, _)) => arguments,
             Err(violations) => {
                 let schema = definition.parameters.schema();
                 let told =
                     violations.into_iter().map(|one| secrets.conceal(schema, &arguments, one)).collect();
-                return Err(unfit(definition, told));
+                return Err(validation_refusal(definition, told));
             }
         },
     };
@@ -35,7 +35,7 @@ pub(super) fn check(definition: &Tool, secrets: Secrets<'_>, arguments: Value) -
 
 /// Whether arguments fit at a glance: nearly all calls are texts, numbers and words under names that are known. What does
 /// not fit so may fit all the same, which takes a validator to see.
-fn plainly_fits(schema: &Value, arguments: &Value) -> bool {
+fn is_unambiguous(schema: &Value, arguments: &Value) -> bool {
     let (Value::Object(schema), Value::Object(arguments)) = (schema, arguments) else { return false };
     let is_given = |name: &Value| name.as_str().is_some_and(|name| arguments.contains_key(name));
     let fits = |(name, value): (&String, &Value)| {
@@ -109,13 +109,13 @@ fn unread(function: &str, pointer: &str) -> Refusal {
 }
 
 /// A refusal of arguments with some that are right, where it has none of its own or only what the definition invents.
-pub(super) fn with_example(mut refusal: Refusal, function: &Function, edition: &Edition) -> Refusal {
+pub(super) fn with_example(mut refusal: Refusal, function: &Function, view: &CatalogView) -> Refusal {
     let invented = function.definition().and_then(|tool| tool.call.clone()).map(Value::Object);
     let has_none = refusal.example.is_none() || refusal.example == invented;
     // What is wrong in the arguments for another tool is nothing that ours can show.
     let is_ours = !refusal.field_errors.iter().any(|error| error.pointer.starts_with("/arguments"));
     if refusal.code == ErrorCode::ValidationError && has_none && is_ours {
-        refusal.example = example::of(function.name(), edition).or(invented);
+        refusal.example = example::of(function.name(), view).or(invented);
     }
     refusal
 }
@@ -135,7 +135,7 @@ fn read_integers(definition: &Tool, arguments: &mut Value) {
 }
 
 /// What is wrong with the arguments of a function.
-fn unfit(tool: &Tool, violations: Vec<Violation>) -> Refusal {
+fn validation_refusal(tool: &Tool, violations: Vec<Violation>) -> Refusal {
     let field_errors: Vec<FieldError> = violations.into_iter().map(FieldError::from).collect();
     let told: Vec<String> = field_errors
         .iter()
@@ -207,11 +207,11 @@ mod tests {
         for tool in &functions().tools {
             for given in given.as_array().unwrap() {
                 let fits = tool.parameters.accepts(given);
-                assert!(fits || !plainly_fits(tool.parameters.schema(), given), "{}: {given}", tool.name);
+                assert!(fits || !is_unambiguous(tool.parameters.schema(), given), "{}: {given}", tool.name);
             }
         }
         let plain = |name: &str, given: Value| {
-            plainly_fits(functions().named(name).unwrap().parameters.schema(), &given)
+            is_unambiguous(functions().named(name).unwrap().parameters.schema(), &given)
         };
         assert!(plain("tool_help", json!({"path": "x", "format": "full", "include_schemas": true})));
         assert!(

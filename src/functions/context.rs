@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use super::{Counts, Edition, Trace};
+use super::{CatalogView, FunctionCounters, Trace};
 use crate::exec::Caller;
 use crate::exec::backend::Backends;
-use crate::model::Model;
+use crate::model::ChatModel;
 use crate::search::semantic::{self, Semantic};
-use crate::state::{Sqlite, State};
+use crate::state::{Sqlite, StateStore};
 
 /// What a call has at hand.
 #[derive(Clone, Debug)]
-pub struct Context {
+pub struct FunctionContext {
     /// What the caller may see.
-    pub edition: Arc<Edition>,
+    pub view: Arc<CatalogView>,
     /// What all calls share.
     pub services: Arc<Services>,
     /// Who calls.
@@ -25,20 +25,20 @@ pub struct Context {
 /// What outlives catalogs and is shared by all calls.
 pub struct Services {
     /// Search by meaning.
-    pub semantic: Meaning,
+    pub semantic: SemanticSearch,
     /// The model behind the scorer `llm` of `pick`, or why it cannot be asked.
-    pub llm: Option<Result<Arc<dyn Model + Send + Sync>, String>>,
+    pub llm: Option<Result<Arc<dyn ChatModel + Send + Sync>, String>>,
     /// What outlives a call.
-    pub state: Arc<dyn State>,
+    pub state: Arc<dyn StateStore>,
     /// What runs tools.
     pub backends: Backends,
     /// How often what was asked.
-    pub counts: Counts,
+    pub counts: FunctionCounters,
 }
 
 /// Search by meaning, where it is configured.
 #[derive(Debug, Default)]
-pub enum Meaning {
+pub enum SemanticSearch {
     /// It is not.
     #[default]
     Off,
@@ -48,10 +48,10 @@ pub enum Meaning {
     On(Arc<Semantic>),
 }
 
-impl Context {
-    /// A call that sees this edition, with no services.
-    pub fn of(edition: Arc<Edition>) -> Self {
-        Self { edition, services: Arc::default(), caller: Arc::default(), trace: Trace::default() }
+impl FunctionContext {
+    /// A call that sees this catalog view, with no services.
+    pub fn of(view: Arc<CatalogView>) -> Self {
+        Self { view, services: Arc::default(), caller: Arc::default(), trace: Trace::default() }
     }
 }
 
@@ -59,26 +59,26 @@ impl Default for Services {
     fn default() -> Self {
         let state = Arc::new(Sqlite::in_memory());
         let (backends, counts) = Default::default();
-        Self { semantic: Meaning::Off, llm: None, state, backends, counts }
+        Self { semantic: SemanticSearch::Off, llm: None, state, backends, counts }
     }
 }
 
 impl Services {
-    /// Sees to what searches in this edition will want.
-    pub fn prepare(&self, edition: &Edition) {
-        if let Meaning::On(semantic) = &self.semantic {
-            semantic.prepare(edition.meaning());
+    /// Sees to what searches in this catalog view will want.
+    pub fn prepare(&self, view: &CatalogView) {
+        if let SemanticSearch::On(semantic) = &self.semantic {
+            semantic.prepare(view.vector_slot());
         }
     }
 }
 
-impl Meaning {
+impl SemanticSearch {
     /// Whether searches find it at work, and why not, for the operator.
-    pub fn state(&self) -> semantic::State {
+    pub fn status(&self) -> semantic::SemanticStatus {
         match self {
-            Meaning::Off => semantic::State::Off,
-            Meaning::Broken(reason) => semantic::State::Unavailable(reason.clone()),
-            Meaning::On(semantic) => semantic.state(),
+            SemanticSearch::Off => semantic::SemanticStatus::Off,
+            SemanticSearch::Broken(reason) => semantic::SemanticStatus::Unavailable(reason.clone()),
+            SemanticSearch::On(semantic) => semantic.status(),
         }
     }
 }

@@ -3,17 +3,15 @@
 
 use serde_json::{Value, json};
 
-use super::Edition;
+use super::CatalogView;
 use crate::catalog::Tool;
 use crate::tool::Effect;
 
 /// Arguments of a function that would be right, where its definition can only invent them.
-pub(super) fn of(function: &str, edition: &Edition) -> Option<Value> {
+pub(super) fn of(function: &str, view: &CatalogView) -> Option<Value> {
     let tools = || {
-        let tools = edition.catalog().tools.iter().enumerate();
-        tools
-            .filter(|(index, tool)| tool.call.is_some() && !edition.is_forbidden(*index))
-            .map(|(_, tool)| tool)
+        let tools = view.catalog().tools.iter().enumerate();
+        tools.filter(|(index, tool)| tool.call.is_some() && !view.is_forbidden(*index)).map(|(_, tool)| tool)
     };
     let reads = |tool: &&std::sync::Arc<Tool>| tool.effect == Effect::Read;
     let harmless = || tools().find(reads).or_else(|| tools().next());

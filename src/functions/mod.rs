@@ -1,24 +1,24 @@
 //! Our functions: what agents call to learn of tools. Each takes one JSON object and gives one answer, the same through
 //! every door (the command line, HTTP, MCP).
 //!
-//! 1. [`edition`] is what one kind of caller may see: a restricted catalog, and its docs.
+//! 1. [`catalog view`] is what one kind of caller may see: a restricted catalog, and its docs.
 //! 2. A [`Function`] has a name, a definition (in `catalog/functions/`), and a handler, one file each.
 //! 3. [`arguments`] are checked against the definition and read into the handler's own type.
-//! 4. [`trace`] writes down what a session has seen, and [`counts`] counts.
+//! 4. [`trace`] writes down what a session has seen, and [`function_counters`] counts.
 //! 5. [`answer`] is what comes out: JSON, text where a model reads it, or a [`Refusal`] that says what to do next.
 
 mod answer;
 mod arguments;
+mod call_context;
+mod catalog_view;
 mod context;
-pub mod counts;
 mod discovery;
-mod edition;
 mod example;
-mod find;
-mod host;
+pub mod function_counters;
 pub mod pick;
 mod read_result;
 mod read_tool_doc;
+mod search;
 mod tool_batch;
 mod tool_exec;
 mod tool_help;
@@ -37,10 +37,10 @@ use crate::state::Patience;
 
 pub use crate::refusal::{ErrorCode, Refusal};
 pub use answer::Answer;
-pub use context::{Context, Meaning, Services};
-pub use counts::Counts;
-pub use edition::{Edition, IndexPage, Page};
-pub use find::{Searched, Wanted};
+pub use catalog_view::{CatalogView, DocPage, IndexPage};
+pub use context::{FunctionContext, SemanticSearch, Services};
+pub use function_counters::FunctionCounters;
+pub use search::{SearchOutcome, SearchQuery};
 pub use trace::Trace;
 
 /// One function of ours.
@@ -54,44 +54,44 @@ pub struct Function {
 #[derive(Clone, Copy, Debug)]
 enum Handler {
     /// From what is in memory.
-    Now(fn(&Context, Value) -> Result<Answer, Refusal>),
+    Sync(fn(&FunctionContext, Value) -> Result<Answer, Refusal>),
     /// After waiting for somebody else.
-    Later(fn(Context, Value) -> Later),
+    Async(fn(FunctionContext, Value) -> AnswerFuture),
     /// After waiting, from what was given as it is: it reads that itself.
-    AsGiven(fn(Context, Value) -> Later),
+    RawAsync(fn(FunctionContext, Value) -> AnswerFuture),
     /// From what is in memory, but for some calls.
-    Perhaps(fn(&Context, Value) -> Perhaps),
+    MaybeAsync(fn(&FunctionContext, Value) -> MaybeAsync),
 }
 
 /// An answer, or one that is waited for.
 #[expect(clippy::large_enum_variant, reason = "it lives for a moment, and a box would cost every call")]
-enum Perhaps {
-    Now(Result<Answer, Refusal>),
-    Later(Later),
+enum MaybeAsync {
+    Ready(Result<Answer, Refusal>),
+    Future(AnswerFuture),
 }
 
 /// An answer that is waited for.
-type Later = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
+type AnswerFuture = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
 
 /// How much later than a tool whoever waits for it gives up.
-const AFTER: Duration = Duration::from_secs(5);
+const CALLER_GRACE: Duration = Duration::from_secs(5);
 
 /// Every function, in the order in which lists show them.
 const ALL: [Function; 14] = [
-    Function { name: "read_tool_doc", run: Handler::Now(read_tool_doc::run) },
-    Function { name: "tool_search", run: Handler::Later(tool_search::run) },
-    Function { name: "tool_help", run: Handler::Perhaps(tool_help::run) },
-    Function { name: "tool_exec", run: Handler::AsGiven(tool_exec::run) },
-    Function { name: "tool_exec_read", run: Handler::AsGiven(tool_exec::run_reads) },
-    Function { name: "tool_exec_write", run: Handler::AsGiven(tool_exec::run_changes) },
-    Function { name: "tool_batch", run: Handler::AsGiven(tool_batch::run) },
-    Function { name: "read_result", run: Handler::Later(read_result::run) },
-    Function { name: "list", run: Handler::Later(discovery::list) },
-    Function { name: "search_nodes", run: Handler::Later(discovery::search_nodes) },
-    Function { name: "search_tool_by_category", run: Handler::Later(discovery::search_tool_by_category) },
-    Function { name: "expand_tool", run: Handler::Now(discovery::expand_tool) },
-    Function { name: "call_tool", run: Handler::Later(discovery::call_tool) },
-    Function { name: "pick", run: Handler::Later(pick::run) },
+    Function { name: "read_tool_doc", run: Handler::Sync(read_tool_doc::run) },
+    Function { name: "tool_search", run: Handler::Async(tool_search::run) },
+    Function { name: "tool_help", run: Handler::MaybeAsync(tool_help::run) },
+    Function { name: "tool_exec", run: Handler::RawAsync(tool_exec::run) },
+    Function { name: "tool_exec_read", run: Handler::RawAsync(tool_exec::run_reads) },
+    Function { name: "tool_exec_write", run: Handler::RawAsync(tool_exec::run_changes) },
+    Function { name: "tool_batch", run: Handler::RawAsync(tool_batch::run) },
+    Function { name: "read_result", run: Handler::Async(read_result::run) },
+    Function { name: "list", run: Handler::Async(discovery::list) },
+    Function { name: "search_nodes", run: Handler::Async(discovery::search_nodes) },
+    Function { name: "search_tool_by_category", run: Handler::Async(discovery::search_tool_by_category) },
+    Function { name: "expand_tool", run: Handler::Sync(discovery::expand_tool) },
+    Function { name: "call_tool", run: Handler::Async(discovery::call_tool) },
+    Function { name: "pick", run: Handler::Async(pick::run) },
 ];
 
 impl Function {
@@ -117,17 +117,17 @@ impl Function {
 
     /// Whether it runs tools.
     pub fn runs_tools(&self) -> bool {
-        host::RUNNERS.contains(&self.name)
+        call_context::RUNS_TOOLS.contains(&self.name)
     }
 
     /// Whether what it runs may have an idempotency key.
-    pub fn takes_a_key(&self) -> bool {
+    pub fn takes_idempotency_key(&self) -> bool {
         matches!(self.name, "tool_exec" | "tool_exec_write")
     }
 
     /// How long it may take by itself: nothing but for those that run tools.
-    pub fn time(&self, context: &Context) -> Duration {
-        let exec = &context.edition.catalog().config.exec;
+    pub fn timeout(&self, context: &FunctionContext) -> Duration {
+        let exec = &context.view.catalog().config.exec;
         let seconds = match self.name {
             "tool_batch" => exec.batch_seconds,
             // One with a key may wait as long for another before it is run.
@@ -135,33 +135,35 @@ impl Function {
             "call_tool" => exec.call_seconds,
             _ => return Duration::ZERO,
         };
-        Duration::from_secs(seconds) + AFTER
+        Duration::from_secs(seconds) + CALLER_GRACE
     }
 
     /// Answers a call. `arguments` is what the caller gave, checked here; they may name the session that it belongs to.
     /// Whatever panics on the way is an answer as well.
-    pub async fn call(&self, context: &Context, arguments: Value) -> Answer {
+    pub async fn call(&self, context: &FunctionContext, arguments: Value) -> Answer {
         let answer = guarded(self.in_its_session(context, arguments)).await;
         answer.unwrap_or_else(|_| {
             let refusal = Refusal::new(ErrorCode::Internal, MISTAKE, "tell the operator");
-            Answer::from(self.with_help_path(refusal)).versioned(&context.edition.catalog().version)
+            Answer::from(self.with_help_path(refusal)).with_registry_version(&context.view.catalog().version)
         })
     }
 
-    async fn in_its_session(&self, context: &Context, mut arguments: Value) -> Answer {
+    async fn in_its_session(&self, context: &FunctionContext, mut arguments: Value) -> Answer {
         let patience = Patience::current();
         match trace::named(&mut arguments) {
             None => patience.with(self.traced(context, arguments)).await,
             Some(Ok(session)) => patience.with(self.traced(&context.in_session(session), arguments)).await,
-            Some(Err(refusal)) => Answer::from(refusal).versioned(&context.edition.catalog().version),
+            Some(Err(refusal)) => {
+                Answer::from(refusal).with_registry_version(&context.view.catalog().version)
+            }
         }
     }
 
-    async fn traced(&self, context: &Context, arguments: Value) -> Answer {
-        let asked = trace::Asked::of(self, context, &arguments);
+    async fn traced(&self, context: &FunctionContext, arguments: Value) -> Answer {
+        let asked = trace::TracedCall::of(self, context, &arguments);
         let answer = self.answer(context, arguments).await;
         if let Some(asked) = asked {
-            asked.answered(self, context, &answer).await;
+            asked.record(self, context, &answer).await;
         }
         answer
     }
@@ -174,26 +176,26 @@ impl Function {
         refusal
     }
 
-    async fn answer(&self, context: &Context, arguments: Value) -> Answer {
+    async fn answer(&self, context: &FunctionContext, arguments: Value) -> Answer {
         let checked = match (self.run, self.definition()) {
-            (Handler::AsGiven(_), _) | (_, None) => Ok(arguments),
+            (Handler::RawAsync(_), _) | (_, None) => Ok(arguments),
             (_, Some(definition)) => {
-                arguments::check(definition, context.edition.catalog().secrets(), arguments)
+                arguments::check(definition, context.view.catalog().secrets(), arguments)
             }
         };
         let answer = match (checked, self.run) {
             (Err(refusal), _) => Err(refusal),
-            (Ok(arguments), Handler::Now(run)) => run(context, arguments),
-            (Ok(arguments), Handler::Later(run) | Handler::AsGiven(run)) => {
+            (Ok(arguments), Handler::Sync(run)) => run(context, arguments),
+            (Ok(arguments), Handler::Async(run) | Handler::RawAsync(run)) => {
                 run(context.clone(), arguments).await
             }
-            (Ok(arguments), Handler::Perhaps(run)) => match run(context, arguments) {
-                Perhaps::Now(answer) => answer,
-                Perhaps::Later(answer) => answer.await,
+            (Ok(arguments), Handler::MaybeAsync(run)) => match run(context, arguments) {
+                MaybeAsync::Ready(answer) => answer,
+                MaybeAsync::Future(answer) => answer.await,
             },
         };
-        let answer = answer.map_err(|refusal| arguments::with_example(refusal, self, &context.edition));
+        let answer = answer.map_err(|refusal| arguments::with_example(refusal, self, &context.view));
         let answer = answer.map_err(|refusal| self.with_help_path(refusal));
-        answer.unwrap_or_else(Answer::from).versioned(&context.edition.catalog().version)
+        answer.unwrap_or_else(Answer::from).with_registry_version(&context.view.catalog().version)
     }
 }

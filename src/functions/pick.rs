@@ -7,20 +7,20 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::arguments::read;
-use super::find::find;
-use super::{Answer, Context, ErrorCode, Later, Meaning, Refusal, Wanted};
+use super::search::find;
+use super::{Answer, AnswerFuture, ErrorCode, FunctionContext, Refusal, SearchQuery, SemanticSearch};
 use crate::catalog::Tool;
 use crate::search::Verdict;
 use crate::search::pick::{
     Filter, Input, Llm, Options, Picked, Picks, Score, first, mixed, rank, rounded, scores,
 };
-use crate::search::semantic::{Nearness, State};
+use crate::search::semantic::{SemanticStatus, Similarities};
 use crate::tool::Effect;
 
 /// Who scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ScoredBy {
+pub enum ScorerKind {
     /// Words.
     #[default]
     Keyword,
@@ -32,30 +32,31 @@ pub enum ScoredBy {
     Llm,
 }
 
-impl ScoredBy {
+impl ScorerKind {
     /// All of them.
-    pub const ALL: [ScoredBy; 4] = [ScoredBy::Keyword, ScoredBy::Embedding, ScoredBy::Hybrid, ScoredBy::Llm];
+    pub const ALL: [ScorerKind; 4] =
+        [ScorerKind::Keyword, ScorerKind::Embedding, ScorerKind::Hybrid, ScorerKind::Llm];
 
     /// The word used on the command line and in calls.
     pub fn as_str(self) -> &'static str {
         match self {
-            ScoredBy::Keyword => "keyword",
-            ScoredBy::Embedding => "embedding",
-            ScoredBy::Hybrid => "hybrid",
-            ScoredBy::Llm => "llm",
+            ScorerKind::Keyword => "keyword",
+            ScorerKind::Embedding => "embedding",
+            ScorerKind::Hybrid => "hybrid",
+            ScorerKind::Llm => "llm",
         }
     }
 }
 
 /// What became of picking.
 #[derive(Clone, Debug)]
-pub struct Chosen {
+pub struct PickOutcome {
     /// The tools.
     pub picks: Picks,
     /// Whether any of them fits, as far as the index can tell.
     pub verdict: Verdict,
     /// Whether meaning had a part, where it was asked for.
-    pub semantic: Option<State>,
+    pub semantic: Option<SemanticStatus>,
     /// How many tools were left out for being unsafe.
     pub unsafe_tools: usize,
 }
@@ -69,7 +70,7 @@ struct Arguments {
     #[serde(default)]
     allow_unsafe: bool,
     #[serde(default)]
-    scorer: ScoredBy,
+    scorer: ScorerKind,
     timeout_ms: Option<u64>,
     role: Option<String>,
     #[serde(default)]
@@ -81,7 +82,7 @@ struct Arguments {
 }
 
 /// Answers a call.
-pub(super) fn run(context: Context, arguments: Value) -> Later {
+pub(super) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
     Box::pin(async move {
         let arguments: Arguments = read("pick", arguments)?;
         let Arguments { role, capabilities, max_cost, max_effect, .. } = arguments;
@@ -100,8 +101,8 @@ pub(super) fn run(context: Context, arguments: Value) -> Later {
     })
 }
 
-fn answer(chosen: &Chosen, scorer: ScoredBy) -> Answer {
-    let Chosen { picks, verdict, semantic, unsafe_tools } = chosen;
+fn answer(chosen: &PickOutcome, scorer: ScorerKind) -> Answer {
+    let PickOutcome { picks, verdict, semantic, unsafe_tools } = chosen;
     let mut fields = Map::new();
     let verdict = if *verdict == Verdict::Match { "match" } else { "no_match" };
     fields.insert("verdict".into(), verdict.into());
@@ -118,7 +119,7 @@ fn answer(chosen: &Chosen, scorer: ScoredBy) -> Answer {
     }
     let answer = Answer::new(fields, None);
     match semantic {
-        Some(semantic) => answer.searched(semantic),
+        Some(semantic) => answer.with_semantic_status(semantic),
         None => answer,
     }
 }
@@ -146,17 +147,21 @@ fn described(picked: &Picked) -> Value {
     described
 }
 
-impl Context {
+impl FunctionContext {
     /// Picks from the tools that the caller may see.
-    pub async fn pick(&self, input: Value, scorer: ScoredBy, options: &Options) -> Result<Chosen, Refusal> {
+    pub async fn pick(
+        &self,
+        input: Value,
+        scorer: ScorerKind,
+        options: &Options,
+    ) -> Result<PickOutcome, Refusal> {
         self.configured(scorer)?;
-        self.edition.searchable().await;
+        self.view.wait_for_indexes().await;
         let input = Input::new(input);
-        let all = &self.edition.catalog().tools;
+        let all = &self.view.catalog().tools;
         // What the caller may see and not call is no candidate.
-        let may_call = |options: &Options, place: usize| {
-            !self.edition.is_forbidden(place) && options.counts(&all[place])
-        };
+        let may_call =
+            |options: &Options, place: usize| !self.view.is_forbidden(place) && options.counts(&all[place]);
         let places: Vec<usize> = (0..all.len()).filter(|&place| may_call(options, place)).collect();
         let with_unsafe = Options { allow_unsafe: true, ..options.clone() };
         let unsafe_tools =
@@ -165,7 +170,7 @@ impl Context {
         let scoring = Scoring { context: self, input: &input, places: &places, tools: &tools };
         let words = scoring.by_words(options.max_candidates);
         let scored = match (scorer, options.timeout) {
-            (ScoredBy::Keyword, _) => Ok(words.clone()),
+            (ScorerKind::Keyword, _) => Ok(words.clone()),
             (_, None) => Ok(scoring.by(scorer, &words).await),
             (_, Some(timeout)) => match tokio::time::timeout(timeout, scoring.by(scorer, &words)).await {
                 Ok(scored) => Ok(scored),
@@ -181,25 +186,25 @@ impl Context {
             }
             Ok(Scored { scores: Err(why), verdict, semantic }) => {
                 let scores = words.scores.unwrap_or_default();
-                let candidates = rank(&tools, scores, ScoredBy::Keyword.as_str(), options);
+                let candidates = rank(&tools, scores, ScorerKind::Keyword.as_str(), options);
                 let fallback = Some(format!("scored by words, since {} failed: {why}", scorer.as_str()));
                 (Picks { candidates, fallback }, verdict, semantic)
             }
         };
         let verdict = if picks.candidates.is_empty() { Verdict::NoMatch } else { verdict };
-        Ok(Chosen { picks, verdict, semantic, unsafe_tools })
+        Ok(PickOutcome { picks, verdict, semantic, unsafe_tools })
     }
 
     /// Refuses what the configuration has no model for.
-    fn configured(&self, scorer: ScoredBy) -> Result<(), Refusal> {
+    fn configured(&self, scorer: ScorerKind) -> Result<(), Refusal> {
         let missing = match scorer {
-            ScoredBy::Keyword => return Ok(()),
-            ScoredBy::Embedding | ScoredBy::Hybrid => match self.services.semantic {
-                Meaning::Off => "search.semantic",
-                Meaning::Broken(_) | Meaning::On(_) => return Ok(()),
+            ScorerKind::Keyword => return Ok(()),
+            ScorerKind::Embedding | ScorerKind::Hybrid => match self.services.semantic {
+                SemanticSearch::Off => "search.semantic",
+                SemanticSearch::Broken(_) | SemanticSearch::On(_) => return Ok(()),
             },
-            ScoredBy::Llm if self.services.llm.is_none() => "search.llm",
-            ScoredBy::Llm => return Ok(()),
+            ScorerKind::Llm if self.services.llm.is_none() => "search.llm",
+            ScorerKind::Llm => return Ok(()),
         };
         let scorer = scorer.as_str();
         let refusal = Refusal::new(
@@ -213,7 +218,7 @@ impl Context {
 
 /// What is scored.
 struct Scoring<'p> {
-    context: &'p Context,
+    context: &'p FunctionContext,
     input: &'p Input,
     places: &'p [usize],
     tools: &'p [Arc<Tool>],
@@ -224,7 +229,7 @@ struct Scoring<'p> {
 struct Scored {
     scores: Result<Vec<Score>, String>,
     verdict: Verdict,
-    semantic: Option<State>,
+    semantic: Option<SemanticStatus>,
 }
 
 /// How many are ranked by words, where others are too.
@@ -241,13 +246,13 @@ impl Scoring<'_> {
     }
 
     /// Scores by words, and whether anything fits by words or, where that is known, by meaning.
-    fn find(&self, limit: usize, near: Option<&Nearness>) -> (Vec<Score>, Verdict) {
-        let edition = &*self.context.edition;
-        let mut counts = vec![false; edition.catalog().tools.len()];
+    fn find(&self, limit: usize, near: Option<&Similarities>) -> (Vec<Score>, Verdict) {
+        let view = &*self.context.view;
+        let mut counts = vec![false; view.catalog().tools.len()];
         self.places.iter().for_each(|&place| counts[place] = true);
         let within = |place: usize| counts.get(place).copied().unwrap_or_default();
-        let wanted = Wanted { query: self.input.text(), within: Some(&within), limit };
-        let found = find(edition, wanted, near, MEANING);
+        let wanted = SearchQuery { query: self.input.text(), within: Some(&within), limit };
+        let found = find(view, wanted, near, MEANING);
         (self.counting(scores(&found, counts.len())), found.verdict)
     }
 
@@ -257,9 +262,9 @@ impl Scoring<'_> {
         self.places.iter().map(take).collect()
     }
 
-    async fn by(&self, scorer: ScoredBy, words: &Scored) -> Scored {
+    async fn by(&self, scorer: ScorerKind, words: &Scored) -> Scored {
         let by_words = words.scores.as_deref().unwrap_or_default();
-        if scorer == ScoredBy::Llm {
+        if scorer == ScorerKind::Llm {
             let scores = self.by_llm(by_words).await;
             let fits = |scores: &Vec<Score>| scores.iter().any(|score| score.score >= FITS);
             let verdict = match &scores {
@@ -276,7 +281,7 @@ impl Scoring<'_> {
         };
         let (_, verdict) = self.find(RANKED, Some(near));
         let meaning = self.counting(near.into());
-        let scores = if scorer == ScoredBy::Hybrid { mixed(by_words.to_vec(), meaning) } else { meaning };
+        let scores = if scorer == ScorerKind::Hybrid { mixed(by_words.to_vec(), meaning) } else { meaning };
         Scored { scores: Ok(scores), verdict, semantic: Some(semantic) }
     }
 

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::arguments::read;
-use super::{Answer, Context, Later, Refusal};
-use crate::exec::read_on;
+use super::{Answer, AnswerFuture, FunctionContext, Refusal};
+use crate::exec::next_page;
 
 /// The least that a part holds.
 const LEAST: usize = 16;
@@ -17,14 +17,14 @@ struct Arguments {
 }
 
 /// Answers a call.
-pub(super) fn run(context: Context, arguments: Value) -> Later {
+pub(super) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
     Box::pin(answer(context, arguments))
 }
 
-async fn answer(context: Context, arguments: Value) -> Result<Answer, Refusal> {
+async fn answer(context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
     let asked: Arguments = read("read_result", arguments)?;
-    let most = context.edition.catalog().config.exec.result_bytes;
+    let most = context.view.catalog().config.exec.result_bytes;
     let limit = asked.max_bytes.unwrap_or(most).clamp(LEAST, most.max(LEAST));
-    let part = read_on(&*context.services.state, &context.caller.name, &asked.cursor, limit).await?;
+    let part = next_page(&*context.services.state, &context.caller.name, &asked.cursor, limit).await?;
     Ok(Answer::new(part.fields, None))
 }

@@ -1,6 +1,6 @@
 //! `read_tool_doc`: the docs of tools, whole or by section, within a budget (DOC-8).
 
-mod cut;
+mod budget;
 mod json;
 
 use std::collections::HashSet;
@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Answer, Context, Edition, ErrorCode, Page, Refusal, discovery};
+use super::{Answer, CatalogView, DocPage, ErrorCode, FunctionContext, Refusal, discovery};
 use crate::catalog::{Resolved, Tool};
 use crate::render::{Doc, Section};
 use crate::tokens::exact;
-use cut::{Cut, cut};
+use budget::{FittedSections, fit_sections};
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -67,27 +67,27 @@ fn earns_receipt(section: &Section) -> bool {
 }
 
 /// Answers a call.
-pub(super) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
+pub(super) fn run(context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
     let arguments: Arguments = super::arguments::read("read_tool_doc", arguments)?;
-    let edition = &*context.edition;
+    let view = &*context.view;
     let (left, found, unread) = (arguments.max_tokens, Vec::new(), Vec::new());
-    let mut answers = Reading { edition, arguments: &arguments, left, found, unread };
+    let mut answers = DocReader { view, arguments: &arguments, left, found, unread };
     let mut refusals: Vec<(String, Refusal)> = Vec::new();
     let mut seen = HashSet::new();
     for name in arguments.name.iter().chain(&arguments.names) {
-        match edition.resolve(name) {
-            Ok(index) if edition.is_forbidden(index) => {
+        match view.resolve(name) {
+            Ok(index) if view.is_forbidden(index) => {
                 refusals.push((name.clone(), discovery::not_authorized(name)));
             }
             Ok(index) if seen.insert(index) => answers.read(index)?,
             Ok(_) => {}
-            Err(unresolved) => match index_page(edition, name) {
+            Err(unresolved) => match index_page(view, name) {
                 Some(page) => answers.found.push(page),
-                None => refusals.push((name.clone(), refusal(edition, name, unresolved))),
+                None => refusals.push((name.clone(), refusal(view, name, unresolved))),
             },
         }
     }
-    let Reading { found, unread, .. } = answers;
+    let DocReader { found, unread, .. } = answers;
     if found.is_empty() {
         return Err(refusals
             .into_iter()
@@ -99,9 +99,9 @@ pub(super) fn run(context: &Context, arguments: Value) -> Result<Answer, Refusal
 }
 
 /// The index, or a page of it, for callers that have no other way to it.
-fn index_page(edition: &Edition, name: &str) -> Option<Found> {
+fn index_page(view: &CatalogView, name: &str) -> Option<Found> {
     let path = name.strip_prefix("tools/").unwrap_or(name);
-    let pages = edition.index().as_ref().ok()?;
+    let pages = view.index().as_ref().ok()?;
     let page = pages.iter().find(|page| page.path == path || page.path.strip_suffix(".md") == Some(path))?;
     let text = String::from_utf8_lossy(&page.markdown).trim_end().to_string();
     let fields = [("name", page.path.as_str()), ("markdown", text.as_str())];
@@ -126,7 +126,7 @@ fn nothing_asked() -> Refusal {
     refusal.field("/name", "this is missing, and so is `names`")
 }
 
-fn refusal(edition: &Edition, name: &str, unresolved: Resolved<'_>) -> Refusal {
+fn refusal(view: &CatalogView, name: &str, unresolved: Resolved<'_>) -> Refusal {
     let shown: String = name.chars().take(80).collect();
     let shown = crate::tool::clean_line(&shown);
     match unresolved {
@@ -143,8 +143,8 @@ fn refusal(edition: &Edition, name: &str, unresolved: Resolved<'_>) -> Refusal {
             let next = "ask for one of `nearest`, or find the tool by what it does with tool_search or in the index, {\"name\": \"README.md\"}";
             let mut refusal = Refusal::new(ErrorCode::NotFound, format!("there is no tool `{shown}`"), next);
             // A tool's name and its op are often both near.
-            let tools = nearest.into_iter().filter_map(|name| edition.resolve(name).ok());
-            let names = tools.filter_map(|index| Some(edition.catalog().tools.get(index)?.name.clone()));
+            let tools = nearest.into_iter().filter_map(|name| view.resolve(name).ok());
+            let names = tools.filter_map(|index| Some(view.catalog().tools.get(index)?.name.clone()));
             refusal.nearest = names.collect::<indexmap::IndexSet<String>>().into_iter().collect();
             refusal
         }
@@ -163,8 +163,8 @@ struct Found {
 }
 
 /// Docs read one after the other within one budget.
-struct Reading<'r> {
-    edition: &'r Edition,
+struct DocReader<'r> {
+    view: &'r CatalogView,
     arguments: &'r Arguments,
     /// Tokens that may still be used.
     left: Option<usize>,
@@ -176,10 +176,9 @@ struct Reading<'r> {
 /// What a line that names a doc that was left out takes of a budget, and more.
 const LEAST: usize = 60;
 
-impl Reading<'_> {
+impl DocReader<'_> {
     fn read(&mut self, index: usize) -> Result<(), Refusal> {
-        let (Some(tool), Some(page)) = (self.edition.catalog().tools.get(index), self.edition.page(index))
-        else {
+        let (Some(tool), Some(page)) = (self.view.catalog().tools.get(index), self.view.page(index)) else {
             return Ok(());
         };
         if !self.found.is_empty() && self.left.is_some_and(|left| left < LEAST) {
@@ -212,7 +211,7 @@ impl Reading<'_> {
     }
 
     /// Adds what was asked for to the fields, and returns it as text, with whether it earns the receipt.
-    fn content(&self, tool: &Tool, page: &Page, fields: &mut Map<String, Value>) -> (String, bool) {
+    fn content(&self, tool: &Tool, page: &DocPage, fields: &mut Map<String, Value>) -> (String, bool) {
         let whole = || String::from_utf8_lossy(&page.markdown).trim_end().to_string();
         let is_whole = self.arguments.section == Part::All && self.arguments.format == Format::Markdown;
         if is_whole && self.left.is_none_or(|left| exact(&whole()) <= left) {
@@ -220,13 +219,14 @@ impl Reading<'_> {
             fields.insert("markdown".into(), text.as_str().into());
             return (text, true);
         }
-        let doc = Doc::of(tool, self.edition.catalog());
+        let doc = Doc::of(tool, self.view.catalog());
         let sections = self.arguments.section.sections();
         match self.arguments.format {
             Format::Markdown => {
                 let parts =
                     sections.iter().filter_map(|&section| Some((section, doc.section(section, tool)?)));
-                let Cut { kept, left_out, whole } = cut(parts.collect(), self.left, |text| exact(text));
+                let FittedSections { kept, left_out, whole } =
+                    fit_sections(parts.collect(), self.left, |text| exact(text));
                 let earned = kept.iter().any(|(section, _)| earns_receipt(section));
                 let mut parts: Vec<String> = kept.into_iter().map(|(_, text)| text).collect();
                 if parts.is_empty() && left_out.is_empty() {
@@ -237,7 +237,7 @@ impl Reading<'_> {
                     parts.insert(0, format!("# {}", doc.heading()));
                 }
                 parts.extend(rest(tool, &left_out, whole, fields));
-                parts.push(doc.versions(earned, &self.edition.catalog().version));
+                parts.push(doc.versions(earned, &self.view.catalog().version));
                 let text = parts.join("\n\n");
                 fields.insert("markdown".into(), text.as_str().into());
                 (text, earned)
@@ -246,7 +246,7 @@ impl Reading<'_> {
                 let parts = sections.iter().map(|&section| (section, json::section(section, tool)));
                 let size =
                     |value: &Map<String, Value>| exact(&serde_json::to_string(value).unwrap_or_default());
-                let Cut { kept, left_out, whole } = cut(parts.collect(), self.left, size);
+                let FittedSections { kept, left_out, whole } = fit_sections(parts.collect(), self.left, size);
                 let earned = kept.iter().any(|(section, _)| earns_receipt(section));
                 kept.into_iter().for_each(|(_, part)| fields.extend(part));
                 rest(tool, &left_out, whole, fields);

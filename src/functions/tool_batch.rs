@@ -1,7 +1,7 @@
 //! `tool_batch`: several calls in one round trip, each with an answer of its own (BATCH-1).
 
 mod items;
-mod source;
+mod references;
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
 use self::items::Item;
-use self::source::{refers, resolved};
+use self::references::{has_references, resolved};
 use super::arguments::{check, read};
-use super::{Answer, Context, ErrorCode, Function, Later, Refusal};
+use super::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
 use crate::catalog::Resolved;
 use crate::state::Patience;
 use crate::tool::Effect;
@@ -24,27 +24,27 @@ struct Arguments {
 }
 
 /// Answers a call.
-pub(super) fn run(context: Context, arguments: Value) -> Later {
+pub(super) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
     Box::pin(answer(context, arguments))
 }
 
-async fn answer(context: Context, arguments: Value) -> Result<Answer, Refusal> {
+async fn answer(context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
     let (arguments, calls) = items::taken(arguments)?;
     let arguments = match Function::named("tool_batch").and_then(Function::definition) {
-        Some(definition) => check(definition, context.edition.catalog().secrets(), arguments)?,
+        Some(definition) => check(definition, context.view.catalog().secrets(), arguments)?,
         None => arguments,
     };
     let asked: Arguments = read("tool_batch", arguments)?;
-    let seconds = context.edition.catalog().config.exec.batch_seconds;
+    let seconds = context.view.catalog().config.exec.batch_seconds;
     let until = Instant::now() + Duration::from_secs(seconds);
-    let parallel = match (asked.parallel, in_the_way(&context, &calls)) {
+    let parallel = match (asked.parallel, parallel_obstacle(&context, &calls)) {
         (Some(true), Some(reason)) => return Err(not_parallel(&reason)),
         (Some(wanted), _) => wanted,
         (None, reason) => reason.is_none() && calls.len() > 1,
     };
     let answers = match parallel {
-        true => at_once(&context, &calls, until, seconds).await,
-        false => in_order(&context, &calls, until, seconds).await,
+        true => run_parallel(&context, &calls, until, seconds).await,
+        false => run_sequential(&context, &calls, until, seconds).await,
     };
     let failed = answers.iter().filter(|answer| answer.get("ok") != Some(&Value::Bool(true))).count();
     let told = answers.into_iter().zip(&calls).enumerate();
@@ -57,10 +57,10 @@ async fn answer(context: Context, arguments: Value) -> Result<Answer, Refusal> {
 }
 
 /// Why these calls cannot run at once: each has to be a read, and none may wait for another.
-fn in_the_way(context: &Context, calls: &[Item]) -> Option<String> {
+fn parallel_obstacle(context: &FunctionContext, calls: &[Item]) -> Option<String> {
     let mut all = calls.iter().enumerate();
     all.find_map(|(index, item)| {
-        if item.input.values().any(refers) {
+        if item.input.values().any(has_references) {
             return Some(format!("call {index} uses the result of another"));
         }
         (!item.is_read(context)).then(|| format!("call {index} is not known to be a read"))
@@ -73,8 +73,8 @@ fn not_parallel(reason: &str) -> Refusal {
     Refusal::new(ErrorCode::ValidationError, message, next).field("/parallel", reason)
 }
 
-async fn in_order(
-    context: &Context,
+async fn run_sequential(
+    context: &FunctionContext,
     calls: &[Item],
     until: Instant,
     seconds: u64,
@@ -97,7 +97,12 @@ async fn in_order(
     answers
 }
 
-async fn at_once(context: &Context, calls: &[Item], until: Instant, seconds: u64) -> Vec<Map<String, Value>> {
+async fn run_parallel(
+    context: &FunctionContext,
+    calls: &[Item],
+    until: Instant,
+    seconds: u64,
+) -> Vec<Map<String, Value>> {
     let mut answers: Vec<Option<Map<String, Value>>> = vec![None; calls.len()];
     let mut running = JoinSet::new();
     for (index, item) in calls.iter().enumerate() {
@@ -125,12 +130,12 @@ async fn at_once(context: &Context, calls: &[Item], until: Instant, seconds: u64
 
 impl Item {
     /// Whether it changes nothing, as far as is known.
-    fn is_read(&self, context: &Context) -> bool {
+    fn is_read(&self, context: &FunctionContext) -> bool {
         if !self.function.starts_with("tool_exec") {
             return true;
         }
         let op = self.input.get("op").and_then(Value::as_str).unwrap_or_default().trim();
-        match context.edition.catalog().resolve(op) {
+        match context.view.catalog().resolve(op) {
             Resolved::Tool(tool) => tool.effect == Effect::Read,
             // Nothing is run.
             Resolved::Ambiguous(_) | Resolved::Unknown(_) => !op.is_empty(),
@@ -142,13 +147,13 @@ impl Item {
         self.wrong.clone().map(|refusal| body(refusal.into())).unwrap_or_default()
     }
 
-    async fn call(&self, context: &Context, input: Map<String, Value>) -> Answer {
+    async fn call(&self, context: &FunctionContext, input: Map<String, Value>) -> Answer {
         call(context, &self.function, input).await
     }
 
     /// Its answer, under what it is known by.
-    fn told(&self, context: &Context, index: usize, answer: Map<String, Value>) -> Value {
-        let version = &context.edition.catalog().version;
+    fn told(&self, context: &FunctionContext, index: usize, answer: Map<String, Value>) -> Value {
+        let version = &context.view.catalog().version;
         let mut told = Map::with_capacity(answer.len() + 3);
         told.insert("index".into(), index.into());
         if let Some(id) = &self.id {
@@ -161,8 +166,8 @@ impl Item {
         {
             let named =
                 ["op", "name", "tool_id", "path"].iter().find_map(|name| self.input.get(*name)?.as_str());
-            let catalog = context.edition.catalog();
-            let tool = named.and_then(|name| catalog.tools.get(context.edition.resolve(name).ok()?));
+            let catalog = context.view.catalog();
+            let tool = named.and_then(|name| catalog.tools.get(context.view.resolve(name).ok()?));
             error.insert("help_path".into(), tool.map_or("root", |tool| &tool.op).into());
         }
         // All of them saw the same catalog; the batch says which.
@@ -178,7 +183,7 @@ impl Item {
     }
 }
 
-async fn call(context: &Context, function: &str, input: Map<String, Value>) -> Answer {
+async fn call(context: &FunctionContext, function: &str, input: Map<String, Value>) -> Answer {
     match Function::named(function).filter(|function| function.name() != "tool_batch") {
         Some(function) => function.call(context, Value::Object(input)).await,
         None => {

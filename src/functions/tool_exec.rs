@@ -6,44 +6,44 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Context, Function, Later, Refusal};
-use crate::exec::{self, Done, Failure, Limit, Outcome};
+use super::{Answer, AnswerFuture, Function, FunctionContext, Refusal};
+use crate::exec::{self, CallResult, EffectLimit, Failure, Outcome};
 
 /// The function that reads on.
 const READ: &str = "read_result";
 
 /// Answers a call.
-pub(super) fn run(context: Context, input: Value) -> Later {
-    Box::pin(answer(context, "tool_exec", Limit::None, input))
+pub(super) fn run(context: FunctionContext, input: Value) -> AnswerFuture {
+    Box::pin(answer(context, "tool_exec", EffectLimit::None, input))
 }
 
 /// Answers a call of what changes nothing.
-pub(super) fn run_reads(context: Context, input: Value) -> Later {
-    Box::pin(answer(context, "tool_exec_read", Limit::Reads, input))
+pub(super) fn run_reads(context: FunctionContext, input: Value) -> AnswerFuture {
+    Box::pin(answer(context, "tool_exec_read", EffectLimit::ReadsOnly, input))
 }
 
 /// Answers a call of what changes something.
-pub(super) fn run_changes(context: Context, input: Value) -> Later {
-    Box::pin(answer(context, "tool_exec_write", Limit::Changes, input))
+pub(super) fn run_changes(context: FunctionContext, input: Value) -> AnswerFuture {
+    Box::pin(answer(context, "tool_exec_write", EffectLimit::WritesOnly, input))
 }
 
 async fn answer(
-    context: Context,
+    context: FunctionContext,
     function: &'static str,
-    limit: Limit,
+    limit: EffectLimit,
     input: Value,
 ) -> Result<Answer, Refusal> {
-    if let Some(done) = rest(&context, &input).await {
-        return Ok(enveloped(done));
+    if let Some(call_result) = rest(&context, &input).await {
+        return Ok(enveloped(call_result));
     }
     Ok(enveloped(exec::answer(Arc::new(context), function, limit, input).await))
 }
 
 /// The next part of a long result, for who is shown no function to read it with: `read_result` as an op, unless a tool is
 /// called that.
-async fn rest(context: &Context, input: &Value) -> Option<Done> {
+async fn rest(context: &FunctionContext, input: &Value) -> Option<CallResult> {
     let op = input.get("op")?.as_str().filter(|op| *op == READ)?;
-    if context.edition.resolve(op).is_ok() {
+    if context.view.resolve(op).is_ok() {
         return None;
     }
     let started = Instant::now();
@@ -68,10 +68,10 @@ async fn rest(context: &Context, input: &Value) -> Option<Done> {
         "warnings": [],
     });
     let meta = if let Value::Object(meta) = meta { meta } else { Map::new() };
-    Some(Done { op: op.to_string(), outcome, repaired: Vec::new(), meta })
+    Some(CallResult { op: op.to_string(), outcome, repaired: Vec::new(), meta })
 }
 
-fn enveloped(done: Done) -> Answer {
-    let error = done.outcome.error();
-    Answer::enveloped(done.envelope(), error)
+fn enveloped(call_result: CallResult) -> Answer {
+    let error = call_result.outcome.error();
+    Answer::enveloped(call_result.envelope(), error)
 }

@@ -1,10 +1,10 @@
 //! `tool_help`: ops, groups and entities, short or in full, each with what a call needs. What is told of one of them is
-//! made once for each edition, and sent as it is from then on.
+//! made once for each catalog view, and sent as it is from then on.
 
-mod again;
-mod kept;
-mod place;
+mod cache;
+mod repeated_path;
 mod session;
+mod target;
 
 use std::collections::HashSet;
 
@@ -12,10 +12,10 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Context, Edition, ErrorCode, Perhaps, Refusal, arguments};
-use crate::help::{self, Format, Wanted};
-pub(super) use kept::Kept;
-use place::{Place, find};
+use super::{Answer, CatalogView, ErrorCode, FunctionContext, MaybeAsync, Refusal, arguments};
+use crate::help::{self, Format, HelpOptions};
+pub(super) use cache::HelpCache;
+use target::{HelpTarget, find};
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -23,7 +23,7 @@ struct Arguments {
     #[serde(default)]
     paths: Vec<String>,
     #[serde(default)]
-    format: Spoken,
+    format: FormatArgument,
     #[serde(default = "yes")]
     include_examples: bool,
     #[serde(default)]
@@ -33,7 +33,7 @@ struct Arguments {
 /// The word for a format.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Spoken {
+enum FormatArgument {
     #[default]
     Short,
     Full,
@@ -44,26 +44,26 @@ fn yes() -> bool {
 }
 
 /// Answers a call.
-pub(super) fn run(context: &Context, arguments: Value) -> Perhaps {
+pub(super) fn run(context: &FunctionContext, arguments: Value) -> MaybeAsync {
     let asked: Arguments = match arguments::read("tool_help", arguments) {
         Ok(asked) => asked,
-        Err(refusal) => return Perhaps::Now(Err(refusal)),
+        Err(refusal) => return MaybeAsync::Ready(Err(refusal)),
     };
-    let wanted = Wanted {
+    let wanted = HelpOptions {
         format: match asked.format {
-            Spoken::Short => Format::Short,
-            Spoken::Full => Format::Full,
+            FormatArgument::Short => Format::Short,
+            FormatArgument::Full => Format::Full,
         },
         examples: asked.include_examples,
         schemas: asked.include_schemas,
     };
     if asked.paths.is_empty() {
         let path = asked.path.unwrap_or_default();
-        return match find(&context.edition, &path) {
-            Err(refusal) if context.caller.session.is_none() => Perhaps::Now(Err(refusal)),
+        return match find(&context.view, &path) {
+            Err(refusal) if context.caller.session.is_none() => MaybeAsync::Ready(Err(refusal)),
             Err(_) => later(context, vec![path], wanted, true),
-            Ok(Place::Session) => later(context, vec![path], wanted, true),
-            Ok(place) => Perhaps::Now(kept(&context.edition, &place, wanted).map(Answer::kept)),
+            Ok(HelpTarget::Session) => later(context, vec![path], wanted, true),
+            Ok(place) => MaybeAsync::Ready(kept(&context.view, &place, wanted).map(Answer::from_json)),
         };
     }
     let paths: Vec<String> = asked.path.into_iter().chain(asked.paths).collect();
@@ -71,30 +71,34 @@ pub(super) fn run(context: &Context, arguments: Value) -> Perhaps {
 }
 
 /// Answers what may have to wait for the trace of a session.
-fn later(context: &Context, paths: Vec<String>, wanted: Wanted, is_alone: bool) -> Perhaps {
+fn later(context: &FunctionContext, paths: Vec<String>, wanted: HelpOptions, is_alone: bool) -> MaybeAsync {
     let context = context.clone();
-    Perhaps::Later(Box::pin(async move {
+    MaybeAsync::Future(Box::pin(async move {
         let asked = paths.join("\n");
-        let answer = match (is_alone, paths.first().map(|path| find(&context.edition, path))) {
+        let answer = match (is_alone, paths.first().map(|path| find(&context.view, path))) {
             (true, Some(Err(refusal))) => Err(refusal),
             (true, _) => session::told(&context).await.map(|fields| Answer::new(fields, None)),
             (false, _) => several(&context, paths, wanted).await,
         };
         match answer {
-            Err(refusal) => Err(again::answer(&context, &asked, refusal).await),
+            Err(refusal) => Err(repeated_path::answer(&context, &asked, refusal).await),
             answer => answer,
         }
     }))
 }
 
 /// Each path by itself: one that is wrong does not lose the others.
-async fn several(context: &Context, paths: Vec<String>, wanted: Wanted) -> Result<Answer, Refusal> {
+async fn several(
+    context: &FunctionContext,
+    paths: Vec<String>,
+    wanted: HelpOptions,
+) -> Result<Answer, Refusal> {
     let (mut results, mut refusals, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     for path in paths {
-        let told = match find(&context.edition, &path) {
+        let told = match find(&context.view, &path) {
             Ok(place) if !seen.insert(place.clone()) => continue,
-            Ok(Place::Session) => session::told(context).await,
-            Ok(place) => fields(&context.edition, &place, wanted),
+            Ok(HelpTarget::Session) => session::told(context).await,
+            Ok(place) => fields(&context.view, &place, wanted),
             Err(refusal) => Err(refusal),
         };
         let mut entry = Map::from_iter([("asked".to_string(), Value::from(path))]);
@@ -119,14 +123,14 @@ async fn several(context: &Context, paths: Vec<String>, wanted: Wanted) -> Resul
 }
 
 /// The answer on one place as JSON, made when it is first asked for.
-fn kept(edition: &Edition, place: &Place, wanted: Wanted) -> Result<Bytes, Refusal> {
+fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<Bytes, Refusal> {
     let make = || {
         let mut answer = Map::from_iter([("ok".to_string(), Value::Bool(true))]);
-        answer.extend(fields(edition, place, wanted)?);
-        answer.insert("meta".into(), json!({ "registry_version": edition.catalog().version }));
+        answer.extend(fields(view, place, wanted)?);
+        answer.insert("meta".into(), json!({ "registry_version": view.catalog().version }));
         serde_json::to_vec(&answer).map(Bytes::from).map_err(|error| broken(&error.to_string()))
     };
-    let Some(kept) = edition.help().place(edition, place, wanted) else { return make() };
+    let Some(kept) = view.help().place(view, place, wanted) else { return make() };
     if let Some(kept) = kept.get() {
         return Ok(kept.clone());
     }
@@ -135,14 +139,18 @@ fn kept(edition: &Edition, place: &Place, wanted: Wanted) -> Result<Bytes, Refus
 }
 
 /// What is told of one place.
-fn fields(edition: &Edition, place: &Place, wanted: Wanted) -> Result<Map<String, Value>, Refusal> {
-    let catalog = edition.catalog();
+fn fields(
+    view: &CatalogView,
+    place: &HelpTarget,
+    wanted: HelpOptions,
+) -> Result<Map<String, Value>, Refusal> {
+    let catalog = view.catalog();
     match place {
-        Place::Op(index) => {
-            let (Some(tool), Some(page)) = (catalog.tools.get(*index), edition.page(*index)) else {
+        HelpTarget::Op(index) => {
+            let (Some(tool), Some(page)) = (catalog.tools.get(*index), view.page(*index)) else {
                 return Err(broken("this tool has no place"));
             };
-            if edition.is_forbidden(*index) {
+            if view.is_forbidden(*index) {
                 return Err(super::discovery::not_authorized(&tool.op));
             }
             let page = page.as_ref().map_err(|error| broken(&error.to_string()))?;
@@ -151,13 +159,13 @@ fn fields(edition: &Edition, place: &Place, wanted: Wanted) -> Result<Map<String
             fields.insert("receipt".into(), page.receipt.as_str().into());
             Ok(fields)
         }
-        Place::Group(group, only) => {
-            Ok(help::directory(catalog, edition.help().groups(edition), *group, *only, wanted.format))
+        HelpTarget::Group(group, only) => {
+            Ok(help::directory(catalog, view.help().groups(view), *group, *only, wanted.format))
         }
-        Place::Beginning(path) => {
-            help::beginning(catalog, path, wanted.format).ok_or_else(|| place::unknown(edition, path))
+        HelpTarget::Beginning(path) => {
+            help::beginning(catalog, path, wanted.format).ok_or_else(|| target::unknown(view, path))
         }
-        Place::Session => Err(broken("a session is told of by its trace")),
+        HelpTarget::Session => Err(broken("a session is told of by its trace")),
     }
 }
 

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::read;
 use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked, shown};
-use super::{Answer, Context, Edition, ErrorCode, Later, Refusal};
-use crate::search::{Found, Hit, Verdict};
+use super::{Answer, AnswerFuture, CatalogView, ErrorCode, FunctionContext, Refusal};
+use crate::search::{Hit, SearchResult, Verdict};
 
 /// How many tools are told when none fits.
 const NEAREST: usize = 3;
@@ -43,13 +43,13 @@ fn five() -> usize {
 }
 
 /// Answers a call.
-pub(super) fn run(context: Context, arguments: Value) -> Later {
+pub(super) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
     Box::pin(async move { searched(&context, arguments).await })
 }
 
-async fn searched(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
+async fn searched(context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
     let arguments: Arguments = read("tool_search", arguments)?;
-    let edition = &context.edition;
+    let view = &context.view;
     let asked = arguments.query.iter().chain(&arguments.queries).map(|query| query.trim());
     let queries: Vec<&str> = asked.filter(|query| !query.is_empty()).collect();
     let is_alone = arguments.queries.is_empty();
@@ -60,16 +60,15 @@ async fn searched(context: &Context, arguments: Value) -> Result<Answer, Refusal
             None => nothing_asked(),
         });
     }
-    edition.searchable().await;
+    view.wait_for_indexes().await;
     let path: Vec<&str> = arguments.category.as_deref().into_iter().collect();
-    let scope = Scope { node: category(edition, &path)?, tags: &[] };
+    let scope = Scope { node: category(view, &path)?, tags: &[] };
     let searched = ranked(context, &queries, scope, arguments.limit).await;
     let found = queries.iter().zip(searched.found);
-    let results: Vec<Outcome> = found.map(|(query, found)| Outcome::new(edition, query, found)).collect();
-    let text = (arguments.format == Format::Text).then(|| {
-        results.iter().map(|result| result.text(edition, is_alone)).collect::<Vec<_>>().join("\n\n")
-    });
-    let mut told: Vec<Map<String, Value>> = results.iter().map(|result| result.fields(edition)).collect();
+    let results: Vec<Outcome> = found.map(|(query, found)| Outcome::new(view, query, found)).collect();
+    let text = (arguments.format == Format::Text)
+        .then(|| results.iter().map(|result| result.text(view, is_alone)).collect::<Vec<_>>().join("\n\n"));
+    let mut told: Vec<Map<String, Value>> = results.iter().map(|result| result.fields(view)).collect();
     let fields = match told.pop() {
         Some(only) if is_alone => only,
         last => {
@@ -83,7 +82,7 @@ async fn searched(context: &Context, arguments: Value) -> Result<Answer, Refusal
             Map::from_iter([("results".to_string(), results.into())])
         }
     };
-    Ok(Answer::new(fields, text).searched(&searched.semantic))
+    Ok(Answer::new(fields, text).with_semantic_status(&searched.semantic))
 }
 
 fn nothing_asked() -> Refusal {
@@ -106,24 +105,24 @@ struct Outcome<'q> {
 }
 
 impl<'q> Outcome<'q> {
-    fn new(edition: &Edition, query: &'q str, found: Found) -> Self {
+    fn new(view: &CatalogView, query: &'q str, found: SearchResult) -> Self {
         let mut hits = found.hits;
         let fits = found.verdict == Verdict::Match && !hits.is_empty();
-        let categories = if fits { Vec::new() } else { near_categories(edition, query, CATEGORIES) };
+        let categories = if fits { Vec::new() } else { near_categories(view, query, CATEGORIES) };
         if !fits {
             hits.truncate(NEAREST);
         }
         Self { query, fits, hits, categories }
     }
 
-    fn fields(&self, edition: &Edition) -> Map<String, Value> {
-        let tools: Vec<Value> = self.hits.iter().map(|hit| tool(edition, hit)).collect();
+    fn fields(&self, view: &CatalogView) -> Map<String, Value> {
+        let tools: Vec<Value> = self.hits.iter().map(|hit| tool(view, hit)).collect();
         let fields = match self.fits {
             true => json!({ "verdict": "match", "tools": tools }),
             false => json!({
                 "verdict": "no_match",
                 "nearest": tools,
-                "categories": category_hints(edition, &self.categories),
+                "categories": category_hints(view, &self.categories),
                 "next_action": NEXT,
             }),
         };
@@ -132,7 +131,7 @@ impl<'q> Outcome<'q> {
 
     /// The same in lines. JSON takes a model two fifths more tokens, since there the names of fields are said for each tool
     /// again.
-    fn text(&self, edition: &Edition, is_alone: bool) -> String {
+    fn text(&self, view: &CatalogView, is_alone: bool) -> String {
         let of = if is_alone { String::new() } else { format!(" for \"{}\"", shown(self.query)) };
         let mut text = match self.fits {
             true => format!("match{of}: op (effect, confidence): what it does [why]"),
@@ -142,24 +141,24 @@ impl<'q> Outcome<'q> {
             text.push_str("\nnearest:");
         }
         for hit in &self.hits {
-            let Some(tool) = edition.catalog().tools.get(hit.entry) else { continue };
+            let Some(tool) = view.catalog().tools.get(hit.entry) else { continue };
             let (op, effect, summary) = (&tool.op, tool.effect.as_str(), &tool.short);
-            let may_not = if edition.is_forbidden(hit.entry) { ", forbidden" } else { "" };
+            let may_not = if view.is_forbidden(hit.entry) { ", forbidden" } else { "" };
             let (confidence, reason) = (hit.confidence, &hit.reason);
             let _ = write!(text, "\n- {op} ({effect}, {confidence:.2}{may_not}): {summary} [{reason}]");
         }
         if !self.categories.is_empty() {
             text.push_str("\ncategories:");
         }
-        for node in self.categories.iter().map(|&node| edition.tree().node(node)) {
+        for node in self.categories.iter().map(|&node| view.tree().node(node)) {
             let _ = write!(text, "\n- {}: {}", node.path, node.summary);
         }
         text
     }
 }
 
-fn tool(edition: &Edition, hit: &Hit) -> Value {
-    let Some(tool) = edition.catalog().tools.get(hit.entry) else { return Value::Null };
+fn tool(view: &CatalogView, hit: &Hit) -> Value {
+    let Some(tool) = view.catalog().tools.get(hit.entry) else { return Value::Null };
     let mut told = json!({
         "op": tool.op,
         "name": tool.name,
@@ -168,7 +167,7 @@ fn tool(edition: &Edition, hit: &Hit) -> Value {
         "confidence": hundredths(hit.confidence),
         "reason": hit.reason,
     });
-    if edition.is_forbidden(hit.entry) {
+    if view.is_forbidden(hit.entry) {
         told["forbidden"] = true.into();
     }
     told

@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Context, ErrorCode, Function, Refusal};
+use super::{Answer, ErrorCode, Function, FunctionContext, Refusal};
 use crate::config::RequireDoc;
 use crate::exec::Caller;
-use crate::state::{BadSession, Event, EventKind, Session, random_id};
+use crate::state::{Event, EventKind, InvalidSessionName, Session, random_id};
 
 /// The most ops that one event names.
 const FOUND: usize = 50;
@@ -35,11 +35,11 @@ pub(super) fn named(arguments: &mut Value) -> Option<Result<Arc<str>, Refusal>> 
     match arguments.as_object_mut()?.shift_remove("session")? {
         Value::Null => None,
         Value::String(id) => Some(Session::named(&id).map_err(refused)),
-        _ => Some(Err(refused(BadSession))),
+        _ => Some(Err(refused(InvalidSessionName))),
     }
 }
 
-fn refused(bad: BadSession) -> Refusal {
+fn refused(bad: InvalidSessionName) -> Refusal {
     let refusal = Refusal::new(
         ErrorCode::ValidationError,
         format!("`session` does not fit: {bad}"),
@@ -48,7 +48,7 @@ fn refused(bad: BadSession) -> Refusal {
     refusal.field("/session", &bad.to_string())
 }
 
-impl Context {
+impl FunctionContext {
     /// The same call in another session.
     pub(super) fn in_session(&self, session: Arc<str>) -> Self {
         let caller = Caller { session: Some(session), names_session: true, ..Caller::clone(&self.caller) };
@@ -57,7 +57,7 @@ impl Context {
 }
 
 /// A call of a function that tells of tools, while it is answered.
-pub(super) struct Asked {
+pub(super) struct TracedCall {
     kind: EventKind,
     /// The tools that were asked for by name.
     names: Vec<String>,
@@ -66,9 +66,9 @@ pub(super) struct Asked {
     started: Instant,
 }
 
-impl Asked {
+impl TracedCall {
     /// Takes note of what is asked for.
-    pub(super) fn of(function: &Function, context: &Context, arguments: &Value) -> Option<Self> {
+    pub(super) fn of(function: &Function, context: &FunctionContext, arguments: &Value) -> Option<Self> {
         let kind = match function.name() {
             "tool_search" | "list" | "search_nodes" | "search_tool_by_category" | "pick" => EventKind::Search,
             "read_tool_doc" | "tool_help" => EventKind::Read,
@@ -77,14 +77,14 @@ impl Asked {
         };
         let names = if kind == EventKind::Search { Vec::new() } else { names(arguments) };
         let input = match context.caller.session {
-            Some(_) => context.edition.catalog().secrets().noted(&Value::Null, &said(arguments)),
+            Some(_) => context.view.catalog().secrets().noted(&Value::Null, &said(arguments)),
             None => Value::Null,
         };
         Some(Self { kind, names, input, started: Instant::now() })
     }
 
     /// Writes down what came of it.
-    pub(super) async fn answered(self, function: &Function, context: &Context, answer: &Answer) {
+    pub(super) async fn record(self, function: &Function, context: &FunctionContext, answer: &Answer) {
         self.count(context, answer);
         let Some(session) = context.caller.session() else { return };
         let event = Event {
@@ -101,7 +101,7 @@ impl Asked {
         let body = answer.body();
         if let Some(error) = body.get("error").filter(|_| !answer.is_ok()) {
             let error = error.get("message").and_then(Value::as_str);
-            let error = error.map(|error| context.edition.catalog().secrets().text(error).into_owned());
+            let error = error.map(|error| context.view.catalog().secrets().text(error).into_owned());
             return state.record(Event { input: self.input, error, ..event });
         }
         if self.kind == EventKind::Search {
@@ -115,18 +115,18 @@ impl Asked {
         if docs.is_empty() {
             return state.record(Event { input: self.input, ..event });
         }
-        let keeps = context.edition.catalog().config.exec.require_doc != RequireDoc::Never;
+        let keeps = context.view.catalog().config.exec.require_doc != RequireDoc::Never;
         for (op, version, proves) in docs {
             if keeps && (proves || self.kind == EventKind::Expand) {
                 // What is wrong with state shows in its health, and keeps nobody from reading.
-                let _ = state.give(&session, op, version).await;
+                let _ = state.record_doc_read(&session, op, version).await;
             }
             let (op, detail) = (Some(op.to_string()), json!({ "doc_version": version }));
             state.record(Event { op, detail, input: self.input.clone(), ..event.clone() });
         }
     }
 
-    fn count(&self, context: &Context, answer: &Answer) {
+    fn count(&self, context: &FunctionContext, answer: &Answer) {
         let counts = &context.services.counts;
         let served = answer.bytes() as u64 / BYTES;
         counts.served.fetch_add(served, Relaxed);
@@ -138,10 +138,10 @@ impl Asked {
         if self.kind == EventKind::Search || !answer.is_ok() {
             return;
         }
-        counts.saved.fetch_add(context.edition.weight().saturating_sub(served), Relaxed);
-        let catalog = context.edition.catalog();
+        counts.saved.fetch_add(context.view.definition_tokens().saturating_sub(served), Relaxed);
+        let catalog = context.view.catalog();
         for name in &self.names {
-            if let Some(tool) = catalog.only(name).and_then(|index| catalog.tools.get(index)) {
+            if let Some(tool) = catalog.unique_position(name).and_then(|index| catalog.tools.get(index)) {
                 counts.read(tool);
             }
         }

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use super::groups::Groups;
-use super::{DIRECTORY, Format, Only, brief};
+use super::{DIRECTORY_MAX_TOKENS, EffectFilter, Format, brief};
 use crate::catalog::Catalog;
 use crate::tokens::estimate;
 use crate::tool::Effect;
@@ -41,7 +41,7 @@ struct Piece {
 struct Directory<'a> {
     catalog: &'a Catalog,
     path: String,
-    only: Only,
+    only: EffectFilter,
     all: Vec<usize>,
     budget: usize,
 }
@@ -51,7 +51,7 @@ pub fn directory(
     catalog: &Catalog,
     groups: &Groups,
     place: usize,
-    only: Only,
+    only: EffectFilter,
     format: Format,
 ) -> Map<String, Value> {
     let mut place = place;
@@ -92,7 +92,7 @@ pub fn directory(
 
 /// The ops that begin with a prefix, if there are any: `github.create_*`.
 pub fn beginning(catalog: &Catalog, path: &str, format: Format) -> Option<Map<String, Value>> {
-    let (pattern, only) = Only::split(path.trim());
+    let (pattern, only) = EffectFilter::split(path.trim());
     let start = pattern.strip_suffix('*').filter(|start| !start.is_empty())?.to_lowercase();
     let tools = catalog.tools.iter().enumerate();
     let tools = tools.filter(|(_, tool)| tool.op.starts_with(&start) && only.holds(tool));
@@ -110,8 +110,8 @@ pub fn beginning(catalog: &Catalog, path: &str, format: Format) -> Option<Map<St
 
 fn budget(format: Format) -> usize {
     match format {
-        Format::Short => DIRECTORY - RESERVED,
-        Format::Full => DIRECTORY * FULL - RESERVED,
+        Format::Short => DIRECTORY_MAX_TOKENS - RESERVED,
+        Format::Full => DIRECTORY_MAX_TOKENS * FULL - RESERVED,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::catalog::{Catalog, Tool, Tree};
+use crate::catalog::{Catalog, CategoryTree, Tool};
 use crate::tool::Effect;
 
 /// The path of the first group, which holds all others.
@@ -33,7 +33,7 @@ pub struct Group {
 
 /// Which ops of a group are told of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Only {
+pub enum EffectFilter {
     /// All.
     #[default]
     All,
@@ -43,30 +43,30 @@ pub enum Only {
     Write,
 }
 
-impl Only {
+impl EffectFilter {
     /// Every choice.
-    pub const ALL: [Only; 3] = [Only::All, Only::Read, Only::Write];
+    pub const ALL: [EffectFilter; 3] = [EffectFilter::All, EffectFilter::Read, EffectFilter::Write];
 
     /// What follows the path of a group.
     pub(super) fn suffix(self) -> &'static str {
         match self {
-            Only::All => "",
-            Only::Read => ".read",
-            Only::Write => ".write",
+            EffectFilter::All => "",
+            EffectFilter::Read => ".read",
+            EffectFilter::Write => ".write",
         }
     }
 
     pub(super) fn holds(self, tool: &Tool) -> bool {
         match self {
-            Only::All => true,
-            Only::Read => tool.effect == Effect::Read,
-            Only::Write => tool.effect != Effect::Read,
+            EffectFilter::All => true,
+            EffectFilter::Read => tool.effect == Effect::Read,
+            EffectFilter::Write => tool.effect != Effect::Read,
         }
     }
 
     /// A path without what says which ops are meant, and that.
-    pub(super) fn split(path: &str) -> (&str, Only) {
-        for only in [Only::Read, Only::Write] {
+    pub(super) fn split(path: &str) -> (&str, EffectFilter) {
+        for only in [EffectFilter::Read, EffectFilter::Write] {
             let word = &only.suffix()[1..];
             let Some(above) = path.strip_suffix(word) else { continue };
             if above.is_empty() {
@@ -76,13 +76,13 @@ impl Only {
                 return (above, only);
             }
         }
-        (path, Only::All)
+        (path, EffectFilter::All)
     }
 }
 
 impl Groups {
     /// The groups of a catalog with this tree of categories.
-    pub fn of(catalog: &Catalog, tree: &Tree) -> Self {
+    pub fn of(catalog: &Catalog, tree: &CategoryTree) -> Self {
         let mut groups = Self::default();
         groups.add(ROOT.into(), true);
         let mut by_op: Vec<usize> = (0..catalog.tools.len()).collect();
@@ -126,7 +126,7 @@ impl Groups {
     }
 
     /// Categories are groups too, but for those whose path is one of ops.
-    fn add_categories(&mut self, tree: &Tree, catalog: &Catalog) {
+    fn add_categories(&mut self, tree: &CategoryTree, catalog: &Catalog) {
         let mut places = vec![0; tree.nodes().len()];
         for (node, category) in tree.nodes().iter().enumerate().skip(1) {
             let known = self.by_path.get(&category.path).copied();
@@ -135,7 +135,7 @@ impl Groups {
             if known.is_none() {
                 self.by_path.insert(category.path.clone(), place);
                 self.groups[place].own.clone_from(&category.tools);
-                let mut below = category.below.clone();
+                let mut below = category.descendant_tools.clone();
                 below.sort_by(|&one, &other| catalog.tools[one].op.cmp(&catalog.tools[other].op));
                 self.groups[place].below = below;
             }
@@ -159,14 +159,14 @@ impl Groups {
     }
 
     /// The group that a path means, and which of its ops: `onto.task`, `onto.task.write`, `onto/task`, `Issues`.
-    pub fn find(&self, path: &str) -> Option<(usize, Only)> {
+    pub fn find(&self, path: &str) -> Option<(usize, EffectFilter)> {
         let path = path.trim().trim_end_matches(['.', '/']);
         let known = |path: &str| self.named(path).or_else(|| self.by_folded_path.get(&folded(path)).copied());
         if let Some(place) = known(path) {
-            return Some((place, Only::All));
+            return Some((place, EffectFilter::All));
         }
-        let (above, only) = Only::split(path);
-        let place = known(above).filter(|_| only != Only::All)?;
+        let (above, only) = EffectFilter::split(path);
+        let place = known(above).filter(|_| only != EffectFilter::All)?;
         Some((place, only))
     }
 

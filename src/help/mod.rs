@@ -1,8 +1,8 @@
 //! Help on ops, groups and entities: short and full, made for models (HELP-1..3).
 //!
-//! 1. [`of_tool`] tells of one op: [`short`], what a call needs and no more than [`SHORT`] tokens; [`full`], all there is.
+//! 1. [`of_tool`] tells of one op: [`short`], what a call needs and no more than [`SHORT_MAX_TOKENS`] tokens; [`full`], all there is.
 //!    Both write its arguments with [`arguments`], whose types are in the words of [`types`], and a line of [`usage`].
-//! 2. [`Groups`] are what ops and categories make: the directory. [`directory`] tells of one of them in [`DIRECTORY`] tokens.
+//! 2. [`Groups`] are what ops and categories make: the directory. [`directory`] tells of one of them in [`DIRECTORY_MAX_TOKENS`] tokens.
 
 mod arguments;
 mod directory;
@@ -18,14 +18,14 @@ use crate::catalog::{Callable, Tool};
 use crate::tool::{NoSchemaMode, clean_line};
 
 pub use directory::{beginning, directory};
-pub use groups::{Group, Groups, Only};
+pub use groups::{EffectFilter, Group, Groups};
 pub use usage::usage;
 
 /// The most o200k tokens of a short answer on an op, unless what a call cannot do without takes more.
-pub const SHORT: usize = 250;
+pub const SHORT_MAX_TOKENS: usize = 250;
 
 /// The most o200k tokens of a short answer on a group.
-pub const DIRECTORY: usize = 400;
+pub const DIRECTORY_MAX_TOKENS: usize = 400;
 
 /// How much is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub enum Format {
 
 /// What is wanted of help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct HelpOptions {
     /// How much.
     pub format: Format,
     /// With examples.
@@ -49,7 +49,7 @@ pub struct Wanted {
 }
 
 /// Help on one tool: `summary, usage, args, notes, policy, examples, call`.
-pub fn of_tool(tool: &Tool, wanted: Wanted) -> Map<String, Value> {
+pub fn of_tool(tool: &Tool, wanted: HelpOptions) -> Map<String, Value> {
     let mut fields = match wanted.format {
         Format::Short => short::short(tool),
         Format::Full => full::full(tool, wanted.examples),

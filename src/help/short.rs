@@ -6,8 +6,8 @@
 use serde_json::{Map, Value, json};
 
 use super::arguments::{Argument, arguments};
-use super::usage::{Optional, line};
-use super::{SHORT, brief, call, conditions};
+use super::usage::{OptionalStyle, line};
+use super::{SHORT_MAX_TOKENS, brief, call, conditions};
 use crate::catalog::Tool;
 use crate::tokens::estimate;
 
@@ -46,7 +46,7 @@ struct Draft<'a> {
     arguments: &'a [Argument<'a>],
     call: Option<Value>,
     usage: String,
-    optional: Optional,
+    optional: OptionalStyle,
     /// The row of each argument; none is told where there is none.
     rows: Vec<Option<Map<String, Value>>>,
     rules: [Vec<Value>; 3],
@@ -62,7 +62,7 @@ pub(super) fn short(tool: &Tool) -> Map<String, Value> {
         draft.add(step);
     }
     let rows = draft.rows.iter().filter(|row| row.is_some()).count();
-    draft.is_cut |= rows < arguments.len() && draft.optional != Optional::Typed;
+    draft.is_cut |= rows < arguments.len() && draft.optional != OptionalStyle::Typed;
     draft.written()
 }
 
@@ -91,7 +91,7 @@ impl<'a> Draft<'a> {
     fn new(tool: &'a Tool, arguments: &'a [Argument<'a>]) -> Self {
         let rows = arguments.iter().map(|argument| argument.required.then(|| argument.row())).collect();
         let (rules, notes) = (Default::default(), Vec::new());
-        let (usage, optional) = (String::new(), Optional::Named);
+        let (usage, optional) = (String::new(), OptionalStyle::Named);
         let whole = call(tool);
         let short = whole.as_ref().filter(|call| estimate(&call.to_string()) > LONG_CALL);
         let short = short.and_then(|_| required(tool, arguments));
@@ -101,7 +101,9 @@ impl<'a> Draft<'a> {
 
     /// What is always there, in the most telling form that fits; values of arguments go last.
     fn lay(&mut self) {
-        for optional in [Optional::Named, Optional::First(6), Optional::First(0), Optional::Bare] {
+        for optional in
+            [OptionalStyle::Named, OptionalStyle::First(6), OptionalStyle::First(0), OptionalStyle::Bare]
+        {
             self.write_usage(optional);
             if self.fits() {
                 return;
@@ -116,7 +118,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn write_usage(&mut self, optional: Optional) {
+    fn write_usage(&mut self, optional: OptionalStyle) {
         self.optional = optional;
         self.usage = line(self.tool, self.arguments, optional);
     }
@@ -126,7 +128,7 @@ impl<'a> Draft<'a> {
         let optional = self.optional;
         let is_new = match step {
             Step::Usage => {
-                self.write_usage(Optional::Typed);
+                self.write_usage(OptionalStyle::Typed);
                 true
             }
             Step::Row(at) => {
@@ -171,7 +173,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn take_back(&mut self, step: Step, optional: Optional) {
+    fn take_back(&mut self, step: Step, optional: OptionalStyle) {
         let mut untell = |at: usize, what: &str| {
             if let Some(row) = &mut self.rows[at] {
                 row.shift_remove(what);
@@ -190,7 +192,7 @@ impl<'a> Draft<'a> {
 
     fn fits(&self) -> bool {
         let written = serde_json::to_string(&self.written()).unwrap_or_default();
-        estimate(&written) + RESERVED <= SHORT
+        estimate(&written) + RESERVED <= SHORT_MAX_TOKENS
     }
 
     fn written(&self) -> Map<String, Value> {

@@ -11,7 +11,7 @@ const MAX_VALUES: usize = 40;
 
 /// What is said of arguments that need not be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Optional {
+pub(super) enum OptionalStyle {
     /// Their names and types.
     Typed,
     /// Their names.
@@ -24,20 +24,20 @@ pub(super) enum Optional {
 
 /// How a call of a tool looks.
 pub fn usage(tool: &Tool) -> String {
-    line(tool, &arguments(tool), Optional::Typed)
+    line(tool, &arguments(tool), OptionalStyle::Typed)
 }
 
-pub(super) fn line(tool: &Tool, arguments: &[Argument<'_>], optional: Optional) -> String {
+pub(super) fn line(tool: &Tool, arguments: &[Argument<'_>], optional: OptionalStyle) -> String {
     let mut line = tool.op.clone();
     let mut told = 0;
     let most = match optional {
-        Optional::First(most) => most,
-        Optional::Bare => 0,
-        Optional::Typed | Optional::Named => usize::MAX,
+        OptionalStyle::First(most) => most,
+        OptionalStyle::Bare => 0,
+        OptionalStyle::Typed | OptionalStyle::Named => usize::MAX,
     };
     for argument in arguments {
         let name = clean_line(argument.name);
-        if argument.required && optional == Optional::Bare {
+        if argument.required && optional == OptionalStyle::Bare {
             line.push_str(&format!(" {name}"));
             continue;
         }
@@ -47,7 +47,7 @@ pub(super) fn line(tool: &Tool, arguments: &[Argument<'_>], optional: Optional) 
         }
         told += 1;
         match optional {
-            Optional::Typed => line.push_str(&format!(" [{name}=<{}>]", value(argument))),
+            OptionalStyle::Typed => line.push_str(&format!(" [{name}=<{}>]", value(argument))),
             _ if told <= most => line.push_str(&format!(" [{name}]")),
             _ => {}
         }

@@ -12,20 +12,20 @@ use crate::config;
 const MAX_ANSWER: usize = 1 << 20;
 
 /// Something that answers a question in text.
-pub trait Model: Sync {
+pub trait ChatModel: Sync {
     /// The answer, or why there is none.
     fn answer(&self, instructions: &str, question: &str) -> Result<String, ModelError>;
 }
 
 /// A chat completions endpoint.
 #[derive(Debug)]
-pub struct Endpoint {
+pub struct ChatEndpoint {
     api: Api,
     model: String,
     timeout: Duration,
 }
 
-impl Endpoint {
+impl ChatEndpoint {
     /// The endpoint that repairs calls, with the key for it.
     pub fn new(repair: &config::Repair, key: Option<String>) -> Result<Self, ModelError> {
         let api = Api::new("repair.url", &repair.url, "/chat/completions", key)?;
@@ -41,7 +41,7 @@ impl Endpoint {
     }
 }
 
-impl Model for Endpoint {
+impl ChatModel for ChatEndpoint {
     fn answer(&self, instructions: &str, question: &str) -> Result<String, ModelError> {
         let question = json!({
             "model": self.model,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::api::Api;
-use super::{Embed, ModelError, embed};
+use super::{EmbeddingModel, ModelError, embedding_model};
 
 /// The most bytes of an answer that are read, for each text.
 const MAX_ANSWER_PER_TEXT: usize = 512 << 10;
@@ -14,13 +14,13 @@ const MAX_ANSWER: usize = 64 << 20;
 
 /// An embeddings endpoint.
 #[derive(Debug)]
-pub struct Embeddings {
+pub struct EmbeddingsApi {
     api: Api,
     model: String,
     identity: String,
 }
 
-impl Embeddings {
+impl EmbeddingsApi {
     /// The model behind the API at `url`, which may be written with or without `/v1/embeddings`.
     pub fn new(url: &str, model: &str, key: Option<String>) -> Result<Self, ModelError> {
         let has_path = url.split_once("://").is_some_and(|(_, rest)| {
@@ -34,7 +34,7 @@ impl Embeddings {
     }
 }
 
-impl Embed for Embeddings {
+impl EmbeddingModel for EmbeddingsApi {
     fn identity(&self) -> &str {
         &self.identity
     }
@@ -62,7 +62,7 @@ impl Embed for Embeddings {
                 numbers.iter().map(|number| number.as_f64().map_or(f32::NAN, |number| number as f32)),
             );
         }
-        match embed::problem(&vectors, texts.len()) {
+        match embedding_model::problem(&vectors, texts.len()) {
             Some(problem) => Err(refused(&format!(" {problem}"))),
             None => Ok(vectors),
         }

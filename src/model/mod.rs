@@ -1,16 +1,16 @@
-//! Models: one behind an OpenAI-compatible API that answers a question ([`Endpoint`]); and those that turn texts into
-//! vectors ([`Embed`]), behind such an API ([`Embeddings`]) or in a folder on this machine ([`StaticModel`]). Used only
+//! Models: one behind an OpenAI-compatible API that answers a question ([`ChatEndpoint`]); and those that turn texts into
+//! vectors ([`EmbeddingModel`]), behind such an API ([`EmbeddingsApi`]) or in a folder on this machine ([`StaticModel`]). Used only
 //! where the configuration names one.
 
 mod api;
 mod chat;
-mod embed;
+mod embedding_model;
 mod embeddings;
 mod local;
 
-pub use chat::{Endpoint, Model};
-pub use embed::Embed;
-pub use embeddings::Embeddings;
+pub use chat::{ChatEndpoint, ChatModel};
+pub use embedding_model::EmbeddingModel;
+pub use embeddings::EmbeddingsApi;
 pub use local::StaticModel;
 
 /// Why a model gave no answer. Never holds the key.

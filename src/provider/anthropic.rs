@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::call::{Calls, RawCall, objects, take_list};
-use super::function::Function;
+use super::function::BoundFunction;
 use super::names::NameRule;
-use super::reply::Reply;
+use super::results::ToolResult;
 use super::view::{Keys, SchemaRules, Strict};
-use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, tool_list};
+use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, tool_list};
 use crate::config::SearchBy;
 
 /// The wire.
@@ -37,7 +37,7 @@ impl Wire for Anthropic {
         Some(OWN_SEARCH)
     }
 
-    fn function(&self, function: &Function<'_>) -> Value {
+    fn function(&self, function: &BoundFunction<'_>) -> Value {
         let mut fields = Map::new();
         fields.insert("name".into(), function.name.as_str().into());
         fields.insert("description".into(), function.description.as_str().into());
@@ -54,7 +54,7 @@ impl Wire for Anthropic {
         Value::Object(fields)
     }
 
-    fn body(&self, bound: &Bound<'_>) -> Value {
+    fn body(&self, bound: &BoundFunctions<'_>) -> Value {
         let mut tools = Vec::new();
         if bound.search == Some(SearchBy::Provider) {
             tools.push(json!({"type": "tool_search_tool_bm25_20251119", "name": OWN_SEARCH}));
@@ -93,25 +93,29 @@ impl Wire for Anthropic {
         Ok(calls.map(|mut block| RawCall::of(&mut block, "id", "name", "input")).collect())
     }
 
-    fn replies(&self, replies: &[Reply]) -> Value {
-        let block = |reply: &Reply| {
+    fn result_messages(&self, results: &[ToolResult]) -> Value {
+        let block = |tool_result: &ToolResult| {
             let mut fields = Map::new();
             fields.insert("type".into(), "tool_result".into());
-            fields.insert("tool_use_id".into(), json!(reply.call_id));
-            let references =
-                || reply.found.iter().map(|found| json!({"type": "tool_reference", "tool_name": found.name}));
+            fields.insert("tool_use_id".into(), json!(tool_result.call_id));
+            let references = || {
+                tool_result
+                    .found
+                    .iter()
+                    .map(|found| json!({"type": "tool_reference", "tool_name": found.name}))
+            };
             // A list without references is refused; the result says as text that nothing was found.
-            let content = if reply.found.is_empty() || reply.is_error {
-                reply.text().into()
+            let content = if tool_result.found.is_empty() || tool_result.is_error {
+                tool_result.text().into()
             } else {
                 references().collect()
             };
             fields.insert("content".into(), content);
-            if reply.is_error {
+            if tool_result.is_error {
                 fields.insert("is_error".into(), true.into());
             }
             Value::Object(fields)
         };
-        json!({"role": "user", "content": replies.iter().map(block).collect::<Vec<Value>>()})
+        json!({"role": "user", "content": results.iter().map(block).collect::<Vec<Value>>()})
     }
 }

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::call::{Calls, RawCall, objects, take, take_list, take_object};
-use super::function::Function;
+use super::function::BoundFunction;
 use super::names::NameRule;
-use super::reply::Reply;
+use super::results::ToolResult;
 use super::view::{Keys, Root, SchemaRules, Strict};
-use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object};
+use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object};
 
 /// The wire.
 pub(super) struct Bedrock;
@@ -36,7 +36,7 @@ impl Wire for Bedrock {
         &RULES
     }
 
-    fn function(&self, function: &Function<'_>) -> Value {
+    fn function(&self, function: &BoundFunction<'_>) -> Value {
         let mut spec = Map::new();
         spec.insert("name".into(), function.name.as_str().into());
         spec.insert("description".into(), function.description.as_str().into());
@@ -47,7 +47,7 @@ impl Wire for Bedrock {
         object([("toolSpec", spec.into())])
     }
 
-    fn body(&self, bound: &Bound<'_>) -> Value {
+    fn body(&self, bound: &BoundFunctions<'_>) -> Value {
         let mut tools: Vec<Value> = bound.functions.iter().map(|function| self.function(function)).collect();
         if tools.is_empty() {
             return json!({});
@@ -84,15 +84,15 @@ impl Wire for Bedrock {
         Ok(objects(blocks.ok_or(EXPECTED)?.into_iter().flatten().collect()).filter_map(call).collect())
     }
 
-    fn replies(&self, replies: &[Reply]) -> Value {
-        let block = |reply: &Reply| {
-            let content = match &reply.content {
+    fn result_messages(&self, results: &[ToolResult]) -> Value {
+        let block = |tool_result: &ToolResult| {
+            let content = match &tool_result.content {
                 object @ Value::Object(_) => json!({"json": object}),
-                _ => json!({"text": reply.text()}),
+                _ => json!({"text": tool_result.text()}),
             };
-            let status = if reply.is_error { "error" } else { "success" };
-            json!({"toolResult": {"toolUseId": reply.call_id, "content": [content], "status": status}})
+            let status = if tool_result.is_error { "error" } else { "success" };
+            json!({"toolResult": {"toolUseId": tool_result.call_id, "content": [content], "status": status}})
         };
-        json!({"role": "user", "content": replies.iter().map(block).collect::<Vec<Value>>()})
+        json!({"role": "user", "content": results.iter().map(block).collect::<Vec<Value>>()})
     }
 }

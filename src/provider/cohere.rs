@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::call::Calls;
-use super::chat::{self, Held};
+use super::chat_completions::{self, ResponseShape};
 use super::names::NameRule;
-use super::reply::Reply;
+use super::results::ToolResult;
 
 use super::wire::{Cache, JSON_SCHEMA, Native, Rules, Stub, Wire};
 
@@ -27,10 +27,10 @@ impl Wire for Cohere {
     }
 
     fn calls(&self, response: Value) -> Calls {
-        chat::calls(response, Held::Message)
+        chat_completions::calls(response, ResponseShape::Message)
     }
 
-    fn replies(&self, replies: &[Reply]) -> Value {
-        chat::replies(replies)
+    fn result_messages(&self, results: &[ToolResult]) -> Value {
+        chat_completions::results(results)
     }
 }

@@ -1,7 +1,7 @@
 //! Why no payload can be made: said before anything is sent.
 
 use super::wire::Native;
-use super::{Provider, Request};
+use super::{PayloadRequest, Provider};
 use crate::catalog::{Profile, functions};
 use crate::config::Surface;
 use crate::tool::DescriptionMode;
@@ -73,7 +73,11 @@ impl PayloadError {
 }
 
 /// Refuses more entries than the provider takes.
-pub(super) fn check_count(request: &Request<'_>, surface: Surface, count: usize) -> Result<(), PayloadError> {
+pub(super) fn check_count(
+    request: &PayloadRequest<'_>,
+    surface: Surface,
+    count: usize,
+) -> Result<(), PayloadError> {
     let provider = request.provider;
     match request.max_entries() {
         Some(limit) if count > limit => {
@@ -84,7 +88,7 @@ pub(super) fn check_count(request: &Request<'_>, surface: Surface, count: usize)
 }
 
 /// Surfaces of this profile, then other profiles, that stay within the limit.
-fn fits(request: &Request<'_>, limit: usize) -> Vec<String> {
+fn fits(request: &PayloadRequest<'_>, limit: usize) -> Vec<String> {
     let native = request.provider.wire().rules().native;
     let surfaces = |profile: &Profile<'_>| -> Vec<&'static str> {
         let full = profile.tools.iter().filter(|entry| entry.mode == DescriptionMode::Full).count();

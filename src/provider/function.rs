@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::names;
-use super::surface::Chosen;
-use super::view::{self, Room};
+use super::surface::SelectedTool;
+use super::view::{self, StrictBudget};
 use super::wire::{Rules, Stub};
-use super::{PayloadError, Request};
+use super::{PayloadError, PayloadRequest};
 use crate::catalog::{Callable, Tool};
 use crate::finding::{Code, Finding, Severity};
 
@@ -23,7 +23,7 @@ pub enum Extent {
 
 /// A function as it is bound.
 #[derive(Clone, Debug)]
-pub struct Function<'a> {
+pub struct BoundFunction<'a> {
     /// The tool, or the function of ours.
     pub tool: &'a Tool,
     /// Whether it is one of our own functions.
@@ -47,13 +47,13 @@ const DOC_FIRST: &str = "Doc first.";
 
 /// The functions that could be made of the chosen tools. One that cannot is left out, with a finding.
 pub(super) fn view<'a>(
-    chosen: &[Chosen<'a>],
+    chosen: &[SelectedTool<'a>],
     rules: &Rules,
-    request: &Request<'a>,
+    request: &PayloadRequest<'a>,
     findings: &mut Vec<Finding>,
-) -> Result<Vec<Function<'a>>, PayloadError> {
+) -> Result<Vec<BoundFunction<'a>>, PayloadError> {
     let names = names::emitted(chosen, rules.names, request.provider)?;
-    let mut room = Room::default();
+    let mut room = StrictBudget::default();
     let mut functions = Vec::with_capacity(chosen.len());
     for (chosen, name) in chosen.iter().zip(names) {
         let mut report = |finding: Finding| {
@@ -67,7 +67,7 @@ pub(super) fn view<'a>(
                 continue;
             }
         };
-        functions.push(Function {
+        functions.push(BoundFunction {
             tool: chosen.tool,
             ours: chosen.ours,
             name,
@@ -87,9 +87,9 @@ struct BoundSchema {
 }
 
 fn bound_schema(
-    chosen: &Chosen<'_>,
+    chosen: &SelectedTool<'_>,
     rules: &Rules,
-    room: &mut Room,
+    room: &mut StrictBudget,
     report: &mut impl FnMut(Finding),
 ) -> Result<BoundSchema, String> {
     let tool = chosen.tool;
@@ -139,7 +139,7 @@ fn stub(stub: Stub, takes_none: bool, tool: &Tool) -> Option<Value> {
     }
 }
 
-fn text(chosen: &Chosen<'_>) -> String {
+fn text(chosen: &SelectedTool<'_>) -> String {
     let tool = chosen.tool;
     match chosen.extent {
         Extent::Full if !tool.description.trim().is_empty() => whole_text(tool).to_string(),

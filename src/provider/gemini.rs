@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::call::{Calls, RawCall, objects, take_list, take_object, take_text};
-use super::function::Function;
+use super::function::BoundFunction;
 use super::names::NameRule;
-use super::reply::Reply;
+use super::results::ToolResult;
 use super::view::SchemaRules;
-use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object, tool_list};
+use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object, tool_list};
 
 /// The wire.
 pub(super) struct Gemini;
@@ -57,7 +57,7 @@ impl Wire for Gemini {
         &RULES
     }
 
-    fn function(&self, function: &Function<'_>) -> Value {
+    fn function(&self, function: &BoundFunction<'_>) -> Value {
         let mut fields = Map::new();
         fields.insert("name".into(), function.name.as_str().into());
         fields.insert("description".into(), function.description.as_str().into());
@@ -67,7 +67,7 @@ impl Wire for Gemini {
         Value::Object(fields)
     }
 
-    fn body(&self, bound: &Bound<'_>) -> Value {
+    fn body(&self, bound: &BoundFunctions<'_>) -> Value {
         let declarations: Vec<Value> =
             bound.functions.iter().map(|function| self.function(function)).collect();
         match declarations.is_empty() {
@@ -106,21 +106,21 @@ impl Wire for Gemini {
         Ok(calls)
     }
 
-    fn replies(&self, replies: &[Reply]) -> Value {
-        let part = |reply: &Reply| {
-            if reply.name.is_empty() {
-                return json!({"text": reply.text()});
+    fn result_messages(&self, results: &[ToolResult]) -> Value {
+        let part = |tool_result: &ToolResult| {
+            if tool_result.name.is_empty() {
+                return json!({"text": tool_result.text()});
             }
             let mut fields = Map::new();
-            if let Some(id) = &reply.call_id {
+            if let Some(id) = &tool_result.call_id {
                 fields.insert("id".into(), id.as_str().into());
             }
-            fields.insert("name".into(), reply.name.as_str().into());
-            let key = if reply.is_error { "error" } else { "output" };
-            fields.insert("response".into(), json!({key: reply.content}));
+            fields.insert("name".into(), tool_result.name.as_str().into());
+            let key = if tool_result.is_error { "error" } else { "output" };
+            fields.insert("response".into(), json!({key: tool_result.content}));
             json!({"functionResponse": fields})
         };
-        json!({"role": "user", "parts": replies.iter().map(part).collect::<Vec<Value>>()})
+        json!({"role": "user", "parts": results.iter().map(part).collect::<Vec<Value>>()})
     }
 }
 

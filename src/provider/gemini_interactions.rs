@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::call::{Calls, RawCall, objects, take_list, take_text};
-use super::function::Function;
+use super::function::BoundFunction;
 use super::gemini::KEYWORDS;
 use super::names::NameRule;
-use super::reply::Reply;
+use super::results::ToolResult;
 use super::view::SchemaRules;
-use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, tool_list};
+use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, tool_list};
 use crate::config::SearchBy;
 
 /// The wire.
@@ -36,7 +36,7 @@ impl Wire for GeminiInteractions {
         &RULES
     }
 
-    fn function(&self, function: &Function<'_>) -> Value {
+    fn function(&self, function: &BoundFunction<'_>) -> Value {
         let mut fields = Map::new();
         fields.insert("type".into(), "function".into());
         fields.insert("name".into(), function.name.as_str().into());
@@ -53,8 +53,8 @@ impl Wire for GeminiInteractions {
         Value::Object(fields)
     }
 
-    fn body(&self, bound: &Bound<'_>) -> Value {
-        let is_search = |function: &Function<'_>| function.ours && function.tool.name == SEARCH;
+    fn body(&self, bound: &BoundFunctions<'_>) -> Value {
+        let is_search = |function: &BoundFunction<'_>| function.ours && function.tool.name == SEARCH;
         let mut tools = Vec::new();
         match (bound.search, bound.functions.iter().find(|function| is_search(function))) {
             (Some(SearchBy::Client), Some(ours)) => tools.push(json!({
@@ -91,18 +91,18 @@ impl Wire for GeminiInteractions {
         Ok(objects(items).filter_map(call).collect())
     }
 
-    fn replies(&self, replies: &[Reply]) -> Value {
-        let step = |reply: &Reply| {
-            if reply.search && !reply.is_error {
-                let tools: Vec<&Value> = reply.found.iter().map(|found| &found.definition).collect();
-                return json!({"type": "tool_search_result", "call_id": reply.call_id, "result": tools});
+    fn result_messages(&self, results: &[ToolResult]) -> Value {
+        let step = |tool_result: &ToolResult| {
+            if tool_result.search && !tool_result.is_error {
+                let tools: Vec<&Value> = tool_result.found.iter().map(|found| &found.definition).collect();
+                return json!({"type": "tool_search_result", "call_id": tool_result.call_id, "result": tools});
             }
             json!({
-                "type": "function_result", "call_id": reply.call_id, "name": reply.name, "result": reply.text(),
-                "is_error": reply.is_error
+                "type": "function_result", "call_id": tool_result.call_id, "name": tool_result.name, "result": tool_result.text(),
+                "is_error": tool_result.is_error
             })
         };
-        replies.iter().map(step).collect()
+        results.iter().map(step).collect()
     }
 }
 

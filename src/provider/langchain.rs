@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::call::{Calls, RawCall, objects, take_list, take_object, take_text};
 use super::names::NameRule;
-use super::reply::Reply;
+use super::results::ToolResult;
 use super::view::{Keys, SchemaRules, Strict};
-use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire};
+use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire};
 
 /// The wire.
 pub(super) struct LangChain;
@@ -31,7 +31,7 @@ impl Wire for LangChain {
         &RULES
     }
 
-    fn body(&self, bound: &Bound<'_>) -> Value {
+    fn body(&self, bound: &BoundFunctions<'_>) -> Value {
         Value::Array(bound.functions.iter().map(|function| self.function(function)).collect())
     }
 
@@ -62,15 +62,15 @@ impl Wire for LangChain {
         Ok(calls)
     }
 
-    fn replies(&self, replies: &[Reply]) -> Value {
-        let message = |reply: &Reply| {
-            let status = if reply.is_error { "error" } else { "success" };
+    fn result_messages(&self, results: &[ToolResult]) -> Value {
+        let message = |tool_result: &ToolResult| {
+            let status = if tool_result.is_error { "error" } else { "success" };
             json!({
-                "type": "tool", "content": reply.text(), "tool_call_id": reply.call_id.as_deref().unwrap_or_default(),
-                "name": reply.name, "status": status
+                "type": "tool", "content": tool_result.text(), "tool_call_id": tool_result.call_id.as_deref().unwrap_or_default(),
+                "name": tool_result.name, "status": status
             })
         };
-        replies.iter().map(message).collect()
+        results.iter().map(message).collect()
     }
 }
 

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::call::{Calls, RawCall, objects, take, take_object};
-use super::function::{Extent, Function};
+use super::function::{BoundFunction, Extent};
 use super::names::NameRule;
-use super::reply::Reply;
+use super::results::ToolResult;
 use super::view::{self, Root, SchemaRules};
-use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object};
+use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object};
 use crate::tool::{Effect, clean_line};
 
 /// The wire.
@@ -30,7 +30,7 @@ impl Wire for Mcp {
         &RULES
     }
 
-    fn function(&self, function: &Function<'_>) -> Value {
+    fn function(&self, function: &BoundFunction<'_>) -> Value {
         let definition = &function.tool.definition;
         let mut fields = Map::new();
         fields.insert("name".into(), function.name.as_str().into());
@@ -57,7 +57,7 @@ impl Wire for Mcp {
         Value::Object(fields)
     }
 
-    fn body(&self, bound: &Bound<'_>) -> Value {
+    fn body(&self, bound: &BoundFunctions<'_>) -> Value {
         let tools: Vec<Value> = bound.functions.iter().map(|function| self.function(function)).collect();
         object([("tools", tools.into())])
     }
@@ -80,8 +80,8 @@ impl Wire for Mcp {
         Ok(objects(messages).filter_map(call).collect())
     }
 
-    fn replies(&self, replies: &[Reply]) -> Value {
-        let mut responses: Vec<Value> = replies.iter().map(answer).collect();
+    fn result_messages(&self, results: &[ToolResult]) -> Value {
+        let mut responses: Vec<Value> = results.iter().map(answer).collect();
         match (responses.pop(), responses.is_empty()) {
             (Some(only), true) => only,
             (last, _) => {
@@ -115,23 +115,24 @@ fn id_value(text: &str) -> Value {
     }
 }
 
-fn answer(reply: &Reply) -> Value {
+fn answer(tool_result: &ToolResult) -> Value {
     // A tool that is not there is an error of the protocol; what goes wrong in a call is one for the model.
-    let is_unknown = reply.is_error && reply.content.get("code").is_some_and(|code| code == "unknown_tool");
-    if let (true, Some(id)) = (is_unknown, &reply.call_id) {
-        let message = reply.content.get("message").cloned().unwrap_or_default();
+    let is_unknown =
+        tool_result.is_error && tool_result.content.get("code").is_some_and(|code| code == "unknown_tool");
+    if let (true, Some(id)) = (is_unknown, &tool_result.call_id) {
+        let message = tool_result.content.get("message").cloned().unwrap_or_default();
         return json!({"jsonrpc": "2.0", "id": id_value(id), "error": {"code": INVALID_PARAMS, "message": message}});
     }
     let mut result = Map::new();
     // Clients of earlier revisions pass over it.
     result.insert("resultType".into(), "complete".into());
-    result.insert("content".into(), json!([{"type": "text", "text": reply.text()}]));
+    result.insert("content".into(), json!([{"type": "text", "text": tool_result.text()}]));
     // Before revision 2026-07-28 it is an object.
-    if reply.content.is_object() && !reply.is_error {
-        result.insert("structuredContent".into(), reply.content.clone());
+    if tool_result.content.is_object() && !tool_result.is_error {
+        result.insert("structuredContent".into(), tool_result.content.clone());
     }
-    result.insert("isError".into(), reply.is_error.into());
-    match &reply.call_id {
+    result.insert("isError".into(), tool_result.is_error.into());
+    match &tool_result.call_id {
         Some(id) => json!({"jsonrpc": "2.0", "id": id_value(id), "result": result}),
         None => Value::Object(result),
     }

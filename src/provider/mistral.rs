@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::call::Calls;
-use super::chat::{self, Held};
+use super::chat_completions::{self, ResponseShape};
 use super::names::NameRule;
-use super::reply::Reply;
+use super::results::ToolResult;
 use super::view::{SchemaRules, Strict};
 use super::wire::{Cache, JSON_SCHEMA, Native, Rules, Stub, Wire};
 
@@ -27,25 +27,25 @@ impl Wire for Mistral {
     }
 
     fn calls(&self, response: Value) -> Calls {
-        let mut calls = chat::calls(response, Held::Choices)?;
+        let mut calls = chat_completions::calls(response, ResponseShape::Choices)?;
         for call in &mut calls {
             call.call_id = call.call_id.take().filter(|id| id != "null");
         }
         Ok(calls)
     }
 
-    fn replies(&self, replies: &[Reply]) -> Value {
-        let message = |reply: &Reply| {
+    fn result_messages(&self, results: &[ToolResult]) -> Value {
+        let message = |tool_result: &ToolResult| {
             let mut fields = Map::new();
             fields.insert("role".into(), "tool".into());
-            if let Some(id) = &reply.call_id {
+            if let Some(id) = &tool_result.call_id {
                 fields.insert("tool_call_id".into(), short_id(id).into());
             }
-            fields.insert("name".into(), reply.name.as_str().into());
-            fields.insert("content".into(), reply.text().into());
+            fields.insert("name".into(), tool_result.name.as_str().into());
+            fields.insert("content".into(), tool_result.text().into());
             Value::Object(fields)
         };
-        replies.iter().map(message).collect()
+        results.iter().map(message).collect()
     }
 }
 

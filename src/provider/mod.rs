@@ -9,7 +9,7 @@
 mod anthropic;
 mod bedrock;
 pub mod call;
-mod chat;
+mod chat_completions;
 mod cohere;
 mod error;
 mod function;
@@ -22,7 +22,7 @@ mod names;
 mod ollama;
 mod openai;
 mod openai_responses;
-mod reply;
+mod results;
 mod surface;
 mod toolset;
 mod view;
@@ -35,8 +35,8 @@ use crate::config::{self, SearchBy, Surface};
 use crate::finding::Finding;
 
 pub use error::PayloadError;
-pub use function::{Extent, Function};
-pub use reply::{Found, Reply, replies};
+pub use function::{BoundFunction, Extent};
+pub use results::{FoundTool, ToolResult, result_messages};
 pub use toolset::toolsets;
 
 use wire::{Cache, Native, Wire};
@@ -152,7 +152,7 @@ impl Provider {
 
 /// What a payload is wanted for.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct PayloadRequest<'a> {
     /// The catalog.
     pub catalog: &'a Catalog,
     /// The tools, and how much of each.
@@ -167,7 +167,7 @@ pub struct Request<'a> {
     pub load: &'a [String],
 }
 
-impl Request<'_> {
+impl PayloadRequest<'_> {
     /// The most entries that the list of tools may have.
     fn max_entries(&self) -> Option<usize> {
         self.options.max_tools.or(self.provider.wire().rules().max_entries)
@@ -182,7 +182,7 @@ pub struct Payload<'a> {
     /// The fragment of the request body.
     pub body: Value,
     /// The functions in it, in its order.
-    pub functions: Vec<Function<'a>>,
+    pub functions: Vec<BoundFunction<'a>>,
     /// What could not be said in this provider's terms.
     pub findings: Vec<Finding>,
     /// What a person should know about the surface.
@@ -190,14 +190,14 @@ pub struct Payload<'a> {
 }
 
 /// Makes a payload. Same input, same bytes; a tool that cannot be bound is left out by name.
-pub fn payload<'a>(request: Request<'a>) -> Result<Payload<'a>, PayloadError> {
+pub fn payload<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a>, PayloadError> {
     let payload = payload_of_any_size(request)?;
     payload.check_count(&request)?;
     Ok(payload)
 }
 
 /// The same whether or not the provider takes as many tools: for counting, never for sending.
-pub fn payload_of_any_size<'a>(request: Request<'a>) -> Result<Payload<'a>, PayloadError> {
+pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a>, PayloadError> {
     let wire = request.provider.wire();
     let rules = wire.rules();
     let surface = request.provider.surface(request.surface);
@@ -205,7 +205,7 @@ pub fn payload_of_any_size<'a>(request: Request<'a>) -> Result<Payload<'a>, Payl
         let (provider, surface) = (request.provider.as_str(), surface.as_str());
         format!("{provider} cannot defer tools by itself; this is the surface {surface}")
     });
-    let chosen = surface::choose(&request, surface)?;
+    let chosen = surface::select_tools(&request, surface)?;
     let mut findings = Vec::new();
     let functions = function::view(&chosen, rules, &request, &mut findings)?;
     let cache = match rules.cache {
@@ -214,7 +214,7 @@ pub fn payload_of_any_size<'a>(request: Request<'a>) -> Result<Payload<'a>, Payl
         Cache::OffByDefault => request.options.cache.unwrap_or(false),
     };
     let defers = functions.iter().any(|function| function.deferred);
-    let bound = wire::Bound {
+    let bound = wire::BoundFunctions {
         functions: &functions,
         search: defers.then_some(request.options.search),
         cache,
@@ -240,12 +240,12 @@ pub fn payload_of_any_size<'a>(request: Request<'a>) -> Result<Payload<'a>, Payl
 
 impl Payload<'_> {
     /// Refuses more tools than the provider of the request takes.
-    pub fn check_count(&self, request: &Request<'_>) -> Result<(), PayloadError> {
+    pub fn check_count(&self, request: &PayloadRequest<'_>) -> Result<(), PayloadError> {
         error::check_count(request, self.surface, request.provider.wire().entries(&self.body))
     }
 
     /// One function as it stands in the body; for counting.
-    pub fn entry(&self, provider: Provider, function: &Function<'_>) -> Value {
+    pub fn entry(&self, provider: Provider, function: &BoundFunction<'_>) -> Value {
         provider.wire().function(function)
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::surface::Chosen;
+use super::surface::SelectedTool;
 use super::{PayloadError, Provider};
 use crate::catalog::Tool;
 
@@ -36,7 +36,7 @@ impl NameRule {
 
 /// The names of one request. Two tools that meet in one name are an error, never last-wins.
 pub(super) fn emitted(
-    chosen: &[Chosen<'_>],
+    chosen: &[SelectedTool<'_>],
     rule: NameRule,
     provider: Provider,
 ) -> Result<Vec<String>, PayloadError> {

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::call::Calls;
-use super::chat::{self, Held};
+use super::chat_completions::{self, ResponseShape};
 use super::names::NameRule;
-use super::reply::Reply;
+use super::results::ToolResult;
 use super::view::{Root, SchemaRules};
 use super::wire::{Cache, JSON_SCHEMA, Native, Rules, Stub, Wire};
 
@@ -32,12 +32,11 @@ impl Wire for Ollama {
     }
 
     fn calls(&self, response: Value) -> Calls {
-        chat::calls(response, Held::Message)
+        chat_completions::calls(response, ResponseShape::Message)
     }
 
-    fn replies(&self, replies: &[Reply]) -> Value {
-        let message =
-            |reply: &Reply| json!({"role": "tool", "tool_name": reply.name, "content": reply.text()});
-        replies.iter().map(message).collect()
+    fn result_messages(&self, results: &[ToolResult]) -> Value {
+        let message = |tool_result: &ToolResult| json!({"role": "tool", "tool_name": tool_result.name, "content": tool_result.text()});
+        results.iter().map(message).collect()
     }
 }

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value, json};
 
 use super::call::{Calls, RawCall, objects, take_list, take_text};
-use super::function::Function;
+use super::function::BoundFunction;
 use super::names::NameRule;
-use super::reply::Reply;
+use super::results::ToolResult;
 use super::view::{SchemaRules, Strict};
-use super::wire::{Bound, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object, tool_list};
+use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object, tool_list};
 use crate::catalog::Tool;
 use crate::config::SearchBy;
 use crate::tool::slug;
@@ -37,7 +37,7 @@ impl Wire for OpenAiResponses {
         &RULES
     }
 
-    fn function(&self, function: &Function<'_>) -> Value {
+    fn function(&self, function: &BoundFunction<'_>) -> Value {
         let schema = function.schema.clone().unwrap_or(Value::Null);
         let mut fields = Map::new();
         fields.insert("type".into(), "function".into());
@@ -52,8 +52,8 @@ impl Wire for OpenAiResponses {
         Value::Object(fields)
     }
 
-    fn body(&self, bound: &Bound<'_>) -> Value {
-        let is_search = |function: &&Function<'_>| function.ours && function.tool.name == SEARCH;
+    fn body(&self, bound: &BoundFunctions<'_>) -> Value {
+        let is_search = |function: &&BoundFunction<'_>| function.ours && function.tool.name == SEARCH;
         let mut tools = Vec::new();
         match (bound.search, bound.functions.iter().find(is_search)) {
             (Some(SearchBy::Client), Some(ours)) => tools.push(json!({
@@ -106,19 +106,19 @@ impl Wire for OpenAiResponses {
         Ok(objects(items).filter_map(call).collect())
     }
 
-    fn replies(&self, replies: &[Reply]) -> Value {
-        let item = |reply: &Reply| {
-            if reply.search {
-                let tools: Vec<&Value> = reply.found.iter().map(|found| &found.definition).collect();
-                let status = if reply.is_error { "incomplete" } else { "completed" };
+    fn result_messages(&self, results: &[ToolResult]) -> Value {
+        let item = |tool_result: &ToolResult| {
+            if tool_result.search {
+                let tools: Vec<&Value> = tool_result.found.iter().map(|found| &found.definition).collect();
+                let status = if tool_result.is_error { "incomplete" } else { "completed" };
                 return json!({
-                    "type": "tool_search_output", "call_id": reply.call_id, "execution": "client", "status": status,
+                    "type": "tool_search_output", "call_id": tool_result.call_id, "execution": "client", "status": status,
                     "tools": tools
                 });
             }
-            json!({"type": "function_call_output", "call_id": reply.call_id, "output": reply.text()})
+            json!({"type": "function_call_output", "call_id": tool_result.call_id, "output": tool_result.text()})
         };
-        replies.iter().map(item).collect()
+        results.iter().map(item).collect()
     }
 }
 
@@ -143,7 +143,7 @@ struct Namespace<'a> {
     /// The category, and the names of its functions.
     description: String,
     /// Its functions, in catalog order.
-    functions: Vec<&'a Function<'a>>,
+    functions: Vec<&'a BoundFunction<'a>>,
 }
 
 /// Fewer than ten functions each (formats.md, section 3), where the catalog allows.
@@ -155,7 +155,7 @@ const NAMED: usize = 12;
 /// when there is no room for small ones. A function more adds to the end of a namespace, or one namespace, until there
 /// is no room for that.
 fn namespaces<'a>(
-    functions: &[&'a Function<'a>],
+    functions: &[&'a BoundFunction<'a>],
     room: usize,
     taken: impl Iterator<Item = &'a str>,
 ) -> Vec<Namespace<'a>> {
@@ -177,11 +177,11 @@ fn namespaces<'a>(
 }
 
 fn chunked<'a>(
-    functions: &[&'a Function<'a>],
+    functions: &[&'a BoundFunction<'a>],
     key: &dyn Fn(&Tool) -> String,
     size: usize,
-) -> Vec<(String, Vec<&'a Function<'a>>)> {
-    let mut chunks: Vec<(String, Vec<&'a Function<'a>>)> = Vec::new();
+) -> Vec<(String, Vec<&'a BoundFunction<'a>>)> {
+    let mut chunks: Vec<(String, Vec<&'a BoundFunction<'a>>)> = Vec::new();
     let mut open: HashMap<String, usize> = HashMap::new();
     for &function in functions {
         let category = key(function.tool);
@@ -196,7 +196,11 @@ fn chunked<'a>(
     chunks
 }
 
-fn named<'a>(category: &str, functions: Vec<&'a Function<'a>>, taken: &mut HashSet<String>) -> Namespace<'a> {
+fn named<'a>(
+    category: &str,
+    functions: Vec<&'a BoundFunction<'a>>,
+    taken: &mut HashSet<String>,
+) -> Namespace<'a> {
     let base: String = slug(category).replace('-', "_").chars().filter(char::is_ascii).take(48).collect();
     let base = base.trim_matches('_');
     let starts_well = base.starts_with(|c: char| c.is_ascii_alphabetic());

@@ -7,14 +7,14 @@ use std::collections::HashSet;
 
 use super::function::Extent;
 use super::toolset::toolset;
-use super::{PayloadError, Request};
+use super::{PayloadError, PayloadRequest};
 use crate::catalog::{Profile, Tool, functions};
 use crate::config::{Deferred, SearchBy, Surface};
 use crate::tool::DescriptionMode;
 
 /// A tool that is to be bound.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chosen<'a> {
+pub(super) struct SelectedTool<'a> {
     /// The tool.
     pub(super) tool: &'a Tool,
     /// Whether it is a function of ours.
@@ -26,12 +26,15 @@ pub(super) struct Chosen<'a> {
 }
 
 /// The tools that a surface binds.
-pub(super) fn choose<'a>(request: &Request<'a>, surface: Surface) -> Result<Vec<Chosen<'a>>, PayloadError> {
+pub(super) fn select_tools<'a>(
+    request: &PayloadRequest<'a>,
+    surface: Surface,
+) -> Result<Vec<SelectedTool<'a>>, PayloadError> {
     let profile: &'a Profile<'a> = request.profile;
     let tools = || profile.tools.iter();
-    let whole = |tool: &'a Tool| Chosen { tool, ours: false, extent: Extent::Full, deferred: false };
+    let whole = |tool: &'a Tool| SelectedTool { tool, ours: false, extent: Extent::Full, deferred: false };
     let any_deferred = || tools().any(|entry| entry.mode == DescriptionMode::Deferred);
-    let mut chosen: Vec<Chosen<'a>> = Vec::new();
+    let mut chosen: Vec<SelectedTool<'a>> = Vec::new();
     match surface {
         Surface::Full => chosen.extend(tools().map(|entry| whole(entry.tool))),
         Surface::Hybrid => {
@@ -42,13 +45,13 @@ pub(super) fn choose<'a>(request: &Request<'a>, surface: Surface) -> Result<Vec<
             chosen.extend(ours(if any_deferred() { &["read_tool_doc"] } else { &[] }));
             chosen.extend(tools().map(|entry| match entry.mode {
                 DescriptionMode::Full => whole(entry.tool),
-                DescriptionMode::Deferred => Chosen { extent, ..whole(entry.tool) },
+                DescriptionMode::Deferred => SelectedTool { extent, ..whole(entry.tool) },
             }));
         }
         Surface::Native => {
             let own_search = any_deferred() && request.options.search == SearchBy::Client;
             chosen.extend(ours(if own_search { &["tool_search"] } else { &[] }));
-            chosen.extend(tools().map(|entry| Chosen {
+            chosen.extend(tools().map(|entry| SelectedTool {
                 deferred: entry.mode == DescriptionMode::Deferred,
                 ..whole(entry.tool)
             }));
@@ -82,8 +85,8 @@ fn picked<'a>(profile: &Profile<'a>) -> impl Iterator<Item = &'a Tool> {
     full.filter(|_| profile.picked).map(|entry| entry.tool)
 }
 
-fn ours<'a>(names: &'static [&'static str]) -> impl Iterator<Item = Chosen<'a>> {
-    names.iter().filter_map(|name| functions().named(name)).map(|tool| Chosen {
+fn ours<'a>(names: &'static [&'static str]) -> impl Iterator<Item = SelectedTool<'a>> {
+    names.iter().filter_map(|name| functions().named(name)).map(|tool| SelectedTool {
         tool,
         ours: true,
         extent: Extent::Full,

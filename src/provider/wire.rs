@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::call::Calls;
-use super::chat;
-use super::function::Function;
+use super::chat_completions;
+use super::function::BoundFunction;
 use super::names::NameRule;
-use super::reply::Reply;
+use super::results::ToolResult;
 use super::view::{Keys, Root, SchemaRules};
 use crate::config::SearchBy;
 
@@ -21,12 +21,12 @@ pub(super) trait Wire: Sync {
     }
 
     /// One function as the provider wants it.
-    fn function(&self, function: &Function<'_>) -> Value {
-        chat::function(function)
+    fn function(&self, function: &BoundFunction<'_>) -> Value {
+        chat_completions::function(function)
     }
 
     /// The fragment of the request body with all functions.
-    fn body(&self, bound: &Bound<'_>) -> Value {
+    fn body(&self, bound: &BoundFunctions<'_>) -> Value {
         tool_list(bound.functions.iter().map(|function| self.function(function)).collect())
     }
 
@@ -39,7 +39,7 @@ pub(super) trait Wire: Sync {
     fn calls(&self, response: Value) -> Calls;
 
     /// The results of one turn as the message, or messages, that go back.
-    fn replies(&self, replies: &[Reply]) -> Value;
+    fn result_messages(&self, results: &[ToolResult]) -> Value;
 }
 
 /// A JSON object of values that are moved into it; `json!` copies them.
@@ -112,9 +112,9 @@ pub(super) enum Stub {
 }
 
 /// What a body is made of.
-pub(super) struct Bound<'a> {
+pub(super) struct BoundFunctions<'a> {
     /// The functions, in order.
-    pub(super) functions: &'a [Function<'a>],
+    pub(super) functions: &'a [BoundFunction<'a>],
     /// Who answers searches, when there is something to search for.
     pub(super) search: Option<SearchBy>,
     /// Whether to mark the list for the prompt cache.

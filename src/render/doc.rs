@@ -130,11 +130,11 @@ fn reference(replacement: &str, catalog: &Catalog) -> String {
 /// A complete call, in the form that providers report it: the name bound and the arguments.
 fn call(tool: &Tool, arguments: &Map<String, Value>) -> String {
     #[derive(Serialize)]
-    struct Call<'a> {
+    struct ReadyMadeCall<'a> {
         name: &'a str,
         arguments: &'a Map<String, Value>,
     }
-    let call = Call { name: &tool.safe_name, arguments };
+    let call = ReadyMadeCall { name: &tool.safe_name, arguments };
     let compact = serde_json::to_string(&call).unwrap_or_default();
     let text =
         if compact.len() <= 100 { compact } else { serde_json::to_string_pretty(&call).unwrap_or(compact) };

@@ -15,15 +15,15 @@ use crate::tool::SafeNames;
 
 /// The laid-out index and its pages.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(super) struct DocIndex {
     note: String,
     sections: String,
-    pages: Vec<Page>,
+    pages: Vec<CategoryPage>,
 }
 
 /// A page below `categories/`.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct CategoryPage {
     pub(super) path: String,
     heading: String,
     lines: String,
@@ -71,7 +71,7 @@ fn joined(lines: &[Line], on_page: bool) -> String {
     lines.iter().map(|line| line.markdown(on_page)).collect::<Vec<_>>().join("\n")
 }
 
-impl Index {
+impl DocIndex {
     /// Lays out the index of a profile.
     pub(super) fn lay_out(catalog: &Catalog, profile: &Profile<'_>) -> Self {
         let sections = by_category(profile);
@@ -93,7 +93,7 @@ impl Index {
         Self { note, sections: joined(&entries, false), pages: layout.pages }
     }
 
-    pub(super) fn pages(&self) -> &[Page] {
+    pub(super) fn pages(&self) -> &[CategoryPage] {
         &self.pages
     }
 
@@ -110,7 +110,7 @@ impl Index {
     }
 }
 
-impl Page {
+impl CategoryPage {
     pub(super) fn heading(&self) -> &str {
         &self.heading
     }
@@ -177,7 +177,7 @@ pub(crate) fn segment_title(segment: &str) -> String {
 
 struct Layout {
     budget: usize,
-    pages: Vec<Page>,
+    pages: Vec<CategoryPage>,
     /// File names of pages, in lower case.
     taken: HashSet<String>,
 }
@@ -218,7 +218,7 @@ impl Layout {
             let range =
                 if first == last { name(&first) } else { format!("{} … {}", name(&first), name(&last)) };
             let plural = if tools == 1 { "" } else { "s" };
-            self.pages.push(Page {
+            self.pages.push(CategoryPage {
                 path: format!("categories/{file}"),
                 heading: format!("{title}{part} Tools"),
                 lines: joined(&chunk, true),

@@ -24,7 +24,7 @@ use std::path::Path;
 
 use crate::catalog::{Catalog, Profile, ProfileTool, registry};
 use folder::FileSet;
-use index::Index;
+use index::DocIndex;
 pub(crate) use index::segment_title;
 
 pub use doc::Doc;
@@ -39,13 +39,13 @@ pub struct Docs<'a> {
     catalog: &'a Catalog,
     profile: Profile<'a>,
     templates: &'a Templates,
-    index: Index,
+    index: DocIndex,
 }
 
 impl<'a> Docs<'a> {
     /// Lays out the documentation of a profile.
     pub fn new(catalog: &'a Catalog, profile: Profile<'a>, templates: &'a Templates) -> Self {
-        let index = Index::lay_out(catalog, &profile);
+        let index = DocIndex::lay_out(catalog, &profile);
         Self { catalog, profile, templates, index }
     }
 
@@ -91,7 +91,7 @@ impl<'a> Docs<'a> {
 
     /// The pages that the index is split into where there are many tools (DOC-3): path, heading, markdown.
     pub fn index_pages(&self) -> impl Iterator<Item = (&str, &str, Result<String, TemplateError>)> {
-        let render = |page: &index::Page| page.render(self.templates, &self.catalog.version);
+        let render = |page: &index::CategoryPage| page.render(self.templates, &self.catalog.version);
         self.index.pages().iter().map(move |page| (page.path.as_str(), page.heading(), render(page)))
     }
 
@@ -180,7 +180,7 @@ pub(crate) struct DocFiles<'f, 'a> {
 enum File<'f, 'a> {
     Index,
     Registry,
-    Page(&'f index::Page),
+    Page(&'f index::CategoryPage),
     Tool(ProfileTool<'a>),
 }
 

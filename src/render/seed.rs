@@ -12,7 +12,7 @@ use rust_embed::RustEmbed;
 use tera::Context;
 use walkdir::WalkDir;
 
-use block::{Renewed, renew};
+use block::{BlockUpdate, renew};
 
 use super::folder::{self, FileSet, write_whole};
 use super::templates::{TemplateError, render_text};
@@ -90,12 +90,12 @@ pub fn seed(
 }
 
 impl Seeded {
-    fn note(&mut self, name: &str, placed: Placed) {
+    fn note(&mut self, name: &str, placed: FileOutcome) {
         match placed {
-            Placed::Written => self.written.push(name.to_string()),
-            Placed::Kept => self.kept.push(name.to_string()),
-            Placed::Unclear => self.unclear.push(name.to_string()),
-            Placed::Current => {}
+            FileOutcome::Written => self.written.push(name.to_string()),
+            FileOutcome::Kept => self.kept.push(name.to_string()),
+            FileOutcome::Unclear => self.unclear.push(name.to_string()),
+            FileOutcome::Current => {}
         }
     }
 }
@@ -154,7 +154,7 @@ fn render_file<'a>(
     Ok((name, rendered))
 }
 
-enum Placed {
+enum FileOutcome {
     Written,
     Kept,
     Unclear,
@@ -162,29 +162,29 @@ enum Placed {
 }
 
 /// Writes a file where nothing is, and renews our block in one of the user's unless that is to `wait`.
-fn place(workspace: &Path, name: &str, content: &[u8], wait: bool) -> std::io::Result<Placed> {
+fn place(workspace: &Path, name: &str, content: &[u8], wait: bool) -> std::io::Result<FileOutcome> {
     let target = workspace.join(name);
     refuse_others(&target)?;
     let existing = match std::fs::read(&target) {
         Ok(existing) => existing,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             std::fs::create_dir_all(target.parent().unwrap_or(workspace))?;
-            return write_whole(&target, content).map(|()| Placed::Written);
+            return write_whole(&target, content).map(|()| FileOutcome::Written);
         }
         Err(error) => return Err(error),
     };
     if existing == content {
-        return Ok(Placed::Current);
+        return Ok(FileOutcome::Current);
     }
     let (Ok(existing), Ok(content)) = (std::str::from_utf8(&existing), std::str::from_utf8(content)) else {
-        return Ok(Placed::Kept);
+        return Ok(FileOutcome::Kept);
     };
     match renew(existing, content) {
-        Renewed::Text(renewed) if renewed == existing => Ok(Placed::Current),
-        Renewed::Text(_) if wait => Ok(Placed::Kept),
-        Renewed::Text(renewed) => write_whole(&target, renewed.as_bytes()).map(|()| Placed::Written),
-        Renewed::NoBlock => Ok(Placed::Kept),
-        Renewed::Unclear => Ok(Placed::Unclear),
+        BlockUpdate::Text(renewed) if renewed == existing => Ok(FileOutcome::Current),
+        BlockUpdate::Text(_) if wait => Ok(FileOutcome::Kept),
+        BlockUpdate::Text(renewed) => write_whole(&target, renewed.as_bytes()).map(|()| FileOutcome::Written),
+        BlockUpdate::NoBlock => Ok(FileOutcome::Kept),
+        BlockUpdate::Unclear => Ok(FileOutcome::Unclear),
     }
 }
 

@@ -94,12 +94,12 @@ pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolRe
 
 /// What one tool takes of the context on a surface.
 #[derive(Clone, Copy, Default)]
-struct Cost {
+struct DeferralCost {
     full: usize,
     deferred: usize,
 }
 
-impl Cost {
+impl DeferralCost {
     fn saving(self) -> usize {
         self.full.saturating_sub(self.deferred)
     }
@@ -111,7 +111,7 @@ fn costs<'t>(
     profile: &Profile<'_>,
     surface: Surface,
     tools: &'t [ToolReport],
-) -> HashMap<&'t str, Cost> {
+) -> HashMap<&'t str, DeferralCost> {
     let deferred = match surface {
         Surface::Hybrid | Surface::Native => {
             tool::deferred(meter, profile, surface, meter.options.payload.deferred)
@@ -123,12 +123,12 @@ fn costs<'t>(
         let cost = match surface {
             // What cannot be deferred saves nothing.
             Surface::Hybrid | Surface::Native => {
-                Cost { full, deferred: deferred.get(&tool.name).map_or(full, |count| count.o200k) }
+                DeferralCost { full, deferred: deferred.get(&tool.name).map_or(full, |count| count.o200k) }
             }
-            Surface::Full => Cost { full, deferred: full },
+            Surface::Full => DeferralCost { full, deferred: full },
             // Nothing of it, until it is loaded.
-            Surface::Toolset => Cost { full, deferred: 0 },
-            Surface::Gateway | Surface::Files => Cost::default(),
+            Surface::Toolset => DeferralCost { full, deferred: 0 },
+            Surface::Gateway | Surface::Files => DeferralCost::default(),
         };
         (tool.name.as_str(), cost)
     };
@@ -140,7 +140,7 @@ fn to_defer<'p, 'a>(
     meter: &mut Meter<'_>,
     profile: &'p Profile<'a>,
     surface: Surface,
-    cost: impl Fn(&ProfileTool<'_>) -> Cost,
+    cost: impl Fn(&ProfileTool<'_>) -> DeferralCost,
 ) -> Vec<&'p ProfileTool<'a>> {
     let saves = |entry: &&ProfileTool<'_>| !is_deferred(entry) && cost(entry).saving() > 0;
     let mut tools: Vec<&ProfileTool<'_>> = profile.tools.iter().filter(saves).collect();

@@ -38,17 +38,17 @@ fn is_deferred(entry: &Value) -> bool {
 
 /// What a body is made of. Parts are counted one by one; what is left of the whole is its wrapping.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct TokenParts {
     pub(super) names: Count,
     pub(super) descriptions: Count,
     pub(super) schemas: Count,
     pub(super) own_functions: Count,
 }
 
-impl Parts {
+impl TokenParts {
     /// The parts of a body in which functions of these names are ours.
-    pub(super) fn of(body: &Value, ours: &HashSet<&str>, counter: &mut Counter) -> Parts {
-        let mut parts = Parts::default();
+    pub(super) fn of(body: &Value, ours: &HashSet<&str>, counter: &mut Counter) -> TokenParts {
+        let mut parts = TokenParts::default();
         parts.add(body, ours, counter);
         parts
     }
@@ -122,7 +122,7 @@ mod tests {
             {"type": "function", "function": {"name": "greet", "description": "Say \"hello\"", "parameters": schema}},
             {"type": "function", "function": {"name": "read_tool_doc", "description": "Docs"}},
         ]});
-        let parts = Parts::of(&body, &HashSet::from(["read_tool_doc"]), &mut counter);
+        let parts = TokenParts::of(&body, &HashSet::from(["read_tool_doc"]), &mut counter);
         assert_eq!(parts.names, counter.count("greet"));
         assert_eq!(parts.descriptions, counter.count("Say \\\"hello\\\""));
         assert_eq!(parts.schemas, counter.count(&schema.to_string()));

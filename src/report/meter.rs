@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use super::Options;
-use super::context::{Parts, in_context};
+use super::context::{TokenParts, in_context};
 use crate::catalog::{Catalog, Profile, ProfileTool};
 use crate::config::Surface;
-use crate::provider::{self, Payload, PayloadError, Request};
+use crate::provider::{self, Payload, PayloadError, PayloadRequest};
 use crate::render::{PromptSection, TemplateError, Templates};
 use crate::tokens::{Count, Counter};
 use crate::tool::DescriptionMode;
@@ -31,7 +31,7 @@ pub(super) struct Counted {
     /// What is in the context.
     pub(super) bound: Count,
     /// What that is made of.
-    pub(super) parts: Parts,
+    pub(super) parts: TokenParts,
     /// How many tools the provider takes, if it takes fewer.
     pub(super) limit: Option<usize>,
 }
@@ -56,7 +56,13 @@ impl<'a> Meter<'a> {
         let Payload { surface, body, functions, .. } = payload;
         if functions.is_empty() {
             let nothing = Count::default();
-            return Ok(Counted { surface, sent: nothing, bound: nothing, parts: Parts::default(), limit });
+            return Ok(Counted {
+                surface,
+                sent: nothing,
+                bound: nothing,
+                parts: TokenParts::default(),
+                limit,
+            });
         }
         let ours: HashSet<&str> = functions
             .iter()
@@ -66,7 +72,7 @@ impl<'a> Meter<'a> {
         let sent = self.counter.count(&body.to_string());
         let body = in_context(body);
         let bound = self.counter.count(&body.to_string());
-        let parts = Parts::of(&body, &ours, &mut self.counter);
+        let parts = TokenParts::of(&body, &ours, &mut self.counter);
         Ok(Counted { surface, sent, bound, parts, limit })
     }
 
@@ -87,11 +93,11 @@ impl<'a> Meter<'a> {
         Ok(self.counter.count(&section.render(profile, self.templates)?))
     }
 
-    fn request<'r>(&self, profile: &'r Profile<'r>, surface: Surface) -> Request<'r>
+    fn request<'r>(&self, profile: &'r Profile<'r>, surface: Surface) -> PayloadRequest<'r>
     where
         'a: 'r,
     {
         let Options { provider, payload: options, .. } = self.options;
-        Request { catalog: self.catalog, profile, provider, surface, options, load: &[] }
+        PayloadRequest { catalog: self.catalog, profile, provider, surface, options, load: &[] }
     }
 }

@@ -12,7 +12,7 @@ use super::meter::Meter;
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};
 use crate::config::{self, Deferred, Surface};
-use crate::provider::{self, Provider, Request};
+use crate::provider::{self, PayloadRequest, Provider};
 use crate::render::{Docs, TemplateError};
 use crate::tokens::Count;
 use crate::tool::DescriptionMode;
@@ -140,7 +140,7 @@ fn add_entries(
     counts: &mut HashMap<String, Count>,
 ) -> bool {
     let provider = meter.options.provider;
-    let request = Request { catalog: meter.catalog, profile, provider, surface, options, load: &[] };
+    let request = PayloadRequest { catalog: meter.catalog, profile, provider, surface, options, load: &[] };
     let Ok(payload) = provider::payload_of_any_size(request) else { return false };
     for function in payload.functions.iter().filter(|function| !function.ours) {
         let entry = payload.entry(provider, function);

@@ -11,7 +11,7 @@ use super::rank::Candidate;
 pub const NAMED: f32 = 0.99;
 
 /// Below this likelihood that anything fits, the answer is that nothing does.
-pub(super) const LEAST_FIT: f32 = 0.2;
+pub(super) const MIN_MATCH_LIKELIHOOD: f32 = 0.2;
 
 /// What is known of a hit.
 #[derive(Clone, Debug, Default)]
@@ -84,7 +84,7 @@ impl Index {
             for sense in unit.senses.iter().filter(|sense| self.fields(sense.term, entry).is_some()) {
                 best = best.max(sense.weight);
                 literal = literal.max(if sense.weight >= LITERAL { 1.0 } else { 0.0 });
-                strongest = strongest.max(unit.weight * sense.weight * self.rarity[sense.term as usize]);
+                strongest = strongest.max(unit.weight * sense.weight * self.idf[sense.term as usize]);
             }
             if best > 0.0 && unit.weight > 0.4 {
                 units += 1.0;
@@ -95,14 +95,14 @@ impl Index {
         }
         let covered = self.covered(query, &words);
         let at = |place: usize| scores.get(place).copied().unwrap_or(0.0);
-        let whole = self.whole[entry as usize];
+        let whole = self.max_score[entry as usize];
         Features {
             met: share(covered.met, covered.topics),
             literally: share(covered.literally, covered.topics),
             told: share(covered.told, covered.telling),
-            name: candidate.name,
-            strongest: strongest / self.most,
-            score: candidate.score / self.most,
+            name: candidate.name_score,
+            strongest: strongest / self.max_idf,
+            score: candidate.score / self.max_idf,
             units: (1.0 + units).ln(),
             topics: (1.0 + covered.topics).ln(),
             of_first: share(candidate.score, at(0)),
@@ -110,11 +110,11 @@ impl Index {
             last: share(scores.last().copied().unwrap_or(0.0), at(0)),
             place: (place as f32 + 1.0).ln(),
             entries: (self.entries as f32).ln(),
-            about: candidate.about,
+            about: candidate.topic_score,
             missed: covered.topics - covered.met,
             of_whole: candidate.score / whole.max(0.1),
             whole: (1.0 + whole).ln(),
-            of_mean: candidate.score / self.mean_whole.max(0.1),
+            of_mean: candidate.score / self.mean_max_score.max(0.1),
             words,
             entry,
         }
@@ -125,7 +125,7 @@ impl Index {
         for unit in query.units.iter().filter(|unit| unit.topic > 0.0) {
             let (met, literally) = words[unit.words.start];
             let own = unit.senses.first().filter(|sense| sense.weight >= LITERAL);
-            let tells = unit.topic * own.map_or(self.most, |sense| self.rarity[sense.term as usize]);
+            let tells = unit.topic * own.map_or(self.max_idf, |sense| self.idf[sense.term as usize]);
             covered.topics += unit.topic;
             covered.met += unit.topic * met;
             covered.literally += unit.topic * literally;
@@ -136,15 +136,15 @@ impl Index {
     }
 
     /// How likely it is that any of the first hits fits.
-    pub(super) fn fit(&self, query: &Query, hits: &[Features]) -> f32 {
+    pub(super) fn match_likelihood(&self, query: &Query, hits: &[Features]) -> f32 {
         let Some(first) = hits.first() else { return 0.0 };
-        let fit = logistic(&self.fitness(query, hits), &FIT, FIT_BIAS);
+        let fit = logistic(&self.match_features(query, hits), &FIT, FIT_BIAS);
         // One who types a word that a tool has wants to see it.
-        if first.literally > 0.99 { fit.max(SURE_FIT) } else { fit }
+        if first.literally > 0.99 { fit.max(SURE_MATCH_LIKELIHOOD) } else { fit }
     }
 
     /// What is known of a query by its first hits.
-    pub(super) fn fitness(&self, query: &Query, hits: &[Features]) -> [f32; FIT.len()] {
+    pub(super) fn match_features(&self, query: &Query, hits: &[Features]) -> [f32; FIT.len()] {
         let Some(first) = hits.first() else { return [0.0; FIT.len()] };
         let mut words = first.words.clone();
         for hit in &hits[1..] {
@@ -156,8 +156,13 @@ impl Index {
         let most = |value: fn(&Features) -> f32| hits.iter().map(value).fold(0.0, f32::max);
         let known = query.units.iter().filter(|unit| !unit.senses.is_empty()).map(|unit| unit.topic).sum();
         let about = hits.iter().map(|hit| hit.about).sum::<f32>() / hits.len() as f32;
-        let about_hits = hits.iter().map(|hit| &self.about[hit.entry as usize]);
-        let near = super::world::nearness(&query.stems, &self.synonyms, &self.topics, about_hits);
+        let about_hits = hits.iter().map(|hit| &self.topic_vector[hit.entry as usize]);
+        let near = super::reference_tools::reference_similarity(
+            &query.stems,
+            &self.synonyms,
+            &self.topics,
+            about_hits,
+        );
         let world = near.best;
         [
             first.met,
@@ -181,7 +186,7 @@ impl Index {
             first.met * first.name,
             first.of_whole,
             first.whole,
-            (1.0 + self.mean_whole).ln(),
+            (1.0 + self.mean_max_score).ln(),
             world,
             most(|hit| hit.about) / world.max(0.05),
             most(|hit| hit.about) - world,
@@ -197,11 +202,11 @@ impl Index {
 const LITERAL: f32 = 0.8;
 
 /// From this likelihood on that anything fits, it takes nothing from the confidence of a hit.
-const SURE_FIT: f32 = 0.4;
+const SURE_MATCH_LIKELIHOOD: f32 = 0.4;
 
 /// How likely the hit is what was wanted, where it is this likely that anything fits.
 pub(super) fn of(hit: &Features, fit: f32) -> f32 {
-    logistic(&hit.values(), &HIT, HIT_BIAS) * (fit / SURE_FIT).min(1.0)
+    logistic(&hit.values(), &HIT, HIT_BIAS) * (fit / SURE_MATCH_LIKELIHOOD).min(1.0)
 }
 
 impl Features {
@@ -235,7 +240,7 @@ const HIT: [f32; 18] = [
     0.680, -0.070, 0.886, 0.520, 1.623,
 ];
 const HIT_BIAS: f32 = -0.888;
-/// The weights of [`Index::fitness`].
+/// The weights of [`Index::match_features`].
 const FIT: [f32; 29] = [
     2.429, 0.059, 1.052, 0.344, 0.073, 0.120, 1.638, -0.869, -1.293, 1.927, 4.227, 1.244, -5.319, 0.721,
     -1.052, 3.310, 2.352, -0.282, 1.218, 2.596, 1.059, -0.745, -3.113, 0.402, 0.336, 1.704, 1.307, -1.337,

@@ -23,7 +23,7 @@ pub enum Field {
 
 /// What can be found.
 #[derive(Clone, Debug, Default)]
-pub struct Entry {
+pub struct IndexEntry {
     /// Names that are meant when a query is one of them.
     pub exact: Vec<String>,
     /// Its texts.

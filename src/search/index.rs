@@ -2,14 +2,14 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::confidence::LEAST_FIT;
+use super::confidence::MIN_MATCH_LIKELIHOOD;
 use super::segment::Segments;
 use super::spelling::Spelling;
 use super::thesaurus::{self, Thesaurus};
-use super::topics::{self, Topics, Vector};
+use super::topics::{self, TopicVector, Topics};
 use super::vocabulary::{Term, Vocabulary, is_stop};
 use super::words::{is_dense, stem, words};
-use super::{Entry, Field};
+use super::{Field, IndexEntry};
 
 /// The words of all entries.
 #[derive(Debug)]
@@ -18,36 +18,36 @@ pub struct Index {
     pub(super) vocabulary: Vocabulary,
     pub(super) postings: Vec<Vec<Posting>>,
     /// Whether each term stands in more than values and examples.
-    pub(super) is_told: Vec<bool>,
+    pub(super) is_descriptive: Vec<bool>,
     /// How much each term tells, by how few entries have it.
-    pub(super) rarity: Vec<f32>,
+    pub(super) idf: Vec<f32>,
     /// What all words of each entry count together: the score of a query that says them all.
-    pub(super) whole: Vec<f32>,
+    pub(super) max_score: Vec<f32>,
     /// The mean of those.
-    pub(super) mean_whole: f32,
+    pub(super) mean_max_score: f32,
     /// What a term would tell that no entry has.
-    pub(super) most: f32,
+    pub(super) max_idf: f32,
     /// The terms of each entry, sorted, each with the fields that it stands in, a bit each.
-    pub(super) contents: Vec<Box<[(Term, u8)]>>,
+    pub(super) entry_terms: Vec<Box<[(Term, u8)]>>,
     /// The terms of each entry's name, with the share that each is of it, by what they tell.
     pub(super) names: Vec<Box<[(Term, f32)]>>,
     /// Pairs of terms that stand next to each other, of each entry, sorted.
     pub(super) pairs: Vec<Box<[(Term, Term)]>>,
     /// All those pairs.
-    pub(super) neighbours: HashSet<(Term, Term)>,
+    pub(super) known_pairs: HashSet<(Term, Term)>,
     /// Names in lower case.
-    exact: HashMap<String, Vec<u32>>,
+    by_name: HashMap<String, Vec<u32>>,
     /// Names as the words they are made of.
-    spoken: HashMap<String, Vec<u32>>,
+    by_words: HashMap<String, Vec<u32>>,
     pub(super) topics: Topics,
     /// What each entry is about.
-    pub(super) about: Vec<Vector>,
+    pub(super) topic_vector: Vec<TopicVector>,
     pub(super) spelling: Spelling,
     pub(super) synonyms: Thesaurus,
     /// Below this likelihood that anything fits, nothing does.
-    pub(super) least_fit: f32,
+    pub(super) min_match_likelihood: f32,
     /// What each entry does, by its name.
-    pub(super) does: Vec<Option<super::intent::Intent>>,
+    pub(super) intent: Vec<Option<super::intent::Intent>>,
 }
 
 /// A term in an entry.
@@ -72,9 +72,9 @@ const FIELDS: [(Field, f32, f32); 8] = [
 /// How fast more of the same word counts less (BM25's k1).
 const SATURATION: f32 = 1.2;
 /// Below 1, rare words lead less (a power of BM25's idf).
-const RARITY: f32 = 0.85;
+const IDF_POWER: f32 = 0.85;
 /// What a word tells at least, as a share of the most.
-const LEAST_RARITY: f32 = 0.1;
+const MIN_IDF_SHARE: f32 = 0.1;
 /// More of an entry is not read.
 const MAX_WORDS: usize = 4_000;
 
@@ -96,39 +96,41 @@ struct Terms {
 
 impl Index {
     /// An index of these.
-    pub fn new(entries: &[Entry]) -> Self {
+    pub fn new(entries: &[IndexEntry]) -> Self {
         Self::with(entries, [])
     }
 
     /// An index that also knows what the words of its owners mean, or need.
     pub fn with<'s>(
-        entries: &[Entry],
+        entries: &[IndexEntry],
         synonyms: impl IntoIterator<Item = (&'s String, &'s Vec<String>)>,
     ) -> Self {
         let names = entries.iter().flat_map(|entry| &entry.exact).filter(|name| name.contains(['_', '.']));
-        let mut building =
-            Building { names: names.map(|name| name.to_lowercase()).collect(), ..Building::default() };
+        let mut building = IndexBuilder {
+            names: names.map(|name| name.to_lowercase()).collect(),
+            ..IndexBuilder::default()
+        };
         let segments = Segments::of(entries);
         let read: Vec<Terms> = entries.iter().map(|entry| building.read(entry, &segments)).collect();
-        let Building { vocabulary, stems, .. } = building;
+        let IndexBuilder { vocabulary, stems, .. } = building;
         let synonyms = Thesaurus::configured(synonyms);
-        let (postings, rarity) = postings(&read, vocabulary.len());
-        let names = read.iter().map(|terms| terms.name(&rarity)).collect();
+        let (postings, idf) = postings(&read, vocabulary.len());
+        let names = read.iter().map(|terms| terms.name(&idf)).collect();
         let contents: Vec<Box<[(Term, u8)]>> = read.iter().map(Terms::contents).collect();
         let values = Field::ParameterText.bit() | Field::Example.bit();
-        let mut is_told = vec![false; vocabulary.len()];
+        let mut is_descriptive = vec![false; vocabulary.len()];
         for (term, fields) in contents.iter().flatten() {
-            is_told[*term as usize] |= fields & !values != 0;
+            is_descriptive[*term as usize] |= fields & !values != 0;
         }
-        let most = rarity_of(0, entries.len());
-        let mut whole = vec![0.0; entries.len()];
-        for (list, rarity) in postings.iter().zip(&rarity) {
-            list.iter().for_each(|posting| whole[posting.entry as usize] += rarity * posting.weight);
+        let max_idf = idf_of(0, entries.len());
+        let mut max_score = vec![0.0; entries.len()];
+        for (list, idf) in postings.iter().zip(&idf) {
+            list.iter().for_each(|posting| max_score[posting.entry as usize] += idf * posting.weight);
         }
-        let mean_whole = whole.iter().sum::<f32>() / whole.len().max(1) as f32;
-        let tells = rarity.iter().map(|rarity| rarity / most).collect();
-        let mut reading = topics::Reading::new(&vocabulary, &synonyms, tells);
-        let about = read.iter().map(|terms| reading.entry(&terms.text)).collect();
+        let mean_max_score = max_score.iter().sum::<f32>() / max_score.len().max(1) as f32;
+        let tells = idf.iter().map(|idf| idf / max_idf).collect();
+        let mut reading = topics::TopicReader::new(&vocabulary, &synonyms, tells);
+        let topic_vector = read.iter().map(|terms| reading.entry(&terms.text)).collect();
         let topics = reading.into_topics();
         let pairs: Vec<Box<[(Term, Term)]>> = read
             .into_iter()
@@ -145,26 +147,26 @@ impl Index {
             .chain(thesaurus::ENGLISH.keys().filter(|key| !key.contains(' ')));
         Self {
             entries: entries.len(),
-            neighbours: pairs.iter().flatten().copied().collect(),
+            known_pairs: pairs.iter().flatten().copied().collect(),
             pairs,
-            contents,
+            entry_terms: contents,
             names,
-            is_told,
-            whole,
-            mean_whole,
-            rarity,
-            most,
-            exact: by_name(entries, |name| name.trim().to_lowercase()),
-            spoken: by_name(entries, spoken),
+            is_descriptive,
+            max_score,
+            mean_max_score,
+            idf,
+            max_idf,
+            by_name: by_name(entries, |name| name.trim().to_lowercase()),
+            by_words: by_name(entries, spoken),
             spelling: Spelling::of(known),
             synonyms,
-            least_fit: LEAST_FIT,
-            does: entries
+            min_match_likelihood: MIN_MATCH_LIKELIHOOD,
+            intent: entries
                 .iter()
                 .map(|entry| super::intent::of_name(entry.exact.first().map_or("", String::as_str)))
                 .collect(),
             topics,
-            about,
+            topic_vector,
             vocabulary,
             postings,
         }
@@ -172,7 +174,7 @@ impl Index {
 
     /// The same, but nothing fits below another likelihood that anything does, from 0 (something always fits) to 1.
     pub fn no_match_below(mut self, likelihood: f32) -> Self {
-        self.least_fit = likelihood;
+        self.min_match_likelihood = likelihood;
         self
     }
 
@@ -188,19 +190,19 @@ impl Index {
 
     /// The fields of an entry that a term stands in, a bit each; none where it does not stand in it.
     pub(super) fn fields(&self, term: Term, entry: u32) -> Option<u8> {
-        let contents = self.contents.get(entry as usize)?;
+        let contents = self.entry_terms.get(entry as usize)?;
         let place = contents.binary_search_by_key(&term, |(term, _)| *term).ok()?;
         Some(contents[place].1)
     }
 
     /// The entries that go by a name, in any case of letters.
     pub(super) fn named(&self, name: &str) -> &[u32] {
-        self.exact.get(name.to_lowercase().as_str()).map_or(&[], Vec::as_slice)
+        self.by_name.get(name.to_lowercase().as_str()).map_or(&[], Vec::as_slice)
     }
 
     /// The entries whose name has just these words: `create issue` for `create_issue`.
-    pub(super) fn spoken(&self, query: &str) -> &[u32] {
-        self.spoken.get(spoken(query).as_str()).map_or(&[], Vec::as_slice)
+    pub(super) fn named_in_words(&self, query: &str) -> &[u32] {
+        self.by_words.get(spoken(query).as_str()).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -209,7 +211,7 @@ fn spoken(name: &str) -> String {
     super::words::plain(name).join(" ")
 }
 
-fn by_name(entries: &[Entry], key: impl Fn(&str) -> String) -> HashMap<String, Vec<u32>> {
+fn by_name(entries: &[IndexEntry], key: impl Fn(&str) -> String) -> HashMap<String, Vec<u32>> {
     let mut names: HashMap<String, Vec<u32>> = HashMap::new();
     for (place, entry) in entries.iter().enumerate() {
         for name in entry.exact.iter().map(|name| key(name)).filter(|name| !name.is_empty()) {
@@ -222,11 +224,11 @@ fn by_name(entries: &[Entry], key: impl Fn(&str) -> String) -> HashMap<String, V
     names
 }
 
-fn rarity_of(having: usize, all: usize) -> f32 {
+fn idf_of(having: usize, all: usize) -> f32 {
     let (having, all) = (having as f32, all as f32);
-    let tells = |having: f32| (1.0 + (all - having + 0.5) / (having + 0.5)).ln().powf(RARITY);
+    let tells = |having: f32| (1.0 + (all - having + 0.5) / (having + 0.5)).ln().powf(IDF_POWER);
     // Where all entries have a word, it tells which catalog this is at least.
-    tells(having).max(LEAST_RARITY * tells(0.0))
+    tells(having).max(MIN_IDF_SHARE * tells(0.0))
 }
 
 fn postings(read: &[Terms], terms: usize) -> (Vec<Vec<Posting>>, Vec<f32>) {
@@ -239,7 +241,7 @@ fn postings(read: &[Terms], terms: usize) -> (Vec<Vec<Posting>>, Vec<f32>) {
     for &term in read.iter().flat_map(|terms| terms.count.keys()) {
         having[term as usize] += 1;
     }
-    let rarity: Vec<f32> = having.iter().map(|&having| rarity_of(having, read.len())).collect();
+    let idf: Vec<f32> = having.iter().map(|&having| idf_of(having, read.len())).collect();
     let mut postings: Vec<Vec<Posting>> = having.into_iter().map(Vec::with_capacity).collect();
     for (place, terms) in read.iter().enumerate() {
         for (&term, count) in &terms.count {
@@ -254,17 +256,17 @@ fn postings(read: &[Terms], terms: usize) -> (Vec<Vec<Posting>>, Vec<f32>) {
             postings[term as usize].push(Posting { entry: place as u32, weight });
         }
     }
-    (postings, rarity)
+    (postings, idf)
 }
 
 impl Terms {
     /// The terms of the name, each with its share of it.
-    fn name(&self, rarity: &[f32]) -> Box<[(Term, f32)]> {
+    fn name(&self, idf: &[f32]) -> Box<[(Term, f32)]> {
         let named = self.count.iter().filter(|(_, count)| count[Field::Name as usize] > 0.0);
-        let mut named: Vec<(Term, f32)> = named.map(|(&term, _)| (term, rarity[term as usize])).collect();
+        let mut named: Vec<(Term, f32)> = named.map(|(&term, _)| (term, idf[term as usize])).collect();
         // In the order of terms: sums of floats depend on it.
         named.sort_unstable_by_key(|(term, _)| *term);
-        let told: f32 = named.iter().map(|(_, rarity)| rarity).sum();
+        let told: f32 = named.iter().map(|(_, idf)| idf).sum();
         named.iter_mut().for_each(|(_, share)| *share /= told);
         named.into_boxed_slice()
     }
@@ -282,7 +284,7 @@ impl Terms {
 }
 
 #[derive(Default)]
-struct Building {
+struct IndexBuilder {
     vocabulary: Vocabulary,
     /// The term of each word as it is written.
     stems: HashMap<String, Term>,
@@ -290,8 +292,8 @@ struct Building {
     names: HashSet<String>,
 }
 
-impl Building {
-    fn read(&mut self, entry: &Entry, segments: &Segments) -> Terms {
+impl IndexBuilder {
+    fn read(&mut self, entry: &IndexEntry, segments: &Segments) -> Terms {
         let mut terms = Terms::default();
         let mut seen: HashSet<&str> = HashSet::new();
         let mut left = MAX_WORDS;

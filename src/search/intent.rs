@@ -69,7 +69,7 @@ const SAME: f32 = 0.08;
 const OTHER: f32 = 0.12;
 
 /// By what the score is to be multiplied.
-pub(super) fn agreement(wanted: Option<Intent>, does: Option<Intent>) -> f32 {
+pub(super) fn intent_factor(wanted: Option<Intent>, does: Option<Intent>) -> f32 {
     match (wanted, does) {
         (Some(wanted), Some(does)) if wanted == does => 1.0 + SAME,
         (Some(_), Some(_)) => 1.0 - OTHER,

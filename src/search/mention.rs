@@ -19,7 +19,7 @@ impl Index {
         let mut all = Vec::new();
         if query.len() <= MAX_NAME {
             all.extend(self.named(query.trim()));
-            all.extend(self.spoken(query));
+            all.extend(self.named_in_words(query));
         }
         for (identifier, is_quoted) in identifiers(query).take(MAX_IDENTIFIERS) {
             all.extend(self.identified(identifier, is_quoted));

@@ -1,9 +1,9 @@
 //! Search: which tools fit what somebody wants, or that none does.
 //!
-//! 1. An [`Entry`] is what can be found: a tool or a category, as texts with a field each.
+//! 1. An [`IndexEntry`] is what can be found: a tool or a category, as texts with a field each.
 //! 2. [`Index`] holds the words of all entries in memory: [`words`] takes texts apart, [`vocabulary`] numbers them,
 //!    [`topics`] says what an entry is about, with the help of a [`thesaurus`].
-//! 3. A [`Request`] is read as a [`query`], mended by [`spelling`], and gets [`Found`]: entries in the order of [`rank`],
+//! 3. A [`SearchRequest`] is read as a [`query`], mended by [`spelling`], and gets [`SearchResult`]: entries in the order of [`rank`],
 //!    each with a [`reason`] and a [`confidence`], and a verdict.
 
 mod confidence;
@@ -15,6 +15,7 @@ pub mod pick;
 mod query;
 mod rank;
 mod reason;
+mod reference_tools;
 mod segment;
 pub mod semantic;
 mod spelling;
@@ -25,21 +26,20 @@ mod tool;
 mod topics;
 mod vocabulary;
 mod words;
-mod world;
 
-pub use entry::{Entry, Field};
+pub use entry::{Field, IndexEntry};
 pub use index::Index;
 
 /// Reads the lists of words that searches need, in all languages; the first time that takes a while.
 pub fn load() {
     thesaurus::foreign("");
-    let entry = Entry { exact: Vec::new(), texts: vec![(Field::Long, "load 一".into())] };
-    Index::new(&[entry]).find(Request { query: "load 一", within: None, limit: 1 });
+    let entry = IndexEntry { exact: Vec::new(), texts: vec![(Field::Long, "load 一".into())] };
+    Index::new(&[entry]).find(SearchRequest { query: "load 一", within: None, limit: 1 });
 }
 
 /// What is asked for.
 #[derive(Clone, Copy)]
-pub struct Request<'q> {
+pub struct SearchRequest<'q> {
     /// In anybody's words.
     pub query: &'q str,
     /// Which entries count; all when there is none.
@@ -50,7 +50,7 @@ pub struct Request<'q> {
 
 /// What fits.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct SearchResult {
     /// Whether anything does. Hits may be there all the same: the nearest.
     pub verdict: Verdict,
     /// Best first; ties in the order of entries.

@@ -1,7 +1,7 @@
 //! What somebody wants, as units: each word with its senses, the terms that an entry may have for it.
 
 use super::index::Index;
-use super::thesaurus::{self, ENGLISH, MAX_PHRASE, Meaning};
+use super::thesaurus::{self, ENGLISH, MAX_PHRASE, Synonym};
 use super::vocabulary::{Term, is_action, is_stop, is_weak};
 use super::words::{is_dense, stem, words};
 
@@ -191,7 +191,7 @@ impl Reading<'_> {
         meanings.for_each(|meaning| self.sense(meaning, scale, kind, senses));
     }
 
-    fn sense(&self, meaning: &Meaning, scale: f32, kind: Kind, senses: &mut Vec<Sense>) {
+    fn sense(&self, meaning: &Synonym, scale: f32, kind: Kind, senses: &mut Vec<Sense>) {
         let Some(term) = self.index.vocabulary.get(&meaning.stem) else { return };
         let weight = meaning.weight * scale;
         match senses.iter_mut().find(|known| known.term == term) {
@@ -266,7 +266,7 @@ impl Reading<'_> {
 
     /// How much a word says of what tool is meant: that of things do, those of actions half as much, names and values hardly.
     fn topic(&self, stem: &str, own: Option<Term>, is_common: bool, is_name: bool) -> f32 {
-        let is_told = own.is_some_and(|term| self.index.is_told[term as usize]);
+        let is_told = own.is_some_and(|term| self.index.is_descriptive[term as usize]);
         let (word, name) = match own {
             _ if is_weak(stem) => (0.1, 0.1),
             _ if is_common && is_action(stem) => (0.5, 0.5),
@@ -310,7 +310,7 @@ impl Reading<'_> {
         let terms: Vec<Option<Term>> = telling.map(|word| self.index.vocabulary.get(&word.stem)).collect();
         for pair in terms.windows(2) {
             if let [Some(one), Some(other)] = *pair
-                && self.index.neighbours.contains(&(one, other))
+                && self.index.known_pairs.contains(&(one, other))
                 && !self.query.pairs.contains(&(one, other))
             {
                 self.query.pairs.push((one, other));

@@ -8,18 +8,18 @@ use super::confidence::{self, Features};
 use super::index::Index;
 use super::query::{Kind, Query};
 use super::topics::likeness;
-use super::{Found, Hit, Request, Verdict, reason};
+use super::{Hit, SearchRequest, SearchResult, Verdict, reason};
 
 /// The entries that are looked at closely.
 pub(super) const CANDIDATES: usize = 100;
 /// How much a name that the query says counts, as a share of the best score.
-const NAME: f32 = 0.15;
+const NAME_WEIGHT: f32 = 0.15;
 /// How much words count that stand next to each other in both.
-const PAIR: f32 = 0.4;
+const PAIR_WEIGHT: f32 = 0.4;
 /// How much being about the same counts, as a share of the best score.
-const ABOUT: f32 = 0.4;
+const TOPIC_WEIGHT: f32 = 0.4;
 /// What counts less than this share of the most that a word can tell is not added up: it stands in many entries.
-const FAINT: f32 = 0.05;
+const MIN_IDF_SHARE: f32 = 0.05;
 /// The fewest hits whose features tell whether anything fits.
 pub(super) const TELLING: usize = 5;
 
@@ -87,14 +87,14 @@ pub(super) struct Candidate {
     pub(super) entry: u32,
     pub(super) score: f32,
     /// The share of its name that the query says.
-    pub(super) name: f32,
+    pub(super) name_score: f32,
     /// How much it is about the same.
-    pub(super) about: f32,
+    pub(super) topic_score: f32,
 }
 
 impl Index {
     /// What fits a request. Names that a query says come first, then what its words fit best.
-    pub fn find(&self, request: Request<'_>) -> Found {
+    pub fn find(&self, request: SearchRequest<'_>) -> SearchResult {
         let query = Query::read(request.query, self);
         let within = |entry: u32| request.within.is_none_or(|within| within(entry as usize));
         let named: Vec<u32> =
@@ -110,7 +110,7 @@ impl Index {
             .enumerate()
             .map(|(place, candidate)| features(place, candidate))
             .collect();
-        let fit = if named.is_empty() { self.fit(&query, &telling) } else { 1.0 };
+        let fit = if named.is_empty() { self.match_likelihood(&query, &telling) } else { 1.0 };
         let mut hits: Vec<Hit> = named
             .iter()
             .take(request.limit)
@@ -135,43 +135,49 @@ impl Index {
                 reason: reason::of(self, &query, candidate.entry),
             }
         }));
-        Found { verdict: if fit >= self.least_fit { Verdict::Match } else { Verdict::NoMatch }, hits }
+        SearchResult {
+            verdict: if fit >= self.min_match_likelihood { Verdict::Match } else { Verdict::NoMatch },
+            hits,
+        }
     }
 
     pub(super) fn ranked(&self, query: &Query, within: &dyn Fn(u32) -> bool, limit: usize) -> Vec<Candidate> {
-        let mut candidates = SUMS.with_borrow_mut(|sums| self.added_up(query, within, limit, sums));
+        let mut candidates = SUMS.with_borrow_mut(|sums| self.accumulate(query, within, limit, sums));
         let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
-        let (about, said) = (self.about(query), said(query));
+        let (about, said) = (self.query_topics(query), said(query));
         for candidate in &mut candidates {
             let entry = candidate.entry as usize;
-            candidate.about = likeness(&about, &self.about[entry]);
+            candidate.topic_score = likeness(&about, &self.topic_vector[entry]);
             let name = self.names[entry].iter();
-            candidate.name = name.map(|(term, share)| share * said.get(term).copied().unwrap_or(0.0)).sum();
-            candidate.score += NAME * best * candidate.name + PAIR * self.pairs_said(query, candidate.entry);
+            candidate.name_score =
+                name.map(|(term, share)| share * said.get(term).copied().unwrap_or(0.0)).sum();
+            candidate.score += NAME_WEIGHT * best * candidate.name_score
+                + PAIR_WEIGHT * self.pair_score(query, candidate.entry);
         }
         let (best, most) = candidates.iter().fold((0.0_f32, 0.0_f32), |(best, most), candidate| {
-            (best.max(candidate.score), most.max(candidate.about))
+            (best.max(candidate.score), most.max(candidate.topic_score))
         });
         if most > 0.0 {
             for candidate in &mut candidates {
-                candidate.score += ABOUT * best * candidate.about / most;
+                candidate.score += TOPIC_WEIGHT * best * candidate.topic_score / most;
             }
         }
         for candidate in &mut candidates {
-            candidate.score *= super::intent::agreement(query.intent, self.does[candidate.entry as usize]);
+            candidate.score *=
+                super::intent::intent_factor(query.intent, self.intent[candidate.entry as usize]);
         }
         candidates.sort_unstable_by(order);
         candidates
     }
 
-    fn about(&self, query: &Query) -> Vec<f32> {
+    fn query_topics(&self, query: &Query) -> Vec<f32> {
         let tells =
-            |stem: &str| self.vocabulary.get(stem).map_or(1.0, |term| self.rarity[term as usize] / self.most);
+            |stem: &str| self.vocabulary.get(stem).map_or(1.0, |term| self.idf[term as usize] / self.max_idf);
         self.topics.query(&query.stems, &self.synonyms, tells)
     }
 
     /// Entries that have any word of the query, with what its words count: the best, at least as many as the limit.
-    fn added_up(
+    fn accumulate(
         &self,
         query: &Query,
         within: &dyn Fn(u32) -> bool,
@@ -182,8 +188,8 @@ impl Index {
         for (number, unit) in query.units.iter().enumerate() {
             let number = number as u32;
             for sense in &unit.senses {
-                let scale = unit.weight * sense.weight * self.rarity[sense.term as usize];
-                if scale < FAINT * self.most && sense.kind != Kind::Said {
+                let scale = unit.weight * sense.weight * self.idf[sense.term as usize];
+                if scale < MIN_IDF_SHARE * self.max_idf && sense.kind != Kind::Said {
                     continue;
                 }
                 for posting in &self.postings[sense.term as usize] {
@@ -209,17 +215,17 @@ impl Index {
         for entry in touched.drain(..) {
             let sum = std::mem::replace(&mut sums.entries[entry as usize], Sum::NOTHING);
             if sum.total >= least && within(entry) {
-                found.push(Candidate { entry, score: sum.total, name: 0.0, about: 0.0 });
+                found.push(Candidate { entry, score: sum.total, name_score: 0.0, topic_score: 0.0 });
             }
         }
         sums.touched = touched;
         found
     }
 
-    fn pairs_said(&self, query: &Query, entry: u32) -> f32 {
+    fn pair_score(&self, query: &Query, entry: u32) -> f32 {
         let pairs = &self.pairs[entry as usize];
         let both = query.pairs.iter().filter(|pair| pairs.binary_search(pair).is_ok());
-        both.map(|&(one, other)| self.rarity[one as usize].max(self.rarity[other as usize])).sum()
+        both.map(|&(one, other)| self.idf[one as usize].max(self.idf[other as usize])).sum()
     }
 }
 

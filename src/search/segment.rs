@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::thesaurus::ENGLISH;
 use super::vocabulary::is_stop;
 use super::words::{plain, stem};
-use super::{Entry, Field};
+use super::{Field, IndexEntry};
 
 /// The words that such a name may be made of.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ const MIN_PART: usize = 3;
 
 impl Segments {
     /// Names may be made of the words of these texts, and of all that are common.
-    pub(super) fn of(entries: &[Entry]) -> Self {
+    pub(super) fn of(entries: &[IndexEntry]) -> Self {
         let texts = entries.iter().flat_map(|entry| &entry.texts).filter(|(field, _)| *field == Field::Long);
         let words = texts.flat_map(|(_, text)| plain(text));
         Self {
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn a_name_of_several_words_is_taken_apart_and_a_word_is_not() {
         let text = "Get the two-day air quality forecast. Search funds.".to_string();
-        let entries = [Entry { exact: Vec::new(), texts: vec![(Field::Long, text)] }];
+        let entries = [IndexEntry { exact: Vec::new(), texts: vec![(Field::Long, text)] }];
         let segments = Segments::of(&entries);
         assert_eq!(segments.split("airqualityforecast"), ["air", "quality", "forecast"]);
         assert_eq!(segments.split("forecast"), Vec::<String>::new());

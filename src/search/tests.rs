@@ -1,15 +1,15 @@
 //! What searches find: one table a feature.
 
-use super::{Entry, Field, Found, Index, Request, Verdict};
+use super::{Field, Index, IndexEntry, SearchRequest, SearchResult, Verdict};
 
-fn entry(name: &str, text: &str, parameters: &[&str]) -> Entry {
+fn entry(name: &str, text: &str, parameters: &[&str]) -> IndexEntry {
     let mut texts = vec![(Field::Name, name.to_string()), (Field::Long, text.to_string())];
     texts.extend(parameters.iter().map(|name| (Field::Parameter, name.to_string())));
-    Entry { exact: vec![name.to_string()], texts }
+    IndexEntry { exact: vec![name.to_string()], texts }
 }
 
 /// A small catalog of unlike tools.
-fn office() -> Vec<Entry> {
+fn office() -> Vec<IndexEntry> {
     vec![
         entry("get_weather", "Forecast for a place and a day.", &["city", "date"]),
         entry("create_issue", "Open an issue in a repository.", &["owner", "repo", "title", "body"]),
@@ -28,9 +28,9 @@ fn office() -> Vec<Entry> {
     ]
 }
 
-fn find(query: &str) -> (Found, Vec<String>) {
+fn find(query: &str) -> (SearchResult, Vec<String>) {
     let entries = office();
-    let found = Index::new(&entries).find(Request { query, within: None, limit: 5 });
+    let found = Index::new(&entries).find(SearchRequest { query, within: None, limit: 5 });
     let names = found.hits.iter().map(|hit| entries[hit.entry].exact[0].clone()).collect();
     (found, names)
 }
@@ -70,10 +70,10 @@ fn a_word_that_all_tools_share_still_finds_them() {
     let kinds = ["now", "hourly", "daily", "weekly", "history", "alerts", "radar", "marine", "pollen", "uv"];
     let tool =
         |kind: &&str| entry(&format!("weather_{kind}"), &format!("Weather {kind} of a city."), &["city"]);
-    let entries: Vec<Entry> = kinds.iter().map(tool).collect();
+    let entries: Vec<IndexEntry> = kinds.iter().map(tool).collect();
     let index = Index::new(&entries);
     for query in ["weather", "what is the weather in Paris", "get the weather of a city"] {
-        let found = index.find(Request { query, within: None, limit: 3 });
+        let found = index.find(SearchRequest { query, within: None, limit: 3 });
         assert_eq!((found.verdict, found.hits.len()), (Verdict::Match, 3), "{query}: {found:?}");
     }
 }
@@ -133,7 +133,7 @@ fn what_nothing_fits_is_told_with_the_nearest() {
 #[test]
 fn an_operator_may_set_when_nothing_fits() {
     let entries = office();
-    let request = Request { query: "play chess about the weather", within: None, limit: 5 };
+    let request = SearchRequest { query: "play chess about the weather", within: None, limit: 5 };
     assert_eq!(Index::new(&entries).no_match_below(0.0).find(request).verdict, Verdict::Match);
     assert_eq!(Index::new(&entries).no_match_below(1.0).find(request).verdict, Verdict::NoMatch);
 }
@@ -143,7 +143,7 @@ fn configured_synonyms_lead_to_their_words() {
     let entries = office();
     let synonyms = [("frobnicate".to_string(), vec!["move document".to_string()])];
     let index = Index::with(&entries, synonyms.iter().map(|(key, values)| (key, values)));
-    let found = index.find(Request { query: "frobnicate this", within: None, limit: 1 });
+    let found = index.find(SearchRequest { query: "frobnicate this", within: None, limit: 1 });
     assert_eq!(entries[found.hits[0].entry].exact[0], "move_document");
 }
 
@@ -151,19 +151,19 @@ fn configured_synonyms_lead_to_their_words() {
 fn only_what_is_asked_for_is_found() {
     let entries = office();
     let within = |entry: usize| entry != 0;
-    let request = Request { query: "get_weather forecast", within: Some(&within), limit: 10 };
+    let request = SearchRequest { query: "get_weather forecast", within: Some(&within), limit: 10 };
     let found = Index::new(&entries).find(request);
     assert!(found.hits.iter().all(|hit| hit.entry != 0), "{found:?}");
 }
 
 #[test]
 fn equal_tools_come_in_the_order_of_the_catalog() {
-    let entries: Vec<Entry> = (0..20).map(|_| entry("twin", "Turn the lamp on.", &[])).collect();
+    let entries: Vec<IndexEntry> = (0..20).map(|_| entry("twin", "Turn the lamp on.", &[])).collect();
     let index = Index::new(&entries);
-    let found = index.find(Request { query: "switch on the lamp", within: None, limit: 20 });
+    let found = index.find(SearchRequest { query: "switch on the lamp", within: None, limit: 20 });
     let order: Vec<usize> = found.hits.iter().map(|hit| hit.entry).collect();
     assert_eq!(order, (0..20).collect::<Vec<_>>());
-    assert_eq!(found, index.find(Request { query: "switch on the lamp", within: None, limit: 20 }));
+    assert_eq!(found, index.find(SearchRequest { query: "switch on the lamp", within: None, limit: 20 }));
 }
 
 #[test]
@@ -182,9 +182,9 @@ fn any_text_is_a_query() {
         long.as_str(),
         data.as_str(),
     ] {
-        let found = index.find(Request { query, within: None, limit: 3 });
+        let found = index.find(SearchRequest { query, within: None, limit: 3 });
         assert!(found.hits.iter().all(|hit| hit.score.is_finite() && (0.0..=1.0).contains(&hit.confidence)));
     }
     let nothing = Index::new(&[]);
-    assert!(nothing.find(Request { query: "anything", within: None, limit: 3 }).hits.is_empty());
+    assert!(nothing.find(SearchRequest { query: "anything", within: None, limit: 3 }).hits.is_empty());
 }

@@ -25,7 +25,7 @@ pub(super) const MAX_PHRASE: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Thesaurus {
     /// By stem, or by stems with a space between them.
-    meanings: HashMap<Box<str>, Vec<Meaning>>,
+    meanings: HashMap<Box<str>, Vec<Synonym>>,
     /// How often each stem is what something means.
     meant: HashMap<Box<str>, u32>,
     /// The first stems of those that are several.
@@ -34,7 +34,7 @@ pub(super) struct Thesaurus {
 
 /// A word, as its stem, and how much it counts.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Meaning {
+pub(super) struct Synonym {
     pub(super) stem: Box<str>,
     pub(super) weight: f32,
 }
@@ -134,7 +134,7 @@ impl Thesaurus {
             match meanings.iter_mut().find(|known| *known.stem == *stem) {
                 Some(known) => known.weight = known.weight.max(weight),
                 None => {
-                    meanings.push(Meaning { stem: stem.into(), weight });
+                    meanings.push(Synonym { stem: stem.into(), weight });
                     *self.meant.entry(stem.into()).or_default() += 1;
                 }
             }
@@ -149,7 +149,7 @@ impl Thesaurus {
     }
 
     /// What a stem, or stems with a space between them, mean.
-    pub(super) fn of(&self, key: &str) -> &[Meaning] {
+    pub(super) fn of(&self, key: &str) -> &[Synonym] {
         self.meanings.get(key).map_or(&[], Vec::as_slice)
     }
 
@@ -170,8 +170,8 @@ impl Thesaurus {
 }
 
 /// What a word of another language means; the word is in lower case, without accents.
-pub(super) fn foreign(word: &str) -> Vec<Meaning> {
-    let mut found: Vec<Meaning> = Vec::new();
+pub(super) fn foreign(word: &str) -> Vec<Synonym> {
+    let mut found: Vec<Synonym> = Vec::new();
     for (stemmer, thesaurus) in FOREIGN.iter() {
         for meaning in thesaurus.of(&foreign_key(word, stemmer.as_ref())) {
             if !found.iter().any(|known| known.stem == meaning.stem) {
@@ -183,7 +183,7 @@ pub(super) fn foreign(word: &str) -> Vec<Meaning> {
 }
 
 /// Words of scripts without spaces that stand in a text, the longest first where they overlap, and what they mean.
-pub(super) fn dense(text: &str) -> Vec<(String, &'static [Meaning])> {
+pub(super) fn dense(text: &str) -> Vec<(String, &'static [Synonym])> {
     let mut found = Vec::new();
     let places: Vec<(usize, char)> = text.char_indices().collect();
     let mut at = 0;
@@ -211,7 +211,7 @@ pub(super) fn dense(text: &str) -> Vec<(String, &'static [Meaning])> {
 mod tests {
     use super::*;
 
-    fn stems(meanings: &[Meaning]) -> Vec<&str> {
+    fn stems(meanings: &[Synonym]) -> Vec<&str> {
         meanings.iter().map(|meaning| &*meaning.stem).collect()
     }
 

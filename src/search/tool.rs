@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Entry, Field};
+use super::{Field, IndexEntry};
 use crate::catalog::Tool;
 
 /// How deep parameters are read, and how many of a tool.
@@ -11,7 +11,7 @@ const MAX_PARAMETERS: usize = 200;
 /// How many values of an enumeration are read.
 const MAX_VALUES: usize = 40;
 
-impl From<&Tool> for Entry {
+impl From<&Tool> for IndexEntry {
     fn from(tool: &Tool) -> Self {
         let definition = &tool.definition;
         let exact = [&tool.name, &tool.safe_name, &tool.op].into_iter().chain(&tool.aliases).cloned();

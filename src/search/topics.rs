@@ -3,7 +3,7 @@
 
 use hashbrown::HashMap;
 
-use super::thesaurus::{ENGLISH, MAX_PHRASE, Meaning, Thesaurus};
+use super::thesaurus::{ENGLISH, MAX_PHRASE, Synonym, Thesaurus};
 use super::vocabulary::{Term, Vocabulary, is_stop, is_weak};
 
 /// What weak words count.
@@ -22,38 +22,38 @@ pub(super) struct Topics {
 }
 
 /// What an entry is about, in the order of topics; its length is 1.
-pub(super) type Vector = Box<[(u32, f32)]>;
+pub(super) type TopicVector = Box<[(u32, f32)]>;
 
 /// What entries are about: what each of their terms leads to is looked up once.
-pub(super) struct Reading<'r> {
+pub(super) struct TopicReader<'r> {
     topics: Topics,
     vocabulary: &'r Vocabulary,
     synonyms: &'r Thesaurus,
     /// How much each term tells, from 0 to 1.
     rarity: Vec<f32>,
-    leads: Vec<Option<Leads>>,
+    leads: Vec<Option<TermTopics>>,
     sums: Vec<f32>,
     touched: Vec<u32>,
 }
 
 /// What a term leads to.
-struct Leads {
+struct TermTopics {
     topics: Vec<(u32, f32)>,
     /// Whether phrases begin with it.
     begins: bool,
 }
 
-impl<'r> Reading<'r> {
+impl<'r> TopicReader<'r> {
     pub(super) fn new(vocabulary: &'r Vocabulary, synonyms: &'r Thesaurus, rarity: Vec<f32>) -> Self {
         let leads = std::iter::repeat_with(|| None).take(vocabulary.len()).collect();
         Self { topics: Topics::default(), vocabulary, synonyms, rarity, leads, sums: vec![], touched: vec![] }
     }
 
     /// What an entry is about that has these terms, in this order.
-    pub(super) fn entry(&mut self, terms: &[Term]) -> Vector {
+    pub(super) fn entry(&mut self, terms: &[Term]) -> TopicVector {
         let mut key = String::new();
         for (place, &term) in terms.iter().enumerate() {
-            let leads = self.leads[term as usize].take().unwrap_or_else(|| self.leads_of(term));
+            let leads = self.leads[term as usize].take().unwrap_or_else(|| self.term_topics(term));
             for &(topic, weight) in &leads.topics {
                 self.add(topic, weight);
             }
@@ -77,14 +77,14 @@ impl<'r> Reading<'r> {
         self.vector()
     }
 
-    fn leads_of(&mut self, term: Term) -> Leads {
+    fn term_topics(&mut self, term: Term) -> TermTopics {
         let stem = self.vocabulary.stem(term);
         let mut topics = Vec::new();
         spread(stem, self.synonyms, self.rarity[term as usize], |stem, weight| {
             let topic = self.topics.number(stem);
             topics.push((topic, weight * self.topics.tells[topic as usize]));
         });
-        Leads { topics, begins: ENGLISH.begins(stem) || self.synonyms.begins(stem) }
+        TermTopics { topics, begins: ENGLISH.begins(stem) || self.synonyms.begins(stem) }
     }
 
     fn add(&mut self, topic: u32, weight: f32) {
@@ -98,7 +98,7 @@ impl<'r> Reading<'r> {
         *sum += weight;
     }
 
-    fn vector(&mut self) -> Vector {
+    fn vector(&mut self) -> TopicVector {
         let touched = self.touched.drain(..);
         let sums = touched.map(|topic| (topic, std::mem::take(&mut self.sums[topic as usize])));
         let mut strongest: Vec<(u32, f32)> = sums.filter(|(_, weight)| *weight > 0.0).collect();
@@ -130,7 +130,7 @@ impl Topics {
     }
 
     /// What is said in other topics, as far as these have them: a weight for each of these.
-    pub(super) fn translated(&self, vector: &Vector, other: &Topics) -> Vec<f32> {
+    pub(super) fn translated(&self, vector: &TopicVector, other: &Topics) -> Vec<f32> {
         let mut weights = vec![0.0; self.tells.len()];
         for &(topic, weight) in vector {
             if let Some(&own) = self.numbers.get(&other.stems[topic as usize]) {
@@ -179,7 +179,7 @@ impl Topics {
 }
 
 /// How much a query and an entry are about the same, from 0 to 1.
-pub(super) fn likeness(query: &[f32], entry: &Vector) -> f32 {
+pub(super) fn likeness(query: &[f32], entry: &TopicVector) -> f32 {
     entry.iter().map(|&(topic, weight)| query.get(topic as usize).copied().unwrap_or(0.0) * weight).sum()
 }
 
@@ -193,7 +193,7 @@ fn spread(stem: &str, synonyms: &Thesaurus, rarity: f32, mut each: impl FnMut(&s
     means(stem, synonyms).for_each(|meaning| each(&meaning.stem, weight * meaning.weight * MEANT));
 }
 
-fn means<'t>(key: &str, synonyms: &'t Thesaurus) -> impl Iterator<Item = &'t Meaning> {
-    let ours: &'t [Meaning] = ENGLISH.of(key);
+fn means<'t>(key: &str, synonyms: &'t Thesaurus) -> impl Iterator<Item = &'t Synonym> {
+    let ours: &'t [Synonym] = ENGLISH.of(key);
     ours.iter().chain(synonyms.of(key))
 }

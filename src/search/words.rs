@@ -199,7 +199,7 @@ pub(super) fn is_dense(word: &str) -> bool {
 }
 
 /// Words that the stemmer takes for forms of another: those that begin so keep their own stem.
-const APART: [(&str, &str); 22] = [
+const IRREGULAR_STEMS: [(&str, &str); 22] = [
     ("animal", "animal"),
     ("author", "author"),
     ("authorit", "authority"),
@@ -225,8 +225,8 @@ const APART: [(&str, &str); 22] = [
 ];
 
 /// The stem of a word that is kept apart: the longest beginning counts, and at most an ending may follow it.
-fn apart(word: &str) -> Option<&'static str> {
-    let begins = APART.iter().filter(|(beginning, _)| word.starts_with(beginning));
+fn irregular_stem(word: &str) -> Option<&'static str> {
+    let begins = IRREGULAR_STEMS.iter().filter(|(beginning, _)| word.starts_with(beginning));
     let (beginning, stem) = begins.max_by_key(|(beginning, _)| beginning.len())?;
     (word.len() <= beginning.len() + 3).then_some(stem)
 }
@@ -246,7 +246,7 @@ pub(super) fn stem(word: &str) -> String {
 }
 
 fn stemmed(word: &str) -> String {
-    if let Some(stem) = apart(word) {
+    if let Some(stem) = irregular_stem(word) {
         return stem.to_string();
     }
     static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));

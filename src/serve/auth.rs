@@ -10,7 +10,7 @@ use crate::exec::Caller;
 use crate::tool::Effect;
 
 /// Shorter tokens could be guessed.
-const SHORTEST: usize = 16;
+const MIN_TOKEN_LENGTH: usize = 16;
 
 /// The tokens that are known. Without any, everybody may come in.
 #[derive(Clone, Default)]
@@ -20,7 +20,7 @@ pub struct Tokens {
 
 /// No token was shown, or one that is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unknown {
+pub enum AuthError {
     /// None.
     Missing,
     /// One that nobody has.
@@ -31,8 +31,8 @@ impl Tokens {
     /// Adds a token as it is configured. The error does not tell the token.
     pub fn add(&mut self, secret: &str, configured: &ServeToken) -> Result<(), String> {
         let secret = secret.trim();
-        if secret.len() < SHORTEST {
-            return Err(format!("a token has at least {SHORTEST} characters"));
+        if secret.len() < MIN_TOKEN_LENGTH {
+            return Err(format!("a token has at least {MIN_TOKEN_LENGTH} characters"));
         }
         if !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err("a token has letters, digits and signs only".into());
@@ -59,14 +59,14 @@ impl Tokens {
     }
 
     /// Who shows these headers.
-    pub fn caller(&self, headers: &HeaderMap) -> Result<Caller, Unknown> {
+    pub fn caller(&self, headers: &HeaderMap) -> Result<Caller, AuthError> {
         if self.known.is_empty() {
             return Ok(Caller::default());
         }
-        let shown = headers.get(AUTHORIZATION).ok_or(Unknown::Missing)?.as_bytes();
-        let (scheme, secret) = shown.split_at_checked(7).ok_or(Unknown::Wrong)?;
+        let shown = headers.get(AUTHORIZATION).ok_or(AuthError::Missing)?.as_bytes();
+        let (scheme, secret) = shown.split_at_checked(7).ok_or(AuthError::Wrong)?;
         if !scheme.eq_ignore_ascii_case(b"bearer ") {
-            return Err(Unknown::Wrong);
+            return Err(AuthError::Wrong);
         }
         let shown = blake3::hash(secret.trim_ascii());
         let mut found = None;
@@ -76,7 +76,7 @@ impl Tokens {
                 found = Some(caller);
             }
         }
-        found.cloned().ok_or(Unknown::Wrong)
+        found.cloned().ok_or(AuthError::Wrong)
     }
 }
 
@@ -110,9 +110,9 @@ mod tests {
         for wrong in
             ["Bearer 0123456789abcdeX", "Bearer ", "Basic 0123456789abcdef", "Bearer", "0123456789abcdef"]
         {
-            assert_eq!(caller(wrong), Err(Unknown::Wrong), "{wrong}");
+            assert_eq!(caller(wrong), Err(AuthError::Wrong), "{wrong}");
         }
-        assert_eq!(tokens.caller(&HeaderMap::new()), Err(Unknown::Missing));
+        assert_eq!(tokens.caller(&HeaderMap::new()), Err(AuthError::Missing));
         assert!(!format!("{tokens:?}").contains("0123"));
     }
 

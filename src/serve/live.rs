@@ -8,14 +8,14 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use http::HeaderName;
 use tokio::sync::watch;
 
-use super::http::Shelf;
-use super::indexing::Indexing;
-use super::{Seen, Shown};
+use super::background_indexer::BackgroundIndexer;
+use super::http::ResponseCache;
+use super::{ListingPolicy, Seen};
 use crate::catalog::Checked;
 use crate::config::Config;
 use crate::exec::Caller;
 use crate::finding::{Finding, Severity};
-use crate::functions::{Edition, Services};
+use crate::functions::{CatalogView, Services};
 use crate::render::Templates;
 
 /// One state of the catalog and all that is made of it; immutable.
@@ -27,40 +27,40 @@ pub struct Generation {
     pub complete: bool,
     /// What was found in the input.
     pub findings: Arc<[Finding]>,
-    whole: Arc<Shelf>,
+    whole: Arc<ResponseCache>,
     /// What callers without any role see.
-    open: Arc<Shelf>,
-    by_roles: BTreeMap<Vec<String>, Arc<Shelf>>,
+    open: Arc<ResponseCache>,
+    by_roles: BTreeMap<Vec<String>, Arc<ResponseCache>>,
     /// The headers of callers that some server is sent.
     pub(super) caller_headers: Vec<HeaderName>,
 }
 
 /// What keeps the catalog on disk from being served: the last good one is, meanwhile.
 #[derive(Debug)]
-pub struct Trouble {
+pub struct StaleCatalog {
     /// What is wrong, errors first.
     pub findings: Vec<Finding>,
 }
 
 /// What stays the same while catalogs come and go.
 #[derive(Debug, Default)]
-pub struct Setting {
+pub struct ServeOptions {
     /// The profile that is served; the whole catalog when there is none.
     pub profile: Option<String>,
     /// The sets of roles that tokens have, each sorted.
     pub roles: Vec<Vec<String>>,
     /// What the lists of clients show.
-    pub shown: Shown,
+    pub listing: ListingPolicy,
 }
 
 /// The running catalog.
 #[derive(Debug)]
-pub struct Live {
-    setting: Setting,
+pub struct LiveCatalog {
+    options: ServeOptions,
     services: Arc<Services>,
-    indexing: Indexing,
+    indexing: BackgroundIndexer,
     current: ArcSwap<Generation>,
-    trouble: ArcSwapOption<Trouble>,
+    stale: ArcSwapOption<StaleCatalog>,
     changed: watch::Sender<()>,
     reloads: Reloads,
 }
@@ -77,7 +77,7 @@ impl Generation {
     /// What a caller saw in the generation `before`, and sees now, stays as it is: nothing is made anew for them.
     fn new(
         checked: Checked,
-        setting: &Setting,
+        options: &ServeOptions,
         templates: &Arc<Templates>,
         before: Option<&Self>,
     ) -> Result<Self, String> {
@@ -85,62 +85,62 @@ impl Generation {
         let findings: Arc<[Finding]> = findings.into();
         let configured = |config: &Config| serde_json::to_string(config).unwrap_or_default();
         let before = before.filter(|before| {
-            configured(&before.everything().catalog().config) == configured(&catalog.config)
+            configured(&before.unrestricted_view().catalog().config) == configured(&catalog.config)
         });
         // Who sees the same shares what is made of it; but only who is to see everything is told what was found.
-        let mut editions: Vec<_> = before.into_iter().flat_map(Self::editions).map(Arc::clone).collect();
-        let mut edition = |roles: Option<&[String]>| {
-            let profile = setting.profile.as_deref();
-            let made = Edition::new(&catalog, profile, roles, Arc::clone(templates))?;
-            if let Some(known) = editions.iter().find(|known| known.is_like(&made)) {
+        let mut views: Vec<_> = before.into_iter().flat_map(Self::views).map(Arc::clone).collect();
+        let mut view = |roles: Option<&[String]>| {
+            let profile = options.profile.as_deref();
+            let made = CatalogView::new(&catalog, profile, roles, Arc::clone(templates))?;
+            if let Some(known) = views.iter().find(|known| known.is_like(&made)) {
                 return Ok::<_, String>(Arc::clone(known));
             }
-            editions.push(Arc::new(made));
-            Ok(Arc::clone(&editions[editions.len() - 1]))
+            views.push(Arc::new(made));
+            Ok(Arc::clone(&views[views.len() - 1]))
         };
-        let whole = Arc::new(Shelf::new(edition(None)?, Arc::clone(&findings), setting.shown));
+        let whole = Arc::new(ResponseCache::new(view(None)?, Arc::clone(&findings), options.listing));
         let mut shelves: Vec<_> =
             before.into_iter().flat_map(Self::without_findings).map(Arc::clone).collect();
-        let mut shelf = |roles: &[String]| {
-            let seen = edition(Some(roles))?;
-            if let Some(known) = shelves.iter().find(|known| Arc::ptr_eq(known.edition(), &seen)) {
+        let mut cache = |roles: &[String]| {
+            let seen = view(Some(roles))?;
+            if let Some(known) = shelves.iter().find(|known| Arc::ptr_eq(known.view(), &seen)) {
                 return Ok::<_, String>(Arc::clone(known));
             }
-            shelves.push(Arc::new(Shelf::new(seen, Arc::from([]), setting.shown)));
+            shelves.push(Arc::new(ResponseCache::new(seen, Arc::from([]), options.listing)));
             Ok(Arc::clone(&shelves[shelves.len() - 1]))
         };
-        let open = shelf(&[])?;
+        let open = cache(&[])?;
         let mut by_roles = BTreeMap::new();
-        for roles in &setting.roles {
-            by_roles.insert(roles.clone(), shelf(roles)?);
+        for roles in &options.roles {
+            by_roles.insert(roles.clone(), cache(roles)?);
         }
-        let (version, complete) = (whole.edition().version().to_string(), catalog.complete);
+        let (version, complete) = (whole.view().version().to_string(), catalog.complete);
         let caller_headers = caller_headers(&catalog.config);
         Ok(Self { version, complete, findings, whole, open, by_roles, caller_headers })
     }
 
     /// What this caller may see.
-    pub fn edition(&self, caller: &Caller) -> &Arc<Edition> {
-        self.shelf(caller).edition()
+    pub fn view(&self, caller: &Caller) -> &Arc<CatalogView> {
+        self.cache(caller).view()
     }
 
     /// What there is for callers with every role.
-    pub fn everything(&self) -> &Arc<Edition> {
-        self.whole.edition()
+    pub fn unrestricted_view(&self) -> &Arc<CatalogView> {
+        self.whole.view()
     }
 
     /// What there is for any caller.
-    fn editions(&self) -> impl Iterator<Item = &Arc<Edition>> {
-        std::iter::once(&self.whole).chain(self.without_findings()).map(|shelf| shelf.edition())
+    fn views(&self) -> impl Iterator<Item = &Arc<CatalogView>> {
+        std::iter::once(&self.whole).chain(self.without_findings()).map(|cache| cache.view())
     }
 
     /// What is kept for callers who are not told what was found.
-    fn without_findings(&self) -> impl Iterator<Item = &Arc<Shelf>> {
+    fn without_findings(&self) -> impl Iterator<Item = &Arc<ResponseCache>> {
         std::iter::once(&self.open).chain(self.by_roles.values())
     }
 
     /// What the HTTP door keeps for this caller.
-    pub(super) fn shelf(&self, caller: &Caller) -> &Arc<Shelf> {
+    pub(super) fn cache(&self, caller: &Caller) -> &Arc<ResponseCache> {
         match &caller.roles {
             Some(roles) if !caller.sees_everything() => self.by_roles.get(roles).unwrap_or(&self.open),
             _ => &self.whole,
@@ -153,14 +153,15 @@ fn caller_headers(config: &Config) -> Vec<HeaderName> {
     let values = config.servers.values().flat_map(|server| server.headers.values());
     let named = values.flat_map(|value| value.split("${caller:").skip(1));
     let names = named.filter_map(|rest| HeaderName::try_from(rest.split_once('}')?.0.trim()).ok());
-    let mut names: Vec<HeaderName> = names.filter(|name| !IS_OF_ONE_HOP.contains(&name.as_str())).collect();
+    let mut names: Vec<HeaderName> =
+        names.filter(|name| !HOP_BY_HOP_HEADERS.contains(&name.as_str())).collect();
     names.sort_by(|one, other| one.as_str().cmp(other.as_str()));
     names.dedup();
     names
 }
 
 /// What a request says to the next hop only.
-const IS_OF_ONE_HOP: [&str; 11] = [
+const HOP_BY_HOP_HEADERS: [&str; 11] = [
     "connection",
     "content-length",
     "expect",
@@ -174,20 +175,20 @@ const IS_OF_ONE_HOP: [&str; 11] = [
     "upgrade",
 ];
 
-impl Live {
+impl LiveCatalog {
     /// Starts with a catalog, even one of which not all could be read.
-    pub fn new(checked: Checked, setting: Setting, templates: Arc<Templates>) -> Result<Self, String> {
-        let trouble = Trouble::of(&checked);
-        let generation = Generation::new(checked, &setting, &templates, None)?;
+    pub fn new(checked: Checked, options: ServeOptions, templates: Arc<Templates>) -> Result<Self, String> {
+        let stale = StaleCatalog::of(&checked);
+        let generation = Generation::new(checked, &options, &templates, None)?;
         let (changed, _) = watch::channel(());
-        let indexing = Indexing::start();
-        indexing.add(generation.editions());
+        let indexing = BackgroundIndexer::start();
+        indexing.add(generation.views());
         Ok(Self {
-            setting,
+            options,
             services: Arc::default(),
             indexing,
             current: ArcSwap::from_pointee(generation),
-            trouble: ArcSwapOption::new(trouble.map(Arc::new)),
+            stale: ArcSwapOption::new(stale.map(Arc::new)),
             changed,
             reloads: Reloads::default(),
         })
@@ -196,7 +197,7 @@ impl Live {
     /// Gives calls these services.
     pub fn with_services(mut self, services: Services) -> Self {
         self.services = Arc::new(services);
-        self.now().editions().for_each(|edition| self.services.prepare(edition));
+        self.current().views().for_each(|view| self.services.prepare(view));
         self
     }
 
@@ -206,12 +207,12 @@ impl Live {
     }
 
     /// What the lists of clients show.
-    pub fn shown(&self) -> Shown {
-        self.setting.shown
+    pub fn listing(&self) -> ListingPolicy {
+        self.options.listing
     }
 
     /// The current generation.
-    pub fn now(&self) -> Arc<Generation> {
+    pub fn current(&self) -> Arc<Generation> {
         self.current.load_full()
     }
 
@@ -221,11 +222,11 @@ impl Live {
     }
 
     /// What is wrong with the catalog on disk, if it is not the one that is served.
-    pub fn trouble(&self) -> Option<Arc<Trouble>> {
-        self.trouble.load_full()
+    pub fn stale(&self) -> Option<Arc<StaleCatalog>> {
+        self.stale.load_full()
     }
 
-    /// Tells of each new generation. Whether a caller sees anything else in it, [`Edition::content`] says.
+    /// Tells of each new generation. Whether a caller sees anything else in it, [`CatalogView::content`] says.
     pub fn subscribe(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
@@ -239,19 +240,19 @@ impl Live {
 
     /// Takes over a catalog that was built anew, unless it lacks what the last one had.
     pub fn replace(&self, checked: Checked, is_worse: bool, templates: &Arc<Templates>) {
-        let trouble = Trouble::of(&checked);
+        let stale = StaleCatalog::of(&checked);
         if is_worse {
             self.reloads.kept.fetch_add(1, Ordering::Relaxed);
-            return self.trouble.store(trouble.map(Arc::new));
+            return self.stale.store(stale.map(Arc::new));
         }
-        match Generation::new(checked, &self.setting, templates, Some(&self.now())) {
+        match Generation::new(checked, &self.options, templates, Some(&self.current())) {
             Ok(generation) => {
                 let generation = Arc::new(generation);
-                generation.editions().for_each(|edition| self.services.prepare(edition));
+                generation.views().for_each(|view| self.services.prepare(view));
                 // Who sees the new catalog does not see what was wrong with the last one.
-                self.trouble.store(trouble.map(Arc::new));
+                self.stale.store(stale.map(Arc::new));
                 self.current.store(Arc::clone(&generation));
-                self.indexing.add(generation.editions());
+                self.indexing.add(generation.views());
                 self.changed.send_replace(());
                 self.reloads.taken.fetch_add(1, Ordering::Relaxed);
             }
@@ -263,11 +264,11 @@ impl Live {
     pub fn fail(&self, problem: String) {
         self.reloads.failed.fetch_add(1, Ordering::Relaxed);
         let finding = Finding::new(crate::finding::Code::ConfigInvalid, problem);
-        self.trouble.store(Some(Arc::new(Trouble { findings: vec![finding] })));
+        self.stale.store(Some(Arc::new(StaleCatalog { findings: vec![finding] })));
     }
 }
 
-impl Trouble {
+impl StaleCatalog {
     fn of(checked: &Checked) -> Option<Self> {
         let errors = || checked.findings.iter().filter(|finding| finding.severity == Severity::Error);
         checked.lost_input().then(|| Self { findings: errors().cloned().collect() })

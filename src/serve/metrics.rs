@@ -11,8 +11,8 @@ use http::StatusCode;
 
 use super::Seen;
 use crate::catalog::Catalog;
-use crate::functions::{ErrorCode, Function, Meaning};
-use crate::search::semantic::State;
+use crate::functions::{ErrorCode, Function, SemanticSearch};
+use crate::search::semantic::SemanticStatus;
 
 /// What an address leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ const BOUNDS: [u64; 10] = [50, 100, 250, 500, 1_000, 5_000, 25_000, 100_000, 500
 
 /// What is counted of one route.
 #[derive(Debug, Default)]
-struct Counted {
+struct RouteCounters {
     by_class: [AtomicU64; 5],
     by_bound: [AtomicU64; BOUNDS.len() + 1],
     micros: AtomicU64,
@@ -118,7 +118,7 @@ type Outcomes = [AtomicU64; ErrorCode::ALL.len() + 3];
 /// The counters.
 #[derive(Debug)]
 pub struct Metrics {
-    routes: [Counted; Route::ALL.len()],
+    routes: [RouteCounters; Route::ALL.len()],
     calls: Vec<Outcomes>,
     doc_reads: AtomicU64,
     not_modified: AtomicU64,
@@ -176,14 +176,14 @@ impl Metrics {
     }
 
     /// Counts a connection for which there was no room.
-    pub fn turned_away(&self) {
+    pub fn connection_rejected(&self) {
         self.turned_away.fetch_add(1, Relaxed);
     }
 
     /// The text; `catalog` is what the reader of it may see. What reloads and models do with tools that are hidden from
     /// somebody is told to those who see everything.
     pub fn text(&self, seen: &Seen, catalog: &Catalog, sees_everything: bool) -> String {
-        let mut page = Page(String::with_capacity(8192));
+        let mut page = MetricsText(String::with_capacity(8192));
         page.family(
             "toolcrib_http_requests_total",
             "counter",
@@ -229,7 +229,7 @@ impl Metrics {
         page.0
     }
 
-    fn each_route(&self, mut visit: impl FnMut(&str, &Counted)) {
+    fn each_route(&self, mut visit: impl FnMut(&str, &RouteCounters)) {
         for (route, name) in Route::ALL {
             visit(name, &self.routes[route as usize]);
         }
@@ -237,9 +237,9 @@ impl Metrics {
 }
 
 /// A page of metrics while it is written.
-struct Page(String);
+struct MetricsText(String);
 
-impl Page {
+impl MetricsText {
     fn family(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
@@ -260,7 +260,7 @@ impl Page {
         for (outcome, count) in seen.reloads() {
             self.sample("toolcrib_reloads_total", &format!("outcome=\"{outcome}\""), count);
         }
-        let is_current = seen.trouble().is_none();
+        let is_current = seen.stale().is_none();
         let complete = "1 when all input could be read.";
         self.gauge("toolcrib_catalog_complete", complete, u64::from(seen.generation().complete));
         self.gauge(
@@ -271,9 +271,9 @@ impl Page {
     }
 
     /// Search by meaning.
-    fn meaning(&mut self, meaning: &Meaning) {
+    fn meaning(&mut self, meaning: &SemanticSearch) {
         let (counts, progress) = match meaning {
-            Meaning::On(semantic) => (semantic.counts(), semantic.progress()),
+            SemanticSearch::On(semantic) => (semantic.counts(), semantic.progress()),
             _ => Default::default(),
         };
         let searches = "toolcrib_semantic_searches_total";
@@ -287,11 +287,19 @@ impl Page {
         let embedded = "toolcrib_semantic_texts_total";
         self.family(embedded, "counter", "Texts of tools that the model was asked for.");
         self.sample(embedded, "", counts.embedded);
-        let state = meaning.state();
+        let state = meaning.status();
         let gauges = [
-            ("toolcrib_semantic_configured", "1 when a model is configured.", u64::from(state != State::Off)),
-            ("toolcrib_semantic_on", "1 when searches find it at work.", u64::from(state == State::On)),
-            ("toolcrib_semantic_vectors", "Vectors that are there.", progress.there as u64),
+            (
+                "toolcrib_semantic_configured",
+                "1 when a model is configured.",
+                u64::from(state != SemanticStatus::Off),
+            ),
+            (
+                "toolcrib_semantic_on",
+                "1 when searches find it at work.",
+                u64::from(state == SemanticStatus::On),
+            ),
+            ("toolcrib_semantic_vectors", "Vectors that are there.", progress.embedded as u64),
             ("toolcrib_semantic_vectors_wanted", "Vectors that are wanted.", progress.wanted as u64),
         ];
         for (name, help, value) in gauges {
@@ -300,7 +308,7 @@ impl Page {
         }
     }
 
-    fn histogram(&mut self, name: &str, route: &str, counted: &Counted) {
+    fn histogram(&mut self, name: &str, route: &str, counted: &RouteCounters) {
         let mut total = 0;
         for (index, count) in counted.by_bound.iter().enumerate() {
             total += count.load(Relaxed);

@@ -3,22 +3,22 @@
 
 use std::sync::Arc;
 
-use super::http::Shelf;
-use super::live::{Generation, Live, Trouble};
+use super::http::ResponseCache;
+use super::live::{Generation, LiveCatalog, StaleCatalog};
 use crate::exec::Caller;
-use crate::functions::{Context, Edition, Services, Trace};
+use crate::functions::{CatalogView, FunctionContext, Services, Trace};
 
 /// The running catalog as one request sees it.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    live: Arc<Live>,
+    live: Arc<LiveCatalog>,
     generation: Arc<Generation>,
 }
 
 impl Seen {
     /// The catalog as it is now.
-    pub(super) fn of(live: &Arc<Live>) -> Self {
-        Self { live: Arc::clone(live), generation: live.now() }
+    pub(super) fn of(live: &Arc<LiveCatalog>) -> Self {
+        Self { live: Arc::clone(live), generation: live.current() }
     }
 
     /// The generation.
@@ -27,20 +27,20 @@ impl Seen {
     }
 
     /// What this caller may see.
-    pub fn edition(&self, caller: &Caller) -> &Arc<Edition> {
-        self.generation.edition(caller)
+    pub fn view(&self, caller: &Caller) -> &Arc<CatalogView> {
+        self.generation.view(caller)
     }
 
     /// What the doors keep for this caller.
-    pub(super) fn shelf(&self, caller: &Caller) -> &Arc<Shelf> {
-        self.generation.shelf(caller)
+    pub(super) fn cache(&self, caller: &Caller) -> &Arc<ResponseCache> {
+        self.generation.cache(caller)
     }
 
     /// What a call by this caller has at hand.
-    pub fn context(&self, caller: &Caller) -> Context {
-        let edition = Arc::clone(self.edition(caller));
+    pub fn context(&self, caller: &Caller) -> FunctionContext {
+        let view = Arc::clone(self.view(caller));
         let (services, caller) = (Arc::clone(self.services()), Arc::new(caller.clone()));
-        Context { edition, services, caller, trace: Trace::default() }
+        FunctionContext { view, services, caller, trace: Trace::default() }
     }
 
     /// What all calls share.
@@ -49,8 +49,8 @@ impl Seen {
     }
 
     /// What is wrong with the catalog on disk, if it is not the one that is served.
-    pub fn trouble(&self) -> Option<Arc<Trouble>> {
-        self.live.trouble()
+    pub fn stale(&self) -> Option<Arc<StaleCatalog>> {
+        self.live.stale()
     }
 
     /// How often a catalog that was built anew was taken, and how often it was not.
@@ -60,7 +60,7 @@ impl Seen {
 
     /// What pages say at their top while the catalog on disk is not the one that is served, to those who see everything.
     pub fn notice(&self) -> Option<String> {
-        let count = self.trouble()?.findings.len();
+        let count = self.stale()?.findings.len();
         let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };
         let shown = match self.generation.complete {
             true => "this is the last good one",

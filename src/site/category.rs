@@ -12,7 +12,7 @@ use crate::render::markdown::inline;
 
 /// A tool in a list.
 #[derive(Debug, Serialize)]
-pub(super) struct Entry {
+pub(super) struct CategoryEntry {
     name: String,
     href: String,
     /// HTML.
@@ -23,9 +23,9 @@ pub(super) struct Entry {
 }
 
 /// The entry of a tool on a page from which the root of the site is `root`.
-pub(super) fn entry(site: &Site<'_>, shown: usize, root: &str) -> Entry {
+pub(super) fn entry(site: &Site<'_>, shown: usize, root: &str) -> CategoryEntry {
     let tool = site.tool(shown);
-    Entry {
+    CategoryEntry {
         name: shown_name(&tool.name, &tool.safe_name),
         href: format!("{root}tools/{}.html", tool.safe_name),
         short: html::line(&inline(&tool.short)),
@@ -64,7 +64,7 @@ pub(super) fn page(site: &Site<'_>, category: usize, part: usize) -> Result<Page
         })
         .collect();
     let chunk = node.tools.chunks(TOOLS_A_PART).nth(part).unwrap_or_default();
-    let tools: Vec<Entry> = chunk.iter().map(|&shown| entry(site, shown, "../")).collect();
+    let tools: Vec<CategoryEntry> = chunk.iter().map(|&shown| entry(site, shown, "../")).collect();
     let name = |shown: Option<&usize>| {
         let tool = shown.map(|&shown| site.tool(shown));
         tool.map(|tool| clipped(&shown_name(&tool.name, &tool.safe_name), 30)).unwrap_or_default()

@@ -18,7 +18,7 @@ const MAX_FINDINGS: usize = 500;
 const MAX_MESSAGE: usize = 1000;
 
 #[derive(Serialize)]
-struct Shown {
+struct FindingRow {
     severity: &'static str,
     code: &'static str,
     /// HTML.
@@ -76,7 +76,8 @@ pub(super) fn page(site: &Site<'_>) -> Result<Page, TemplateError> {
             count,
         })
         .collect();
-    let shown: Vec<Shown> = found.iter().take(MAX_FINDINGS).map(|finding| shown(site, finding)).collect();
+    let shown: Vec<FindingRow> =
+        found.iter().take(MAX_FINDINGS).map(|finding| shown(site, finding)).collect();
     let infos = found.iter().filter(|finding| finding.severity == Severity::Info).count();
     let mut context = Context::new();
     context.insert("codes", &counted);
@@ -92,7 +93,7 @@ fn line(text: &str) -> String {
     html::line(&inline(&clipped(&clean_line(text), MAX_MESSAGE)))
 }
 
-fn shown(site: &Site<'_>, finding: &Finding) -> Shown {
+fn shown(site: &Site<'_>, finding: &Finding) -> FindingRow {
     let named = finding.tool.as_deref().map(|name| {
         let href = tool(site, name).map(|shown| format!("tools/{}.html", site.tool(shown).safe_name));
         Link { text: shown_name(name, "?"), href: href.unwrap_or_default() }
@@ -102,7 +103,7 @@ fn shown(site: &Site<'_>, finding: &Finding) -> Shown {
         let column = place.column.map(|column| format!(":{column}")).unwrap_or_default();
         clean_line(&format!("{}{line}{column}", place.file))
     });
-    Shown {
+    FindingRow {
         severity: finding.severity.as_str(),
         code: finding.code.as_str(),
         message: line(&finding.message),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-use super::profile::Measured;
+use super::profile::ProfileReports;
 use super::search::SearchIndex;
 use crate::catalog::{Catalog, Profile};
 use crate::render::segment_title;
@@ -28,7 +28,7 @@ pub struct SiteIndex {
     profiles: Vec<ProfileEntry>,
     scope: Option<String>,
     search: OnceLock<SearchIndex>,
-    overview: OnceLock<Measured>,
+    overview: OnceLock<ProfileReports>,
 }
 
 /// A node of the tree.
@@ -53,7 +53,7 @@ pub(super) struct ProfileEntry {
     pub(super) name: String,
     /// The name of its page, without an extension.
     pub(super) file: String,
-    pub(super) measured: OnceLock<Measured>,
+    pub(super) measured: OnceLock<ProfileReports>,
 }
 
 impl Category {
@@ -86,7 +86,7 @@ impl SiteIndex {
         let safe_name = |shown: &usize| catalog.tools[tools[*shown]].safe_name.as_str();
         let mut by_file: Vec<usize> = (0..tools.len()).collect();
         by_file.sort_by(|a, b| safe_name(a).cmp(safe_name(b)));
-        let (categories, tool_categories) = Tree::grow(catalog, &tools);
+        let (categories, tool_categories) = CategoryBuilder::grow(catalog, &tools);
         let category_files =
             categories.iter().enumerate().map(|(index, node)| (node.file.clone(), index)).collect();
         Self {
@@ -151,7 +151,7 @@ impl SiteIndex {
     }
 
     /// What the overview of profiles shows, once it was measured.
-    pub(super) fn overview(&self) -> &OnceLock<Measured> {
+    pub(super) fn overview(&self) -> &OnceLock<ProfileReports> {
         &self.overview
     }
 
@@ -175,15 +175,15 @@ fn profiles(catalog: &Catalog, shown: &Profile<'_>) -> Vec<ProfileEntry> {
 
 /// Makes the tree.
 #[derive(Default)]
-struct Tree {
+struct CategoryBuilder {
     nodes: Vec<Category>,
     by_path: HashMap<String, usize>,
     paths: Vec<String>,
 }
 
-impl Tree {
+impl CategoryBuilder {
     fn grow(catalog: &Catalog, tools: &[usize]) -> (Vec<Category>, Vec<Vec<usize>>) {
-        let mut tree = Tree::default();
+        let mut tree = CategoryBuilder::default();
         let mut tool_categories = Vec::with_capacity(tools.len());
         for (shown, &place) in tools.iter().enumerate() {
             let mut own: Vec<usize> = Vec::new();
@@ -245,7 +245,7 @@ impl Tree {
 
     /// The nodes in alphabetical order, with children and file names.
     fn sorted(self, tool_categories: &mut [Vec<usize>]) -> Vec<Category> {
-        let Tree { mut nodes, paths, .. } = self;
+        let CategoryBuilder { mut nodes, paths, .. } = self;
         let files = SafeNames::of(&paths);
         for (index, node) in nodes.iter_mut().enumerate() {
             node.file = files.get(index).to_string();

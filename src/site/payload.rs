@@ -5,14 +5,14 @@ use serde::Serialize;
 use super::tool::json_text;
 use crate::catalog::{Profile, ProfileTool, Tool};
 use crate::config::Surface;
-use crate::provider::{self, Provider, Request};
+use crate::provider::{self, PayloadRequest, Provider};
 use crate::report::grouped;
 use crate::tokens::Counter;
 use crate::tool::{DescriptionMode, clean_line};
 
 /// The payload for one provider.
 #[derive(Debug, Serialize)]
-pub(super) struct Bound {
+pub(super) struct ProviderPayload {
     title: &'static str,
     /// The word used on the command line.
     word: &'static str,
@@ -25,15 +25,20 @@ pub(super) struct Bound {
 }
 
 /// The entry of the tool in the list that each provider takes, bound in full.
-pub(super) fn payloads(site: &super::Site<'_>, tool: &Tool) -> Vec<Bound> {
+pub(super) fn payloads(site: &super::Site<'_>, tool: &Tool) -> Vec<ProviderPayload> {
     let whole = ProfileTool { tool, mode: DescriptionMode::Full };
     let profile = Profile { name: None, description: None, tools: vec![whole], picked: false };
     let mut counter = Counter::default();
     Provider::ALL.into_iter().map(|provider| bound(site, &profile, provider, &mut counter)).collect()
 }
 
-fn bound(site: &super::Site<'_>, profile: &Profile<'_>, provider: Provider, counter: &mut Counter) -> Bound {
-    let request = Request {
+fn bound(
+    site: &super::Site<'_>,
+    profile: &Profile<'_>,
+    provider: Provider,
+    counter: &mut Counter,
+) -> ProviderPayload {
+    let request = PayloadRequest {
         catalog: site.catalog,
         profile,
         provider,
@@ -41,7 +46,7 @@ fn bound(site: &super::Site<'_>, profile: &Profile<'_>, provider: Provider, coun
         options: site.catalog.config.payload,
         load: &[],
     };
-    let mut bound = Bound {
+    let mut bound = ProviderPayload {
         title: title(provider),
         word: provider.as_str(),
         tokens: String::new(),

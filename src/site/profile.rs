@@ -24,14 +24,14 @@ const ITERATIONS: u32 = 84;
 
 /// What takes long to find out, and is found out once.
 #[derive(Debug)]
-pub(super) struct Measured {
+pub(super) struct ProfileReports {
     report: Result<Report, TemplateError>,
     /// The tools, in the order of the catalog, as many as a page lists.
     full: Vec<usize>,
     deferred: Vec<usize>,
 }
 
-impl Measured {
+impl ProfileReports {
     fn of(site: &Site<'_>, profile: Option<&str>) -> Self {
         let options = Options {
             profile,
@@ -104,7 +104,7 @@ fn number(number: Option<usize>) -> String {
 /// The page of one profile.
 pub(super) fn page(site: &Site<'_>, profile: usize) -> Result<Page, TemplateError> {
     let entry = &site.index.profiles()[profile];
-    let measured = entry.measured.get_or_init(|| Measured::of(site, Some(&entry.name)));
+    let measured = entry.measured.get_or_init(|| ProfileReports::of(site, Some(&entry.name)));
     let report = measured.report()?;
     let name = shown_name(&entry.name, &entry.file);
     let configured = site.catalog.config.profiles.get(&entry.name);
@@ -124,7 +124,7 @@ pub(super) fn page(site: &Site<'_>, profile: usize) -> Result<Page, TemplateErro
 
 /// The page that lists the profiles, with the report of all tools.
 pub(super) fn overview(site: &Site<'_>) -> Result<Page, TemplateError> {
-    let measured = site.index.overview().get_or_init(|| Measured::of(site, site.index.scope()));
+    let measured = site.index.overview().get_or_init(|| ProfileReports::of(site, site.index.scope()));
     let report = measured.report()?;
     let rows: Vec<ProfileRow> = report.profiles.iter().filter_map(|profile| row(site, profile)).collect();
     let surfaces: Vec<&str> = report

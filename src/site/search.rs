@@ -28,7 +28,7 @@ pub(super) struct SearchIndex {
 /// One tool as it is shown, and its words as they are searched.
 #[derive(Debug)]
 struct Line {
-    shown: Shown,
+    shown: SearchRow,
     name: String,
     short: String,
     more: String,
@@ -36,7 +36,7 @@ struct Line {
 
 /// What the script gets of a tool: name, file if it is another, short text, category, effect, further words.
 #[derive(Debug, Serialize)]
-struct Shown(String, String, String, String, &'static str, String);
+struct SearchRow(String, String, String, String, &'static str, String);
 
 impl SearchIndex {
     pub(super) fn new(catalog: &Catalog, index: &SiteIndex) -> Self {
@@ -89,7 +89,7 @@ impl Line {
             name: words(&name),
             short: words(&short),
             more: words(&format!("{category} {more}")),
-            shown: Shown(name, file, short, category, tool.effect.as_str(), more),
+            shown: SearchRow(name, file, short, category, tool.effect.as_str(), more),
         }
     }
 

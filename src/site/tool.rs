@@ -6,7 +6,7 @@ use tera::Context;
 
 use super::arguments::Arguments;
 use super::frame::{Frame, Link, Position, clipped, shown_name};
-use super::payload::{Bound, payloads};
+use super::payload::{ProviderPayload, payloads};
 use super::{Page, Site, category, html};
 use crate::catalog::{Callable, Resolved, Tool};
 use crate::render::arguments::type_words;
@@ -54,7 +54,7 @@ struct ToolPage {
     /// HTML.
     errors: Vec<String>,
     call: Option<String>,
-    examples: Vec<Shown>,
+    examples: Vec<ExampleBlock>,
     example_texts: Vec<String>,
     /// HTML.
     notes: Vec<String>,
@@ -66,7 +66,7 @@ struct ToolPage {
     edge_cases: Vec<String>,
     schema: Option<String>,
     result_schema: Option<String>,
-    payloads: Vec<Bound>,
+    payloads: Vec<ProviderPayload>,
     doc: String,
     doc_version: String,
     sections: Vec<Section>,
@@ -80,7 +80,7 @@ struct Replacement {
 
 /// An example.
 #[derive(Serialize)]
-struct Shown {
+struct ExampleBlock {
     /// HTML.
     title: String,
     call: Option<String>,
@@ -242,13 +242,13 @@ fn call(tool: &Tool, arguments: &Map<String, Value>) -> String {
 }
 
 /// The examples; the first is the ready-made call already, unless it has something to add.
-fn examples(tool: &Tool) -> Vec<Shown> {
+fn examples(tool: &Tool) -> Vec<ExampleBlock> {
     let shown = |(index, example): (usize, &crate::tool::Example)| {
         let is_told = index == 0 && example.result.is_none();
         let title = example.title.as_deref().map(line).filter(|title| !title.is_empty());
         let otherwise =
             if index == 0 { "The call above".to_string() } else { format!("Example {}", index + 1) };
-        (!is_told).then(|| Shown {
+        (!is_told).then(|| ExampleBlock {
             title: title.unwrap_or(otherwise),
             call: (index > 0).then(|| call(tool, &example.arguments)),
             result: example.result.as_ref().map(json_text),

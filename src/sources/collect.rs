@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::RawTool;
-use super::recognise::{Around, is_provider_tool};
+use super::recognise::{Surroundings, is_provider_tool};
 use super::shape::{Shape, Shapes};
 use crate::finding::{Code, Finding, Place, pointer_join};
 use crate::tool::CategoryPath;
@@ -23,7 +23,7 @@ struct Context {
     server: Option<String>,
     category: Option<String>,
     /// What kind of container it is.
-    around: Around,
+    around: Surroundings,
 }
 
 /// All tools of a document, in order.
@@ -60,7 +60,7 @@ impl Walk<'_> {
                         Value::Object(_) | Value::Array(_) => {
                             self.value(item, &pointer_join(pointer, index), context, depth + 1)
                         }
-                        _ if context.around == Around::Tools => {
+                        _ if context.around == Surroundings::Tools => {
                             self.not_a_tool(item, &pointer_join(pointer, index))
                         }
                         _ => {}
@@ -72,7 +72,7 @@ impl Walk<'_> {
     }
 
     fn container(&mut self, object: &Map<String, Value>, pointer: &str, context: &Context, depth: usize) {
-        if context.around == Around::Tools {
+        if context.around == Surroundings::Tools {
             if object.contains_key("parameters") && !object.contains_key("name") {
                 return self.nameless(pointer);
             }
@@ -91,7 +91,7 @@ impl Walk<'_> {
                     self.value(
                         value,
                         &child,
-                        &Context { server, around: Around::Tools, ..inner.clone() },
+                        &Context { server, around: Surroundings::Tools, ..inner.clone() },
                         depth + 1,
                     );
                 }
@@ -192,7 +192,7 @@ fn enter(object: &Map<String, Value>, context: &Context) -> Context {
     Context {
         server: text("server_name").or(named).or_else(|| context.server.clone()),
         category: text("category").or_else(|| context.category.clone()),
-        around: Around::Anything,
+        around: Surroundings::Anything,
     }
 }
 
@@ -213,7 +213,7 @@ fn holds_tools(key: &str) -> bool {
 /// `{"server": [tool, ...], ...}`: nothing but lists, and in one of them a tool that cannot be anything else. A
 /// document may do without such a tool if all that its lists hold is bare tools; a single list of those could be
 /// of people.
-fn maps_servers(object: &Map<String, Value>, around: Around) -> bool {
+fn maps_servers(object: &Map<String, Value>, around: Surroundings) -> bool {
     let sure = |item: &Value| Shape::of_value(item).is_some();
     let bare = |item: &Value| {
         let keys = ["name", "description", "arguments"];
@@ -222,7 +222,7 @@ fn maps_servers(object: &Map<String, Value>, around: Around) -> bool {
     let lists = || object.values().filter_map(Value::as_array).filter(|items| !items.is_empty());
     object.values().all(Value::is_array)
         && (lists().flatten().any(sure)
-            || (around == Around::Nothing && lists().count() > 1 && lists().flatten().all(bare)))
+            || (around == Surroundings::Nothing && lists().count() > 1 && lists().flatten().all(bare)))
 }
 
 /// One list of such a map: every entry is named, and the first described.

@@ -9,7 +9,7 @@ use super::shape::{SCHEMA_KEYS, Shape};
 
 /// What a value stands in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Around {
+pub(super) enum Surroundings {
     /// Nothing: the value is the document, or one beside a tool in the list that the document is.
     #[default]
     Nothing,
@@ -21,11 +21,13 @@ pub(super) enum Around {
     Anything,
 }
 
-impl Around {
+impl Surroundings {
     /// What the items of a list stand in.
-    pub(super) fn in_list(self, items: &[Value]) -> Around {
+    pub(super) fn in_list(self, items: &[Value]) -> Surroundings {
         match self {
-            Around::Nothing if !items.iter().any(|item| Shape::of_value(item).is_some()) => Around::TopList,
+            Surroundings::Nothing if !items.iter().any(|item| Shape::of_value(item).is_some()) => {
+                Surroundings::TopList
+            }
             around => around,
         }
     }
@@ -81,8 +83,8 @@ const TELLING_KEYS: [&str; 23] = [
 
 impl Shape {
     /// The shape of an object, if it is a tool.
-    pub(super) fn of(object: &Map<String, Value>, around: Around) -> Option<Shape> {
-        let among_tools = around == Around::Tools;
+    pub(super) fn of(object: &Map<String, Value>, around: Surroundings) -> Option<Shape> {
+        let among_tools = around == Surroundings::Tools;
         if let Some(function) = object.get("function").and_then(Value::as_object)
             && function.contains_key("name")
         {
@@ -101,18 +103,18 @@ impl Shape {
         }
         let foreign = FOREIGN_KEYS.iter().any(|key| has(key)) || (has("type") && !is_plain(object));
         let tool = match around {
-            Around::Tools => !is_provider_tool(object) && !is_package(object),
+            Surroundings::Tools => !is_provider_tool(object) && !is_package(object),
             _ if has_schema(object) || is_described_function(object) => true,
-            Around::Nothing => is_nearly_native(object),
-            Around::TopList => is_nearly_native(object) && (is_telling(object) || !is_plain(object)),
-            Around::Anything => false,
+            Surroundings::Nothing => is_nearly_native(object),
+            Surroundings::TopList => is_nearly_native(object) && (is_telling(object) || !is_plain(object)),
+            Surroundings::Anything => false,
         };
         tool.then_some(if foreign { Shape::Flat } else { Shape::Native })
     }
 
     /// The shape of a value outside any container.
     pub(super) fn of_value(value: &Value) -> Option<Shape> {
-        value.as_object().and_then(|object| Shape::of(object, Around::Anything))
+        value.as_object().and_then(|object| Shape::of(object, Surroundings::Anything))
     }
 }
 

@@ -86,7 +86,7 @@ pub enum EventKind {
 
 /// Which events are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Events {
+pub struct EventQuery {
     /// Of this session; of all when there is none.
     pub session: Option<String>,
     /// Of this caller; of all when there is none.
@@ -97,7 +97,7 @@ pub struct Events {
     pub limit: usize,
 }
 
-impl Events {
+impl EventQuery {
     /// How many, as databases count.
     pub(super) fn rows(&self) -> i64 {
         i64::try_from(self.limit).ok().filter(|limit| *limit > 0).unwrap_or(i64::MAX)
@@ -106,7 +106,7 @@ impl Events {
 
 /// A session that something happened in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Visit {
+pub struct SessionSummary {
     /// Whose; empty where everybody may come in.
     pub caller: String,
     /// As the caller calls it.

@@ -1,15 +1,15 @@
 //! What outlives a call: idempotency keys, approvals, sessions, results that are read on, and the trace of it all. A server
 //! keeps nothing else, so that another one beside it, or after it, goes on where it was.
 //!
-//! 1. [`State`] is what there is to keep and to ask; it knows nothing of tools.
+//! 1. [`StateStore`] is what there is to keep and to ask; it knows nothing of tools.
 //! 2. [`Event`] is one line of a trace.
 //! 3. [`sqlite`] keeps it in a file, or in memory; `postgres` where several servers share it.
 
 mod clock;
 mod event;
-mod failed;
-mod key;
+mod failed_sessions;
 mod open;
+mod random_id;
 // SQLite does not hang: without PostgreSQL nothing counts how long it is waited for.
 #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only PostgreSQL is waited for"))]
 mod patience;
@@ -28,19 +28,19 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 pub use clock::{now, utc};
-pub use event::{Event, EventKind, Events, Visit};
-pub use key::random_id;
+pub use event::{Event, EventKind, EventQuery, SessionSummary};
 pub use open::open;
 pub use patience::Patience;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
+pub use random_id::random_id;
 pub use sqlite::Sqlite;
 
 /// An answer that is waited for.
-pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Send + 'a>>;
+pub type StateFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Send + 'a>>;
 
 /// What outlives a call.
-pub trait State: Send + Sync + fmt::Debug {
+pub trait StateStore: Send + Sync + fmt::Debug {
     /// Writes down what happened, soon. Nobody waits for it; what could not be written is counted in [`Health`].
     fn record(&self, event: Event);
 
@@ -49,87 +49,96 @@ pub trait State: Send + Sync + fmt::Debug {
 
     /// Takes an idempotency key for one call, durably, before anything is run. The claim holds for `lease`, and is renewed
     /// by claiming again with the same `owner`.
-    fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Claimed>;
+    fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> StateFuture<'a, ClaimStatus>;
 
     /// How a key stands that would be claimed so, without taking it; none where it is free. Needs nothing to be written.
-    fn recall<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Option<Claimed>>;
+    fn recall<'a>(&'a self, claim: &'a Claim, lease: Duration) -> StateFuture<'a, Option<ClaimStatus>>;
 
     /// Writes down, durably, what became of a claim; only for the owner that has it.
-    fn settle<'a>(&'a self, claim: &'a Claim, outcome: Settled) -> Pending<'a, ()>;
+    fn settle<'a>(&'a self, claim: &'a Claim, outcome: ClaimOutcome) -> StateFuture<'a, ()>;
 
     /// Puts a call in the queue of those that wait for a person; the one that waits there already, or has been decided
     /// and not used, if it is the same caller's and the same call (`fingerprint`). Those of the same call that are bound
     /// to something else are void from then on.
-    fn ask<'a>(&'a self, request: &'a Approval) -> Pending<'a, Asked>;
+    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, Asked>;
 
     /// Uses an approval up, so that it serves for one run, and erases its arguments; false where it was not there to be
     /// used.
-    fn take<'a>(&'a self, id: &'a str) -> Pending<'a, bool>;
+    fn use_approval<'a>(&'a self, id: &'a str) -> StateFuture<'a, bool>;
 
-    /// Undoes [`State::take`] for a call that was not sent.
-    fn give_back<'a>(&'a self, approval: &'a Approval) -> Pending<'a, ()>;
+    /// Undoes [`StateStore::use_approval`] for a call that was not sent.
+    fn give_back<'a>(&'a self, approval: &'a Approval) -> StateFuture<'a, ()>;
 
     /// The random key of hashes that people see, made once and shared by all who use this state.
-    fn hash_key(&self) -> Pending<'_, String>;
+    fn hash_key(&self) -> StateFuture<'_, String>;
 
     /// The calls that wait, or all that are still kept, oldest first.
-    fn approvals(&self, waiting_only: bool) -> Pending<'_, Vec<Approval>>;
+    fn approvals(&self, waiting_only: bool) -> StateFuture<'_, Vec<Approval>>;
 
     /// Says yes or no to a call that waits; a no erases its arguments. None where there is no such call; else what it is
     /// now.
-    fn decide<'a>(&'a self, id: &'a str, yes: bool, reason: Option<&'a str>)
-    -> Pending<'a, Option<Approval>>;
+    fn decide_approval<'a>(
+        &'a self,
+        id: &'a str,
+        yes: bool,
+        reason: Option<&'a str>,
+    ) -> StateFuture<'a, Option<Approval>>;
 
     /// Notes that a session was given the doc of an op.
-    fn give<'a>(&'a self, session: &'a Session, op: &'a str, doc_version: &'a str) -> Pending<'a, ()>;
+    fn record_doc_read<'a>(
+        &'a self,
+        session: &'a Session,
+        op: &'a str,
+        doc_version: &'a str,
+    ) -> StateFuture<'a, ()>;
 
     /// The version of the doc that a session was given last.
-    fn given<'a>(&'a self, session: &'a Session, op: &'a str) -> Pending<'a, Option<String>>;
+    fn doc_read_version<'a>(&'a self, session: &'a Session, op: &'a str) -> StateFuture<'a, Option<String>>;
 
     /// Counts a failure of a call (`fingerprint`) in a session, and says how many there are now. Ten minutes after the
     /// last one the count starts anew.
-    fn fail<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32>;
+    fn count_failure<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32>;
 
-    /// How many failures of a call there are in a session, counted like [`State::fail`] does.
-    fn failures<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32>;
+    /// How many failures of a call there are in a session, counted like [`StateStore::count_failure`] does.
+    fn failure_count<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32>;
 
     /// Forgets the failures in a session whose fingerprints begin like this.
-    fn clear<'a>(&'a self, session: &'a Session, beginning: &'a str) -> Pending<'a, ()>;
+    fn clear_failures<'a>(&'a self, session: &'a Session, beginning: &'a str) -> StateFuture<'a, ()>;
 
     /// Whether this process has counted a failure in a session, so that there may be some to forget. Asks nobody.
     fn has_failed(&self, session: &Session) -> bool;
 
     /// What a session is about, once some result has said so.
-    fn context<'a>(&'a self, session: &'a Session) -> Pending<'a, Option<Value>>;
+    fn session_context<'a>(&'a self, session: &'a Session) -> StateFuture<'a, Option<Value>>;
 
     /// Changes what a session is about.
-    fn shift<'a>(&'a self, session: &'a Session, context: &'a Value) -> Pending<'a, ()>;
+    fn set_session_context<'a>(&'a self, session: &'a Session, context: &'a Value) -> StateFuture<'a, ()>;
 
     /// Keeps a result to be read on, for its caller.
-    fn keep<'a>(&'a self, result: &'a Kept) -> Pending<'a, ()>;
+    fn store_result<'a>(&'a self, result: &'a StoredResult) -> StateFuture<'a, ()>;
 
     /// A result that was kept for this caller.
-    fn kept<'a>(&'a self, caller: &'a str, id: &'a str) -> Pending<'a, Option<Kept>>;
+    fn stored_result<'a>(&'a self, caller: &'a str, id: &'a str) -> StateFuture<'a, Option<StoredResult>>;
 
     /// What happened, oldest first.
-    fn events<'a>(&'a self, wanted: &'a Events) -> Pending<'a, Vec<Event>>;
+    fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>>;
 
     /// The sessions in which something happened last, newest first, at most so many.
-    fn visits(&self, limit: usize) -> Pending<'_, Vec<Visit>>;
+    fn sessions(&self, limit: usize) -> StateFuture<'_, Vec<SessionSummary>>;
 
     /// Tells the number of the last event that was written by this process.
-    fn written(&self) -> watch::Receiver<i64>;
+    fn last_written(&self) -> watch::Receiver<i64>;
 
     /// Forgets what is older than this, and the arguments of approvals that have expired, and waits until all that was
     /// recorded before is written.
-    fn forget(&self, older_than: Duration) -> Pending<'_, ()>;
+    fn delete_older(&self, older_than: Duration) -> StateFuture<'_, ()>;
 
     /// Waits until all that was recorded before is written.
-    fn flush(&self) -> Pending<'_, ()>;
+    fn flush(&self) -> StateFuture<'_, ()>;
 }
 
 /// How long failures count, in milliseconds.
-const FAILURES_COUNT: i64 = 600_000;
+const FAILURE_WINDOW_MS: i64 = 600_000;
 
 /// A session of one caller. Sessions of two callers are two, whatever they call them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -141,15 +150,15 @@ pub struct Session {
 }
 
 /// The longest name of a session.
-const LONGEST_SESSION: usize = 128;
+const MAX_SESSION_NAME: usize = 128;
 
 impl Session {
     /// A name that a session may have.
-    pub fn named(id: &str) -> Result<Arc<str>, BadSession> {
+    pub fn named(id: &str) -> Result<Arc<str>, InvalidSessionName> {
         let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
-        match (1..=LONGEST_SESSION).contains(&id.len()) && id.bytes().all(is_sign) {
+        match (1..=MAX_SESSION_NAME).contains(&id.len()) && id.bytes().all(is_sign) {
             true => Ok(Arc::from(id)),
-            false => Err(BadSession),
+            false => Err(InvalidSessionName),
         }
     }
 }
@@ -157,7 +166,7 @@ impl Session {
 /// What a session cannot be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a session is called by 1 to 128 letters, digits and signs of `._:-`")]
-pub struct BadSession;
+pub struct InvalidSessionName;
 
 /// Whether state can be written to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -192,9 +201,9 @@ pub struct Claim {
 
 /// What came of a claim.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Claimed {
+pub enum ClaimStatus {
     /// The key is ours: run the call.
-    Ours,
+    Acquired,
     /// The call was run before; this was its answer.
     Answered(Value),
     /// Somebody runs it now.
@@ -210,7 +219,7 @@ pub enum Claimed {
 
 /// What became of a call with a key.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Settled {
+pub enum ClaimOutcome {
     /// It was run, and this is the answer.
     Answered(Value),
     /// It was not run; the key is free.
@@ -316,7 +325,7 @@ pub enum ApprovalStatus {
 
 /// A result that was too long to be returned whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredResult {
     /// What it is known by.
     pub id: String,
     /// Who may read it.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Sqlite, State, StateError};
+use super::{Sqlite, StateError, StateStore};
 
 /// Opens what `at` names: a file, relative to `root`, or `postgres://...`, in which `${NAME}` stands for what `variable`
 /// says of `NAME`. Memory where nothing is named.
@@ -11,7 +11,7 @@ pub fn open(
     at: Option<&str>,
     root: &Path,
     variable: impl Fn(&str) -> Option<String>,
-) -> Result<Arc<dyn State>, StateError> {
+) -> Result<Arc<dyn StateStore>, StateError> {
     let Some(at) = at.map(str::trim).filter(|at| !at.is_empty()) else {
         return Ok(Arc::new(Sqlite::in_memory()));
     };
@@ -29,12 +29,12 @@ pub fn open(
 }
 
 #[cfg(feature = "postgres")]
-fn postgres(url: &str) -> Result<Arc<dyn State>, StateError> {
+fn postgres(url: &str) -> Result<Arc<dyn StateStore>, StateError> {
     Ok(Arc::new(super::Postgres::new(url)?))
 }
 
 #[cfg(not(feature = "postgres"))]
-fn postgres(_: &str) -> Result<Arc<dyn State>, StateError> {
+fn postgres(_: &str) -> Result<Arc<dyn StateStore>, StateError> {
     Err(StateError("this toolcrib was built without PostgreSQL (feature `postgres`)".into()))
 }
 

@@ -79,7 +79,7 @@ impl Content {
         if let Some(llm) = &config.search.llm {
             address("[search.llm]", Some(&llm.url), llm.key_env.as_ref());
         }
-        let state = config.state.at.as_deref();
+        let state = config.state.url.as_deref();
         address("[state]", state.filter(|at| at.contains("://")), None);
         self.variables.extend(config.serve.tokens.iter().map(|token| token.env.clone()));
         self.placeholders(state.into_iter());

@@ -1,16 +1,16 @@
 //! A catalog that stays current: it is read again when what it is made of changes.
 //!
-//! 1. [`footprint`] is the state of all files that count, taken before they are read.
-//! 2. [`eyes`] watches the folders they are in, and rings the [`bell`]; where the system tells nothing, the clock does.
+//! 1. [`snapshot`] is the state of all files that count, taken before they are read.
+//! 2. [`file_watcher`] watches the folders they are in, and signals to [`debounce`]; where the system tells nothing, the clock does.
 //! 3. [`Follow`] wakes, compares, reads, and hands on a catalog that differs from the last one.
 //!
-//! Live servers of the catalog ring the same bell.
+//! Live servers of the catalog signal to the same debouncer.
 //!
-//! Nothing is missed: the state is taken before the files are read, and the bell keeps what rings meanwhile.
+//! Nothing is missed: the state is taken before the files are read, and signals that come meanwhile are kept.
 
-mod bell;
-mod eyes;
-mod footprint;
+mod debounce;
+mod file_watcher;
+mod snapshot;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, absolute};
@@ -21,9 +21,9 @@ use crate::config::{self, Workspace};
 use crate::finding::{Code, Severity};
 use crate::sources::mcp::{Environment, Listings, Servers};
 
-use bell::{Bell, Ring, Wake};
-use eyes::Eyes;
-use footprint::{Footprint, Roots, Stamp};
+use debounce::{ChangeSignal, Debouncer, Wake};
+use file_watcher::FileWatcher;
+use snapshot::{FilesSnapshot, Roots, Stamp};
 
 /// How to watch.
 #[derive(Clone, Debug, Default)]
@@ -80,15 +80,15 @@ pub struct Change {
 pub struct Follow {
     catalog: PathBuf,
     options: Options,
-    bell: Bell,
-    eyes: Eyes,
+    debouncer: Debouncer,
+    file_watcher: FileWatcher,
     servers: Option<Servers>,
     roots: Roots,
-    footprint: Arc<Footprint>,
+    snapshot: Arc<FilesSnapshot>,
     /// The content that was handed on last.
     last: Option<blake3::Hash>,
     /// The input that was missing when the catalog was last as good as it gets.
-    lost: Lost,
+    lost: LostInput,
     /// How many live servers it named then.
     named: usize,
     /// The files that changed since something was handed on.
@@ -97,11 +97,11 @@ pub struct Follow {
 }
 
 /// Input that is missing: from which file and why, and how often.
-type Lost = BTreeMap<(String, Code), usize>;
+type LostInput = BTreeMap<(String, Code), usize>;
 
 /// Stops a [`Follow`], from any thread; the one that waits for it gets no more changes.
 #[derive(Clone, Debug)]
-pub struct Stop(Bell);
+pub struct Stop(Debouncer);
 
 impl Stop {
     /// No more changes.
@@ -113,22 +113,22 @@ impl Stop {
 impl Follow {
     /// Starts to watch the catalog that a path means, as `config::read` takes it. It may appear, vanish and come back.
     pub fn start(catalog: &Path, options: Options) -> Self {
-        let bell = Bell::default();
-        let (eyes, notice) = Eyes::open(bell.clone(), options.poll);
+        let debouncer = Debouncer::default();
+        let (file_watcher, notice) = FileWatcher::open(debouncer.clone(), options.poll);
         let servers = options.environment.clone().map(|environment| {
-            let bell = bell.clone();
-            Servers::new(environment, move || bell.ring(Ring::Surely))
+            let debouncer = debouncer.clone();
+            Servers::new(environment, move || debouncer.signal(ChangeSignal::Certain))
         });
         Self {
             catalog: absolute(catalog).unwrap_or_else(|_| catalog.to_path_buf()),
             options,
-            bell,
-            eyes,
+            debouncer,
+            file_watcher,
             servers,
             roots: Roots::default(),
-            footprint: Arc::default(),
+            snapshot: Arc::default(),
             last: None,
-            lost: Lost::new(),
+            lost: LostInput::new(),
             named: 0,
             files: BTreeSet::new(),
             notices: notice.into_iter().collect(),
@@ -137,20 +137,20 @@ impl Follow {
 
     /// What ends it.
     pub fn stopper(&self) -> Stop {
-        Stop(self.bell.clone())
+        Stop(self.debouncer.clone())
     }
 
     /// Waits until there is reason to read again; whether there is one, ever.
     fn wait(&mut self) -> bool {
         loop {
-            match self.bell.wait(self.eyes.patience()) {
+            match self.debouncer.wait(self.file_watcher.poll_interval()) {
                 Wake::Stopped => return false,
-                Wake::Rung(Ring::Surely) => return true,
-                Wake::Rung(Ring::Maybe) | Wake::Silence => {
+                Wake::Changed(ChangeSignal::Certain) => return true,
+                Wake::Changed(ChangeSignal::Possible) | Wake::TimedOut => {
                     let roots = &self.roots;
-                    let (now, notice) = self.eyes.look(|| Footprint::of(roots));
+                    let (now, notice) = self.file_watcher.scan(|| FilesSnapshot::of(roots));
                     self.notices.extend(notice);
-                    if !now.differing(&self.footprint).is_empty() {
+                    if !now.changed_since(&self.snapshot).is_empty() {
                         return true;
                     }
                 }
@@ -164,21 +164,21 @@ impl Follow {
         let before = files.map(|file| (Stamp::of(&file), file));
         let mut workspace = config::read(&self.catalog);
         (self.options.admission.0)(&mut workspace);
-        self.look(&workspace, before);
-        let bell = &self.bell;
+        self.scan(&workspace, before);
+        let debouncer = &self.debouncer;
         let listings = match &mut self.servers {
-            Some(servers) => servers.listings(&workspace, &|| bell.is_stopped()),
+            Some(servers) => servers.listings(&workspace, &|| debouncer.is_stopped()),
             None => Listings::default(),
         };
         catalog::open_with(workspace, &listings)
     }
 
     /// Takes the state of all files; that of the configuration is from `before` it was read.
-    fn look(&mut self, workspace: &Workspace, before: [(Option<Stamp>, PathBuf); 2]) {
+    fn scan(&mut self, workspace: &Workspace, before: [(Option<Stamp>, PathBuf); 2]) {
         self.roots = Roots::of(&self.catalog, workspace, &self.options.also);
         let roots = &self.roots;
-        let (now, notice) = self.eyes.look(|| {
-            let mut now = Footprint::of(roots);
+        let (now, notice) = self.file_watcher.scan(|| {
+            let mut now = FilesSnapshot::of(roots);
             for (stamp, file) in before {
                 now.files.entry(file).and_modify(|known| *known = stamp);
             }
@@ -186,9 +186,9 @@ impl Follow {
         });
         self.notices.extend(notice);
         if self.last.is_some() {
-            self.files.extend(now.differing(&self.footprint).into_iter().cloned());
+            self.files.extend(now.changed_since(&self.snapshot).into_iter().cloned());
         }
-        self.footprint = now;
+        self.snapshot = now;
     }
 
     /// What was read, if it differs from what was handed on last.
@@ -201,7 +201,7 @@ impl Follow {
         let named = checked.catalog.config.sources.iter().filter(|source| source.mcp.is_some()).count();
         let is_worse = match self.last {
             Some(_) => is_worse(&lost, &self.lost, named.saturating_sub(self.named)),
-            None => lost.keys().any(|(file, code)| file == CONFIGURATION && is_whole_file(*code)),
+            None => lost.keys().any(|(file, code)| file == CONFIGURATION && loses_whole_file(*code)),
         };
         if !is_worse {
             (self.lost, self.named) = (lost, named);
@@ -223,7 +223,7 @@ impl Follow {
         hasher.update(checked.catalog.version.as_bytes());
         hasher.update(&json(serde_json::to_vec(&checked.findings)));
         hasher.update(&json(serde_json::to_vec(&checked.catalog.config)));
-        for (path, stamp) in self.footprint.files.iter().filter(|(path, _)| self.roots.is_whole(path)) {
+        for (path, stamp) in self.snapshot.files.iter().filter(|(path, _)| self.roots.is_whole(path)) {
             hasher.update(format!("{path:?} {stamp:?}").as_bytes());
         }
         hasher.finalize()
@@ -233,14 +233,14 @@ impl Follow {
 const CONFIGURATION: &str = "toolcrib.toml";
 
 /// Whether it takes away a whole file.
-fn is_whole_file(code: Code) -> bool {
+fn loses_whole_file(code: Code) -> bool {
     matches!(code, Code::FileInvalid | Code::FileUnreadable | Code::FileTooLarge)
 }
 
 /// The input that is missing from a catalog.
-fn lost(checked: &Checked) -> Lost {
+fn lost(checked: &Checked) -> LostInput {
     let errors = checked.findings.iter().filter(|finding| finding.severity == Severity::Error);
-    let mut lost = Lost::new();
+    let mut lost = LostInput::new();
     for finding in errors.filter(|finding| finding.code.loses_input()) {
         let file = finding.place.as_ref().map(|place| place.file.clone()).unwrap_or_default();
         *lost.entry((file, finding.code)).or_default() += 1;
@@ -249,7 +249,7 @@ fn lost(checked: &Checked) -> Lost {
 }
 
 /// Whether more is missing than before. Servers that are new take nothing away when they do not answer yet.
-fn is_worse(now: &Lost, before: &Lost, new_servers: usize) -> bool {
+fn is_worse(now: &LostInput, before: &LostInput, new_servers: usize) -> bool {
     now.iter().any(|(what, count)| {
         let allowed = if what.1 == Code::SourceUnreachable { new_servers } else { 0 };
         *count > before.get(what).copied().unwrap_or_default() + allowed
@@ -265,7 +265,7 @@ impl Iterator for Follow {
                 return None;
             }
             let checked = self.read();
-            if self.bell.is_stopped() {
+            if self.debouncer.is_stopped() {
                 return None;
             }
             if let Some(change) = self.change(checked) {

@@ -17,7 +17,7 @@ fn tools(description: &str) -> String {
 }
 
 fn catalog() -> TempDir {
-    let config = "[exec]\nallow = \"write\"\n[state]\nat = \"state.db\"\n";
+    let config = "[exec]\nallow = \"write\"\n[state]\nurl = \"state.db\"\n";
     folder(&[("tools.json", &tools("Send.")), ("toolcrib.toml", config)])
 }
 

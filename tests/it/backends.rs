@@ -11,8 +11,10 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 use toolcrib::catalog::{Checked, Tool};
 use toolcrib::exec::Caller;
-use toolcrib::exec::backend::{Backends, Begun, Fault, FaultKind, Order, Reply};
-use toolcrib::sources::mcp::{Environment, contact};
+use toolcrib::exec::backend::{
+    BackendError, BackendErrorKind, BackendRequest, BackendResponse, Backends, Begun,
+};
+use toolcrib::sources::mcp::{Environment, list_all};
 use toolcrib::{catalog, config};
 
 mod buildos;
@@ -40,7 +42,7 @@ impl Running {
     /// The catalog of a folder, its live servers listed.
     pub fn open(root: &Path) -> Self {
         let workspace = config::read(root);
-        let listings = contact(&workspace, &environment());
+        let listings = list_all(&workspace, &environment());
         let checked = catalog::open_with(workspace, &listings);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -62,17 +64,17 @@ impl Running {
         self.checked.catalog.find(name).unwrap_or_else(|| panic!("no {name}: {:#?}", self.checked.findings))
     }
 
-    pub fn call(&self, name: &str, arguments: Value) -> Result<Reply, Fault> {
+    pub fn call(&self, name: &str, arguments: Value) -> Result<BackendResponse, BackendError> {
         self.runtime.block_on(self.calling(name, arguments))
     }
 
-    pub async fn calling(&self, name: &str, arguments: Value) -> Result<Reply, Fault> {
+    pub async fn calling(&self, name: &str, arguments: Value) -> Result<BackendResponse, BackendError> {
         let (tool, config) = (self.tool(name), &self.checked.catalog.config);
         let backend = Backends::of(tool, config).unwrap_or_else(|| panic!("nothing runs {name}"));
         self.backends.run(self.order(tool, &backend, &arguments)).await
     }
 
-    pub fn preview(&self, name: &str, arguments: Value) -> Result<Value, Fault> {
+    pub fn preview(&self, name: &str, arguments: Value) -> Result<Value, BackendError> {
         let tool = self.tool(name);
         let backend = Backends::of(tool, &self.checked.catalog.config).unwrap();
         self.backends.preview(self.order(tool, &backend, &arguments))
@@ -83,26 +85,26 @@ impl Running {
         tool: &'o Tool,
         backend: &'o toolcrib::tool::Backend,
         arguments: &'o Value,
-    ) -> Order<'o> {
-        Order {
+    ) -> BackendRequest<'o> {
+        BackendRequest {
             tool,
             backend,
             config: &self.checked.catalog.config,
             arguments,
             caller: &self.caller,
             idempotency_key: self.key.as_deref(),
-            time: self.time,
+            timeout: self.time,
             begun: &self.begun,
         }
     }
 
     #[track_caller]
-    pub fn fails(&self, name: &str, arguments: Value, kind: FaultKind, why: &str) -> Fault {
-        let fault = self.call(name, arguments).expect_err("a fault");
-        assert_eq!(fault.kind, kind, "{fault:?}");
-        assert!(fault.message.contains(why), "{fault:?}");
-        assert!(!fault.next_action.is_empty() && !format!("{fault:?}").contains("s3cr3t"), "{fault:?}");
-        fault
+    pub fn fails(&self, name: &str, arguments: Value, kind: BackendErrorKind, why: &str) -> BackendError {
+        let error = self.call(name, arguments).expect_err("a fault");
+        assert_eq!(error.kind, kind, "{error:?}");
+        assert!(error.message.contains(why), "{error:?}");
+        assert!(!error.next_action.is_empty() && !format!("{error:?}").contains("s3cr3t"), "{error:?}");
+        error
     }
 }
 

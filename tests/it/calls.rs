@@ -1,7 +1,7 @@
 //! Calls in: each wire's responses, arguments in every form that models give them, and hostile bodies. Results out are in
 //! `replies`.
 
-mod replies;
+mod results;
 mod wires;
 
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 use toolcrib::catalog::Checked;
 use toolcrib::provider::Provider;
-use toolcrib::provider::call::{ArgumentsError, Call, FromCall, ParseError, Parser};
+use toolcrib::provider::call::{ArgumentsError, FromCall, ParseError, Parser, ValidCall};
 
 use crate::fixture;
 
@@ -265,7 +265,7 @@ struct Read {
 }
 
 impl FromCall for Read {
-    fn from_call(call: &Call<'_>) -> Result<Self, ArgumentsError> {
+    fn from_call(call: &ValidCall<'_>) -> Result<Self, ArgumentsError> {
         match call.name() {
             "files.read" => call.arguments_as(),
             other => Err(ArgumentsError::OtherTool(other.into())),
@@ -456,7 +456,7 @@ fn every_text_of_a_call_keeps_its_digits() {
     assert_eq!(parsed(Provider::Mcp, body).unwrap()[0]["call_id"], "123456789012345678901234567890");
     let input = r#"[{"name":"ping","call_id":"a","envelope":123456789012345678901234567890},
         {"name":"ping","call_id":"b","envelope":{"ok":true,"result":{"price":1.10}}}]"#;
-    let command = ["reply", "--catalog", "examples/github", "--provider", "openai"];
+    let command = ["results", "--catalog", "examples/github", "--provider", "openai"];
     let run = fixture::run_with(&command, input, &[]);
     let messages: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
     assert_eq!(messages[0]["content"], "123456789012345678901234567890");
@@ -466,7 +466,7 @@ fn every_text_of_a_call_keeps_its_digits() {
 #[test]
 fn replies_say_what_they_lack() {
     let run = |provider: &str, input: &str| {
-        fixture::run_with(&["reply", "--catalog", "examples/github", "--provider", provider], input, &[])
+        fixture::run_with(&["results", "--catalog", "examples/github", "--provider", provider], input, &[])
     };
     let nameless = r#"[{"name":"get_me","call_id":null,"envelope":"x"}]"#;
     for provider in ["anthropic", "openai-responses", "bedrock", "cohere", "langchain", "gemini-interactions"]

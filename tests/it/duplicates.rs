@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::fixture::{self, program, run, run_with};
-use crate::mcp::lines::Process;
+use crate::mcp::line_transport::Process;
 use crate::serve::{Server, client};
 
 const TOOLS: &str = r#"[{"name": "look_up", "op": "file.get", "description": "Look up.", "effect": "read",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
 use tempfile::TempDir;
 use toolcrib::report::retrieval::{self, LabelFile, Labels};
-use toolcrib::search::{Found, Hit, Verdict};
+use toolcrib::search::{Hit, SearchResult, Verdict};
 
 use crate::fixture::{self, Run, run, text};
 
@@ -250,7 +250,7 @@ fn ten_tools() -> toolcrib::catalog::Checked {
 }
 
 /// Finds what the query says: places and confidences, `3:0.9 1:0.5`; with `-` in front, that nothing fits.
-fn as_told(query: &str) -> Found {
+fn as_told(query: &str) -> SearchResult {
     let hits = query.split_whitespace().filter_map(|word| word.split_once(':'));
     let hit = |(entry, confidence): (&str, &str)| Hit {
         entry: entry.parse().unwrap(),
@@ -259,7 +259,7 @@ fn as_told(query: &str) -> Found {
         reason: String::new(),
     };
     let verdict = if query.starts_with('-') { Verdict::NoMatch } else { Verdict::Match };
-    Found { verdict, hits: hits.map(hit).collect() }
+    SearchResult { verdict, hits: hits.map(hit).collect() }
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod damage;
 mod errors;
 mod frozen;
 mod gates;
-pub mod once;
+pub mod idempotency;
 mod results;
 mod session;
 mod unreadable;
@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use toolcrib::exec::Caller;
-use toolcrib::functions::{Context, Edition, Function, Services};
+use toolcrib::functions::{CatalogView, Function, FunctionContext, Services};
 use toolcrib::render::Templates;
-use toolcrib::state::{Sqlite, State};
+use toolcrib::state::{Sqlite, StateStore};
 
 use crate::fixture;
 
@@ -74,7 +74,7 @@ pub const TOOLS: &str = r#"[
 
 /// A catalog whose functions can be called.
 pub struct Bench {
-    pub context: Context,
+    pub context: FunctionContext,
     pub state: Arc<Sqlite>,
     runtime: Runtime,
     _folder: TempDir,
@@ -96,12 +96,13 @@ impl Bench {
         assert!(!checked.lost_input(), "{:#?}", checked.findings);
         let profile = checked.catalog.config.profiles.keys().next().cloned();
         let templates = Arc::new(Templates::load(None).unwrap());
-        let edition = Edition::new(&checked.catalog, profile.as_deref(), roles, templates).unwrap();
+        let view = CatalogView::new(&checked.catalog, profile.as_deref(), roles, templates).unwrap();
         let backends = toolcrib::exec::backend::Backends::new(folder.path(), environment());
         let services =
-            Services { state: Arc::clone(&state) as Arc<dyn State>, backends, ..Services::default() };
+            Services { state: Arc::clone(&state) as Arc<dyn StateStore>, backends, ..Services::default() };
         let caller = Arc::new(Caller { roles: roles.map(<[String]>::to_vec), ..Caller::default() });
-        let context = Context { services: Arc::new(services), caller, ..Context::of(Arc::new(edition)) };
+        let context =
+            FunctionContext { services: Arc::new(services), caller, ..FunctionContext::of(Arc::new(view)) };
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         Self { context, state, runtime, _folder: folder }
@@ -113,19 +114,19 @@ impl Bench {
         self
     }
 
-    pub fn session(&self, id: &str) -> Context {
+    pub fn session(&self, id: &str) -> FunctionContext {
         let caller = Caller { session: Some(Arc::from(id)), ..(*self.context.caller).clone() };
-        Context { caller: Arc::new(caller), ..self.context.clone() }
+        FunctionContext { caller: Arc::new(caller), ..self.context.clone() }
     }
 
     pub fn call(&self, function: &str, input: Value) -> Value {
         self.call_in(&self.context, function, input)
     }
 
-    pub fn call_in(&self, context: &Context, function: &str, input: Value) -> Value {
+    pub fn call_in(&self, context: &FunctionContext, function: &str, input: Value) -> Value {
         let function = Function::named(function).unwrap();
         // Each call is a request of its own.
-        let context = &Context { trace: Default::default(), ..context.clone() };
+        let context = &FunctionContext { trace: Default::default(), ..context.clone() };
         let answer = self.runtime.block_on(function.call(context, input));
         let body = Value::Object(answer.body().clone());
         assert_eq!(body["ok"], answer.is_ok(), "{body}");

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib::serve::Live;
-use toolcrib::serve::live::Setting;
+use toolcrib::serve::LiveCatalog;
+use toolcrib::serve::live::ServeOptions;
 
 use crate::fixture;
 use crate::mcp::templates;
@@ -27,7 +27,7 @@ fn catalog(name: &str) -> tempfile::TempDir {
 fn across_a_reload(path: &str, body: &Value) -> Value {
     client();
     let (before, after) = (catalog("before"), catalog("after"));
-    let live = Live::new(fixture::open(before.path()), Setting::default(), templates()).unwrap();
+    let live = LiveCatalog::new(fixture::open(before.path()), ServeOptions::default(), templates()).unwrap();
     let live = Arc::new(live);
     let (address, _runtime) = serve(&live, 100);
     let mut stream = TcpStream::connect(address).unwrap();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolcrib::catalog::{Catalog, Checked};
-use toolcrib::functions::{Context, Edition, Function};
+use toolcrib::functions::{CatalogView, Function, FunctionContext};
 use toolcrib::render::Templates;
 
 use crate::fixture;
@@ -16,14 +16,14 @@ use crate::fixture;
 pub const EXAMPLES: [&str; 3] = ["buildos", "github", "universal-agent"];
 
 /// What a caller with every role sees.
-pub fn edition(catalog: &Catalog) -> Arc<Edition> {
-    edition_for(catalog, None)
+pub fn view(catalog: &Catalog) -> Arc<CatalogView> {
+    view_for(catalog, None)
 }
 
 /// What callers with these roles see.
-pub fn edition_for(catalog: &Catalog, roles: Option<&[String]>) -> Arc<Edition> {
+pub fn view_for(catalog: &Catalog, roles: Option<&[String]>) -> Arc<CatalogView> {
     let templates = Arc::new(Templates::load(None).unwrap());
-    Arc::new(Edition::new(catalog, None, roles, templates).unwrap())
+    Arc::new(CatalogView::new(catalog, None, roles, templates).unwrap())
 }
 
 pub fn example(name: &str) -> Checked {
@@ -31,12 +31,12 @@ pub fn example(name: &str) -> Checked {
 }
 
 /// The answer on a path, or to whole arguments.
-pub fn help(edition: &Arc<Edition>, asked: impl Into<Value>) -> Value {
+pub fn help(view: &Arc<CatalogView>, asked: impl Into<Value>) -> Value {
     let arguments = match asked.into() {
         Value::String(path) => json!({ "path": path }),
         arguments => arguments,
     };
-    let context = Context::of(Arc::clone(edition));
+    let context = FunctionContext::of(Arc::clone(view));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let answer = runtime.block_on(Function::named("tool_help").unwrap().call(&context, arguments));
     assert_eq!(answer.text().as_bytes(), &answer.json()[..]);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use toolcrib::catalog::{self, Checked};
 use toolcrib::config;
-use toolcrib::sources::mcp::{Environment, contact};
+use toolcrib::sources::mcp::{Environment, list_all};
 
 use crate::fixture::{codes, folder, run, run_with, text, tree, write};
 use server::{Era, Http, stdio};
@@ -37,7 +37,7 @@ fn environment() -> Environment {
 
 fn open(root: &Path) -> Checked {
     let workspace = config::read(root);
-    let listings = contact(&workspace, &environment());
+    let listings = list_all(&workspace, &environment());
     catalog::open_with(workspace, &listings)
 }
 

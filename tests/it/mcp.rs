@@ -1,9 +1,9 @@
 //! The MCP door, with the SDK's own client and with raw lines: over stdio, the real program; over HTTP, a real server.
 
-mod changes;
 mod client;
 mod hostile;
-pub mod lines;
+pub mod line_transport;
+mod notifications;
 mod resources;
 mod surfaces;
 
@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use toolcrib::catalog::Checked;
 use toolcrib::render::Templates;
-use toolcrib::serve::live::Setting;
-use toolcrib::serve::{Live, mcp};
+use toolcrib::serve::live::ServeOptions;
+use toolcrib::serve::{LiveCatalog, mcp};
 
 use crate::fixture;
 
@@ -31,13 +31,13 @@ pub fn many(tools: usize) -> tempfile::TempDir {
 }
 
 /// A running catalog.
-pub fn live(catalog: &Path) -> Arc<Live> {
+pub fn live(catalog: &Path) -> Arc<LiveCatalog> {
     live_of(fixture::open(catalog))
 }
 
-fn live_of(checked: Checked) -> Arc<Live> {
-    let setting = Setting::default();
-    Arc::new(Live::new(checked, setting, templates()).unwrap())
+fn live_of(checked: Checked) -> Arc<LiveCatalog> {
+    let options = ServeOptions::default();
+    Arc::new(LiveCatalog::new(checked, options, templates()).unwrap())
 }
 
 pub fn templates() -> Arc<Templates> {
@@ -45,7 +45,7 @@ pub fn templates() -> Arc<Templates> {
 }
 
 /// A server over HTTP on a port of its own, for as long as the runtime lasts; its address.
-pub async fn served(live: Arc<Live>) -> String {
+pub async fn served(live: Arc<LiveCatalog>) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let router =

@@ -14,16 +14,16 @@ use tokio::sync::watch;
 use toolcrib::config::ServeLimits;
 use toolcrib::exec::backend::Backends;
 use toolcrib::functions::Services;
-use toolcrib::serve::http::{Door, Hosts, Listener};
-use toolcrib::serve::live::Setting;
-use toolcrib::serve::{Live, Tokens, mcp};
+use toolcrib::serve::http::{Hosts, HttpService, Listener};
+use toolcrib::serve::live::ServeOptions;
+use toolcrib::serve::{LiveCatalog, Tokens, mcp};
 use toolcrib::sources::mcp::Environment;
 use toolcrib::state::{
-    Approval, Asked, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, Sqlite, State,
-    Visit,
+    Approval, Asked, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session, SessionSummary,
+    Sqlite, StateFuture, StateStore, StoredResult,
 };
 
-use crate::exec::once::Slow;
+use crate::exec::idempotency::Slow;
 use crate::fixture;
 use crate::mcp::templates;
 use crate::serve::client;
@@ -67,11 +67,11 @@ struct Breaking(Sqlite);
 /// What is asked of the state within.
 macro_rules! within {
     ($($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
-        $(fn $name<'a>(&'a self, $($argument: $type),*) -> Pending<'a, $answer> { self.0.$name($($argument),*) })*
+        $(fn $name<'a>(&'a self, $($argument: $type),*) -> StateFuture<'a, $answer> { self.0.$name($($argument),*) })*
     };
 }
 
-impl State for Breaking {
+impl StateStore for Breaking {
     fn record(&self, event: Event) {
         if event.session.as_deref() == Some("broken") {
             on_purpose();
@@ -79,7 +79,7 @@ impl State for Breaking {
         self.0.record(event);
     }
 
-    fn keep<'a>(&'a self, _: &'a Kept) -> Pending<'a, ()> {
+    fn store_result<'a>(&'a self, _: &'a StoredResult) -> StateFuture<'a, ()> {
         on_purpose()
     }
 
@@ -91,43 +91,43 @@ impl State for Breaking {
         self.0.has_failed(session)
     }
 
-    fn written(&self) -> watch::Receiver<i64> {
-        self.0.written()
+    fn last_written(&self) -> watch::Receiver<i64> {
+        self.0.last_written()
     }
 
     within! {
-        claim(claim: &'a Claim, lease: Duration) -> Claimed;
-        recall(claim: &'a Claim, lease: Duration) -> Option<Claimed>;
-        settle(claim: &'a Claim, outcome: Settled) -> ();
-        ask(request: &'a Approval) -> Asked;
-        take(id: &'a str) -> bool;
+        claim(claim: &'a Claim, lease: Duration) -> ClaimStatus;
+        recall(claim: &'a Claim, lease: Duration) -> Option<ClaimStatus>;
+        settle(claim: &'a Claim, outcome: ClaimOutcome) -> ();
+        request_approval(request: &'a Approval) -> Asked;
+        use_approval(id: &'a str) -> bool;
         give_back(approval: &'a Approval) -> ();
         hash_key() -> String;
         approvals(waiting_only: bool) -> Vec<Approval>;
-        decide(id: &'a str, yes: bool, reason: Option<&'a str>) -> Option<Approval>;
-        give(session: &'a Session, op: &'a str, doc_version: &'a str) -> ();
-        given(session: &'a Session, op: &'a str) -> Option<String>;
-        fail(session: &'a Session, fingerprint: &'a str) -> u32;
-        failures(session: &'a Session, fingerprint: &'a str) -> u32;
-        clear(session: &'a Session, beginning: &'a str) -> ();
-        context(session: &'a Session) -> Option<Value>;
-        shift(session: &'a Session, context: &'a Value) -> ();
-        kept(caller: &'a str, id: &'a str) -> Option<Kept>;
-        events(wanted: &'a Events) -> Vec<Event>;
-        visits(limit: usize) -> Vec<Visit>;
-        forget(older_than: Duration) -> ();
+        decide_approval(id: &'a str, yes: bool, reason: Option<&'a str>) -> Option<Approval>;
+        record_doc_read(session: &'a Session, op: &'a str, doc_version: &'a str) -> ();
+        doc_read_version(session: &'a Session, op: &'a str) -> Option<String>;
+        count_failure(session: &'a Session, fingerprint: &'a str) -> u32;
+        failure_count(session: &'a Session, fingerprint: &'a str) -> u32;
+        clear_failures(session: &'a Session, beginning: &'a str) -> ();
+        session_context(session: &'a Session) -> Option<Value>;
+        set_session_context(session: &'a Session, context: &'a Value) -> ();
+        stored_result(caller: &'a str, id: &'a str) -> Option<StoredResult>;
+        events(wanted: &'a EventQuery) -> Vec<Event>;
+        sessions(limit: usize) -> Vec<SessionSummary>;
+        delete_older(older_than: Duration) -> ();
         flush() -> ();
     }
 }
 
 /// Serves a catalog from this process, with room for so many calls at once; its address.
-pub fn serve(live: &Arc<Live>, calls: usize) -> (SocketAddr, Runtime) {
+pub fn serve(live: &Arc<LiveCatalog>, calls: usize) -> (SocketAddr, Runtime) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let listener = runtime.block_on(Listener::bind("127.0.0.1:0".parse().unwrap())).unwrap();
     let address = listener.address();
     let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body: 1 << 20 };
     let limits = ServeLimits { calls, ..ServeLimits::default() };
-    let door = Door::new(Arc::clone(live), Hosts::new(address, &[]), Tokens::default(), limits);
+    let door = HttpService::new(Arc::clone(live), Hosts::new(address, &[]), Tokens::default(), limits);
     let door = Arc::new(door.nest("/mcp", mcp::service(Arc::clone(live), options)));
     runtime.spawn(listener.serve(door, std::future::pending()));
     (address, runtime)
@@ -136,7 +136,7 @@ pub fn serve(live: &Arc<Live>, calls: usize) -> (SocketAddr, Runtime) {
 /// A server in this process, with room for two calls at once.
 struct Breakable {
     url: String,
-    live: Arc<Live>,
+    live: Arc<LiveCatalog>,
     runtime: Runtime,
     _folder: TempDir,
 }
@@ -156,7 +156,8 @@ impl Breakable {
         let backends = Backends::new(folder.path(), environment);
         let services =
             Services { state: Arc::new(Breaking(Sqlite::in_memory())), backends, ..Services::default() };
-        let live = Live::new(fixture::open(folder.path()), Setting::default(), templates()).unwrap();
+        let live =
+            LiveCatalog::new(fixture::open(folder.path()), ServeOptions::default(), templates()).unwrap();
         let live = Arc::new(live.with_services(services));
         let (address, runtime) = serve(&live, 2);
         Self { url: format!("http://{address}"), live, runtime, _folder: folder }

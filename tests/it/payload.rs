@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Map, Value};
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
 use toolcrib::config::{Deferred, Surface};
-use toolcrib::provider::{Provider, Request, payload};
+use toolcrib::provider::{PayloadRequest, Provider, payload};
 
 use crate::fixture::{self, run, text};
 
@@ -19,8 +19,14 @@ fn every_provider_on_every_surface() {
     for provider in Provider::ALL {
         let body = |surface, deferred, load: &[String]| {
             let options = toolcrib::config::Payload { deferred, ..checked.catalog.config.payload };
-            let request =
-                Request { catalog: &checked.catalog, profile: &profile, provider, surface, options, load };
+            let request = PayloadRequest {
+                catalog: &checked.catalog,
+                profile: &profile,
+                provider,
+                surface,
+                options,
+                load,
+            };
             payload(request).unwrap().body
         };
         let mut bodies = Map::new();
@@ -138,7 +144,7 @@ fn a_tool_named_like_the_search_of_its_provider_is_a_clash() {
     let checked = fixture::open_text("a.json", tools);
     let profile = checked.catalog.profile(None).unwrap();
     let on = |surface| {
-        let request = Request {
+        let request = PayloadRequest {
             catalog: &checked.catalog,
             profile: &profile,
             provider: Provider::Anthropic,
@@ -187,7 +193,7 @@ fn nothing_hidden_in_a_text_reaches_a_model() {
     let profile = checked.catalog.profile(None).unwrap();
     for provider in Provider::ALL {
         let options = Default::default();
-        let request = Request {
+        let request = PayloadRequest {
             catalog: &checked.catalog,
             profile: &profile,
             provider,

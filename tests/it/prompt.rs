@@ -5,7 +5,7 @@ use std::fs;
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
 use toolcrib::catalog::Checked;
 use toolcrib::config::{self, Deferred, Surface};
-use toolcrib::provider::{Extent, Provider, Request, payload};
+use toolcrib::provider::{Extent, PayloadRequest, Provider, payload};
 use toolcrib::render::{PromptSection, Templates};
 use toolcrib::tokens::Counter;
 
@@ -119,7 +119,7 @@ fn the_mark_is_the_one_that_stubs_bear() {
     let profile = checked.catalog.profile(Some("creator")).unwrap();
     for provider in Provider::ALL {
         let (catalog, surface, options) = (&checked.catalog, Surface::Hybrid, config::Payload::default());
-        let request = Request { catalog, profile: &profile, provider, surface, options, load: &[] };
+        let request = PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &[] };
         let functions = payload(request).unwrap().functions;
         let (stubs, others): (Vec<_>, Vec<_>) =
             functions.iter().partition(|function| function.extent == Extent::Stub);

@@ -3,21 +3,21 @@
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
-use toolcrib::functions::{Answer, Context, Edition, ErrorCode, Function};
+use toolcrib::functions::{Answer, CatalogView, ErrorCode, Function, FunctionContext};
 use toolcrib::render::{Docs, Templates};
 use toolcrib::tokens::exact;
 
 use crate::fixture::{self, open_text, package};
 
-static GITHUB: LazyLock<Context> = LazyLock::new(|| edition(&package().join("examples/github")));
+static GITHUB: LazyLock<FunctionContext> = LazyLock::new(|| view(&package().join("examples/github")));
 
-fn edition(catalog: &std::path::Path) -> Context {
+fn view(catalog: &std::path::Path) -> FunctionContext {
     let checked = fixture::open(catalog);
-    let edition = Edition::new(&checked.catalog, None, None, Arc::new(Templates::load(None).unwrap()));
-    Context::of(Arc::new(edition.unwrap()))
+    let view = CatalogView::new(&checked.catalog, None, None, Arc::new(Templates::load(None).unwrap()));
+    FunctionContext::of(Arc::new(view.unwrap()))
 }
 
-fn call(context: &Context, arguments: Value) -> Answer {
+fn call(context: &FunctionContext, arguments: Value) -> Answer {
     let function = Function::named("read_tool_doc").unwrap();
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(function.call(context, arguments))
 }
@@ -35,7 +35,7 @@ fn doc(answer: &Answer, index: usize) -> &Value {
 #[test]
 fn the_answer_is_the_file_that_render_writes() {
     let answer = read(json!({ "name": "create_branch" }));
-    let catalog = GITHUB.edition.catalog();
+    let catalog = GITHUB.view.catalog();
     let templates = Templates::load(None).unwrap();
     let profile = catalog.profile(None).unwrap();
     let entry = *profile.tools.iter().find(|entry| entry.tool.name == "create_branch").unwrap();
@@ -64,9 +64,9 @@ fn a_canonical_name_wins_over_an_alias_of_another_tool() {
             {"name":"copy","description":"Copy a file.","parameters":{"type":"object"}}]"#,
     );
     let templates = Arc::new(Templates::load(None).unwrap());
-    let edition = Edition::new(&checked.catalog, None, None, templates).unwrap();
-    let edition = Context::of(Arc::new(edition));
-    assert_eq!(doc(&call(&edition, json!({ "name": "copy" })), 0)["name"], "copy");
+    let view = CatalogView::new(&checked.catalog, None, None, templates).unwrap();
+    let view = FunctionContext::of(Arc::new(view));
+    assert_eq!(doc(&call(&view, json!({ "name": "copy" })), 0)["name"], "copy");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn a_budget_is_kept_and_what_was_left_out_can_be_read() {
     assert!(exact(&both.text()) <= 600, "{}", both.text());
     assert_eq!(both.body()["docs"].as_array().unwrap().len(), 2);
     let names: Vec<&str> =
-        GITHUB.edition.catalog().tools.iter().map(|tool| tool.name.as_str()).take(20).collect();
+        GITHUB.view.catalog().tools.iter().map(|tool| tool.name.as_str()).take(20).collect();
     for budget in [100, 200, 500] {
         let twenty = read(json!({ "names": names, "max_tokens": budget }));
         // The line that names what is left out is not cut: without it nobody would know.
@@ -222,16 +222,16 @@ fn the_command_line_prints_the_same_and_fails_with_the_answer() {
 fn a_tool_of_another_role_answers_like_one_that_does_not_exist() {
     let listed = r#"{"name":"list_files","description":"List files.","parameters":{"type":"object"}}"#;
     let dropped = r#"{"name":"drop_files","description":"Drop files.","allowed_roles":["admin"],"parameters":{"type":"object"}}"#;
-    let edition = |tools: &str, role: &str| {
+    let view = |tools: &str, role: &str| {
         let checked = open_text("tools.json", &format!("[{tools}]"));
         let templates = Arc::new(Templates::load(None).unwrap());
-        let edition = Edition::new(&checked.catalog, None, Some(&[role.to_string()]), templates);
-        Context::of(Arc::new(edition.unwrap()))
+        let view = CatalogView::new(&checked.catalog, None, Some(&[role.to_string()]), templates);
+        FunctionContext::of(Arc::new(view.unwrap()))
     };
     let both = format!("{listed},{dropped}");
     let name = json!({ "name": "drop_files" });
-    assert!(call(&edition(&both, "admin"), name.clone()).is_ok());
-    let hidden = call(&edition(&both, "reader"), name.clone());
-    let unknown = call(&edition(listed, "reader"), name);
+    assert!(call(&view(&both, "admin"), name.clone()).is_ok());
+    let hidden = call(&view(&both, "reader"), name.clone());
+    let unknown = call(&view(listed, "reader"), name);
     assert_eq!(hidden.body()["error"], unknown.body()["error"]);
 }

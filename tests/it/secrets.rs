@@ -27,7 +27,7 @@ const CONFIG: &str = r#"
 url = "http://127.0.0.1:1"
 headers = { X-Own = "hush-header", X-Fixed = "hush-fixed" }
 [state]
-at = "state.db"
+url = "state.db"
 redact = ["iban*"]
 "#;
 
@@ -129,7 +129,10 @@ fn what_a_backend_repeats_of_a_secret_is_not_told() {
     }]);
     let folder = folder(&[
         ("tools.json", &tools.to_string()),
-        ("toolcrib.toml", "[[source]]\npath = \"tools.json\"\ntrust = \"run\"\n[state]\nat = \"state.db\"\n"),
+        (
+            "toolcrib.toml",
+            "[[source]]\npath = \"tools.json\"\ntrust = \"run\"\n[state]\nurl = \"state.db\"\n",
+        ),
     ]);
     let call = json!({"op": "log_in", "args": {"code": "hush-code"}});
     let (answer, _) = on_command_line(text(folder.path()), "tool_exec", &call);

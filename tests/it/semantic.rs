@@ -11,11 +11,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcrib::functions::{Context, Edition, Meaning, Searched, Services, Wanted};
-use toolcrib::model::{Embed, Embeddings};
+use toolcrib::functions::{
+    CatalogView, FunctionContext, SearchOutcome, SearchQuery, SemanticSearch, Services,
+};
+use toolcrib::model::{EmbeddingModel, EmbeddingsApi};
 use toolcrib::render::Templates;
 use toolcrib::search::Verdict;
-use toolcrib::search::semantic::{Options, Semantic, State};
+use toolcrib::search::semantic::{Options, Semantic, SemanticStatus};
 
 use crate::fixture;
 
@@ -144,59 +146,61 @@ fn vector(text: &str) -> Vec<f32> {
     vector
 }
 
-pub fn edition(tools: &str) -> Arc<Edition> {
+pub fn view(tools: &str) -> Arc<CatalogView> {
     let checked = fixture::open_text("tools.json", tools);
-    Arc::new(Edition::new(&checked.catalog, None, None, Arc::new(Templates::load(None).unwrap())).unwrap())
+    Arc::new(
+        CatalogView::new(&checked.catalog, None, None, Arc::new(Templates::load(None).unwrap())).unwrap(),
+    )
 }
 
-pub fn model(url: &str) -> Arc<dyn Embed> {
-    Arc::new(Embeddings::new(url, "small", Some(KEY.into())).unwrap())
+pub fn model(url: &str) -> Arc<dyn EmbeddingModel> {
+    Arc::new(EmbeddingsApi::new(url, "small", Some(KEY.into())).unwrap())
 }
 
 /// Services that wait for the vectors of tools, as a command does.
 pub fn services(url: &str, cache: Option<&Path>) -> Arc<Services> {
     let patience = Duration::from_secs(20);
-    let options = Options { patience, cache: cache.map(Path::to_path_buf), ..Options::default() };
+    let options = Options { max_wait: patience, cache: cache.map(Path::to_path_buf), ..Options::default() };
     Arc::new(Services {
-        semantic: Meaning::On(Arc::new(Semantic::start(model(url), options))),
+        semantic: SemanticSearch::On(Arc::new(Semantic::start(model(url), options))),
         llm: None,
         ..Services::default()
     })
 }
 
-pub fn search(edition: &Arc<Edition>, services: &Arc<Services>, query: &str) -> Searched {
-    let context = Context { services: Arc::clone(services), ..Context::of(Arc::clone(edition)) };
+pub fn search(view: &Arc<CatalogView>, services: &Arc<Services>, query: &str) -> SearchOutcome {
+    let context = FunctionContext { services: Arc::clone(services), ..FunctionContext::of(Arc::clone(view)) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(context.search(&[Wanted { query, within: None, limit: 5 }]))
+    runtime.block_on(context.search(&[SearchQuery { query, within: None, limit: 5 }]))
 }
 
 /// The names that were found, and whether anything fits.
-pub fn found(edition: &Edition, searched: &Searched) -> (Verdict, Vec<String>) {
+pub fn found(view: &CatalogView, searched: &SearchOutcome) -> (Verdict, Vec<String>) {
     let found = &searched.found[0];
-    let name = |hit: &toolcrib::search::Hit| edition.catalog().tools[hit.entry].name.clone();
+    let name = |hit: &toolcrib::search::Hit| view.catalog().tools[hit.entry].name.clone();
     (found.verdict, found.hits.iter().map(name).collect())
 }
 
 #[test]
 fn what_words_do_not_say_is_found_by_meaning() {
     let server = Vectors::serve();
-    let edition = edition(TOOLS);
+    let view = view(TOOLS);
     let services = services(&server.url, None);
-    let off = search(&edition, &Arc::default(), "quaxolotl coming?");
-    assert_eq!((off.semantic.clone(), found(&edition, &off)), (State::Off, (Verdict::NoMatch, vec![])));
-    let on = search(&edition, &services, "quaxolotl coming?");
-    assert_eq!(on.semantic, State::On);
-    assert_eq!(found(&edition, &on), (Verdict::Match, vec!["get_forecast".into()]));
+    let off = search(&view, &Arc::default(), "quaxolotl coming?");
+    assert_eq!((off.semantic.clone(), found(&view, &off)), (SemanticStatus::Off, (Verdict::NoMatch, vec![])));
+    let on = search(&view, &services, "quaxolotl coming?");
+    assert_eq!(on.semantic, SemanticStatus::On);
+    assert_eq!(found(&view, &on), (Verdict::Match, vec!["get_forecast".into()]));
     let hit = &on.found[0].hits[0];
     assert!(hit.reason.contains("near in meaning"), "{hit:?}");
     assert!(hit.confidence > 0.4 && hit.confidence <= 1.0, "{hit:?}");
     // Parameters say nothing in vectors: `umbrella` is one of another tool.
-    assert_eq!(found(&edition, &search(&edition, &services, "umbrella")).1[0], "get_forecast");
+    assert_eq!(found(&view, &search(&view, &services, "umbrella")).1[0], "get_forecast");
     // What neither words nor vectors know fits nothing.
-    assert_eq!(found(&edition, &search(&edition, &services, "zzyzx")).0, Verdict::NoMatch);
+    assert_eq!(found(&view, &search(&view, &services, "zzyzx")).0, Verdict::NoMatch);
     // Names stay first, whatever is near, alone and within words.
     for query in ["refund_payment", "chargeback", "use refund_payment for rain and umbrella forecast"] {
-        assert_eq!(found(&edition, &search(&edition, &services, query)).1[0], "refund_payment", "{query}");
+        assert_eq!(found(&view, &search(&view, &services, query)).1[0], "refund_payment", "{query}");
     }
     let heads = server.heads();
     assert!(heads.starts_with("POST /v1/embeddings HTTP/1.1\r\n"), "{heads}");
@@ -217,14 +221,14 @@ fn the_address_may_be_written_in_three_ways() {
 #[test]
 fn several_queries_are_one_question_and_none_is_asked_twice() {
     let server = Vectors::serve();
-    let edition = edition(TOOLS);
+    let view = view(TOOLS);
     let services = services(&server.url, None);
-    search(&edition, &services, "quaxolotl");
+    search(&view, &services, "quaxolotl");
     server.asked();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let context = Context { services, ..Context::of(edition) };
+    let context = FunctionContext { services, ..FunctionContext::of(view) };
     let within = |place: usize| place != 1;
-    let wanted = |query| Wanted { query, within: Some(&within), limit: 2 };
+    let wanted = |query| SearchQuery { query, within: Some(&within), limit: 2 };
     let heads = server.heads().matches("POST").count();
     let searched =
         runtime.block_on(context.search(&[wanted("quaxolotl"), wanted("vrombelix"), wanted("plimthorg")]));
@@ -241,42 +245,48 @@ fn vectors_outlive_reloads_and_with_a_folder_restarts() {
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path().join("kept");
     // As after a start: no vectors yet.
-    let first = || edition(TOOLS);
-    let second = || edition(&TOOLS.replace("Branch a repository.", "Fork a repository."));
+    let first = || view(TOOLS);
+    let second = || view(&TOOLS.replace("Branch a repository.", "Fork a repository."));
     let running = services(&server.url, Some(&cache));
-    assert_eq!(search(&first(), &running, "quaxolotl").semantic, State::On);
+    assert_eq!(search(&first(), &running, "quaxolotl").semantic, SemanticStatus::On);
     assert_eq!(server.asked().len(), 3 + 1);
-    assert_eq!(search(&second(), &running, "quaxolotl").semantic, State::On);
+    assert_eq!(search(&second(), &running, "quaxolotl").semantic, SemanticStatus::On);
     assert_eq!(server.asked(), ["create branch: Fork a repository."]);
     drop(running);
 
     let restarted = services(&server.url, Some(&cache));
-    assert_eq!(search(&second(), &restarted, "quaxolotl").semantic, State::On);
+    assert_eq!(search(&second(), &restarted, "quaxolotl").semantic, SemanticStatus::On);
     assert_eq!(server.asked(), ["quaxolotl"], "only the query");
 
     // A file that somebody cut is as good as none, and is written anew.
     let file = std::fs::read_dir(&cache).unwrap().next().unwrap().unwrap().path();
     std::fs::write(&file, &std::fs::read(&file).unwrap()[..200]).unwrap();
-    assert_eq!(search(&first(), &services(&server.url, Some(&cache)), "quaxolotl").semantic, State::On);
+    assert_eq!(
+        search(&first(), &services(&server.url, Some(&cache)), "quaxolotl").semantic,
+        SemanticStatus::On
+    );
     assert_eq!(server.asked().len(), 3 + 1);
-    assert_eq!(search(&first(), &services(&server.url, Some(&cache)), "quaxolotl").semantic, State::On);
+    assert_eq!(
+        search(&first(), &services(&server.url, Some(&cache)), "quaxolotl").semantic,
+        SemanticStatus::On
+    );
     assert_eq!(server.asked(), ["quaxolotl"]);
 
     // A folder that cannot be written keeps nobody from searching.
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
     let unkept = services(&server.url, Some(&file.join("below")));
-    assert_eq!(search(&first(), &unkept, "quaxolotl").semantic, State::On);
-    let Meaning::On(semantic) = &unkept.semantic else { unreachable!() };
-    assert!(semantic.progress().unkept.unwrap().starts_with("cannot write "));
+    assert_eq!(search(&first(), &unkept, "quaxolotl").semantic, SemanticStatus::On);
+    let SemanticSearch::On(semantic) = &unkept.semantic else { unreachable!() };
+    assert!(semantic.progress().save_error.unwrap().starts_with("cannot write "));
 }
 
 #[test]
 fn servers_that_take_few_texts_at_once_get_few() {
     let server = Vectors::serve();
     server.set(Mode::AtMost(2));
-    let edition = edition(TOOLS);
-    assert_eq!(search(&edition, &services(&server.url, None), "quaxolotl").semantic, State::On);
+    let view = view(TOOLS);
+    assert_eq!(search(&view, &services(&server.url, None), "quaxolotl").semantic, SemanticStatus::On);
 }
 
 /// Waits until this holds.

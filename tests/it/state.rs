@@ -2,17 +2,17 @@
 
 mod approvals;
 mod contract;
+mod failures;
 #[cfg(feature = "postgres")]
 pub mod postgres;
-mod trouble;
 
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
-use toolcrib::state::{Sqlite, State};
+use toolcrib::state::{Sqlite, StateStore};
 
 /// Opens the same database once more, as another process would.
-pub type Again<'a> = &'a dyn Fn() -> Arc<dyn State>;
+pub type Again<'a> = &'a dyn Fn() -> Arc<dyn StateStore>;
 
 pub fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap()
@@ -27,7 +27,7 @@ fn a_file_keeps_what_it_promises() {
 
 #[test]
 fn memory_keeps_what_it_promises_until_the_process_ends() {
-    let memory: Arc<dyn State> = Arc::new(Sqlite::in_memory());
+    let memory: Arc<dyn StateStore> = Arc::new(Sqlite::in_memory());
     assert!(memory.health().is_volatile);
     contract::all(&|| Arc::clone(&memory));
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
 use toolcrib::catalog::Checked;
 use toolcrib::config::Surface;
-use toolcrib::provider::{self, Provider, Request};
+use toolcrib::provider::{self, PayloadRequest, Provider};
 use toolcrib::render::Templates;
 use toolcrib::report::{self, Measured, Options, Report};
 use toolcrib::tokens::{Count, Counter};
@@ -62,7 +62,7 @@ fn counts_are_those_of_the_text_that_is_sent() {
         let report = count(&checked, Options { profile: Some("triage"), ..options(provider) });
         for surface in [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Gateway, Surface::Toolset] {
             let catalog = &checked.catalog;
-            let request = Request {
+            let request = PayloadRequest {
                 catalog,
                 profile: &profile,
                 provider,

@@ -25,7 +25,8 @@ const TOOLS: &str = r#"[
    "parameters": {"type": "object", "properties": {"to": {"type": "string"}}}}
 ]"#;
 
-const CONFIG: &str = "[state]\nat = \"state.db\"\n[exec]\nallow = \"destructive\"\nrequire_doc = \"never\"\n";
+const CONFIG: &str =
+    "[state]\nurl = \"state.db\"\n[exec]\nallow = \"destructive\"\nrequire_doc = \"never\"\n";
 
 fn catalog(config: &str) -> TempDir {
     fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", config)])

@@ -1,7 +1,7 @@
 //! Lint: what makes a tool hard to choose, hard to call, or dangerous to show to a model.
 
-mod instructs;
-mod twins;
+mod near_duplicates;
+mod prompt_injection;
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::{Catalog, Resolved, Tool};
 use crate::finding::{Code, Finding, Place, pointer_join};
 use crate::tool::{Definition, clean_line, hidden_characters, words};
 
-pub(super) use twins::pairs;
+pub(super) use near_duplicates::pairs;
 
 /// Looks at one tool.
 pub(super) fn tool(
@@ -32,7 +32,7 @@ pub(super) fn tool(
     }
     undocumented(parameters, schema_place, report);
     hidden(tool, report);
-    if let Some(quote) = instructs::find(description, parameters.schema()) {
+    if let Some(quote) = prompt_injection::find(description, parameters.schema()) {
         let message = format!("text that instructs the model: \"{quote}\"");
         let help = "descriptions say what a tool does; keep orders, secrets and other tools out of them, or trust the source less";
         report(Finding::new(Code::TextInstructs, message).help(help));
@@ -114,7 +114,7 @@ fn hidden(tool: &Definition, report: &mut impl FnMut(Finding)) {
 }
 
 /// A word that two tools of a catalog may share without being alike.
-pub(super) fn telling_words(tool: &Tool) -> Vec<String> {
+pub(super) fn distinctive_words(tool: &Tool) -> Vec<String> {
     let mut all = words(&tool.description);
     all.sort_unstable();
     all.dedup();

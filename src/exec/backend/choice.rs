@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Fault, FaultKind};
+use super::{BackendError, BackendErrorKind};
 use crate::catalog::Tool;
 use crate::config::{Config, Server};
 use crate::tool::{Backend, HttpBackend};
@@ -52,12 +52,12 @@ pub(super) fn web_server<'o>(
     backend: &'o HttpBackend,
     tool: &'o Tool,
     config: &'o Config,
-) -> Result<(&'o str, &'o Server), Fault> {
+) -> Result<(&'o str, &'o Server), BackendError> {
     let servers = &config.servers;
     if let Some(name) = &backend.server {
         return match servers.get_key_value(name) {
             Some((name, server)) if server.url.is_some() => Ok((name, server)),
-            Some(_) => Err(Fault::unconfigured(format!("the server `{name}` has no `url`"))),
+            Some(_) => Err(BackendError::unconfigured(format!("the server `{name}` has no `url`"))),
             None => Err(not_configured(name)),
         };
     }
@@ -70,12 +70,12 @@ pub(super) fn web_server<'o>(
 }
 
 /// That a server is not there, and what to write so that it is.
-pub(super) fn not_configured(name: &str) -> Fault {
+pub(super) fn not_configured(name: &str) -> BackendError {
     let is_bare =
         name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) && !name.is_empty();
     let key = if is_bare { name.to_string() } else { format!("{name:?}") };
-    Fault::new(
-        FaultKind::Unconfigured,
+    BackendError::new(
+        BackendErrorKind::Unconfigured,
         format!("nothing says where the server `{name}` is"),
         format!(
             "tell the operator to add [server.{key}] with its `url` to toolcrib.toml; nothing else helps"

@@ -1,8 +1,8 @@
 //! What runs a tool: one module for each kind of backend. A call that comes here has been checked, and may be run.
 //!
 //! 1. [`Backends::of`] says what runs a tool, also where its definition does not ([`choice`]).
-//! 2. [`Backends::run`] runs an [`Order`], and [`Backends::preview`] says what that would send.
-//! 3. A [`Reply`] comes back, or a [`Fault`].
+//! 2. [`Backends::run`] runs a [`BackendRequest`], and [`Backends::preview`] says what that would send.
+//! 3. A [`BackendResponse`] comes back, or a [`BackendError`].
 
 mod choice;
 mod command;
@@ -36,7 +36,7 @@ pub struct Backends {
 
 /// A call that has passed, on its way to a backend.
 #[derive(Clone, Copy, Debug)]
-pub struct Order<'o> {
+pub struct BackendRequest<'o> {
     /// The tool.
     pub tool: &'o Tool,
     /// What runs it.
@@ -50,7 +50,7 @@ pub struct Order<'o> {
     /// The key under which a write runs once.
     pub idempotency_key: Option<&'o str>,
     /// How long it may take.
-    pub time: Duration,
+    pub timeout: Duration,
     /// Marked before anything leaves.
     pub begun: &'o Begun,
 }
@@ -73,7 +73,7 @@ impl Begun {
 
 /// What a backend answered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
+pub struct BackendResponse {
     /// The result: JSON where it was JSON, else text.
     pub content: Value,
     /// What the caller should know of how it came about.
@@ -82,9 +82,9 @@ pub struct Reply {
 
 /// Why a backend has no result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
+pub struct BackendError {
     /// What kind of thing.
-    pub kind: FaultKind,
+    pub kind: BackendErrorKind,
     /// In one line, without secrets or addresses.
     pub message: String,
     /// What the backend said: a status, a body. Cut where it is long.
@@ -95,13 +95,13 @@ pub struct Fault {
 
 /// What kind of thing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultKind {
+pub enum BackendErrorKind {
     /// Nothing says how to reach what runs the tool, or something it needs is missing here.
     Unconfigured,
     /// The caller has not brought what the backend needs, such as a token.
-    Missing,
+    MissingCredential,
     /// An argument that fits the schema, and still cannot be sent as it is; `detail.field_errors` says which.
-    Unfit,
+    InvalidArgument,
     /// It was not reached: nothing was run.
     NotSent,
     /// It answered that it is too busy for this call, and has not run it.
@@ -109,12 +109,12 @@ pub enum FaultKind {
     /// It answered, with an error.
     Failed,
     /// It was asked, and there is no answer: it may have been run.
-    Lost,
+    ConnectionLost,
     /// It was asked, and did not answer in time: it may have been run.
     TimedOut,
 }
 
-impl Order<'_> {
+impl BackendRequest<'_> {
     fn secrets(&self) -> Secrets<'_> {
         Secrets::new(&self.config.state.redact)
     }
@@ -166,26 +166,27 @@ impl Backends {
     }
 
     /// Runs a call.
-    pub async fn run(&self, order: Order<'_>) -> Result<Reply, Fault> {
+    pub async fn run(&self, call: BackendRequest<'_>) -> Result<BackendResponse, BackendError> {
         // Boxed, so that no call has room for what only others need.
-        match order.backend {
-            Backend::Static { content } => Ok(Reply::new(content.clone())),
-            Backend::Http(backend) => Box::pin(self.http.run(backend, order, self.environment()?)).await,
+        match call.backend {
+            Backend::Static { content } => Ok(BackendResponse::new(content.clone())),
+            Backend::Http(backend) => Box::pin(self.http.run(backend, call, self.environment()?)).await,
             Backend::Mcp { server, tool } => {
                 let around = (&*self.root, self.environment()?);
-                Box::pin(self.sessions.run((server, tool), order, around)).await
+                Box::pin(self.sessions.run((server, tool), call, around)).await
             }
             Backend::Command(backend) => {
-                Box::pin(command::run(backend, order, (&self.root, self.environment()?))).await
+                Box::pin(command::run(backend, call, (&self.root, self.environment()?))).await
             }
             Backend::Builtin { function } => {
-                Err(Fault::unconfigured(format!("there is no function `{function}` here")))
+                Err(BackendError::unconfigured(format!("there is no function `{function}` here")))
             }
         }
     }
 
-    fn environment(&self) -> Result<&Environment, Fault> {
-        let offline = || Fault::unconfigured("nobody is contacted, and no command is run, with --offline");
+    fn environment(&self) -> Result<&Environment, BackendError> {
+        let offline =
+            || BackendError::unconfigured("nobody is contacted, and no command is run, with --offline");
         self.environment.as_ref().ok_or_else(offline)
     }
 
@@ -195,25 +196,25 @@ impl Backends {
     }
 
     /// What a call would send, without secrets; nothing is sent.
-    pub fn preview(&self, order: Order<'_>) -> Result<Value, Fault> {
-        match order.backend {
+    pub fn preview(&self, call: BackendRequest<'_>) -> Result<Value, BackendError> {
+        match call.backend {
             Backend::Static { .. } => Ok(json!({ "backend": "static" })),
             Backend::Builtin { function } => {
-                Ok(json!({ "backend": "builtin", "function": function, "arguments": order.shown() }))
+                Ok(json!({ "backend": "builtin", "function": function, "arguments": call.shown() }))
             }
-            Backend::Http(backend) => http::preview(backend, order),
-            Backend::Mcp { server, tool } => mcp::preview(server, tool, order),
-            Backend::Command(backend) => command::preview(backend, order),
+            Backend::Http(backend) => http::preview(backend, call),
+            Backend::Mcp { server, tool } => mcp::preview(server, tool, call),
+            Backend::Command(backend) => command::preview(backend, call),
         }
     }
 }
 
-impl From<Missing> for Fault {
+impl From<Missing> for BackendError {
     fn from(missing: Missing) -> Self {
         match &missing {
             Missing::Variable(_) => Self::unconfigured(missing.to_string()),
             Missing::Header(name) => Self::new(
-                FaultKind::Missing,
+                BackendErrorKind::MissingCredential,
                 format!("what runs it wants the header `{name}` of whoever calls, and this call has none"),
                 format!("whoever connects to toolcrib has to send `{name}` with its requests"),
             ),
@@ -221,32 +222,32 @@ impl From<Missing> for Fault {
     }
 }
 
-impl Reply {
+impl BackendResponse {
     fn new(content: Value) -> Self {
         Self { content, warnings: Vec::new() }
     }
 }
 
-impl Fault {
-    fn new(kind: FaultKind, message: impl Into<String>, next_action: impl Into<String>) -> Self {
+impl BackendError {
+    fn new(kind: BackendErrorKind, message: impl Into<String>, next_action: impl Into<String>) -> Self {
         Self { kind, message: message.into(), detail: None, next_action: next_action.into() }
     }
 
     /// What only the operator can mend.
     fn unconfigured(message: impl Into<String>) -> Self {
         let next = "tell the operator; sending the call again changes nothing";
-        Self::new(FaultKind::Unconfigured, message, next)
+        Self::new(BackendErrorKind::Unconfigured, message, next)
     }
 
     /// An argument that cannot be sent as it is; none when it is not known which.
     fn unfit(argument: &str, message: impl Into<String>) -> Self {
         let message = message.into();
-        let fault = Self::new(FaultKind::Unfit, message.as_str(), "correct the arguments");
+        let error = Self::new(BackendErrorKind::InvalidArgument, message.as_str(), "correct the arguments");
         if argument.is_empty() {
-            return fault;
+            return error;
         }
         let pointer = pointer_join("", argument);
-        fault.detail(json!({ "field_errors": [{ "pointer": pointer, "message": message }] }))
+        error.detail(json!({ "field_errors": [{ "pointer": pointer, "message": message }] }))
     }
 
     fn detail(mut self, detail: Value) -> Self {

@@ -9,9 +9,9 @@ const LONGEST: usize = 8_192;
 
 /// The request that a cursor belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Origin(String);
+pub(super) struct CursorScope(String);
 
-impl Origin {
+impl CursorScope {
     /// Of a function and all of its arguments that decide what is in the list.
     pub(super) fn of(function: &str, arguments: &[&str]) -> Self {
         let mut hasher = blake3::Hasher::new();
@@ -22,12 +22,12 @@ impl Origin {
     }
 
     /// The cursor for what follows a key.
-    pub(super) fn after(&self, key: &str) -> String {
+    pub(super) fn after_key(&self, key: &str) -> String {
         written(&format!("k{}{key}", self.0))
     }
 
     /// The cursor for what follows the first `count` of a ranking of this registry version.
-    pub(super) fn beyond(&self, count: usize, registry_version: &str) -> String {
+    pub(super) fn at_offset(&self, count: usize, registry_version: &str) -> String {
         written(&format!("r{}{count} {registry_version}", self.0))
     }
 
@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn a_cursor_is_read_back_by_its_own_request_only() {
-        let (own, other) = (Origin::of("list", &["Storage"]), Origin::of("list", &["Coding"]));
-        let (key, count) = (own.after("1storage.put Ünï"), own.beyond(10, "0123"));
+        let (own, other) = (CursorScope::of("list", &["Storage"]), CursorScope::of("list", &["Coding"]));
+        let (key, count) = (own.after_key("1storage.put Ünï"), own.at_offset(10, "0123"));
         assert_eq!(own.key(Some(&key)).unwrap().as_deref(), Some("1storage.put Ünï"));
         assert_eq!(own.offset(Some(&count), "0123").unwrap(), 10);
         assert_eq!(own.offset(Some(&count), "4567").unwrap_err().code, ErrorCode::CursorExpired);

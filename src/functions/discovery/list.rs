@@ -3,11 +3,11 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::cursor::Origin;
-use super::pointer::{self, segments, shown};
-use super::{Scope, nodes, path, query, ranked, read, scoped};
-use crate::functions::{Answer, Context, Edition, ErrorCode, Later, Refusal};
-use crate::search::semantic::State;
+use super::cursor::CursorScope;
+use super::listing::{self, segments, shown};
+use super::{Scope, path, query, read, search_nodes, search_tool_by_category, tool_ranking};
+use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, FunctionContext, Refusal};
+use crate::search::semantic::SemanticStatus;
 use crate::search::{Hit, Verdict};
 
 /// How many categories come before the tools that fit a query.
@@ -32,7 +32,7 @@ fn ten() -> usize {
 /// One line of a list, with how it fits where there was a query.
 #[derive(Clone)]
 enum Line {
-    Node(usize, Option<nodes::Hit>),
+    Node(usize, Option<search_nodes::Hit>),
     Tool(usize, Option<Hit>),
 }
 
@@ -41,94 +41,94 @@ struct Page {
     lines: Vec<Line>,
     next: Option<String>,
     /// Whether meaning had a part, where there was a search.
-    semantic: Option<State>,
+    semantic: Option<SemanticStatus>,
 }
 
 /// Answers a call.
-pub(in crate::functions) fn run(context: Context, arguments: Value) -> Later {
+pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
     Box::pin(async move { listed(&context, arguments).await })
 }
 
-async fn listed(context: &Context, arguments: Value) -> Result<Answer, Refusal> {
+async fn listed(context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
     let arguments: Arguments = read("list", arguments)?;
-    let edition = &context.edition;
+    let view = &context.view;
     // A path that there is not is answered by a search.
     if arguments.query.is_some() || !arguments.path.is_empty() {
-        edition.searchable().await;
+        view.wait_for_indexes().await;
     }
-    let node = path::node(edition, &arguments.path)?;
+    let node = path::node(view, &arguments.path)?;
     let scope = Scope { node, tags: &arguments.tags };
     let page = match query(arguments.query.as_deref()) {
         Some(query) => fitting(context, &arguments, scope, query).await?,
         None if arguments.tags.is_empty() => {
-            let node = edition.tree().node(node);
+            let node = view.tree().node(node);
             let tools = node.tools.iter().map(|&tool| Line::Tool(tool, None));
             browsed(
-                edition,
+                view,
                 &arguments,
                 scope,
                 node.children.iter().map(|&node| Line::Node(node, None)).chain(tools),
             )?
         }
-        None => tagged(edition, &arguments, scope)?,
+        None => tagged(view, &arguments, scope)?,
     };
     let semantic = page.semantic.clone();
-    let answer = answer(edition, scope, &arguments, page);
+    let answer = answer(view, scope, &arguments, page);
     Ok(match semantic {
-        Some(semantic) => answer.searched(&semantic),
+        Some(semantic) => answer.with_semantic_status(&semantic),
         None => answer,
     })
 }
 
 /// What a list is ordered by: categories by name, then tools by op.
-fn key(edition: &Edition, line: &Line) -> String {
+fn key(view: &CatalogView, line: &Line) -> String {
     match line {
         Line::Node(node, _) => {
-            let node = edition.tree().node(*node);
+            let node = view.tree().node(*node);
             format!("0{} {}", node.name.to_lowercase(), node.path)
         }
-        Line::Tool(tool, _) => format!("1{}", edition.catalog().tools[*tool].op),
+        Line::Tool(tool, _) => format!("1{}", view.catalog().tools[*tool].op),
     }
 }
 
 /// The page after the last key that was shown.
 fn browsed(
-    edition: &Edition,
+    view: &CatalogView,
     arguments: &Arguments,
     scope: Scope<'_>,
     lines: impl Iterator<Item = Line>,
 ) -> Result<Page, Refusal> {
-    let origin = origin(edition, scope, "");
+    let origin = origin(view, scope, "");
     let after = origin.key(arguments.cursor.as_deref())?;
-    let mut keyed: Vec<(String, Line)> = lines.map(|line| (key(edition, &line), line)).collect();
+    let mut keyed: Vec<(String, Line)> = lines.map(|line| (key(view, &line), line)).collect();
     keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
     let from = after.map_or(0, |last| keyed.partition_point(|(key, _)| *key <= last));
     let to = keyed.len().min(from + arguments.limit);
-    let next = keyed[from..to].last().filter(|_| to < keyed.len()).map(|(last, _)| origin.after(last));
+    let next = keyed[from..to].last().filter(|_| to < keyed.len()).map(|(last, _)| origin.after_key(last));
     Ok(Page { lines: keyed[from..to].iter().map(|(_, line)| line.clone()).collect(), next, semantic: None })
 }
 
 /// What has all of the tags, anywhere below.
-fn tagged(edition: &Edition, arguments: &Arguments, scope: Scope<'_>) -> Result<Page, Refusal> {
-    let nodes = tagged_nodes(edition, scope).map(|node| Line::Node(node, None));
-    let tools = scope.tools(edition).map(|tool| Line::Tool(tool, None));
+fn tagged(view: &CatalogView, arguments: &Arguments, scope: Scope<'_>) -> Result<Page, Refusal> {
+    let nodes = tagged_nodes(view, scope).map(|node| Line::Node(node, None));
+    let tools = scope.tools(view).map(|tool| Line::Tool(tool, None));
     let lines: Vec<Line> = nodes.chain(tools).collect();
     if lines.is_empty() {
-        return Err(untagged(edition, scope));
+        return Err(untagged(view, scope));
     }
-    browsed(edition, arguments, scope, lines.into_iter())
+    browsed(view, arguments, scope, lines.into_iter())
 }
 
 /// The categories below that have all of the tags.
-fn tagged_nodes<'e>(edition: &'e Edition, scope: Scope<'e>) -> impl Iterator<Item = usize> {
-    let tree = edition.tree();
+fn tagged_nodes<'e>(view: &'e CatalogView, scope: Scope<'e>) -> impl Iterator<Item = usize> {
+    let tree = view.tree();
     let is_inside = move |&node: &usize| node != scope.node && tree.holds(scope.node, node);
     (1..tree.nodes().len()).filter(is_inside).filter(move |&node| scope.has_tags(&tree.node(node).tags))
 }
 
 /// That it is the tags that leave nothing, and which there are.
-fn untagged(edition: &Edition, scope: Scope<'_>) -> Refusal {
-    let node = edition.tree().node(scope.node);
+fn untagged(view: &CatalogView, scope: Scope<'_>) -> Refusal {
+    let node = view.tree().node(scope.node);
     let place = if node.path.is_empty() { "here" } else { node.path.as_str() };
     let message = match scope.tags {
         [tag] => format!("nothing in {place} has the tag {}", shown(tag)),
@@ -142,25 +142,25 @@ fn untagged(edition: &Edition, scope: Scope<'_>) -> Refusal {
 
 /// What fits a query, anywhere below: the best categories, then tools.
 async fn fitting(
-    context: &Context,
+    context: &FunctionContext,
     arguments: &Arguments,
     scope: Scope<'_>,
     query: &str,
 ) -> Result<Page, Refusal> {
-    let edition = &*context.edition;
-    let (tree, version) = (edition.tree(), &edition.catalog().version);
-    let origin = origin(edition, scope, query);
+    let view = &*context.view;
+    let (tree, version) = (view.tree(), &view.catalog().version);
+    let origin = origin(view, scope, query);
     let from = origin.offset(arguments.cursor.as_deref(), version)?;
     let to = from.saturating_add(arguments.limit);
-    let is_excluded = scope.tools(edition).next().is_none() && tagged_nodes(edition, scope).next().is_none();
+    let is_excluded = scope.tools(view).next().is_none() && tagged_nodes(view, scope).next().is_none();
     if !scope.tags.is_empty() && is_excluded {
-        return Err(untagged(edition, scope));
+        return Err(untagged(view, scope));
     }
-    let (found, semantic) = ranked::here(context, query, scope, to.saturating_add(1)).await;
+    let (found, semantic) = tool_ranking::search_in_scope(context, query, scope, to.saturating_add(1)).await;
     let fits = found.verdict == Verdict::Match;
-    let (near, _) = nodes::fitting(context, query, tree.nodes().len()).await;
+    let (near, _) = search_nodes::fitting(context, query, tree.nodes().len()).await;
     // Without a tool that fits, a category does when it is named.
-    let counts = |hit: &nodes::Hit| {
+    let counts = |hit: &search_nodes::Hit| {
         let (node, is_inside) = (tree.node(hit.node), tree.holds(scope.node, hit.node));
         hit.node != scope.node && is_inside && scope.has_tags(&node.tags) && (fits || hit.is_named)
     };
@@ -170,28 +170,28 @@ async fn fitting(
         lines.extend(found.hits.into_iter().map(|hit| Line::Tool(hit.entry, Some(hit))));
     }
     if lines.is_empty() {
-        return Err(scoped::nothing(context, scope, query).await);
+        return Err(search_tool_by_category::nothing(context, scope, query).await);
     }
-    let next = (lines.len() > to).then(|| origin.beyond(to, version));
+    let next = (lines.len() > to).then(|| origin.at_offset(to, version));
     let lines = lines.into_iter().skip(from).take(arguments.limit).collect();
     Ok(Page { lines, next, semantic: Some(semantic) })
 }
 
-fn origin(edition: &Edition, scope: Scope<'_>, query: &str) -> Origin {
-    let path = edition.tree().node(scope.node).path.as_str();
-    Origin::of("list", &[path, &scope.tags.join("\n"), query])
+fn origin(view: &CatalogView, scope: Scope<'_>, query: &str) -> CursorScope {
+    let path = view.tree().node(scope.node).path.as_str();
+    CursorScope::of("list", &[path, &scope.tags.join("\n"), query])
 }
 
-fn answer(edition: &Edition, scope: Scope<'_>, arguments: &Arguments, page: Page) -> Answer {
-    let tree = edition.tree();
+fn answer(view: &CatalogView, scope: Scope<'_>, arguments: &Arguments, page: Page) -> Answer {
+    let tree = view.tree();
     let is_direct = arguments.tags.is_empty() && query(arguments.query.as_deref()).is_none();
     let (mut nodes, mut tools) = (Vec::new(), Vec::new());
     for line in page.lines {
         match line {
-            Line::Node(node, hit) => nodes.push(pointer::node(tree.node(node), hit.as_ref())),
+            Line::Node(node, hit) => nodes.push(listing::node(tree.node(node), hit.as_ref())),
             Line::Tool(tool, hit) => {
-                let place = if is_direct { scope.node } else { pointer::place(edition, tool, scope.node) };
-                tools.push(pointer::tool(edition, tool, place, hit.as_ref()));
+                let place = if is_direct { scope.node } else { listing::place(view, tool, scope.node) };
+                tools.push(listing::tool(view, tool, place, hit.as_ref()));
             }
         }
     }

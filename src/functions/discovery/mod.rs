@@ -1,36 +1,36 @@
 //! The discovery protocol: `list`, `search_nodes`, `search_tool_by_category`, `expand_tool`, `call_tool`, to the letter of
 //! its specification, with our `ok` and `meta` beside its fields.
 //!
-//! 1. [`path`] finds the category that a path means, [`tool`] the tool that a name means; what they cannot find they refuse
+//! 1. [`path`] finds the category that a path means, [`resolve_tool`] the tool that a name means; what they cannot find they refuse
 //!    with hints.
-//! 2. [`pointer`] writes categories and tools the way lists show them.
-//! 3. [`ranked`] asks the index, [`nodes`] ranks categories.
+//! 2. [`listing`] writes categories and tools the way lists show them.
+//! 3. [`ranked`] asks the index, [`search_nodes`] ranks categories.
 //! 4. [`cursor`] says where a list goes on.
-//! 5. One file an operation: [`list`], [`nodes`], [`scoped`], [`expand`], [`call`].
+//! 5. One file an operation: [`list`], [`search_nodes`], [`search_tool_by_category`], [`expand_tool`], [`call_tool`].
 
-mod call;
+mod call_tool;
 mod cursor;
-mod expand;
+mod expand_tool;
 mod list;
-mod nodes;
+mod listing;
 mod path;
-mod pointer;
-mod ranked;
-mod scoped;
-mod tool;
+mod resolve_tool;
+mod search_nodes;
+mod search_tool_by_category;
+mod tool_ranking;
 
 use super::arguments::read;
 use super::{ErrorCode, Refusal};
 
-pub(super) use call::run as call_tool;
-pub(super) use expand::run as expand_tool;
+pub(super) use call_tool::run as call_tool;
+pub(super) use expand_tool::run as expand_tool;
 pub(super) use list::run as list;
-pub(super) use nodes::{entries, near as near_categories, run as search_nodes};
+pub(super) use listing::{category_hints, hundredths, shown};
 pub(super) use path::node as category;
-pub(super) use pointer::{category_hints, hundredths, shown};
-pub(super) use ranked::{Scope, ranked};
-pub(super) use scoped::run as search_tool_by_category;
-pub(super) use tool::not_authorized;
+pub(super) use resolve_tool::not_authorized;
+pub(super) use search_nodes::{entries, near as near_categories, run as search_nodes};
+pub(super) use search_tool_by_category::run as search_tool_by_category;
+pub(super) use tool_ranking::{Scope, ranked};
 
 /// A query without the blanks around it, unless nothing is left.
 fn query(text: Option<&str>) -> Option<&str> {

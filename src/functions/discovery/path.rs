@@ -1,9 +1,9 @@
 //! The category that a path means.
 
-use super::nodes;
-use super::pointer::{category_hints, segments, shown};
+use super::listing::{category_hints, segments, shown};
+use super::search_nodes;
 use crate::finding::nearest;
-use crate::functions::{Edition, ErrorCode, Refusal};
+use crate::functions::{CatalogView, ErrorCode, Refusal};
 use crate::tool::clean_line;
 
 /// No category is deeper, or has a longer path; more is not looked at.
@@ -16,20 +16,20 @@ const MAX_ROOTS: usize = 12;
 
 /// The place of the category that a path means: the root when it is empty. Letter case does not matter where it leaves
 /// one category. A group of ops, such as `onto.task`, stands for the smallest category with all of its tools.
-pub(in crate::functions) fn node<S: AsRef<str>>(edition: &Edition, path: &[S]) -> Result<usize, Refusal> {
+pub(in crate::functions) fn node<S: AsRef<str>>(view: &CatalogView, path: &[S]) -> Result<usize, Refusal> {
     let segments = path.iter().flat_map(|segment| segment.as_ref().split('/')).map(clean_line);
     let segments: Vec<String> = segments.filter(|segment| !segment.is_empty()).take(MAX_SEGMENTS).collect();
     let path = segments.join("/");
     if path.len() > MAX_PATH {
-        return Err(unknown(edition, &shown(&path)));
+        return Err(unknown(view, &shown(&path)));
     }
-    let found = edition.tree().find(&path).or_else(|| group(edition, &segments));
-    found.ok_or_else(|| unknown(edition, &path))
+    let found = view.tree().find(&path).or_else(|| group(view, &segments));
+    found.ok_or_else(|| unknown(view, &path))
 }
 
 /// The smallest category with all tools whose ops begin with these segments.
-fn group(edition: &Edition, segments: &[String]) -> Option<usize> {
-    let (tree, tools) = (edition.tree(), &edition.catalog().tools);
+fn group(view: &CatalogView, segments: &[String]) -> Option<usize> {
+    let (tree, tools) = (view.tree(), &view.catalog().tools);
     let group = format!("{}.", segments.join(".").to_lowercase());
     let ops = tools.iter().enumerate().filter(|(_, tool)| tool.op.starts_with(&group));
     let members: Vec<usize> = ops.map(|(index, _)| index).collect();
@@ -37,7 +37,7 @@ fn group(edition: &Edition, segments: &[String]) -> Option<usize> {
         return None;
     }
     let has_all = |node: usize| {
-        let below = &tree.node(node).below;
+        let below = &tree.node(node).descendant_tools;
         members.iter().all(|member| below.binary_search(member).is_ok())
     };
     let mut smallest = 0;
@@ -47,8 +47,8 @@ fn group(edition: &Edition, segments: &[String]) -> Option<usize> {
     (smallest != 0 || members.len() == tools.len()).then_some(smallest)
 }
 
-fn unknown(edition: &Edition, path: &str) -> Refusal {
-    let tree = edition.tree();
+fn unknown(view: &CatalogView, path: &str) -> Refusal {
+    let tree = view.tree();
     let last = path.rsplit('/').next().unwrap_or(path);
     let by_path = nearest(path, tree.nodes().iter().map(|node| node.path.as_str()));
     let by_name = nearest(last, tree.nodes().iter().map(|node| node.name.as_str()));
@@ -65,7 +65,7 @@ fn unknown(edition: &Edition, path: &str) -> Refusal {
     }
     if close.is_empty() {
         close.extend(
-            nodes::by_words(edition, &path.replace('/', " "), SUGGESTED).hits.iter().map(|hit| hit.node),
+            search_nodes::by_words(view, &path.replace('/', " "), SUGGESTED).hits.iter().map(|hit| hit.node),
         );
     }
     let mut seen = std::collections::HashSet::new();
@@ -92,5 +92,5 @@ fn unknown(edition: &Edition, path: &str) -> Refusal {
     let message = format!("there is no category `{}`", shown(path));
     let mut refusal = Refusal::new(ErrorCode::UnknownPath, message, next);
     refusal.nearest = close.iter().map(|&node| tree.node(node).path.clone()).collect();
-    refusal.hint("categories", category_hints(edition, &close)).hint("roots", category_hints(edition, &roots))
+    refusal.hint("categories", category_hints(view, &close)).hint("roots", category_hints(view, &roots))
 }

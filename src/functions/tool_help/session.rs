@@ -4,18 +4,18 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use super::broken;
-use crate::functions::{Context, ErrorCode, Refusal};
+use crate::functions::{ErrorCode, FunctionContext, Refusal};
 use crate::help::usage;
-use crate::state::{EventKind, Events};
+use crate::state::{EventKind, EventQuery};
 
 /// How many events are looked at, and how many ops are told.
 const MAX_EVENTS: usize = 2_000;
 const MAX_OPS: usize = 40;
 
 /// The ops of the caller's session, those of which it heard first at the beginning.
-pub(super) async fn told(context: &Context) -> Result<Map<String, Value>, Refusal> {
+pub(super) async fn told(context: &FunctionContext) -> Result<Map<String, Value>, Refusal> {
     let Some(session) = context.caller.session() else { return Err(no_session()) };
-    let wanted = Events {
+    let wanted = EventQuery {
         session: Some(session.id.to_string()),
         caller: Some(session.caller.to_string()),
         after: 0,
@@ -23,7 +23,7 @@ pub(super) async fn told(context: &Context) -> Result<Map<String, Value>, Refusa
     };
     let events = context.services.state.events(&wanted).await;
     let events = events.map_err(|error| broken(&format!("the trace cannot be read: {error}")))?;
-    let catalog = context.edition.catalog();
+    let catalog = context.view.catalog();
     let mut ops: IndexMap<&str, String> = IndexMap::new();
     for event in &events {
         let is_known = matches!(event.kind, EventKind::Read | EventKind::Expand | EventKind::Call);
@@ -31,7 +31,7 @@ pub(super) async fn told(context: &Context) -> Result<Map<String, Value>, Refusa
             event.op.as_deref().filter(|_| is_known && event.outcome == "ok").and_then(|op| catalog.find(op));
         // Of a tool that this caller may not use they may not know the arguments either.
         let tool = tool.filter(|tool| {
-            catalog.position(&tool.name).is_some_and(|index| !context.edition.is_forbidden(index))
+            catalog.position(&tool.name).is_some_and(|index| !context.view.is_forbidden(index))
         });
         if let Some(tool) = tool {
             ops.entry(&tool.op).or_insert_with(|| usage(tool));

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Embed, ModelError, embed};
+use super::{EmbeddingModel, ModelError, embedding_model};
 use tensors::Tensors;
 use wordpiece::WordPiece;
 
@@ -69,7 +69,7 @@ impl StaticModel {
         let tensors = Tensors::read(tensors).map_err(wrong)?;
         let (vectors, shape) = tensors.numbers(&["embeddings", "0", "embedding.weight"]).map_err(wrong)?;
         let [count, length] = shape[..] else { return Err(wrong("`embeddings` is no table".into())) };
-        if length == 0 || length > embed::MAX_DIMENSIONS || count == 0 {
+        if length == 0 || length > embedding_model::MAX_DIMENSIONS || count == 0 {
             return Err(wrong(format!("`embeddings` has {count} rows of {length} numbers")));
         }
         if vectors.iter().any(|number| !number.is_finite()) {
@@ -119,14 +119,14 @@ impl StaticModel {
     }
 }
 
-impl Embed for StaticModel {
+impl EmbeddingModel for StaticModel {
     fn identity(&self) -> &str {
         &self.identity
     }
 
     fn embed(&self, texts: &[String], _: Duration) -> Result<Vec<Vec<f32>>, ModelError> {
         let vectors: Vec<Vec<f32>> = texts.iter().map(|text| self.vector(text)).collect();
-        match embed::problem(&vectors, texts.len()) {
+        match embedding_model::problem(&vectors, texts.len()) {
             Some(problem) => Err(ModelError::Configuration(format!("the model answers {problem}"))),
             None => Ok(vectors),
         }

@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::digits::holds_float;
-use super::entry::Entry;
+use super::call_entry::CallEntry;
+use super::coerce::{Coercion, Reading};
 use super::error::{CallError, CallErrorCode, FieldError, ParseError};
-use super::fit::{Fit, Read};
+use super::exact_numbers::holds_float;
 use super::raw::RawCall;
-use super::reading::Reading;
-use super::valid::Call;
+use super::reader::ArgumentReader;
+use super::valid_call::ValidCall;
 use crate::catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
 use crate::finding::{Violation, nearest};
 use crate::provider::Provider;
@@ -87,16 +87,16 @@ impl<'a> Parser<'a> {
     }
 
     /// The calls in the whole body of a response, in order; none when the model called nothing.
-    pub fn parse(&self, body: &str) -> Result<Vec<Entry<'a>>, ParseError> {
+    pub fn parse(&self, body: &str) -> Result<Vec<CallEntry<'a>>, ParseError> {
         let body = body.strip_prefix('\u{feff}').unwrap_or(body);
-        let mut fast = Reading::default();
+        let mut fast = ArgumentReader::default();
         match fast.body(body) {
             Ok(response) => {
                 let entries = self.entries(response, body, &mut fast)?;
                 if !fast.inexact {
                     return Ok(entries);
                 }
-                let mut exact = Reading::exact(body);
+                let mut exact = ArgumentReader::exact(body);
                 match exact.body(body) {
                     Ok(response) => self.entries(response, body, &mut exact),
                     Err(_) => Ok(entries),
@@ -104,7 +104,7 @@ impl<'a> Parser<'a> {
             }
             Err(error) => {
                 // A number too large for a float is JSON all the same.
-                let mut exact = Reading::exact(body);
+                let mut exact = ArgumentReader::exact(body);
                 let reason = |_| ParseError::NotJson { provider: self.provider, reason: error.to_string() };
                 let response = exact.body(body).map_err(reason)?;
                 self.entries(response, body, &mut exact)
@@ -113,15 +113,15 @@ impl<'a> Parser<'a> {
     }
 
     /// An entry with other arguments: the same call, its arguments written once more, and checked like the first time.
-    pub fn rebuild(&self, entry: Entry<'a>, arguments: &str) -> Entry<'a> {
+    pub fn rebuild(&self, entry: CallEntry<'a>, arguments: &str) -> CallEntry<'a> {
         let Some(tool) = entry.tool else { return entry };
-        let mut fast = Reading::default();
+        let mut fast = ArgumentReader::default();
         let (mut outcome, mut repaired) = self.outcome(tool, Some(arguments.into()), &mut fast);
         if fast.inexact {
-            let mut exact = Reading::exact(arguments);
+            let mut exact = ArgumentReader::exact(arguments);
             (outcome, repaired) = self.outcome(tool, Some(arguments.into()), &mut exact);
         }
-        Entry { outcome, repaired, ..entry }
+        CallEntry { outcome, repaired, ..entry }
     }
 
     /// The name that the provider knows a tool by, from its canonical name; a name that means no tool as it is.
@@ -136,8 +136,8 @@ impl<'a> Parser<'a> {
         &self,
         response: Value,
         body: &str,
-        reading: &mut Reading,
-    ) -> Result<Vec<Entry<'a>>, ParseError> {
+        reading: &mut ArgumentReader,
+    ) -> Result<Vec<CallEntry<'a>>, ParseError> {
         // JSON-RPC's ids are numbers as well.
         reading.inexact |= self.provider == Provider::Mcp && holds_float(&response);
         let refusal = refusal(&response);
@@ -154,7 +154,7 @@ impl<'a> Parser<'a> {
         Ok(calls.into_iter().map(|call| self.entry(call, reading)).collect())
     }
 
-    fn entry(&self, call: RawCall, reading: &mut Reading) -> Entry<'a> {
+    fn entry(&self, call: RawCall, reading: &mut ArgumentReader) -> CallEntry<'a> {
         let RawCall { name, namespace, call_id, signature, arguments, search, malformed } = call;
         let [call_id, namespace, signature, malformed] =
             [call_id, namespace, signature, malformed].map(|text| text.map(|text| reading.text(text)));
@@ -175,14 +175,14 @@ impl<'a> Parser<'a> {
                 (None, name.map(Cow::Owned), (Err(error), Vec::new()))
             }
         };
-        Entry { name, call_id, namespace, signature, search, outcome, repaired, tool }
+        CallEntry { name, call_id, namespace, signature, search, outcome, repaired, tool }
     }
 
     /// The tool that a name means: as the provider sees it, else any other name that models know it by.
     fn tool(
         &self,
         name: Option<String>,
-        reading: &mut Reading,
+        reading: &mut ArgumentReader,
     ) -> Result<&'a Tool, (Option<String>, CallError)> {
         let unknown = |message: String, nearest: Vec<String>| CallError {
             code: CallErrorCode::UnknownTool,
@@ -232,8 +232,8 @@ impl<'a> Parser<'a> {
         &self,
         tool: &'a Tool,
         arguments: Option<Value>,
-        reading: &mut Reading,
-    ) -> (Result<Call<'a>, CallError>, Vec<super::Repair>) {
+        reading: &mut ArgumentReader,
+    ) -> (Result<ValidCall<'a>, CallError>, Vec<super::Repair>) {
         let failed = |code, message, wrong: Vec<Violation>, given| {
             let field_errors = wrong.into_iter().map(FieldError::from).collect();
             CallError {
@@ -258,14 +258,14 @@ impl<'a> Parser<'a> {
             other => (None, reading.arguments(other)),
         };
         let renamed = self.renamed.get(tool.name.as_str());
-        let fit = Fit { tool, rules: self.wire.rules(), renamed, reading: &mut *reading };
+        let fit = Coercion { tool, rules: self.wire.rules(), renamed, reading: &mut *reading };
         let (read, unchecked) = match tool.parameters.callable() {
             Callable::No(reason) => {
                 let message = format!("`{}` cannot be called, since {reason}", tool.name);
                 let given = text.unwrap_or_else(|| reading.written(&value));
                 return (Err(failed(CallErrorCode::Schema, message, Vec::new(), given)), repaired);
             }
-            Callable::Unchecked(mode) => (Read { value: fit.as_bound(value), repaired }, Some(*mode)),
+            Callable::Unchecked(mode) => (Reading { value: fit.as_bound(value), repaired }, Some(*mode)),
             Callable::Checked => match fit.check(value, repaired) {
                 Ok(read) => (read, None),
                 Err((read, wrong)) => {
@@ -279,7 +279,9 @@ impl<'a> Parser<'a> {
             },
         };
         match reading.finished(read.value) {
-            (Value::Object(fields), exact) => (Ok(Call::new(tool, fields, exact, unchecked)), read.repaired),
+            (Value::Object(fields), exact) => {
+                (Ok(ValidCall::new(tool, fields, exact, unchecked)), read.repaired)
+            }
             (other, _) => {
                 let message = "the arguments are not an object".into();
                 (Err(failed(CallErrorCode::Schema, message, Vec::new(), other.to_string())), read.repaired)
@@ -342,7 +344,7 @@ fn malformed_call(reason: Option<String>, help_path: &str, given: String) -> Cal
 }
 
 /// The arguments as the model gave them.
-fn given(arguments: Option<Value>, reading: &mut Reading) -> String {
+fn given(arguments: Option<Value>, reading: &mut ArgumentReader) -> String {
     match arguments {
         Some(Value::String(text)) => reading.text(text),
         Some(value) => reading.written(&value),

@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::entry::{Entry, Repair, RepairKind};
+use super::call_entry::{CallEntry, Repair, RepairKind};
 use super::error::{CallError, CallErrorCode};
 use super::parser::Parser;
-use crate::model::Model;
+use crate::model::ChatModel;
 
 /// The longest arguments that are sent; more is no slip.
 const MAX_GIVEN: usize = 16 << 10;
@@ -23,11 +23,11 @@ impl<'a> Parser<'a> {
     /// Asks a model once about a call that cannot be read or does not fit. A valid call, or one whose tool is unknown
     /// or cannot be called, is returned as it is, and so is one that the model does not make fit, with what became of
     /// the attempt in [`CallError::repair`].
-    pub fn repair(&self, entry: Entry<'a>, model: &dyn Model) -> Entry<'a> {
+    pub fn repair(&self, entry: CallEntry<'a>, model: &dyn ChatModel) -> CallEntry<'a> {
         let Err(error) = &entry.outcome else { return entry };
         let Some(question) = question(&entry, error) else { return entry };
-        let told = |entry: Entry<'a>, what: String| match entry.outcome {
-            Err(error) => Entry { outcome: Err(CallError { repair: Some(what), ..error }), ..entry },
+        let told = |entry: CallEntry<'a>, what: String| match entry.outcome {
+            Err(error) => CallEntry { outcome: Err(CallError { repair: Some(what), ..error }), ..entry },
             Ok(_) => entry,
         };
         let answer = match model.answer(INSTRUCTIONS, &question) {
@@ -43,7 +43,7 @@ impl<'a> Parser<'a> {
             Ok(_) => {
                 let mut repaired = vec![Repair { pointer: String::new(), repair: RepairKind::Model }];
                 repaired.extend(corrected.repaired);
-                Entry { repaired, outcome: corrected.outcome, ..entry }
+                CallEntry { repaired, outcome: corrected.outcome, ..entry }
             }
             Err(error) => {
                 let what = format!("the model's answer does not fit either: {}", error.message);
@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
 }
 
 /// What a model is asked; nothing when it could not help.
-fn question(entry: &Entry<'_>, error: &CallError) -> Option<String> {
+fn question(entry: &CallEntry<'_>, error: &CallError) -> Option<String> {
     let tool = entry.tool()?;
     let is_slip = matches!(error.code, CallErrorCode::Parse | CallErrorCode::Schema);
     let is_checked = tool.parameters.is_checked();

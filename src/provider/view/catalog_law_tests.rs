@@ -36,7 +36,7 @@ fn obey(file: &Path, all: &[(Provider, SchemaRules)]) -> usize {
     let law = |(index, tool): (usize, &catalog::Tool)| {
         tool.parameters.validator()?;
         // Large schemas are mostly the definitions that they share; a few of them tell as much.
-        if index % 8 != 0 && keyword::measure(tool.parameters.schema()).0 > 1_000 {
+        if index % 8 != 0 && keyword_table::measure(tool.parameters.schema()).0 > 1_000 {
             return None;
         }
         let mut calls: Vec<Value> = tool.call.iter().map(|call| Value::Object(call.clone())).collect();
@@ -72,8 +72,8 @@ fn thinned(file: &Path, folder: &Path) -> PathBuf {
 fn is_strict(tool: &catalog::Tool) -> bool {
     let Some(_) = tool.parameters.validator() else { return false };
     [Provider::OpenAi, Provider::Anthropic].into_iter().all(|provider| {
-        let view =
-            view(tool.parameters.schema(), rules(provider), false, Some(&mut Room::default())).unwrap();
+        let view = view(tool.parameters.schema(), rules(provider), false, Some(&mut StrictBudget::default()))
+            .unwrap();
         let schema = view.schema.unwrap();
         assert!(!view.strict || compile(&schema).is_ok(), "{}: {schema}", tool.name);
         view.strict

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::keyword::{each_mut, is_annotation};
+use super::keyword_table::{each_mut, is_annotation};
 
 /// Takes away all that says nothing about values. A property may be named `description`; it stays.
 pub(super) fn strip(schema: &mut Value) {

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keyword::{Holds, TYPES, each_mut, fits, holds, is_annotation, is_schema, names_type};
-use super::loose::{Loose, guard};
+use super::keyword_table::{KeywordKind, TYPES, each_mut, fits, holds, is_annotation, is_schema, names_type};
+use super::loosened::{Loosened, guard};
 use crate::tool::{clean_text, hidden_characters};
 
 /// The draft that a schema is read as.
@@ -58,7 +58,7 @@ pub(super) struct Dialect {
 
 impl Dialect {
     /// Converts a schema and all that is below it.
-    pub(super) fn convert(self, schema: &mut Value, loose: &mut Loose) {
+    pub(super) fn convert(self, schema: &mut Value, loose: &mut Loosened) {
         let Value::Object(object) = schema else {
             if !schema.is_boolean() {
                 *schema = Value::Bool(true);
@@ -74,7 +74,7 @@ impl Dialect {
         for (key, value) in object.iter() {
             let holds = holds(key);
             all_fit &= fits(holds, key, value);
-            has_schemas |= matches!(holds, Holds::Schema | Holds::Named | Holds::List);
+            has_schemas |= matches!(holds, KeywordKind::Schema | KeywordKind::Named | KeywordKind::List);
         }
         if !all_fit {
             self.correct(object, loose);
@@ -109,7 +109,7 @@ impl Dialect {
         }
     }
 
-    fn correct(self, object: &mut Map<String, Value>, loose: &mut Loose) {
+    fn correct(self, object: &mut Map<String, Value>, loose: &mut Loosened) {
         nullable(object, loose);
         limits(object);
         tuple(object);
@@ -118,7 +118,8 @@ impl Dialect {
         }
         object.retain(|key, value| {
             let holds = holds(key);
-            fits(holds, key, value) || holds == Holds::Unknown && self.extensions && key.starts_with("x-")
+            fits(holds, key, value)
+                || holds == KeywordKind::Unknown && self.extensions && key.starts_with("x-")
         });
     }
 }
@@ -148,11 +149,11 @@ fn is_array(object: &Map<String, Value>) -> bool {
 }
 
 /// OpenAPI 3.0 says with a flag that a value may be null.
-fn nullable(object: &mut Map<String, Value>, loose: &mut Loose) {
+fn nullable(object: &mut Map<String, Value>, loose: &mut Loosened) {
     if object.shift_remove("nullable") != Some(Value::Bool(true)) {
         return;
     }
-    loose.note();
+    loose.count();
     let nothing = json!({ "type": "null" });
     match object.get_mut("type") {
         Some(Value::String(word)) if word != "null" => {
@@ -214,17 +215,17 @@ fn tuple(object: &mut Map<String, Value>) {
 }
 
 /// Keeps what is usable of a value that does not fit its keyword.
-fn repair(holds: Holds, value: &mut Value) {
+fn repair(holds: KeywordKind, value: &mut Value) {
     match (holds, value) {
-        (Holds::Named, Value::Object(named)) => {
+        (KeywordKind::Named, Value::Object(named)) => {
             named.values_mut().filter(|value| !is_schema(value)).for_each(|value| *value = Value::Bool(true));
         }
-        (Holds::List, Value::Array(list)) => {
+        (KeywordKind::List, Value::Array(list)) => {
             list.iter_mut().filter(|value| !is_schema(value)).for_each(|value| *value = Value::Bool(true));
         }
-        (Holds::Names, value @ Value::Array(_)) => only_names(value),
-        (Holds::NameLists, Value::Object(named)) => named.values_mut().for_each(only_names),
-        (Holds::Type, Value::Array(words)) => {
+        (KeywordKind::Names, value @ Value::Array(_)) => only_names(value),
+        (KeywordKind::NameLists, Value::Object(named)) => named.values_mut().for_each(only_names),
+        (KeywordKind::Type, Value::Array(words)) => {
             let is_word = |word: &Value| word.as_str().is_some_and(|word| TYPES.contains(&word));
             if words.iter().all(is_word) {
                 let mut seen = Vec::new();

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keyword::{each_mut, measure, names_type};
-use super::loose::{Loose, guard};
+use super::keyword_table::{each_mut, measure, names_type};
+use super::loosened::{Loosened, guard};
 use super::merge::merge;
 use super::refs::DEFS;
 
@@ -13,7 +13,7 @@ const MAX_PARTS: usize = 20_000;
 const MAX_DEPTH: usize = 100;
 
 /// Replaces all references of a schema whose references all lead to its own definitions.
-pub(super) fn inline(schema: &mut Value, loose: &mut Loose) {
+pub(super) fn inline(schema: &mut Value, loose: &mut Loosened) {
     let Some(root) = schema.as_object_mut() else { return };
     let defs = match root.shift_remove("$defs") {
         Some(Value::Object(defs)) => defs,
@@ -23,7 +23,7 @@ pub(super) fn inline(schema: &mut Value, loose: &mut Loose) {
 }
 
 /// Replaces a root that is a reference, on every wire: the root must say that it is an object.
-pub(super) fn open_root(schema: &mut Value, loose: &mut Loose) {
+pub(super) fn open_root(schema: &mut Value, loose: &mut Loosened) {
     let mut seen: Vec<String> = Vec::new();
     while let Some(root) = schema.as_object_mut() {
         let Some(Value::String(reference)) = root.shift_remove("$ref") else { return };
@@ -46,7 +46,7 @@ struct Inlining<'a> {
     /// The definitions that are being opened, outermost first.
     open: Vec<String>,
     left: usize,
-    loose: &'a mut Loose,
+    loose: &'a mut Loosened,
 }
 
 impl Inlining<'_> {
@@ -57,7 +57,7 @@ impl Inlining<'_> {
             let name = reference.strip_prefix(DEFS).unwrap_or_default();
             let Some(target) = self.defs.get(name) else {
                 // The root itself, in which this stands.
-                self.loose.say("a reference to the whole schema ends as any object");
+                self.loose.record("a reference to the whole schema ends as any object");
                 object.entry("type").or_insert("object".into());
                 break;
             };
@@ -83,13 +83,13 @@ impl Inlining<'_> {
 
     fn may_open(&mut self, name: &str, target: &Value, depth: usize) -> bool {
         if self.open.iter().any(|open| open == name) {
-            self.loose.say(format!("`{name}` contains itself, and is open at the second visit"));
+            self.loose.record(format!("`{name}` contains itself, and is open at the second visit"));
             return false;
         }
         let (parts, levels) = if self.left == 0 { (1, 0) } else { measure(target) };
         if parts > self.left || depth + levels > MAX_DEPTH {
             self.left = if parts > self.left { 0 } else { self.left };
-            self.loose.say("references that would make it too large or too deep are open");
+            self.loose.record("references that would make it too large or too deep are open");
             return false;
         }
         self.left -= parts;

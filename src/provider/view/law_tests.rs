@@ -145,8 +145,8 @@ impl<'a> Law<'a> {
             return Ok(());
         }
         let validator = compile(&once).map_err(|error| format!("invalid: {error}\n{once}"))?;
-        let names = keys::renamed(self.schema, rules.keys);
-        let schema = todays(self.schema, false, &mut Loose::default());
+        let names = property_names::renamed(self.schema, rules.keys);
+        let schema = to_2020_12(self.schema, false, &mut Loosened::default());
         let names = names.iter().map(|(emitted, canonical)| (canonical.as_str(), emitted.as_str())).collect();
         let encoding = Encoding { names, root: &schema };
         let renaming = Renaming::of(self.schema, rules.keys);
@@ -319,8 +319,8 @@ proptest! {
         let schema = json!({ "type": "object", "properties": { "a": { "type": "object" }, "$b": { "anyOf": [{ "$ref": "#/$defs/r" }, a] } },
             "additionalProperties": { "$ref": "#/$defs/r" }, "$defs": { "r": tree, "s": s } });
         let Some(renaming) = Renaming::of(&schema, Keys::Portable) else { return Ok(()) };
-        let root = todays(&schema, false, &mut Loose::default());
-        let names = keys::renamed(&schema, Keys::Portable);
+        let root = to_2020_12(&schema, false, &mut Loosened::default());
+        let names = property_names::renamed(&schema, Keys::Portable);
         let names = names.iter().map(|(emitted, canonical)| (canonical.as_str(), emitted.as_str())).collect();
         let encoding = Encoding { names, root: &root };
         for call in &calls {
@@ -335,7 +335,7 @@ proptest! {
         let odd = json!({ "$schema": format!("http://json-schema.org/draft-0{draft}/schema#"), "properties": value, "required": value,
             "anyOf": [schema, value], "items": [value], "type": value, "dependencies": value, "definitions": value });
         for (_, rules) in all_rules() {
-            if let Ok(View { schema: Some(view), .. }) = view(&odd, &rules, false, Some(&mut Room::default())) {
+            if let Ok(ProviderSchema { schema: Some(view), .. }) = view(&odd, &rules, false, Some(&mut StrictBudget::default())) {
                 prop_assert!(compile(&view).is_ok(), "{view}");
             }
         }

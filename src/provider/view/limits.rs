@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::Strict;
-use super::keyword::each;
+use super::keyword_table::each;
 use super::refs::referred_to;
 
 const MAX_PROPERTIES: usize = 5_000;
@@ -22,13 +22,13 @@ const MAX_UNIONS: usize = 16;
 
 /// What the strict tools of one request take up so far.
 #[derive(Debug, Default)]
-pub(in crate::provider) struct Room {
+pub(in crate::provider) struct StrictBudget {
     tools: usize,
     optional: usize,
     unions: usize,
 }
 
-impl Room {
+impl StrictBudget {
     /// Takes the room that a strict schema needs, or says what there is too much of.
     pub(super) fn take(&mut self, schema: &Value, subset: Strict) -> Result<(), String> {
         let mut count = Count::default();
@@ -54,8 +54,8 @@ impl Room {
             Strict::Anthropic => {
                 mine(count.optional, MAX_OPTIONAL, "optional properties")?;
                 mine(count.unions, MAX_UNIONS, "unions")?;
-                let Room { tools, optional, unions } = *self;
-                let next = Room {
+                let StrictBudget { tools, optional, unions } = *self;
+                let next = StrictBudget {
                     tools: tools + 1,
                     optional: optional + count.optional,
                     unions: unions + count.unions,

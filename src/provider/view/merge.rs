@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::keyword::is_annotation;
-use super::loose::Loose;
+use super::keyword_table::is_annotation;
+use super::loosened::Loosened;
 
 /// Adds to a schema what another one asks for, too.
-pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>, loose: &mut Loose) {
+pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>, loose: &mut Loosened) {
     if into.keys().all(|key| is_annotation(key)) {
         // Written as the other one is, with what the first one says about it.
         let said = std::mem::replace(into, other);
@@ -17,7 +17,7 @@ pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>, lo
         return;
     }
     if !is_exact(into, &other) {
-        loose.note();
+        loose.count();
     }
     for group in [&["if", "then", "else"][..], &["contains", "minContains", "maxContains"]] {
         if group.iter().any(|key| into.contains_key(*key)) && group.iter().any(|key| other.contains_key(*key))
@@ -44,7 +44,7 @@ pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>, lo
     // What is evaluated depends on which of the two schemas it stood in.
     for key in ["unevaluatedProperties", "unevaluatedItems"] {
         if into.shift_remove(key).is_some() {
-            loose.say(format!("`{key}`"));
+            loose.record(format!("`{key}`"));
         }
     }
 }
@@ -62,7 +62,11 @@ fn without(mut object: Map<String, Value>, keys: &[&str]) -> Map<String, Value> 
 }
 
 /// The schema of all items that no `prefixItems` speaks of, where the two differ in length.
-fn items_of_both(into: &Map<String, Value>, other: &Map<String, Value>, loose: &mut Loose) -> Option<Value> {
+fn items_of_both(
+    into: &Map<String, Value>,
+    other: &Map<String, Value>,
+    loose: &mut Loosened,
+) -> Option<Value> {
     if !into.contains_key("prefixItems") && !other.contains_key("prefixItems") {
         return None;
     }
@@ -74,7 +78,7 @@ fn items_of_both(into: &Map<String, Value>, other: &Map<String, Value>, loose: &
 }
 
 /// Both of two values of one keyword.
-fn both(key: &str, ours: &mut Value, theirs: Value, loose: &mut Loose) {
+fn both(key: &str, ours: &mut Value, theirs: Value, loose: &mut Loosened) {
     match (key, &mut *ours, theirs) {
         ("type", ours, theirs) => {
             if let Some(common) = common_types(ours, &theirs) {
@@ -135,7 +139,7 @@ fn both(key: &str, ours: &mut Value, theirs: Value, loose: &mut Loose) {
         }
         ("uniqueItems", ours, Value::Bool(true)) => *ours = Value::Bool(true),
         (key, _, _) if is_annotation(key) => {}
-        (key, _, _) => loose.say(format!("a second `{key}` for the same value")),
+        (key, _, _) => loose.record(format!("a second `{key}` for the same value")),
     }
 }
 
@@ -157,7 +161,7 @@ fn add_names(ours: &mut Vec<Value>, theirs: Vec<Value>) {
 }
 
 /// Both of two schemas.
-pub(super) fn schemas(ours: Value, theirs: Value, loose: &mut Loose) -> Value {
+pub(super) fn schemas(ours: Value, theirs: Value, loose: &mut Loosened) -> Value {
     match (ours, theirs) {
         (Value::Object(mut ours), Value::Object(theirs)) => {
             merge(&mut ours, theirs, loose);

@@ -2,11 +2,11 @@
 //!
 //! 1. [`refs`] copies it, so that all references lead to its own definitions, and those are the ones that are needed.
 //! 2. [`dialect`] makes it JSON Schema 2020-12, without hidden characters.
-//! 3. [`keys`] renames properties whose names are refused; [`renaming`] takes that back in calls.
+//! 3. [`keys`] renames properties whose names are refused; [`restore_names`] takes that back in calls.
 //! 4. [`compact`] leaves the structure, when that is wanted.
 //! 5. [`inline`] replaces references: all of them, or the one at the root.
 //! 6. [`root`] makes the root one object ([`union`], [`merge`]).
-//! 7. [`keywords`] leaves those that the wire knows; [`words`] tells what they cannot say.
+//! 7. [`keywords`] leaves those that the wire knows; [`limits_text`] tells what they cannot say.
 //! 8. [`strict`] makes the subset to which a model can be held, within [`limits`].
 
 #[cfg(test)]
@@ -14,30 +14,30 @@ mod catalog_law_tests;
 mod compact;
 mod dialect;
 mod inline;
-mod keys;
-mod keyword;
-mod keywords;
+mod keyword_table;
 #[cfg(test)]
 mod law_tests;
 mod limits;
-mod loose;
+mod limits_text;
+mod loosened;
 mod merge;
+mod property_names;
 mod refs;
-mod renaming;
+mod restore_names;
+mod restrict_keywords;
 mod root;
 mod strict;
 #[cfg(test)]
 mod tests;
 mod union;
-mod words;
 
 use serde_json::{Value, json};
 
-pub(super) use limits::Room;
-pub(super) use renaming::Renaming;
+pub(super) use limits::StrictBudget;
+pub(super) use restore_names::Renaming;
 
 use dialect::{Dialect, Draft};
-use loose::{Loose, guard_references};
+use loosened::{Loosened, guard_references};
 
 /// What schemas may say on a wire (formats.md, section 1).
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +87,7 @@ pub(super) enum Strict {
 
 /// A schema as a provider takes it.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct ProviderSchema {
     /// The schema; none where an empty one is refused.
     pub(super) schema: Option<Value>,
     /// Whether it is within the strict subset, and was asked to be.
@@ -103,12 +103,12 @@ pub(super) fn view(
     schema: &Value,
     rules: &SchemaRules,
     compact: bool,
-    strict: Option<&mut Room>,
-) -> Result<View, String> {
-    let mut loose = Loose::default();
-    let names = keys::renamed(schema, rules.keys);
-    let mut view = todays(schema, rules.root == Root::Object, &mut loose);
-    keys::rename(&mut view, &names, &mut loose);
+    strict: Option<&mut StrictBudget>,
+) -> Result<ProviderSchema, String> {
+    let mut loose = Loosened::default();
+    let names = property_names::renamed(schema, rules.keys);
+    let mut view = to_2020_12(schema, rules.root == Root::Object, &mut loose);
+    property_names::rename(&mut view, &names, &mut loose);
     guard_references(&mut view, &mut loose);
     if compact {
         compact::strip(&mut view);
@@ -124,7 +124,7 @@ pub(super) fn view(
     guard_references(&mut view, &mut loose);
     let takes_none = rules.omit_empty && takes_no_arguments(&view);
     if !rules.keywords.is_empty() {
-        keywords::restrict(&mut view, rules.keywords, !compact, &mut loose);
+        restrict_keywords::restrict(&mut view, rules.keywords, !compact, &mut loose);
     }
     if view.get("$defs").is_some() {
         // Passes may have left definitions behind that nothing refers to any more.
@@ -132,7 +132,7 @@ pub(super) fn view(
     }
     let loosened = loose.into_words();
     if takes_none {
-        return Ok(View { schema: None, strict: false, not_strict: None, loosened });
+        return Ok(ProviderSchema { schema: None, strict: false, not_strict: None, loosened });
     }
     require_properties(&mut view, rules);
     let made = rules.strict.zip(strict).map(|(subset, room)| match root_is_looser {
@@ -149,7 +149,7 @@ pub(super) fn view(
         Some(Err(reason)) => (false, Some(reason)),
         None => (false, None),
     };
-    Ok(View { schema: Some(view), strict, not_strict, loosened })
+    Ok(ProviderSchema { schema: Some(view), strict, not_strict, loosened })
 }
 
 /// A copy of a schema whose texts have nothing hidden in them.
@@ -160,7 +160,7 @@ pub(super) fn cleaned(schema: &Value) -> Value {
 }
 
 /// A copy in one dialect, with references to its own definitions. `takes_any`: of any keyword, and of `x-` ones.
-fn todays(schema: &Value, takes_any: bool, loose: &mut Loose) -> Value {
+fn to_2020_12(schema: &Value, takes_any: bool, loose: &mut Loosened) -> Value {
     let mut copy = refs::gathered(schema, loose);
     Dialect { draft: Draft::of(schema), extensions: takes_any, items: !takes_any }.convert(&mut copy, loose);
     copy
@@ -172,7 +172,7 @@ pub(super) fn takes_no_arguments(schema: &Value) -> bool {
         "properties" => *value == json!({}),
         "additionalProperties" => *value == Value::Bool(false),
         "type" | "required" | "$schema" => true,
-        key => keyword::is_annotation(key),
+        key => keyword_table::is_annotation(key),
     };
     schema.as_object().is_some_and(|schema| schema.iter().all(is_harmless))
 }

@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
-use super::keyword::{self, Holds, holds, is_schema, measure};
-use super::loose::{Loose, guard};
+use super::keyword_table::{self, KeywordKind, holds, is_schema, measure};
+use super::loosened::{Loosened, guard};
 
 /// Definitions that are copied out of the middle of a schema have at most this many parts together.
 const MAX_COPIED: usize = 20_000;
@@ -16,7 +16,7 @@ pub(super) const DEFS: &str = "#/$defs/";
 const MAX_NAME: usize = 64;
 
 /// A copy of a schema in which all references lead to its own definitions.
-pub(super) fn gathered(schema: &Value, loose: &mut Loose) -> Value {
+pub(super) fn gathered(schema: &Value, loose: &mut Loosened) -> Value {
     if !refers(schema) {
         return schema.clone();
     }
@@ -25,7 +25,7 @@ pub(super) fn gathered(schema: &Value, loose: &mut Loose) -> Value {
     let mut root = Value::Object(object.iter().filter_map(without).collect());
     let mut gathering = Gathering {
         source: schema,
-        index: Index::default(),
+        index: SchemaIndex::default(),
         names: HashMap::new(),
         taken: HashMap::new(),
         queue: VecDeque::new(),
@@ -77,7 +77,7 @@ pub(super) fn referred_to<'a>(schema: &'a Value, visit: &mut dyn FnMut(&'a str))
         visit(reference.strip_prefix(DEFS).unwrap_or_default());
     }
     for (key, value) in object.iter().filter(|(key, _)| *key != "$defs") {
-        keyword::below(key, value, &mut |child| referred_to(child, visit));
+        keyword_table::below(key, value, &mut |child| referred_to(child, visit));
     }
 }
 
@@ -105,10 +105,10 @@ fn refers(schema: &Value) -> bool {
 /// Shows the subschemas below a keyword of any draft.
 fn below<'a>(key: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
     match (holds(key), value) {
-        (Holds::Schema, Value::Array(list)) => list.iter().for_each(visit),
-        (Holds::Old, value @ Value::Object(_)) if key == "additionalItems" => visit(value),
-        (Holds::Old, Value::Object(named)) => named.values().for_each(visit),
-        _ => keyword::below(key, value, visit),
+        (KeywordKind::Schema, Value::Array(list)) => list.iter().for_each(visit),
+        (KeywordKind::Old, value @ Value::Object(_)) if key == "additionalItems" => visit(value),
+        (KeywordKind::Old, Value::Object(named)) => named.values().for_each(visit),
+        _ => keyword_table::below(key, value, visit),
     }
 }
 
@@ -126,13 +126,13 @@ fn names_itself(value: &Value) -> bool {
 
 /// The names that schemas give themselves, with their pointers.
 #[derive(Default)]
-struct Index {
+struct SchemaIndex {
     ids: HashMap<String, String>,
     /// Where schemas with an `$id` stand, below the root.
     bases: Vec<String>,
 }
 
-impl Index {
+impl SchemaIndex {
     fn read(&mut self, schema: &Value, pointer: &mut String) {
         match schema {
             Value::Object(object) => {
@@ -186,14 +186,14 @@ fn escaped(step: &str) -> String {
 
 struct Gathering<'a> {
     source: &'a Value,
-    index: Index,
+    index: SchemaIndex,
     /// The name of each definition by its place.
     names: HashMap<String, String>,
     /// How often each clean name was asked for.
     taken: HashMap<String, usize>,
     queue: VecDeque<(String, String)>,
     left: usize,
-    loose: &'a mut Loose,
+    loose: &'a mut Loosened,
 }
 
 impl Gathering<'_> {
@@ -203,7 +203,7 @@ impl Gathering<'_> {
         object.retain(|key, _| !is_folder(key));
         for dynamic in ["$dynamicRef", "$recursiveRef"] {
             if object.shift_remove(dynamic).is_some() {
-                self.loose.say(format!("`{dynamic}`"));
+                self.loose.record(format!("`{dynamic}`"));
             }
         }
         if let Some(reference) = object.get("$ref") {
@@ -214,7 +214,7 @@ impl Gathering<'_> {
                 }
                 None => {
                     object.shift_remove("$ref");
-                    self.loose.say("a `$ref` that cannot be followed");
+                    self.loose.record("a `$ref` that cannot be followed");
                 }
             }
         }
@@ -233,14 +233,16 @@ impl Gathering<'_> {
         let track = !self.index.bases.is_empty();
         let at = |step: &str| if track { format!("{place}/{}", escaped(step)) } else { String::new() };
         match (holds(key), value) {
-            (Holds::Schema | Holds::List, Value::Array(list)) => {
+            (KeywordKind::Schema | KeywordKind::List, Value::Array(list)) => {
                 for (index, value) in list.iter_mut().enumerate() {
                     self.schema(value, &at(&index.to_string()));
                 }
             }
-            (Holds::Schema, value) => self.schema(value, place),
-            (Holds::Old, value @ Value::Object(_)) if key == "additionalItems" => self.schema(value, place),
-            (Holds::Named | Holds::Old, Value::Object(named)) => {
+            (KeywordKind::Schema, value) => self.schema(value, place),
+            (KeywordKind::Old, value @ Value::Object(_)) if key == "additionalItems" => {
+                self.schema(value, place)
+            }
+            (KeywordKind::Named | KeywordKind::Old, Value::Object(named)) => {
                 for (name, value) in named.iter_mut() {
                     self.schema(value, &at(name));
                 }

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::Root;
-use super::keyword::{allows, is_annotation, measure};
-use super::loose::Loose;
+use super::keyword_table::{allows, is_annotation, measure};
+use super::loosened::Loosened;
 use super::merge::merge;
 use super::refs::DEFS;
 use super::union::{Branch, add_properties, said_of_branches, shared_requirements};
@@ -31,7 +31,7 @@ const MAX_PARTS: usize = 20_000;
 const MAX_SAID: usize = 200;
 
 /// Gives the root its shape. `say`: the description may tell what the schema no longer can.
-pub(super) fn shape(schema: &mut Value, root: Root, say: bool, loose: &mut Loose) -> Result<(), String> {
+pub(super) fn shape(schema: &mut Value, root: Root, say: bool, loose: &mut Loosened) -> Result<(), String> {
     if *schema == Value::Bool(true) {
         *schema = json!({});
     }
@@ -56,7 +56,7 @@ pub(super) fn shape(schema: &mut Value, root: Root, say: bool, loose: &mut Loose
             ["patternProperties", "additionalProperties", "propertyNames", "minProperties", "maxProperties"]
         {
             if says(lost) {
-                loose.say(format!("`{lost}` at the root"));
+                loose.record(format!("`{lost}` at the root"));
             }
         }
         object.retain(|key, _| matches!(key.as_str(), "type" | "properties" | "required"));
@@ -76,7 +76,7 @@ fn set_type(object: &mut Map<String, Value>) {
     }
 }
 
-fn flatten(object: &mut Map<String, Value>, say: bool, loose: &mut Loose) {
+fn flatten(object: &mut Map<String, Value>, say: bool, loose: &mut Loosened) {
     let lost: Vec<String> = REFUSED
         .iter()
         .filter(|key| object.contains_key(**key) && **key != "allOf")
@@ -98,7 +98,7 @@ fn flatten(object: &mut Map<String, Value>, say: bool, loose: &mut Loose) {
         object.insert("$defs".into(), Value::Object(defs));
     }
     if !lost.is_empty() {
-        loose.say(format!("{} at the root", lost.join(", ")));
+        loose.record(format!("{} at the root", lost.join(", ")));
     }
 }
 
@@ -120,7 +120,7 @@ struct Flattening<'a> {
     open: Vec<String>,
     left: usize,
     said: Vec<String>,
-    loose: &'a mut Loose,
+    loose: &'a mut Loosened,
 }
 
 impl Flattening<'_> {

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::Strict;
-use super::keyword::{allows, names_type};
-use super::keywords::{around, type_of};
-use super::limits::{self, Room};
-use super::loose::{Loose, one_to_any};
+use super::keyword_table::{allows, names_type};
+use super::limits::{self, StrictBudget};
+use super::loosened::{Loosened, one_to_any};
 use super::merge::merge;
+use super::restrict_keywords::{around, type_of};
 use crate::finding::pointer_join;
 
 /// What is about values and cannot be left out without changing what a call means to say.
@@ -24,7 +24,7 @@ const REFUSED: [&str; 9] = [
 ];
 
 /// The strict form of a schema, or the reason why there is none, with the JSON pointer of its place.
-pub(super) fn strict(schema: &Value, subset: Strict, room: &mut Room) -> Result<Value, String> {
+pub(super) fn strict(schema: &Value, subset: Strict, room: &mut StrictBudget) -> Result<Value, String> {
     if subset == Strict::Anthropic {
         limits::no_recursion(schema)?;
     }
@@ -35,14 +35,14 @@ pub(super) fn strict(schema: &Value, subset: Strict, room: &mut Room) -> Result<
             root.insert("additionalProperties".into(), false.into());
         }
     }
-    Making { subset, loose: Loose::default() }.schema(&mut strict, "")?;
+    Making { subset, loose: Loosened::default() }.schema(&mut strict, "")?;
     room.take(&strict, subset)?;
     Ok(strict)
 }
 
 struct Making {
     subset: Strict,
-    loose: Loose,
+    loose: Loosened,
 }
 
 fn refuse<T>(what: impl std::fmt::Display, pointer: &str) -> Result<T, String> {

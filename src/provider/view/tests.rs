@@ -152,8 +152,8 @@ fn references_that_double_are_bounded() {
     defs.insert("d200".into(), json!({ "type": "string" }));
     let schema = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": defs });
     for provider in Provider::ALL {
-        let view = view(&schema, rules(provider), false, Some(&mut Room::default())).unwrap();
-        let (parts, depth) = keyword::measure(&view.schema.unwrap());
+        let view = view(&schema, rules(provider), false, Some(&mut StrictBudget::default())).unwrap();
+        let (parts, depth) = keyword_table::measure(&view.schema.unwrap());
         assert!(parts < 60_000 && depth < 128, "{provider:?}: {parts} parts, {depth} deep");
     }
 }
@@ -279,7 +279,7 @@ fn odd_keys_are_renamed_everywhere_but_in_values() {
     let schema = json!({ "type": "object", "properties": {
         "$filter": { "enum": ["$filter"] }, "filter": {}, "page[size]": { "type": "object", "properties": { "@type": {} }, "required": ["@type"] }, long.clone(): {} },
         "required": ["$filter"] });
-    let keys = keys::renamed(&schema, Keys::Portable);
+    let keys = property_names::renamed(&schema, Keys::Portable);
     let pairs: Vec<(&str, &str)> =
         keys.iter().map(|(emitted, canonical)| (emitted.as_str(), canonical.as_str())).collect();
     assert_eq!(
@@ -293,13 +293,13 @@ fn odd_keys_are_renamed_everywhere_but_in_values() {
         "filter_2": { "enum": ["$filter"] }, "filter": {}, "page_size": { "type": "object", "properties": { "type": {} }, "required": ["type"] }, "x".repeat(64): {} },
         "required": ["filter_2"] }),
     );
-    assert!(keys::renamed(&schema, Keys::Any).is_empty());
+    assert!(property_names::renamed(&schema, Keys::Any).is_empty());
 }
 
 #[test]
 fn strict_is_made_or_switched_off_with_the_reason() {
     let strict = |schema: Value, provider| {
-        let view = view(&schema, rules(provider), false, Some(&mut Room::default())).unwrap();
+        let view = view(&schema, rules(provider), false, Some(&mut StrictBudget::default())).unwrap();
         assert_eq!(view.strict, view.not_strict.is_none());
         if view.strict { view.schema.unwrap() } else { view.not_strict.unwrap().into() }
     };

@@ -3,7 +3,7 @@
 use serde_json::{Number, Value};
 
 use super::tree::Writer;
-use super::view::View;
+use super::view::SchemaView;
 use crate::render::markdown::{code, inline};
 
 const MAX_PATTERN: usize = 80;
@@ -12,7 +12,7 @@ const WIDEST: f64 = 9_007_199_254_740_991.0;
 
 impl Writer<'_> {
     /// The limits of a value, each a short phrase.
-    pub(super) fn limits(&mut self, view: &View<'_>) -> Vec<String> {
+    pub(super) fn limits(&mut self, view: &SchemaView<'_>) -> Vec<String> {
         let mut limits = Vec::new();
         if let Some(format) = view.text("format") {
             let is_width = matches!(format, "int32" | "int64" | "float" | "double" | "enum" | "string");
@@ -36,7 +36,7 @@ impl Writer<'_> {
     }
 }
 
-fn range(view: &View<'_>) -> Option<String> {
+fn range(view: &SchemaView<'_>) -> Option<String> {
     let bound = |keyword: &str| {
         let number = view.get(keyword)?.as_number()?;
         number.as_f64().is_some_and(|n| n.abs() < WIDEST).then_some(number)
@@ -59,7 +59,7 @@ fn range(view: &View<'_>) -> Option<String> {
     })
 }
 
-fn count(view: &View<'_>, least: &str, most: &str, what: &str) -> Option<String> {
+fn count(view: &SchemaView<'_>, least: &str, most: &str, what: &str) -> Option<String> {
     let bound = |keyword: &str| view.get(keyword).and_then(Value::as_u64);
     let plural = |n: u64| if n == 1 { "" } else { "s" };
     Some(match (bound(least).filter(|&n| n > 0), bound(most).filter(|&n| n < WIDEST as u64)) {

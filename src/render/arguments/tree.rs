@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Arguments;
 use super::row::{Facts, Given, Row};
 use super::types::Types;
-use super::view::{Property, View};
+use super::view::{Property, SchemaView};
 use crate::render::markdown::{code, inline};
 use crate::tool::{clean_line, words};
 
@@ -70,7 +70,7 @@ impl<'a> Writer<'a> {
         self.listed.remark.is_empty() && self.listed.rows.is_empty()
     }
 
-    fn other_arguments(&mut self, schema: &Value, view: &View<'a>) {
+    fn other_arguments(&mut self, schema: &Value, view: &SchemaView<'a>) {
         let takes_any = schema == &Value::Bool(true)
             || view
                 .get("additionalProperties")
@@ -108,8 +108,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub(super) fn view(&self, schema: &'a Value) -> View<'a> {
-        View::of(schema, self.root, &self.types)
+    pub(super) fn view(&self, schema: &'a Value) -> SchemaView<'a> {
+        SchemaView::of(schema, self.root, &self.types)
     }
 
     /// The name of a type, which will be listed.
@@ -149,7 +149,7 @@ impl<'a> Writer<'a> {
     }
 
     /// What a place is for, on one line; empty when nothing tells.
-    fn about(&mut self, view: &View<'a>, name: &str) -> String {
+    fn about(&mut self, view: &SchemaView<'a>, name: &str) -> String {
         let title =
             || view.text("title").filter(|title| title.len() <= MAX_TITLE && words(title) != words(name));
         let text = view.text("description").or_else(title);
@@ -174,7 +174,7 @@ impl<'a> Writer<'a> {
         Cow::Owned(head[..end].to_string() + " ...")
     }
 
-    fn default_or_example(&mut self, view: &View<'a>) -> Option<Given> {
+    fn default_or_example(&mut self, view: &SchemaView<'a>) -> Option<Given> {
         if let Some(value) = view.get("default").filter(|value| !value.is_null()) {
             let plain = value.is_number() || value.is_boolean();
             let text = value.to_string();
@@ -195,7 +195,7 @@ impl<'a> Writer<'a> {
     }
 
     /// What is below a place: fields, elements with fields, alternatives with fields.
-    fn children(&mut self, view: &View<'a>, depth: usize, told: Option<&str>) {
+    fn children(&mut self, view: &SchemaView<'a>, depth: usize, told: Option<&str>) {
         if !self.spend() {
             return;
         }
@@ -224,7 +224,7 @@ impl<'a> Writer<'a> {
     }
 
     /// What is below a level that has no row of its own, and so is as deep as the level around it.
-    fn further_in(&mut self, view: &View<'a>, depth: usize) {
+    fn further_in(&mut self, view: &SchemaView<'a>, depth: usize) {
         if self.levels == MAX_LEVELS {
             self.folded = true;
             return;
@@ -234,7 +234,7 @@ impl<'a> Writer<'a> {
         self.levels -= 1;
     }
 
-    fn fields(&mut self, view: &View<'a>, depth: usize, told: Option<&str>) {
+    fn fields(&mut self, view: &SchemaView<'a>, depth: usize, told: Option<&str>) {
         let mut properties = view.properties();
         properties.retain(|property| told != Some(property.name));
         let count = properties.len();
@@ -245,22 +245,22 @@ impl<'a> Writer<'a> {
         self.left_out(count - shown, depth, if depth == 0 { "argument" } else { "field" });
     }
 
-    fn variants(&mut self, view: &View<'a>, depth: usize) {
+    fn variants(&mut self, view: &SchemaView<'a>, depth: usize) {
         let unseen = view.variants.len().saturating_sub(MAX_VARIANTS);
-        let variants: Vec<View<'a>> =
+        let variants: Vec<SchemaView<'a>> =
             view.variants.iter().take(MAX_VARIANTS).map(|variant| self.view(variant)).collect();
         let needs: Vec<String> =
-            variants.iter().filter_map(View::only_requires).map(|needed| names(&needed)).collect();
+            variants.iter().filter_map(SchemaView::only_requires).map(|needed| names(&needed)).collect();
         if needs.len() > 1 && self.claim(1, depth) == 1 {
             self.remark(depth, format!("one of these is required: {}", needs.join("; ")), String::new());
         }
-        let is_worth_a_row = |inner: &View<'a>| {
+        let is_worth_a_row = |inner: &SchemaView<'a>| {
             self.has_rows(inner, MAX_LOOK)
                 || (inner.constant().is_some()
                     && inner.meaning().is_none()
                     && inner.text("description").is_some())
         };
-        let forms: Vec<View<'a>> = variants.into_iter().filter(is_worth_a_row).collect();
+        let forms: Vec<SchemaView<'a>> = variants.into_iter().filter(is_worth_a_row).collect();
         if let [only] = forms.as_slice() {
             return self.further_in(only, depth);
         }
@@ -276,7 +276,7 @@ impl<'a> Writer<'a> {
     }
 
     /// What to call one of several alternatives, and the field that this tells all about.
-    fn form(&mut self, view: &View<'a>, index: usize) -> (String, Option<&'a str>) {
+    fn form(&mut self, view: &SchemaView<'a>, index: usize) -> (String, Option<&'a str>) {
         if let Some(value) = view.constant() {
             return (self.value(value), None);
         }
@@ -300,7 +300,7 @@ impl<'a> Writer<'a> {
         (text, None)
     }
 
-    fn has_rows(&self, view: &View<'a>, fuel: usize) -> bool {
+    fn has_rows(&self, view: &SchemaView<'a>, fuel: usize) -> bool {
         let below = |schema: &'a Value| fuel > 0 && self.has_rows(&self.view(schema), fuel - 1);
         view.get("properties").and_then(Value::as_object).is_some_and(|properties| !properties.is_empty())
             || view.items().is_some_and(below)

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::tree::Writer;
-use super::view::View;
+use super::view::SchemaView;
 use crate::render::markdown::{code, inline};
 use crate::tool::clean_line;
 
@@ -29,7 +29,7 @@ impl<'a> Writer<'a> {
         self.view_words(&view, depth)
     }
 
-    pub(super) fn view_words(&mut self, view: &View<'a>, depth: usize) -> String {
+    pub(super) fn view_words(&mut self, view: &SchemaView<'a>, depth: usize) -> String {
         if view.never {
             return "never".to_string();
         }
@@ -72,7 +72,7 @@ impl<'a> Writer<'a> {
     }
 
     /// One JSON type, with what its elements are.
-    fn kind(&mut self, kind: &str, view: &View<'a>, depth: usize) -> String {
+    fn kind(&mut self, kind: &str, view: &SchemaView<'a>, depth: usize) -> String {
         const SCALARS: [&str; 6] = ["string", "integer", "number", "boolean", "null", "float"];
         let word = name_of_kind(kind);
         if SCALARS.contains(&word.as_str()) {
@@ -110,7 +110,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Alternatives, each once. Constants say what they stand for.
-    fn alternatives(&mut self, view: &View<'a>, depth: usize, words: &mut Vec<String>) {
+    fn alternatives(&mut self, view: &SchemaView<'a>, depth: usize, words: &mut Vec<String>) {
         for &variant in view.variants.iter().take(MAX_VARIANTS) {
             let inner = self.view(variant);
             let mut word =

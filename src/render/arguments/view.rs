@@ -11,7 +11,7 @@ const MAX_MEANING: usize = 40;
 
 /// The keyword sets that hold together at one place, nearest first.
 #[derive(Default)]
-pub(super) struct View<'a> {
+pub(super) struct SchemaView<'a> {
     parts: Vec<&'a Keywords>,
     /// The reference to a named type, which is not followed.
     pub(super) named: Option<&'a str>,
@@ -23,7 +23,7 @@ pub(super) struct View<'a> {
     pub(super) never: bool,
 }
 
-impl<'a> View<'a> {
+impl<'a> SchemaView<'a> {
     pub(super) fn of(schema: &'a Value, root: &'a Value, types: &Types<'_>) -> Self {
         let mut view = Self::default();
         view.gather(schema, root, types);

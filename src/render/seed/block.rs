@@ -7,7 +7,7 @@ const END: &str = "<!-- toolcrib:end -->";
 
 /// What became of a text.
 #[derive(Debug, PartialEq)]
-pub(super) enum Renewed {
+pub(super) enum BlockUpdate {
     /// The text with our block renewed, or added at the end.
     Text(String),
     /// The template has no block.
@@ -17,19 +17,19 @@ pub(super) enum Renewed {
 }
 
 /// The user's text with the block of the template. Outside of one well-formed block no byte changes.
-pub(super) fn renew(existing: &str, template: &str) -> Renewed {
-    let Block::One(ours) = find(template) else { return Renewed::NoBlock };
+pub(super) fn renew(existing: &str, template: &str) -> BlockUpdate {
+    let Block::One(ours) = find(template) else { return BlockUpdate::NoBlock };
     let block = &template[ours];
     let renewed = match find(existing) {
         Block::One(old) => format!("{}{block}{}", &existing[..old.start], &existing[old.end..]),
         Block::None if existing.is_empty() => format!("{block}\n"),
         Block::None => format!("{existing}{}{block}\n", gap(existing)),
-        Block::Unclear => return Renewed::Unclear,
+        Block::Unclear => return BlockUpdate::Unclear,
     };
     // A block at the end of a code fence that is still open would not be found again.
     match find(&renewed) {
-        Block::One(range) if renewed[range.clone()] == *block => Renewed::Text(renewed),
-        _ => Renewed::Unclear,
+        Block::One(range) if renewed[range.clone()] == *block => BlockUpdate::Text(renewed),
+        _ => BlockUpdate::Unclear,
     }
 }
 
@@ -93,7 +93,7 @@ fn after(open: Option<(char, usize)>, line: &str) -> Option<(char, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Renewed, renew};
+    use super::{BlockUpdate, renew};
 
     const TEMPLATE: &str = "# T\n\n<!-- toolcrib:begin -->\nnew\n<!-- toolcrib:end -->\n";
 
@@ -101,8 +101,8 @@ mod tests {
     fn check(existing: &str, expect: &str) {
         let [existing, expect] = [existing, expect]
             .map(|text| text.replace("[[", "<!-- toolcrib:begin -->").replace("]]", "<!-- toolcrib:end -->"));
-        assert_eq!(renew(&existing, TEMPLATE), Renewed::Text(expect.clone()));
-        assert_eq!(renew(&expect, TEMPLATE), Renewed::Text(expect), "not stable");
+        assert_eq!(renew(&existing, TEMPLATE), BlockUpdate::Text(expect.clone()));
+        assert_eq!(renew(&expect, TEMPLATE), BlockUpdate::Text(expect), "not stable");
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
         check("\n", "\n[[\nnew\n]]\n");
         check("a\n[[\nold\n]]\nb\n", "a\n[[\nnew\n]]\nb\n");
         check("\u{feff}  [[ \r\nold\r\n]]\t\r\nb", "\u{feff}  [[\nnew\n]]\t\r\nb");
-        assert_eq!(renew("Mine.\n", "no block"), Renewed::NoBlock);
+        assert_eq!(renew("Mine.\n", "no block"), BlockUpdate::NoBlock);
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
             "```\na fence that is never closed\n",
         ] {
             let text = existing.replace("[[", super::BEGIN).replace("]]", super::END);
-            assert_eq!(renew(&text, TEMPLATE), Renewed::Unclear, "{existing:?}");
+            assert_eq!(renew(&text, TEMPLATE), BlockUpdate::Unclear, "{existing:?}");
         }
     }
 }

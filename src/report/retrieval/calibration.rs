@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::outcome::Outcome;
+use super::outcome::QueryOutcome;
 
 const BINS: usize = 10;
 
@@ -32,7 +32,7 @@ pub struct Bin {
 
 impl Calibration {
     /// Of the first hits of these queries. A query without any has no confidence; that of an unanswerable one is wrong.
-    pub(super) fn of<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
+    pub(super) fn of<'a>(outcomes: impl IntoIterator<Item = &'a QueryOutcome>) -> Self {
         let mut sums = [(0usize, 0.0, 0usize); BINS];
         for outcome in outcomes {
             let Some(confidence) = outcome.confidence() else { continue };

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::calibration::Calibration;
-use super::outcome::Outcome;
+use super::outcome::QueryOutcome;
 
 /// Measures by name, in a fixed order; none for what these queries cannot tell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -17,7 +17,7 @@ impl Measures {
     }
 }
 
-type Measure = fn(&[Outcome]) -> Option<f64>;
+type Measure = fn(&[QueryOutcome]) -> Option<f64>;
 
 /// Every measure: first those of ranking, over the answerable queries; then those of abstention and of confidence.
 pub(super) const MEASURES: [(&str, Measure); 14] = [
@@ -29,19 +29,19 @@ pub(super) const MEASURES: [(&str, Measure); 14] = [
     ("best_recall_3", |all| answerable(all, |one| one.best_recall(3))),
     ("best_recall_5", |all| answerable(all, |one| one.best_recall(5))),
     ("best_recall_10", |all| answerable(all, |one| one.best_recall(10))),
-    ("ndcg_10", |all| answerable(all, Outcome::ndcg)),
-    ("mrr", |all| answerable(all, Outcome::reciprocal_rank)),
+    ("ndcg_10", |all| answerable(all, QueryOutcome::ndcg)),
+    ("mrr", |all| answerable(all, QueryOutcome::reciprocal_rank)),
     ("abstention", |all| average(all.iter().filter(|one| !one.is_answerable()).map(abstained))),
     ("wrong_abstention", |all| answerable(all, abstained)),
     ("recall_5_answered", |all| answerable(all, |one| if one.abstained { 0.0 } else { one.recall(5) })),
     ("ece", |all| Calibration::of(all).ece),
 ];
 
-fn answerable(all: &[Outcome], measure: fn(&Outcome) -> f64) -> Option<f64> {
+fn answerable(all: &[QueryOutcome], measure: fn(&QueryOutcome) -> f64) -> Option<f64> {
     average(all.iter().filter(|one| one.is_answerable()).map(measure))
 }
 
-fn abstained(one: &Outcome) -> f64 {
+fn abstained(one: &QueryOutcome) -> f64 {
     f64::from(u8::from(one.abstained))
 }
 
@@ -59,22 +59,22 @@ fn average(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::{Found, Hit, Verdict};
+    use crate::search::{Hit, SearchResult, Verdict};
 
     /// Hits in this order, the first with this confidence.
-    fn outcome(gold: &[usize], hits: &[usize], confidence: f32) -> Outcome {
+    fn outcome(gold: &[usize], hits: &[usize], confidence: f32) -> QueryOutcome {
         let hit = |&entry: &usize| Hit { entry, score: 1.0, confidence, reason: String::new() };
         let verdict = if confidence >= 0.5 { Verdict::Match } else { Verdict::NoMatch };
-        Outcome::new(gold, Found { verdict, hits: hits.iter().map(hit).collect() })
+        QueryOutcome::new(gold, SearchResult { verdict, hits: hits.iter().map(hit).collect() })
     }
 
-    fn value(name: &str, all: &[Outcome]) -> Option<f64> {
+    fn value(name: &str, all: &[QueryOutcome]) -> Option<f64> {
         let (_, measure) = MEASURES.iter().find(|(other, _)| *other == name).unwrap();
         measure(all)
     }
 
     #[track_caller]
-    fn check(all: &[Outcome], expect: &[(&str, f64)]) {
+    fn check(all: &[QueryOutcome], expect: &[(&str, f64)]) {
         for (name, expect) in expect {
             let got = value(name, all).unwrap();
             assert!((got - expect).abs() < 1e-9, "{name}: {got} and not {expect}");
@@ -138,7 +138,7 @@ mod tests {
             assert_eq!(measure(&[]), None, "{name}");
         }
         let rows = [outcome(&[1], &[1], 1.0), outcome(&[], &[1], 1.0)];
-        let of = |one: &Outcome| {
+        let of = |one: &QueryOutcome| {
             Measures(MEASURES.map(|(name, measure)| (name, measure(std::slice::from_ref(one)))).into())
         };
         let rows = rows.each_ref().map(of);

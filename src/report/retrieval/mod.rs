@@ -1,7 +1,7 @@
 //! How well search finds what it should: labelled queries asked, and what came measured against what should have come.
 //!
 //! 1. [`labels`] reads labelled queries, and checks them against the names of a catalog.
-//! 2. [`evaluate`] asks each of them, in parallel, and keeps an [`Outcome`](outcome::Outcome) of each.
+//! 2. [`evaluate`] asks each of them, in parallel, and keeps a [`QueryOutcome`](outcome::Outcome) of each.
 //! 3. [`measure`] has one function a measure; [`calibration`] compares confidence with being right.
 //! 4. [`threshold`] says what a report does not reach.
 //! 5. [`worst`] picks the queries to look at first; [`table`] shows all of it to people.
@@ -19,22 +19,22 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::catalog::Catalog;
-use crate::search::Found;
+use crate::search::SearchResult;
 
 pub use calibration::{Bin, Calibration};
 pub use labels::{LabelFile, Labelled, Labels, configured};
 pub use measure::Measures;
-pub use threshold::Missed;
-pub use worst::{Came, Gold, Wrong};
+pub use threshold::MissedThreshold;
+pub use worst::{Gold, ReturnedHit, WrongQuery};
 
-use outcome::Outcome;
+use outcome::QueryOutcome;
 
 /// How many hits of a query are looked at.
 pub const DEPTH: usize = 100;
 
 /// How well search does.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct RetrievalReport {
     /// The content that was searched.
     pub registry_version: String,
     /// How many tools it has.
@@ -46,7 +46,7 @@ pub struct Report {
     /// Confidence against being right, over the queries of all files.
     pub calibration: Calibration,
     /// The queries that went wrong, worst first.
-    pub worst: Vec<Wrong>,
+    pub worst: Vec<WrongQuery>,
 }
 
 /// How well search does on one file of labelled queries.
@@ -73,20 +73,20 @@ pub struct Row {
 pub fn evaluate(
     catalog: &Catalog,
     labels: &[Labels],
-    find: &(dyn Fn(&str) -> Found + Sync),
+    find: &(dyn Fn(&str) -> SearchResult + Sync),
     worst: usize,
     done: &(dyn Fn() + Sync),
-) -> Report {
+) -> RetrievalReport {
     let ask = |labelled: &Labelled| {
-        let outcome = Outcome::new(&labelled.gold, find(&labelled.query));
+        let outcome = QueryOutcome::new(&labelled.gold, find(&labelled.query));
         done();
         outcome
     };
-    let asked = |labels: &Labels| labels.queries.par_iter().map(ask).collect::<Vec<Outcome>>();
-    let outcomes: Vec<Vec<Outcome>> = labels.iter().map(asked).collect();
+    let asked = |labels: &Labels| labels.queries.par_iter().map(ask).collect::<Vec<QueryOutcome>>();
+    let outcomes: Vec<Vec<QueryOutcome>> = labels.iter().map(asked).collect();
     let files: Vec<Row> =
         labels.iter().zip(&outcomes).map(|(labels, outcomes)| row(labels, outcomes)).collect();
-    Report {
+    RetrievalReport {
         registry_version: catalog.version.clone(),
         tools: catalog.tools.len(),
         mean: measure::mean(files.iter().map(|row| &row.measures)),
@@ -96,7 +96,7 @@ pub fn evaluate(
     }
 }
 
-fn row(labels: &Labels, outcomes: &[Outcome]) -> Row {
+fn row(labels: &Labels, outcomes: &[QueryOutcome]) -> Row {
     let answerable = outcomes.iter().filter(|outcome| outcome.is_answerable()).count();
     let measures: IndexMap<_, _> = measure::MEASURES.map(|(name, measure)| (name, measure(outcomes))).into();
     Row {

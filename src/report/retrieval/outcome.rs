@@ -1,14 +1,14 @@
 //! What came of one labelled query.
 
 use super::DEPTH;
-use crate::search::{Found, Verdict};
+use crate::search::{SearchResult, Verdict};
 
 /// How many hits a measure with a border looks at.
 const BORDER: usize = 10;
 
 /// What came of one labelled query.
 #[derive(Clone, Debug)]
-pub(super) struct Outcome {
+pub(super) struct QueryOutcome {
     /// The tools that serve it, by place; none when nothing does.
     pub(super) gold: Vec<usize>,
     /// What was found, by place, with its confidence.
@@ -17,8 +17,8 @@ pub(super) struct Outcome {
     pub(super) abstained: bool,
 }
 
-impl Outcome {
-    pub(super) fn new(gold: &[usize], found: Found) -> Self {
+impl QueryOutcome {
+    pub(super) fn new(gold: &[usize], found: SearchResult) -> Self {
         // To six digits, which is what is told: 0.8 is 0.8 in a report, and not the nearest smaller number.
         let digits = |value: f32| (f64::from(value) * 1e6).round() / 1e6;
         let confidence = |value: f32| if value.is_nan() { 0.0 } else { digits(value).clamp(0.0, 1.0) };
@@ -43,7 +43,7 @@ impl Outcome {
         found as f64 / self.gold.len().max(1) as f64
     }
 
-    /// The most that [`Outcome::recall`] can be: of four tools only one can come first.
+    /// The most that [`QueryOutcome::recall`] can be: of four tools only one can come first.
     pub(super) fn best_recall(&self, border: usize) -> f64 {
         border.min(self.gold.len()) as f64 / self.gold.len().max(1) as f64
     }

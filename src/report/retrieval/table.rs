@@ -1,7 +1,7 @@
 //! The report for people.
 
 use super::super::table::{aligned, grouped, wrapped};
-use super::{DEPTH, Measures, Report, Row, Wrong};
+use super::{DEPTH, Measures, RetrievalReport, Row, WrongQuery};
 use crate::tool::clean_line;
 
 /// The columns: a heading, and the measure below it.
@@ -32,7 +32,7 @@ const NOTES: [&str; 3] = [
     "ECE: how far the confidence of first hits is from how often they are right, in points. docs/search.md says more.",
 ];
 
-impl Report {
+impl RetrievalReport {
     /// Tables, with what they mean under them.
     pub fn table(&self) -> String {
         let mut header = ["file", "queries", "unanswerable"].map(str::to_string).to_vec();
@@ -88,7 +88,7 @@ impl Report {
         if self.worst.is_empty() {
             return String::new();
         }
-        let told: String = self.worst.iter().map(Wrong::told).collect();
+        let told: String = self.worst.iter().map(WrongQuery::told).collect();
         format!("\nWorst first:\n{told}")
     }
 }
@@ -101,7 +101,7 @@ impl Row {
     }
 }
 
-impl Wrong {
+impl WrongQuery {
     fn told(&self) -> String {
         let query = shortened(&clean_line(&self.query));
         let mut wanted: Vec<String> = self.gold.iter().take(GOLD).map(|gold| gold.told()).collect();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Report;
+use super::RetrievalReport;
 use crate::config::Thresholds;
 use crate::tool::clean_line;
 
@@ -11,7 +11,7 @@ const SLACK: f64 = 1e-9;
 
 /// A measure that is not reached.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Missed {
+pub struct MissedThreshold {
     /// The file of labelled queries; none when no file can tell.
     pub file: Option<String>,
     /// The measure.
@@ -22,7 +22,7 @@ pub struct Missed {
     pub value: Option<f64>,
 }
 
-impl Missed {
+impl MissedThreshold {
     /// In words.
     pub fn message(&self) -> String {
         let Self { measure, threshold, .. } = self;
@@ -38,9 +38,9 @@ impl Missed {
     }
 }
 
-impl Report {
+impl RetrievalReport {
     /// Where it does not reach `thresholds`: every file that can tell has to reach each, and one must be able to.
-    pub fn missed(&self, thresholds: &Thresholds) -> Vec<Missed> {
+    pub fn missed(&self, thresholds: &Thresholds) -> Vec<MissedThreshold> {
         let wanted = [
             ("recall_1", thresholds.min_recall_1),
             ("recall_3", thresholds.min_recall_3),
@@ -55,11 +55,11 @@ impl Report {
         wanted.flat_map(|(measure, threshold)| self.missed_one(measure, threshold)).collect()
     }
 
-    fn missed_one(&self, measure: &'static str, threshold: f64) -> Vec<Missed> {
+    fn missed_one(&self, measure: &'static str, threshold: f64) -> Vec<MissedThreshold> {
         let told = self.files.iter().filter_map(|row| Some((row.file.clone(), row.measures.get(measure)?)));
         let told: Vec<(String, f64)> = told.collect();
         if told.is_empty() {
-            return vec![Missed { file: None, measure, threshold, value: None }];
+            return vec![MissedThreshold { file: None, measure, threshold, value: None }];
         }
         let misses = |value: f64| match measure {
             "ece" => value > threshold + SLACK,
@@ -67,7 +67,7 @@ impl Report {
         };
         let missed = told.into_iter().filter(|(_, value)| misses(*value));
         missed
-            .map(|(file, value)| Missed { file: Some(file), measure, threshold, value: Some(value) })
+            .map(|(file, value)| MissedThreshold { file: Some(file), measure, threshold, value: Some(value) })
             .collect()
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Labels;
-use super::outcome::Outcome;
+use super::outcome::QueryOutcome;
 use crate::catalog::Catalog;
 
 /// How many hits are told of each.
@@ -11,7 +11,7 @@ const HITS: usize = 5;
 
 /// A query that went wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Wrong {
+pub struct WrongQuery {
     /// The file it is in.
     pub file: String,
     /// The line of it.
@@ -27,7 +27,7 @@ pub struct Wrong {
     /// The tools that serve it; none when it is unanswerable.
     pub gold: Vec<Gold>,
     /// What came, best first.
-    pub hits: Vec<Came>,
+    pub hits: Vec<ReturnedHit>,
 }
 
 /// A tool that should have come.
@@ -41,7 +41,7 @@ pub struct Gold {
 
 /// A tool that came.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Came {
+pub struct ReturnedHit {
     /// Its canonical name.
     pub name: String,
     /// How likely it was said to be what was wanted.
@@ -52,9 +52,9 @@ pub struct Came {
 pub(super) fn worst(
     catalog: &Catalog,
     labels: &[Labels],
-    outcomes: &[Vec<Outcome>],
+    outcomes: &[Vec<QueryOutcome>],
     limit: usize,
-) -> Vec<Wrong> {
+) -> Vec<WrongQuery> {
     let mut wrong: Vec<(f64, f64, usize, usize)> = Vec::new();
     for (file, outcomes) in outcomes.iter().enumerate() {
         for (place, outcome) in outcomes.iter().enumerate() {
@@ -74,11 +74,11 @@ pub(super) fn worst(
     wrong.into_iter().filter_map(told).collect()
 }
 
-fn tell(catalog: &Catalog, labels: &Labels, place: usize, outcome: &Outcome) -> Option<Wrong> {
+fn tell(catalog: &Catalog, labels: &Labels, place: usize, outcome: &QueryOutcome) -> Option<WrongQuery> {
     let labelled = labels.queries.get(place)?;
     let name = |tool: usize| catalog.tools.get(tool).map(|tool| tool.name.clone()).unwrap_or_default();
-    let came = |&(tool, confidence): &(usize, f64)| Came { name: name(tool), confidence };
-    Some(Wrong {
+    let came = |&(tool, confidence): &(usize, f64)| ReturnedHit { name: name(tool), confidence };
+    Some(WrongQuery {
         file: labels.file.clone(),
         line: labelled.line,
         query: labelled.query.clone(),

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::{Input, Score, Scorer, rounded};
 use crate::catalog::Tool;
-use crate::model::Embed;
-use crate::search::semantic::{Nearness, UNRELATED, cosine, text};
+use crate::model::EmbeddingModel;
+use crate::search::semantic::{Similarities, UNRELATED, cosine, text};
 
 /// The most texts that the model is asked for at once.
 const AT_ONCE: usize = 64;
@@ -18,14 +18,14 @@ const REMEMBERED: usize = 100_000;
 
 /// Scores by meaning. Vectors of tools are asked for once.
 pub struct Embedding {
-    model: Arc<dyn Embed>,
+    model: Arc<dyn EmbeddingModel>,
     timeout: Duration,
     known: Mutex<HashMap<String, Arc<[f32]>>>,
 }
 
 impl Embedding {
     /// A scorer that asks this model, and waits so long for each answer.
-    pub fn new(model: Arc<dyn Embed>, timeout: Duration) -> Self {
+    pub fn new(model: Arc<dyn EmbeddingModel>, timeout: Duration) -> Self {
         Self { model, timeout, known: Mutex::default() }
     }
 
@@ -69,14 +69,14 @@ impl Scorer for Embedding {
         };
         let tools: Result<Vec<f32>, &str> = texts.iter().map(|text| near(text)).collect();
         let unrelated: Result<Vec<f32>, &str> = UNRELATED.into_iter().map(near).collect();
-        Ok(Vec::from(&Nearness::new(tools?, unrelated?)))
+        Ok(Vec::from(&Similarities::new(tools?, unrelated?)))
     }
 }
 
-impl From<&Nearness> for Vec<Score> {
-    fn from(near: &Nearness) -> Self {
+impl From<&Similarities> for Vec<Score> {
+    fn from(near: &Similarities) -> Self {
         let score = |(place, cosine): (usize, &f32)| {
-            let score = near.way(place);
+            let score = near.normalized(place);
             let reason = (score > 0.0).then(|| format!("near in meaning ({cosine:.2})"));
             let details = json!({ "cosine": rounded(*cosine), "unrelated": rounded(near.unrelated) });
             Score { score, reason, details }

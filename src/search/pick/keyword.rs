@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Input, Score, Scorer, rounded};
 use crate::catalog::Tool;
-use crate::search::{Entry, Found, Index, Request};
+use crate::search::{Index, IndexEntry, SearchRequest, SearchResult};
 
 /// Scores by words; the scorer when no other is given. Where the same tools are scored again and again, [`Keyword::over`]
 /// reads them once.
@@ -32,7 +32,7 @@ impl Keyword {
 
 impl Read {
     fn of(tools: &[Arc<Tool>]) -> Self {
-        let entries: Vec<Entry> = tools.iter().map(|tool| Entry::from(&**tool)).collect();
+        let entries: Vec<IndexEntry> = tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
         let places = tools.iter().enumerate().map(|(place, tool)| (tool.name.clone(), place));
         Self { index: Index::new(&entries), places: places.collect() }
     }
@@ -45,7 +45,7 @@ impl Read {
         let mut counts = vec![false; self.index.len()];
         places.iter().for_each(|&place| counts[place] = true);
         let within = |place: usize| counts[place];
-        let request = Request { query: input.text(), within: Some(&within), limit: self.index.len() };
+        let request = SearchRequest { query: input.text(), within: Some(&within), limit: self.index.len() };
         let mut scores = scores(&self.index.find(request), self.index.len());
         Some(places.into_iter().map(|place| std::mem::take(&mut scores[place])).collect())
     }
@@ -63,7 +63,7 @@ impl Scorer for Keyword {
 }
 
 /// The score of each of so many entries: how sure the index is, and never more than of one that it puts before it.
-pub fn scores(found: &Found, entries: usize) -> Vec<Score> {
+pub fn scores(found: &SearchResult, entries: usize) -> Vec<Score> {
     let mut scores = vec![Score::default(); entries];
     let mut most = 1.0_f32;
     for (rank, hit) in found.hits.iter().enumerate() {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Input, Keyword, Score, Scorer};
 use crate::catalog::Tool;
-use crate::model::Model;
+use crate::model::ChatModel;
 use crate::tool::clean_line;
 
 /// How many tools the model sees.
@@ -23,13 +23,13 @@ that they ask for.";
 
 /// Scores by a chat model. What its time runs out on is scored by words.
 pub struct Llm {
-    model: Arc<dyn Model + Send + Sync>,
+    model: Arc<dyn ChatModel + Send + Sync>,
     words: Arc<dyn Scorer>,
 }
 
 impl Llm {
     /// A scorer that asks this model, which has a timeout of its own.
-    pub fn new(model: Arc<dyn Model + Send + Sync>) -> Self {
+    pub fn new(model: Arc<dyn ChatModel + Send + Sync>) -> Self {
         Self { model, words: Arc::new(Keyword::default()) }
     }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::*;
-use crate::model::{Embed, Model, ModelError};
+use crate::model::{ChatModel, EmbeddingModel, ModelError};
 use crate::{catalog, config};
 
 const TOOLS: &str = r#"[
@@ -153,7 +153,7 @@ fn a_scorer_that_fails_is_replaced_by_words() {
 #[derive(Default)]
 struct Money(AtomicUsize);
 
-impl Embed for Money {
+impl EmbeddingModel for Money {
     fn identity(&self) -> &str {
         "money"
     }
@@ -189,7 +189,7 @@ fn meaning_finds_what_words_do_not_and_tools_are_embedded_once() {
 /// Answers always the same.
 struct Says(&'static str);
 
-impl Model for Says {
+impl ChatModel for Says {
     fn answer(&self, instructions: &str, question: &str) -> Result<String, ModelError> {
         assert!(instructions.contains("data") && question.contains("1. refund_payment: Refund a customer."));
         Ok(self.0.into())

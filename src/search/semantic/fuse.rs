@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::Nearness;
+use super::Similarities;
 use crate::search::confidence::NAMED;
-use crate::search::{Found, Hit, Verdict};
+use crate::search::{Hit, SearchResult, Verdict};
 
 /// How many of the nearest in meaning may join what was found by words.
 pub const POOL: usize = 100;
@@ -16,13 +16,13 @@ const FITS: f32 = 0.5;
 /// least [`POOL`] hits. What is named stays first. Confidence is the higher of the two, so that meaning only adds to it;
 /// something fits when words say so, or when it is near enough.
 pub fn fuse(
-    words: Found,
-    near: &Nearness,
+    words: SearchResult,
+    near: &Similarities,
     weight: f32,
     limit: usize,
     counts: &dyn Fn(usize) -> bool,
     named: &dyn Fn(usize) -> bool,
-) -> Found {
+) -> SearchResult {
     let places = (0..near.cosine.len()).filter(|&place| counts(place));
     let mut nearest: Vec<(usize, f32)> = places.map(|place| (place, near.cosine[place])).collect();
     let low = nearest.iter().map(|(_, cosine)| *cosine).fold(f32::INFINITY, f32::min);
@@ -78,10 +78,10 @@ pub fn fuse(
     hits.truncate(limit);
     let is_near = hits.iter().any(|hit| near.confidence(hit.entry) >= FITS);
     let verdict = if is_near { Verdict::Match } else { words.verdict };
-    Found { verdict, hits }
+    SearchResult { verdict, hits }
 }
 
-fn reason(near: &Nearness, place: usize) -> String {
+fn reason(near: &Similarities, place: usize) -> String {
     format!("near in meaning ({:.2})", near.cosine.get(place).copied().unwrap_or_default())
 }
 

@@ -1,17 +1,17 @@
 //! Search by meaning: vectors of tools and of queries, where the configuration names a model for them.
 //!
 //! 1. [`text`] is what of a tool is turned into a vector.
-//! 2. A [`Slot`] holds the vectors of an edition. They are [`gathered`](gather) on a thread of their own, and kept by the
-//!    hash of model and text in a [`store`].
+//! 2. A [`VectorSlot`] holds the vectors of a catalog view. They are [`gathered`](gather) on a thread of their own, and kept by the
+//!    hash of model and text in a [`vector_store`].
 //! 3. [`Semantic::near`] tells how near queries are to the tools of a slot, in time or not at all.
 //! 4. [`fuse`] puts that beside what was found by words.
 
+mod background_embedding;
 mod fuse;
-mod gather;
 mod query;
-mod state;
-mod store;
+mod status;
 mod text;
+mod vector_store;
 mod vectors;
 
 use std::path::PathBuf;
@@ -22,12 +22,12 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::model::Embed;
+use crate::model::EmbeddingModel;
 
 pub use fuse::{POOL, fuse};
-pub use state::State;
+pub use status::SemanticStatus;
 pub use text::text;
-pub use vectors::{Nearness, Slot, UNRELATED, Vectors, cosine};
+pub use vectors::{Similarities, UNRELATED, VectorSlot, Vectors, cosine};
 
 /// How a model is used.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub struct Options {
     /// How long a search waits for the vector of its query.
     pub timeout: Duration,
     /// How long a search waits for the vectors of tools. Servers do not wait; a program that runs once does.
-    pub patience: Duration,
+    pub max_wait: Duration,
     /// The share of meaning in the order of results.
     pub weight: f32,
     /// A folder that keeps vectors of tools.
@@ -44,7 +44,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { timeout: Duration::from_millis(300), patience: Duration::ZERO, weight: 0.7, cache: None }
+        Self { timeout: Duration::from_millis(300), max_wait: Duration::ZERO, weight: 0.7, cache: None }
     }
 }
 
@@ -52,13 +52,13 @@ impl Default for Options {
 pub struct Semantic {
     options: Options,
     shared: Arc<Shared>,
-    slots: Sender<Weak<Slot>>,
-    queries: query::Queries,
+    slots: Sender<Weak<VectorSlot>>,
+    queries: query::QueryVectors,
 }
 
 /// What the thread and the queries share.
 struct Shared {
-    model: Arc<dyn Embed>,
+    model: Arc<dyn EmbeddingModel>,
     progress: Mutex<Progress>,
     /// Counts slots that were filled, and failures.
     filled: watch::Sender<u64>,
@@ -69,22 +69,22 @@ struct Shared {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// How many are there, of those that are wanted.
-    pub there: usize,
+    pub embedded: usize,
     /// How many are wanted.
     pub wanted: usize,
     /// Why no more arrive, for the operator.
-    pub trouble: Option<String>,
+    pub error: Option<String>,
     /// The same, for callers.
-    pub brief: Option<String>,
+    pub public_error: Option<String>,
     /// How often in a row none came.
     pub failures: u32,
     /// Why they are not kept in a file.
-    pub unkept: Option<String>,
+    pub save_error: Option<String>,
 }
 
 /// How often a model had a part in a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct SemanticCounters {
     /// Searches by words and meaning.
     pub on: u64,
     /// Searches by words alone, since the model had nothing to give in time.
@@ -101,7 +101,7 @@ impl std::fmt::Debug for Semantic {
 
 impl Semantic {
     /// Starts with a model.
-    pub fn start(model: Arc<dyn Embed>, options: Options) -> Self {
+    pub fn start(model: Arc<dyn EmbeddingModel>, options: Options) -> Self {
         let (filled, _) = watch::channel(0);
         let (progress, embedded) = (Mutex::default(), AtomicU64::default());
         let shared = Arc::new(Shared { model, progress, filled, embedded });
@@ -110,12 +110,12 @@ impl Semantic {
         // Without the thread no slot is ever filled, and answers say so.
         let _ = std::thread::Builder::new()
             .name("vectors".into())
-            .spawn(move || gather::gather(&gathering, cache.as_deref(), &wanted));
-        Self { options, shared, slots, queries: query::Queries::default() }
+            .spawn(move || background_embedding::embed_in_background(&gathering, cache.as_deref(), &wanted));
+        Self { options, shared, slots, queries: query::QueryVectors::default() }
     }
 
     /// Sees to it that these vectors are there in a while. Whoever drops the slot wants them no more.
-    pub fn prepare(&self, slot: &Arc<Slot>) {
+    pub fn prepare(&self, slot: &Arc<VectorSlot>) {
         if !slot.is_wanted.swap(true, Relaxed) {
             self.shared.progress().wanted += slot.texts.len();
             let _ = self.slots.send(Arc::downgrade(slot));
@@ -133,19 +133,19 @@ impl Semantic {
     }
 
     /// Whether searches find it at work, and why not, for the operator.
-    pub fn state(&self) -> State {
+    pub fn status(&self) -> SemanticStatus {
         let progress = self.progress();
         match self.queries.trouble() {
-            _ if progress.there < progress.wanted => State::Unavailable(progress.missing()),
-            Some(trouble) => State::Unavailable(trouble),
-            None => State::On,
+            _ if progress.embedded < progress.wanted => SemanticStatus::Unavailable(progress.missing()),
+            Some(trouble) => SemanticStatus::Unavailable(trouble),
+            None => SemanticStatus::On,
         }
     }
 
     /// How often it had a part.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> SemanticCounters {
         let (on, unavailable) = self.queries.counts();
-        Counts { on, unavailable, embedded: self.shared.embedded.load(Relaxed) }
+        SemanticCounters { on, unavailable, embedded: self.shared.embedded.load(Relaxed) }
     }
 }
 
@@ -158,14 +158,14 @@ impl Shared {
 impl Progress {
     /// Says what is missing, and why, for the operator.
     fn missing(&self) -> String {
-        let Progress { there, wanted, .. } = self;
-        let why = self.trouble.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
+        let Progress { embedded: there, wanted, .. } = self;
+        let why = self.error.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
         format!("the vectors of tools are on their way, {there} of {wanted} are there{why}")
     }
 
     /// The same for callers: counts are of all tools, also of those that they may not see.
     fn missing_in_brief(&self) -> String {
-        let why = self.brief.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
+        let why = self.public_error.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
         format!("the vectors of tools are on their way{why}")
     }
 }

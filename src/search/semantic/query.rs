@@ -9,22 +9,22 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::text::cut;
-use super::vectors::{Unit, unit};
-use super::{Nearness, Semantic, Slot};
+use super::vectors::{UnitVector, unit};
+use super::{Semantic, Similarities, VectorSlot};
 
 /// After how many failures in a row nobody waits for vectors of tools any more.
-const HOPELESS: u32 = 3;
+const TOO_LATE: u32 = 3;
 /// How many questions the model is asked at once.
 const AT_ONCE: usize = 32;
 /// How many queries are remembered.
 const REMEMBERED: usize = 2_048;
 /// How long to leave a model alone after a failure; twice as long after each further one.
-const REST: Duration = Duration::from_millis(500);
-const MAX_REST: Duration = Duration::from_secs(30);
+const FIRST_BACKOFF: Duration = Duration::from_millis(500);
+const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
 /// What is known of queries so far.
-pub(super) struct Queries {
-    known: Mutex<HashMap<String, Unit>>,
+pub(super) struct QueryVectors {
+    known: Mutex<HashMap<String, UnitVector>>,
     room: Arc<Semaphore>,
     health: Mutex<Health>,
     on: AtomicU64,
@@ -39,7 +39,7 @@ struct Health {
     trouble: Option<(String, String)>,
 }
 
-impl Default for Queries {
+impl Default for QueryVectors {
     fn default() -> Self {
         Self {
             known: Mutex::default(),
@@ -51,7 +51,7 @@ impl Default for Queries {
     }
 }
 
-impl Queries {
+impl QueryVectors {
     /// What was wrong when the model was last asked, for the operator.
     pub(super) fn trouble(&self) -> Option<String> {
         locked(&self.health).trouble.as_ref().map(|(trouble, _)| trouble.clone())
@@ -66,7 +66,7 @@ impl Queries {
         let mut health = locked(&self.health);
         let before = health.failures;
         health.failures = if trouble.is_some() { before.saturating_add(1) } else { 0 };
-        let rest = REST.saturating_mul(1 << before.min(10)).min(MAX_REST);
+        let rest = FIRST_BACKOFF.saturating_mul(1 << before.min(10)).min(MAX_BACKOFF);
         health.rests_until = trouble.is_some().then(|| Instant::now() + rest);
         match (&trouble, before) {
             (Some((trouble, _)), 0) => tracing::warn!("semantic search: {trouble}"),
@@ -76,7 +76,7 @@ impl Queries {
         health.trouble = trouble;
     }
 
-    fn remember(&self, queries: Vec<String>, units: &[Unit]) {
+    fn remember(&self, queries: Vec<String>, units: &[UnitVector]) {
         let mut known = locked(&self.known);
         if known.len() + queries.len() > REMEMBERED {
             known.clear();
@@ -87,14 +87,14 @@ impl Queries {
 
 impl Semantic {
     /// How near each query is to each tool of a slot; or why that cannot be said now, for callers.
-    pub async fn near(&self, slot: &Arc<Slot>, queries: &[&str]) -> Result<Vec<Nearness>, String> {
+    pub async fn near(&self, slot: &Arc<VectorSlot>, queries: &[&str]) -> Result<Vec<Similarities>, String> {
         let near = self.asked(slot, queries).await;
         let counter = if near.is_ok() { &self.queries.on } else { &self.queries.unavailable };
         counter.fetch_add(1, Relaxed);
         near
     }
 
-    async fn asked(&self, slot: &Arc<Slot>, queries: &[&str]) -> Result<Vec<Nearness>, String> {
+    async fn asked(&self, slot: &Arc<VectorSlot>, queries: &[&str]) -> Result<Vec<Similarities>, String> {
         self.tools_are_there(slot).await?;
         let queries: Vec<String> = queries.iter().map(|query| cut(query)).collect();
         let (mut units, mut unknown) = (HashMap::new(), Vec::new());
@@ -113,7 +113,10 @@ impl Semantic {
         // Milliseconds, where there are many tools and long vectors: too long for a thread that serves others.
         let compare = move || {
             let vectors = slot.vectors()?;
-            queries.iter().map(|query| vectors.nearness(units.get(query)?)).collect::<Option<Vec<Nearness>>>()
+            queries
+                .iter()
+                .map(|query| vectors.similarities(units.get(query)?))
+                .collect::<Option<Vec<Similarities>>>()
         };
         let near = tokio::task::spawn_blocking(compare).await.unwrap_or_default();
         near.ok_or_else(|| {
@@ -124,15 +127,15 @@ impl Semantic {
     }
 
     /// Waits for the vectors of tools, if that is what one does here.
-    async fn tools_are_there(&self, slot: &Arc<Slot>) -> Result<(), String> {
+    async fn tools_are_there(&self, slot: &Arc<VectorSlot>) -> Result<(), String> {
         if slot.vectors().is_some() {
             return Ok(());
         }
         let mut filled = self.shared.filled.subscribe();
         self.prepare(slot);
-        let is_hopeful = || slot.vectors().is_none() && self.shared.progress().failures < HOPELESS;
+        let is_hopeful = || slot.vectors().is_none() && self.shared.progress().failures < TOO_LATE;
         let there = async { while is_hopeful() && filled.changed().await.is_ok() {} };
-        let _ = timeout(self.options.patience, there).await;
+        let _ = timeout(self.options.max_wait, there).await;
         if slot.vectors().is_some() {
             return Ok(());
         }
@@ -140,7 +143,7 @@ impl Semantic {
     }
 
     /// The vectors of queries that are asked for the first time.
-    async fn vectors(&self, queries: Vec<String>) -> Result<Vec<(String, Unit)>, String> {
+    async fn vectors(&self, queries: Vec<String>) -> Result<Vec<(String, UnitVector)>, String> {
         {
             let health = locked(&self.queries.health);
             if let (Some(until), Some((_, brief))) = (health.rests_until, &health.trouble)
@@ -168,7 +171,7 @@ impl Semantic {
             }
         };
         self.queries.ended(answer.as_ref().err().cloned());
-        let units: Vec<Unit> =
+        let units: Vec<UnitVector> =
             answer.map_err(|(_, brief)| brief)?.iter().map(|vector| unit(vector)).collect();
         self.queries.remember(queries.clone(), &units);
         Ok(queries.into_iter().zip(units).collect())

@@ -1,10 +1,10 @@
-//! The vectors of the tools of one edition, and how near a query is to each.
+//! The vectors of the tools of one catalog view, and how near a query is to each.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 /// A vector of length one, or of length zero where a text has no direction.
-pub(super) type Unit = Arc<[f32]>;
+pub(super) type UnitVector = Arc<[f32]>;
 
 /// What everybody's tools are not about. How near a query is to these tells how near it is to anything: models differ in
 /// that, some find all texts alike.
@@ -26,13 +26,13 @@ pub const UNRELATED: [&str; 12] = [
 /// The vectors of some tools, in their order.
 #[derive(Debug)]
 pub struct Vectors {
-    pub(super) tools: Vec<Unit>,
-    pub(super) unrelated: Vec<Unit>,
+    pub(super) tools: Vec<UnitVector>,
+    pub(super) unrelated: Vec<UnitVector>,
 }
 
 /// Texts whose vectors are wanted, and the vectors once they are there.
 #[derive(Debug)]
-pub struct Slot {
+pub struct VectorSlot {
     pub(super) texts: Vec<String>,
     pub(super) vectors: OnceLock<Vectors>,
     /// Whether somebody gathers them.
@@ -41,14 +41,14 @@ pub struct Slot {
 
 /// How near a query is to each tool.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Nearness {
+pub struct Similarities {
     /// The cosine with each tool, in their order.
     pub cosine: Vec<f32>,
     /// The cosine with what has nothing to do with it.
     pub unrelated: f32,
 }
 
-impl Slot {
+impl VectorSlot {
     /// A place for the vectors of these texts.
     pub fn new(texts: Vec<String>) -> Self {
         Self { texts, vectors: OnceLock::new(), is_wanted: AtomicBool::new(false) }
@@ -62,13 +62,13 @@ impl Slot {
 
 impl Vectors {
     /// How near a query is; nothing when its vector is of another length, as after a change of the model.
-    pub(super) fn nearness(&self, query: &[f32]) -> Option<Nearness> {
+    pub(super) fn similarities(&self, query: &[f32]) -> Option<Similarities> {
         let all = || self.tools.iter().chain(&self.unrelated);
         if all().any(|vector| vector.len() != query.len()) {
             return None;
         }
-        let near = |vectors: &[Unit]| vectors.iter().map(|vector| dot(vector, query)).collect();
-        Some(Nearness::new(near(&self.tools), near(&self.unrelated)))
+        let near = |vectors: &[UnitVector]| vectors.iter().map(|vector| dot(vector, query)).collect();
+        Some(Similarities::new(near(&self.tools), near(&self.unrelated)))
     }
 }
 
@@ -76,7 +76,7 @@ impl Vectors {
 const SURE: f32 = 0.65;
 const UNSURE: f32 = 0.15;
 
-impl Nearness {
+impl Similarities {
     /// What cosines with tools, and with [`UNRELATED`], say.
     pub fn new(cosine: Vec<f32>, mut unrelated: Vec<f32>) -> Self {
         unrelated.sort_by(f32::total_cmp);
@@ -85,19 +85,19 @@ impl Nearness {
     }
 
     /// How far the tool at this place is on the way from what has nothing to do with a query (0) to the query itself (1).
-    pub fn way(&self, place: usize) -> f32 {
+    pub fn normalized(&self, place: usize) -> f32 {
         let cosine = self.cosine.get(place).copied().unwrap_or_default();
         ((cosine - self.unrelated) / (1.0 - self.unrelated).max(0.05)).clamp(0.0, 1.0)
     }
 
     /// How sure nearness alone makes that the tool at this place is wanted, from 0 to 1.
     pub fn confidence(&self, place: usize) -> f32 {
-        ((self.way(place) - UNSURE) / (SURE - UNSURE)).clamp(0.0, 1.0)
+        ((self.normalized(place) - UNSURE) / (SURE - UNSURE)).clamp(0.0, 1.0)
     }
 }
 
 /// A vector of length one in the same direction.
-pub(super) fn unit(vector: &[f32]) -> Unit {
+pub(super) fn unit(vector: &[f32]) -> UnitVector {
     let size = vector.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>().sqrt();
     let factor = if size > 0.0 { 1.0 / size } else { 0.0 };
     vector.iter().map(|number| (f64::from(*number) * factor) as f32).collect()

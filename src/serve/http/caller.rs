@@ -24,9 +24,9 @@ pub(super) fn of_request(
     shared: &Shared,
     seen: &Seen,
     mut caller: Caller,
-    asked: &Parts,
+    request: &Parts,
 ) -> Result<Caller, Problem> {
-    let headers = &asked.headers;
+    let headers = &request.headers;
     caller.session = match headers.get(SESSION) {
         Some(id) => {
             let id = Session::named(id.to_str().unwrap_or_default());
@@ -46,9 +46,9 @@ pub(super) fn of_request(
 
 /// Whether a request of MCP may be the one with which a client of the older wire begins: the only one in which it names
 /// neither the version nor a session. It repeats the session that the answer names, and we keep nothing.
-pub(super) fn may_begin(asked: &Parts) -> bool {
+pub(super) fn may_begin(request: &Parts) -> bool {
     let later = ["mcp-protocol-version", "mcp-method", "mcp-session-id"];
-    asked.method == Method::POST && !later.iter().any(|name| asked.headers.contains_key(*name))
+    request.method == Method::POST && !later.iter().any(|name| request.headers.contains_key(*name))
 }
 
 /// The headers that some server is sent. Our own tokens are for us alone.

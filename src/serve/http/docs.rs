@@ -11,10 +11,10 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::Value;
 
 use super::Response;
-use super::Shelf;
-use super::kept::{Kept, Varies, with};
+use super::ResponseCache;
+use super::cached_body::{CachedBody, Vary, with};
 use super::negotiate::{Media, preferred};
-use super::pages::View;
+use super::pages::PageContext;
 use super::problem::{Problem, ProblemCode, reads_pages};
 use crate::catalog::{Record, Resolved, Tool};
 
@@ -39,18 +39,18 @@ impl Form {
 }
 
 /// The path below `/tools/`.
-pub(super) fn path(asked: &Parts) -> Result<Cow<'_, str>, Problem> {
-    let path = decoded(asked.uri.path().strip_prefix("/tools/").unwrap_or_default())?;
+pub(super) fn path(request: &Parts) -> Result<Cow<'_, str>, Problem> {
+    let path = decoded(request.uri.path().strip_prefix("/tools/").unwrap_or_default())?;
     Ok(if path.is_empty() { "README.md".into() } else { path })
 }
 
 /// Whether the answer may be a page for people, or an index that is still to be laid out.
-pub(super) fn takes_long(shelf: &Shelf, asked: &Parts, path: &str) -> bool {
+pub(super) fn is_slow(cache: &ResponseCache, request: &Parts, path: &str) -> bool {
     if is_of_index(path) {
-        return !shelf.is_laid_out();
+        return !cache.is_laid_out();
     }
     let is_negotiated = !path.ends_with(Form::Markdown.ending());
-    path.ends_with(Form::Page.ending()) || (is_negotiated && liked(asked) == Some(Media::Html))
+    path.ends_with(Form::Page.ending()) || (is_negotiated && preferred_media(request) == Some(Media::Html))
 }
 
 fn is_of_index(path: &str) -> bool {
@@ -58,51 +58,51 @@ fn is_of_index(path: &str) -> bool {
 }
 
 /// Answers a GET or HEAD of what is below `/tools/`.
-pub(super) fn answer(view: View<'_>, asked: &Parts, path: &str) -> Result<Response, Problem> {
-    let shelf = view.shelf();
+pub(super) fn answer(context: PageContext<'_>, request: &Parts, path: &str) -> Result<Response, Problem> {
+    let cache = context.cache();
     if is_of_index(path) {
-        let index = shelf.index().map_err(|problem| Problem::new(ProblemCode::Internal, problem))?;
+        let index = cache.index().map_err(|problem| Problem::new(ProblemCode::Internal, problem))?;
         let missing = || Problem::new(ProblemCode::NotFound, "there is no such page of the index");
-        return index.files.get(path).ok_or_else(missing)?.answer(asked, Varies::Encoding);
+        return index.files.get(path).ok_or_else(missing)?.answer(request, Vary::Encoding);
     }
     let forms = Form::ALL.into_iter();
     let mut named = forms.filter_map(|form| Some((form, path.strip_suffix(form.ending())?)));
     let (form, name) = named.next().unwrap_or((Form::Negotiated, path));
-    if is_strange(shelf, asked, name, path) {
+    if is_unknown(cache, request, name, path) {
         return Err(Problem::new(ProblemCode::NotFound, "there is no such tool"));
     }
-    let (form, index) = match find(shelf, name) {
+    let (form, index) = match find(cache, name) {
         Ok(index) => (form, index),
         // The ending may be part of the name.
-        Err(_) if name.len() < path.len() && is_name(shelf, path) => (Form::Negotiated, find(shelf, path)?),
+        Err(_) if name.len() < path.len() && is_name(cache, path) => (Form::Negotiated, find(cache, path)?),
         Err(problem) => return Err(problem),
     };
-    let Some(tool) = shelf.edition().catalog().tools.get(index) else {
+    let Some(tool) = cache.view().catalog().tools.get(index) else {
         return Err(Problem::new(ProblemCode::Internal, "this tool has no place"));
     };
     if tool.safe_name != name {
-        return Ok(elsewhere(&format!("/tools/{}{}", tool.safe_name, form.ending())));
+        return Ok(redirect(&format!("/tools/{}{}", tool.safe_name, form.ending())));
     }
-    if shelf.edition().is_forbidden(index) {
+    if cache.view().is_forbidden(index) {
         let message = format!("you may not use `{}`: it needs a role that you do not have", tool.safe_name);
         return Err(Problem::new(ProblemCode::NotAuthorized, message));
     }
     match form {
-        Form::Markdown => doc(shelf, index)?.answer(asked, Varies::Encoding),
-        Form::Page => page(view, tool)?.answer(asked, Varies::Encoding),
-        Form::Negotiated => negotiated(view, asked, index, tool),
+        Form::Markdown => doc(cache, index)?.answer(request, Vary::Encoding),
+        Form::Page => page(context, tool)?.answer(request, Vary::Encoding),
+        Form::Negotiated => negotiated(context, request, index, tool),
     }
 }
 
 /// Whether somebody who reads pages asks for a tool that there is not. The page that they get looks for names like it.
-fn is_strange(shelf: &Shelf, asked: &Parts, name: &str, path: &str) -> bool {
-    let is_common = shelf.edition().catalog().named(name).is_some();
-    !is_common && reads_pages(&asked.headers) && !is_name(shelf, name) && !is_name(shelf, path)
+fn is_unknown(cache: &ResponseCache, request: &Parts, name: &str, path: &str) -> bool {
+    let is_common = cache.view().catalog().named(name).is_some();
+    !is_common && reads_pages(&request.headers) && !is_name(cache, name) && !is_name(cache, path)
 }
 
 /// Whether tools go by this name: unlike [`find`], this looks for no names like it, which takes longer.
-fn is_name(shelf: &Shelf, name: &str) -> bool {
-    let mut tools = shelf.edition().catalog().tools.iter();
+fn is_name(cache: &ResponseCache, name: &str) -> bool {
+    let mut tools = cache.view().catalog().tools.iter();
     tools.any(|tool| {
         let own = [&tool.name, &tool.op, &tool.safe_name, &tool.definition.name];
         own.into_iter().chain(&tool.aliases).any(|own| own == name)
@@ -110,9 +110,9 @@ fn is_name(shelf: &Shelf, name: &str) -> bool {
 }
 
 /// The tool that a name means. Here its safe name comes before all others, since addresses are made of it.
-fn find(shelf: &Shelf, name: &str) -> Result<usize, Problem> {
-    let edition = shelf.edition();
-    let unresolved = match edition.resolve(name) {
+fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> {
+    let view = cache.view();
+    let unresolved = match view.resolve(name) {
         Ok(index) => return Ok(index),
         Err(unresolved) => unresolved,
     };
@@ -121,7 +121,7 @@ fn find(shelf: &Shelf, name: &str) -> Result<usize, Problem> {
     Err(match unresolved {
         Resolved::Ambiguous(tools) => {
             let own = tools.iter().find(|tool| tool.safe_name == name);
-            if let Some(index) = own.and_then(|tool| edition.catalog().position(&tool.name)) {
+            if let Some(index) = own.and_then(|tool| view.catalog().position(&tool.name)) {
                 return Ok(index);
             }
             let message = format!("{} tools go by the name `{shown}`", tools.len());
@@ -129,8 +129,8 @@ fn find(shelf: &Shelf, name: &str) -> Result<usize, Problem> {
                 .nearest_tools(tools.iter().map(|tool| tool.safe_name.clone()))
         }
         Resolved::Unknown(nearest) => {
-            let known = nearest.into_iter().filter_map(|name| edition.resolve(name).ok());
-            let safe = known.filter_map(|index| Some(edition.catalog().tools.get(index)?.safe_name.clone()));
+            let known = nearest.into_iter().filter_map(|name| view.resolve(name).ok());
+            let safe = known.filter_map(|index| Some(view.catalog().tools.get(index)?.safe_name.clone()));
             let safe: Vec<String> = safe.collect();
             let next = match safe.first() {
                 Some(near) => {
@@ -146,8 +146,8 @@ fn find(shelf: &Shelf, name: &str) -> Result<usize, Problem> {
     })
 }
 
-fn doc(shelf: &Shelf, index: usize) -> Result<&Kept, Problem> {
-    match shelf.doc(index) {
+fn doc(cache: &ResponseCache, index: usize) -> Result<&CachedBody, Problem> {
+    match cache.doc(index) {
         Some(Ok(kept)) => Ok(kept),
         Some(Err(problem)) => Err(Problem::new(ProblemCode::Internal, problem)),
         None => Err(Problem::new(ProblemCode::Internal, "this tool has no place")),
@@ -155,36 +155,41 @@ fn doc(shelf: &Shelf, index: usize) -> Result<&Kept, Problem> {
 }
 
 /// The form of a tool that the client likes best.
-fn liked(asked: &Parts) -> Option<Media> {
-    preferred(&asked.headers, &[Media::Markdown, Media::Html, Media::Json, Media::Text])
+fn preferred_media(request: &Parts) -> Option<Media> {
+    preferred(&request.headers, &[Media::Markdown, Media::Html, Media::Json, Media::Text])
 }
 
-fn negotiated(view: View<'_>, asked: &Parts, index: usize, tool: &Tool) -> Result<Response, Problem> {
-    let shelf = view.shelf();
-    match liked(asked) {
+fn negotiated(
+    context: PageContext<'_>,
+    request: &Parts,
+    index: usize,
+    tool: &Tool,
+) -> Result<Response, Problem> {
+    let cache = context.cache();
+    match preferred_media(request) {
         None => Err(Problem::new(ProblemCode::NotAcceptable, "docs are markdown, pages and JSON")),
         Some(Media::Json) => {
-            let mode = shelf.edition().mode(index);
+            let mode = cache.view().mode(index);
             let mut record = serde_json::to_value(Record::of(tool, mode)).unwrap_or_default();
-            if let (Value::Object(fields), Some(Ok(page))) = (&mut record, shelf.edition().page(index)) {
+            if let (Value::Object(fields), Some(Ok(page))) = (&mut record, cache.view().page(index)) {
                 fields.insert("doc_version".into(), page.version.as_str().into());
-                fields.insert("registry_version".into(), shelf.edition().catalog().version.as_str().into());
+                fields.insert("registry_version".into(), cache.view().catalog().version.as_str().into());
             }
-            Kept::new(format!("{record}\n"), Media::Json).answer(asked, Varies::MediaAndEncoding)
+            CachedBody::new(format!("{record}\n"), Media::Json).answer(request, Vary::MediaAndEncoding)
         }
-        Some(Media::Html) => page(view, tool)?.answer(asked, Varies::MediaAndEncoding),
-        Some(Media::Text) => doc(shelf, index)?.answer_as(Media::Text, asked, Varies::MediaAndEncoding),
-        Some(_) => doc(shelf, index)?.answer(asked, Varies::MediaAndEncoding),
+        Some(Media::Html) => page(context, tool)?.answer(request, Vary::MediaAndEncoding),
+        Some(Media::Text) => doc(cache, index)?.answer_as(Media::Text, request, Vary::MediaAndEncoding),
+        Some(_) => doc(cache, index)?.answer(request, Vary::MediaAndEncoding),
     }
 }
 
-fn page(view: View<'_>, tool: &Tool) -> Result<Arc<Kept>, Problem> {
-    let page = view.page(&format!("tools/{}.html", tool.safe_name), None)?;
+fn page(context: PageContext<'_>, tool: &Tool) -> Result<Arc<CachedBody>, Problem> {
+    let page = context.page(&format!("tools/{}.html", tool.safe_name), None)?;
     page.ok_or_else(|| Problem::new(ProblemCode::NotFound, "this tool has no page"))
 }
 
 /// The tool has an address of its own. Temporary, since another tool may take the name that was asked for.
-fn elsewhere(path: &str) -> Response {
+fn redirect(path: &str) -> Response {
     let mut headers = HeaderMap::new();
     headers.extend(HeaderValue::from_str(path).ok().map(|path| (LOCATION, path)));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));

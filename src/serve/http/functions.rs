@@ -18,16 +18,16 @@ use serde_json::{Value, json};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
-use super::door::TRACE;
-use super::kept::{Kept, Varies, with};
+use super::cached_body::{CachedBody, Vary, with};
 use super::negotiate::{Media, preferred};
 use super::problem::{Problem, ProblemCode};
+use super::service::TRACE;
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::finding::{from_json_bytes, nearest};
-use crate::functions::{Answer, Context, Function};
+use crate::functions::{Answer, Function, FunctionContext};
 use crate::serve::Seen;
-use crate::serve::gate::Stopped;
+use crate::serve::call_limiter::LimitReached;
 
 /// The key of a call, said beside it.
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -38,17 +38,17 @@ pub(super) async fn list(
     Extension(caller): Extension<Caller>,
     request: axum::extract::Request,
 ) -> Result<Response, Problem> {
-    let (asked, _) = request.into_parts();
-    let shelf = seen.shelf(&caller);
+    let (request, _) = request.into_parts();
+    let cache = seen.cache(&caller);
     let make = || {
         let functions: Vec<Value> = Function::all().iter().map(described).collect();
         let mut listed = json!({ "functions": functions });
-        if shelf.shown().lists_tools() {
-            listed["tools"] = shelf.bound().tools().iter().map(bound).collect();
+        if cache.listing().lists_tools() {
+            listed["tools"] = cache.listed_tools().tools().iter().map(bound).collect();
         }
-        Kept::new(format!("{listed}\n"), Media::Json)
+        CachedBody::new(format!("{listed}\n"), Media::Json)
     };
-    shelf.called().get_or_init(make).answer(&asked, Varies::Encoding)
+    cache.tool_list_body().get_or_init(make).answer(&request, Vary::Encoding)
 }
 
 /// A tool of the catalog as it is bound.
@@ -83,15 +83,15 @@ pub(super) async fn run(
     request: axum::extract::Request,
 ) -> Result<Response, Problem> {
     let Some(function) = Function::named("tool_exec") else { return Err(unknown("tool_exec")) };
-    let (asked, body) = request.into_parts();
-    let passing = shared.gate.enter(function)?;
-    let given = arguments(&shared, &asked, body).await?;
+    let (request, body) = request.into_parts();
+    let passing = shared.call_limiter.acquire(function)?;
+    let given = arguments(&shared, &request, body).await?;
     let given = if given.is_null() { json!({}) } else { given };
-    let name = seen.shelf(&caller).bound().canonical(&name).map_or(name.clone(), str::to_string);
-    let call = keyed(function, &asked.headers, json!({ "op": name, "args": given }))?;
+    let name = seen.cache(&caller).listed_tools().canonical(&name).map_or(name.clone(), str::to_string);
+    let call = keyed(function, &request.headers, json!({ "op": name, "args": given }))?;
     let context = seen.context(&caller);
     let answer = passing.call(&context, call).await?;
-    Ok(traced(written(&answer, &asked.headers), &context))
+    Ok(traced(written(&answer, &request.headers), &context))
 }
 
 fn described(function: &Function) -> Value {
@@ -114,8 +114,8 @@ pub(super) async fn call(
     request: axum::extract::Request,
 ) -> Result<Response, Problem> {
     let Some(function) = Function::named(&name) else { return Err(unknown(&name)) };
-    let (asked, body) = request.into_parts();
-    answer(&shared, (&seen, &caller), function, &asked, body).await
+    let (request, body) = request.into_parts();
+    answer(&shared, (&seen, &caller), function, &request, body).await
 }
 
 /// A call with the key that its `Idempotency-Key` says (draft-ietf-httpapi-idempotency-key-header), unless it says one itself.
@@ -125,7 +125,7 @@ fn keyed(function: &Function, headers: &HeaderMap, mut call: Value) -> Result<Va
     let Some(key) = keys.next().filter(|_| function.runs_tools()) else { return Ok(call) };
     let refused =
         |what: &str| Err(Problem::new(ProblemCode::ValidationError, format!("`Idempotency-Key` {what}")));
-    if !function.takes_a_key() {
+    if !function.takes_idempotency_key() {
         return refused(
             "is for `tool_exec` and tools by name; here each call has an `idempotency_key` of its own",
         );
@@ -144,10 +144,10 @@ fn keyed(function: &Function, headers: &HeaderMap, mut call: Value) -> Result<Va
 
 /// The function that a request calls by its plain name; with GET where it runs nothing, so that a link does no harm. Calls
 /// do not take the way through the router: many of them take less time than that.
-pub(super) fn called(asked: &Parts) -> Option<&'static Function> {
-    let name = asked.uri.path().strip_prefix("/v1/")?;
-    let may_be_read = |function: &Function| asked.method == Method::GET && !function.runs_tools();
-    Function::named(name).filter(|function| asked.method == Method::POST || may_be_read(function))
+pub(super) fn called(request: &Parts) -> Option<&'static Function> {
+    let name = request.uri.path().strip_prefix("/v1/")?;
+    let may_be_read = |function: &Function| request.method == Method::GET && !function.runs_tools();
+    Function::named(name).filter(|function| request.method == Method::POST || may_be_read(function))
 }
 
 /// Answers a call.
@@ -155,27 +155,27 @@ pub(super) async fn answer<B>(
     shared: &Shared,
     (seen, caller): (&Seen, &Caller),
     function: &'static Function,
-    asked: &Parts,
+    request: &Parts,
     body: B,
 ) -> Result<Response, Problem>
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
-    let passing = shared.gate.enter(function)?;
-    let arguments = match asked.method == Method::GET {
-        true => super::query::arguments(function, asked.uri.query().unwrap_or_default())?,
-        false => keyed(function, &asked.headers, arguments(shared, asked, body).await?)?,
+    let passing = shared.call_limiter.acquire(function)?;
+    let arguments = match request.method == Method::GET {
+        true => super::query::arguments(function, request.uri.query().unwrap_or_default())?,
+        false => keyed(function, &request.headers, arguments(shared, request, body).await?)?,
     };
     let context = seen.context(caller);
     let answer = passing.call(&context, arguments).await?;
-    Ok(traced(written(&answer, &asked.headers), &context))
+    Ok(traced(written(&answer, &request.headers), &context))
 }
 
-impl From<Stopped> for Problem {
-    fn from(stopped: Stopped) -> Self {
+impl From<LimitReached> for Problem {
+    fn from(stopped: LimitReached) -> Self {
         match stopped {
-            Stopped::Overloaded => Problem::overloaded(&stopped.to_string()),
-            Stopped::Timeout(_) => Problem::new(ProblemCode::Timeout, stopped.to_string()),
+            LimitReached::Overloaded => Problem::overloaded(&stopped.to_string()),
+            LimitReached::Timeout(_) => Problem::new(ProblemCode::Timeout, stopped.to_string()),
         }
     }
 }
@@ -189,11 +189,11 @@ fn unknown(name: &str) -> Problem {
     Problem::new(ProblemCode::NotFound, message).nearest(near).next(next)
 }
 
-async fn arguments<B>(shared: &Shared, asked: &Parts, body: B) -> Result<Value, Problem>
+async fn arguments<B>(shared: &Shared, request: &Parts, body: B) -> Result<Value, Problem>
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
-    if let Some(kind) = asked.headers.get(CONTENT_TYPE) {
+    if let Some(kind) = request.headers.get(CONTENT_TYPE) {
         let kind = kind.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
         let is_json =
             kind.eq_ignore_ascii_case("application/json") || kind.to_ascii_lowercase().ends_with("+json");
@@ -202,11 +202,11 @@ where
             return Err(Problem::new(ProblemCode::UnsupportedMediaType, message));
         }
     }
-    if asked.headers.contains_key(http::header::CONTENT_ENCODING) {
+    if request.headers.contains_key(http::header::CONTENT_ENCODING) {
         let message = "this body is compressed; arguments are small, send them as they are";
         return Err(Problem::new(ProblemCode::UnsupportedMediaType, message));
     }
-    let bytes = whole(shared, asked, body).await?;
+    let bytes = whole(shared, request, body).await?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Null);
     }
@@ -219,11 +219,11 @@ where
 }
 
 /// The whole body, unless it is too long, or takes too long.
-pub(super) async fn whole<B>(shared: &Shared, asked: &Parts, body: B) -> Result<Bytes, Problem>
+pub(super) async fn whole<B>(shared: &Shared, request: &Parts, body: B) -> Result<Bytes, Problem>
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
-    let read = read(asked, body, shared.limits.body_bytes);
+    let read = read(request, body, shared.limits.body_bytes);
     within(shared.limits.body_time(), read).await.map_err(|_| {
         let seconds = shared.limits.body_seconds;
         Problem::new(ProblemCode::RequestTimeout, format!("the body did not arrive within {seconds} seconds"))
@@ -251,13 +251,13 @@ async fn within<T>(limit: Duration, read: impl Future<Output = T>) -> Result<T, 
 }
 
 /// The whole body. One that comes in one piece, as small ones do, is not copied.
-async fn read<B>(asked: &Parts, mut body: B, limit: usize) -> Result<Bytes, Problem>
+async fn read<B>(request: &Parts, mut body: B, limit: usize) -> Result<Bytes, Problem>
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
     let too_large = || Problem::new(ProblemCode::ContentTooLarge, format!("a body may have {limit} bytes"));
     let told =
-        asked.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+        request.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if told.is_some_and(|length| length > limit) {
         return Err(too_large());
     }
@@ -280,17 +280,17 @@ where
 }
 
 /// The same with what it is known by.
-fn traced(mut response: Response, context: &Context) -> Response {
+fn traced(mut response: Response, context: &FunctionContext) -> Response {
     response.headers_mut().extend(HeaderValue::try_from(context.trace.id()).map(|id| (TRACE, id)));
     response
 }
 
-fn written(answer: &Answer, asked: &HeaderMap) -> Response {
+fn written(answer: &Answer, request: &HeaderMap) -> Response {
     let status = answer.error().map_or(200, |code| code.http_status());
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let written_as = [Media::Json, Media::Markdown, Media::Text];
-    let liked = answer.is_markdown().then(|| preferred(asked, &written_as)).flatten();
-    let (media, text) = match liked {
+    let accept = answer.is_markdown().then(|| preferred(request, &written_as)).flatten();
+    let (media, text) = match accept {
         Some(media @ (Media::Markdown | Media::Text)) => (media, answer.text().into()),
         _ => (Media::Json, answer.json()),
     };

@@ -9,9 +9,9 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
-use super::kept::with;
+use super::cached_body::with;
 use super::negotiate::{Media, preferred};
-use super::pages::View;
+use super::pages::PageContext;
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::exec::Caller;
@@ -30,7 +30,7 @@ pub(super) async fn ready(
     Extension(seen): Extension<Seen>,
     request: axum::extract::Request,
 ) -> Result<Response, Problem> {
-    let is_ready = !seen.generation().everything().catalog().tools.is_empty();
+    let is_ready = !seen.generation().unrestricted_view().catalog().tools.is_empty();
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let verbose =
         request.uri().query().is_some_and(|query| query.split('&').any(|word| word.starts_with("verbose")));
@@ -43,19 +43,19 @@ pub(super) async fn ready(
     }
     // What is wrong with the catalog is for those who may read it.
     let caller = shared.tokens.caller(request.headers())?;
-    let view = View { seen: &seen, caller: &caller };
-    let detail = detail(view, is_ready);
+    let context = PageContext { seen: &seen, caller: &caller };
+    let detail = detail(context, is_ready);
     Ok(plain(status, Media::Json, format!("{detail:#}\n")))
 }
 
-fn detail(view: View<'_>, is_ready: bool) -> Value {
-    let View { seen, caller } = view;
-    let (generation, edition) = (seen.generation(), seen.edition(caller));
+fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
+    let PageContext { seen, caller } = context;
+    let (generation, view) = (seen.generation(), seen.view(caller));
     let mut detail = json!({
         "ready": is_ready,
-        "registry_version": edition.version(),
-        "tools": edition.catalog().tools.len(),
-        "search": if edition.is_searchable() { "ready" } else { "being made" },
+        "registry_version": view.version(),
+        "tools": view.catalog().tools.len(),
+        "search": if view.is_indexed() { "ready" } else { "being made" },
         "state": state(&seen.services().state.health()),
     });
     // What is wrong with the catalog, and where the model is, may be about tools that this caller may not see.
@@ -63,17 +63,17 @@ fn detail(view: View<'_>, is_ready: bool) -> Value {
         let count = |severity: Severity| {
             generation.findings.iter().filter(|finding| finding.severity == severity).count()
         };
-        let trouble = seen.trouble();
+        let stale = seen.stale();
         detail["complete"] = generation.complete.into();
-        detail["current"] = trouble.is_none().into();
+        detail["current"] = stale.is_none().into();
         detail["findings"] =
             json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
-        detail["semantic"] = seen.services().semantic.state().to_string().into();
+        detail["semantic"] = seen.services().semantic.status().to_string().into();
         if let Some(problem) = seen.services().state.health().problem {
             detail["state_problem"] = problem.into();
         }
-        if let Some(trouble) = trouble {
-            detail["trouble"] = json!({ "findings": trouble.findings, "count": trouble.findings.len() });
+        if let Some(stale) = stale {
+            detail["trouble"] = json!({ "findings": stale.findings, "count": stale.findings.len() });
         }
     }
     detail
@@ -85,7 +85,7 @@ pub(super) async fn metrics(
     Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
 ) -> Response {
-    let catalog = seen.edition(&caller).catalog();
+    let catalog = seen.view(&caller).catalog();
     let text = shared.metrics.text(&seen, catalog, caller.sees_everything());
     plain(StatusCode::OK, Media::Metrics, text)
 }

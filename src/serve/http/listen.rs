@@ -14,10 +14,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-use super::Door;
+use super::HttpService;
 use super::full::{self, TurnedAway};
-use super::patience::Patient;
 use super::workers::Workers;
+use super::write_timeout::WriteTimeout;
 
 /// The longest head of a request, and how many headers it may have.
 const MAX_HEAD: usize = 32 * 1024;
@@ -43,7 +43,7 @@ impl Listener {
     }
 
     /// Answers until `stop`, then finishes what is in flight, for a while.
-    pub async fn serve(self, door: Arc<Door>, stop: impl Future<Output = ()>) -> io::Result<()> {
+    pub async fn serve(self, door: Arc<HttpService>, stop: impl Future<Output = ()>) -> io::Result<()> {
         let workers = Workers::start()?;
         let limits = door.limits();
         let files = full::files();
@@ -63,7 +63,7 @@ impl Listener {
                     workers.spawn(answer(stream, permit, Arc::clone(&door), flight.watcher()));
                 }
                 (Ok(stream), None) => {
-                    door.metrics().turned_away();
+                    door.metrics().connection_rejected();
                     turned_away.tell(stream);
                 }
                 // Out of file descriptors, as a rule.
@@ -96,11 +96,16 @@ fn most(configured: usize, files: usize) -> usize {
 }
 
 /// Serves one connection, from first to last.
-async fn answer(stream: std::net::TcpStream, permit: OwnedSemaphorePermit, door: Arc<Door>, flight: Watcher) {
+async fn answer(
+    stream: std::net::TcpStream,
+    permit: OwnedSemaphorePermit,
+    door: Arc<HttpService>,
+    flight: Watcher,
+) {
     let Ok(stream) = TcpStream::from_std(stream) else { return };
     let _ = stream.set_nodelay(true);
     let limits = door.limits();
-    let stream = Patient::new(stream, Duration::from_secs(limits.write_seconds));
+    let stream = WriteTimeout::new(stream, Duration::from_secs(limits.write_seconds));
     let own = Arc::clone(&door);
     let service = service_fn(move |request| {
         let door = Arc::clone(&own);

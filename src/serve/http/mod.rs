@@ -3,50 +3,50 @@
 //! 1. [`listen`] takes connections, as many as there may be, and lets go of those that are slow or silent; [`full`] is
 //!    what those are told for whom there is no room. [`workers`] are
 //!    the threads that serve them.
-//! 2. [`door`] is what each request passes: [`guard`] (is it for us?), the token, the route, and the headers of the answer.
+//! 2. [`service`] is what each request passes: [`host_check`] (is it for us?), the token, the route, and the headers of the answer.
 //! 3. Docs, the hot path, are answered by [`docs`] at once; all else goes through the router of [`routes`], and what takes
-//!    long to make, such as [`pages`], through [`heavy`].
-//! 4. [`kept`] and [`stream`] are bodies: tagged, compressed, whole or in part.
+//!    long to make, such as [`pages`], through [`blocking_pool`].
+//! 4. [`cached_body`] and [`stream`] are bodies: tagged, compressed, whole or in part.
 //! 5. A [`problem`] is what stands in the way of an answer.
 
+mod blocking_pool;
+mod cached_body;
 mod caller;
+mod catalog_files;
 mod docs;
-mod door;
 mod full;
 mod functions;
-mod guard;
 mod health;
-mod heavy;
-mod kept;
+mod host_check;
 mod listen;
 mod negotiate;
 mod openapi;
 mod pages;
-mod patience;
 mod problem;
 mod query;
+mod response_cache;
 mod routes;
+mod service;
 mod sessions;
-mod shelf;
 mod stream;
-mod whole;
 mod workers;
+mod write_timeout;
 
 use std::sync::Arc;
 
 use axum::body::Body;
 
-use super::{Gate, Metrics, Tokens};
+use super::{CallLimiter, Metrics, Tokens};
 use crate::config::ServeLimits;
 
-use heavy::Heavy;
+use blocking_pool::BlockingPool;
 use sessions::Streams;
 
-pub use door::Door;
-pub use guard::Hosts;
+pub use host_check::Hosts;
 pub use listen::Listener;
 pub use problem::ProblemCode;
-pub(super) use shelf::Shelf;
+pub(super) use response_cache::ResponseCache;
+pub use service::HttpService;
 
 type Response = http::Response<Body>;
 
@@ -56,7 +56,7 @@ pub(super) struct Shared {
     tokens: Tokens,
     limits: ServeLimits,
     metrics: Arc<Metrics>,
-    heavy: Heavy,
-    gate: Arc<Gate>,
+    blocking_pool: BlockingPool,
+    call_limiter: Arc<CallLimiter>,
     streams: Streams,
 }

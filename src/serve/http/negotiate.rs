@@ -45,9 +45,9 @@ pub(super) fn preferred(headers: &HeaderMap, offered: &[Media]) -> Option<Media>
     if !headers.contains_key(ACCEPT) {
         return offered.first().copied();
     }
-    let liked = offered.iter().map(|&media| (media, media_quality(headers, media)));
+    let accept = offered.iter().map(|&media| (media, media_quality(headers, media)));
     // `max_by_key` would take the last of equals.
-    liked
+    accept
         .fold(None, |best: Option<(Media, u16)>, (media, quality)| match best {
             Some((_, known)) if known >= quality => best,
             _ if quality == 0 => best,

@@ -6,7 +6,7 @@ use axum::extract::Request;
 use serde_json::{Map, Value, json};
 
 use super::Response;
-use super::kept::{Kept, Varies};
+use super::cached_body::{CachedBody, Vary};
 use super::negotiate::Media;
 use super::problem::{Problem, ProblemCode};
 use crate::functions::{ErrorCode, Function};
@@ -43,9 +43,10 @@ const READ: [(&str, &str, &[&str]); 14] = [
 
 /// `GET /openapi.json`.
 pub(super) async fn answer(request: Request) -> Result<Response, Problem> {
-    static TEXT: LazyLock<Kept> = LazyLock::new(|| Kept::new(format!("{:#}\n", document()), Media::Json));
-    let (asked, _) = request.into_parts();
-    TEXT.answer(&asked, Varies::Encoding)
+    static TEXT: LazyLock<CachedBody> =
+        LazyLock::new(|| CachedBody::new(format!("{:#}\n", document()), Media::Json));
+    let (request, _) = request.into_parts();
+    TEXT.answer(&request, Vary::Encoding)
 }
 
 fn document() -> Value {

@@ -8,10 +8,10 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
+use super::cached_body::{CachedBody, with};
 use super::docs::decoded;
-use super::kept::{Kept, with};
 use super::problem::{Problem, ProblemCode};
-use super::{Response, Shelf};
+use super::{Response, ResponseCache};
 use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::render::TemplateError;
@@ -20,26 +20,26 @@ use crate::site::Page;
 
 /// The site as one caller sees it.
 #[derive(Clone, Copy)]
-pub(super) struct View<'v> {
+pub(super) struct PageContext<'v> {
     pub(super) seen: &'v Seen,
     pub(super) caller: &'v Caller,
 }
 
-impl<'v> View<'v> {
+impl<'v> PageContext<'v> {
     /// What is kept for the caller.
-    pub(super) fn shelf(self) -> &'v Shelf {
-        self.seen.shelf(self.caller)
+    pub(super) fn cache(self) -> &'v ResponseCache {
+        self.seen.cache(self.caller)
     }
 
     /// The page at a path such as `tools/NAME.html`; `query` is that of the address.
-    pub(super) fn page(self, path: &str, query: Option<&str>) -> Result<Option<Arc<Kept>>, Problem> {
-        let shelf = self.shelf();
-        if let Some(kept) = shelf.file(path).and_then(|place| place.get()) {
+    pub(super) fn page(self, path: &str, query: Option<&str>) -> Result<Option<Arc<CachedBody>>, Problem> {
+        let cache = self.cache();
+        if let Some(kept) = cache.file(path).and_then(|place| place.get()) {
             return Ok(Some(Arc::clone(kept)));
         }
         let notice = self.seen.notice().filter(|_| self.caller.sees_everything());
         let listed = self.listed(path);
-        let site = shelf.site().with_notice(notice.as_deref());
+        let site = cache.site().with_notice(notice.as_deref());
         let site = listed.as_deref().map_or(site, |findings| site.with_findings(findings));
         let searched = query.filter(|_| path == "search.html").and_then(searched).transpose()?;
         let made = match searched {
@@ -47,7 +47,7 @@ impl<'v> View<'v> {
             None => site.page(path),
         };
         let page = made.transpose().map_err(internal)?;
-        Ok(page.map(|page| match shelf.file(path) {
+        Ok(page.map(|page| match cache.file(path) {
             Some(place) => Arc::clone(place.get_or_init(|| kept(page))),
             None => kept(page),
         }))
@@ -55,17 +55,16 @@ impl<'v> View<'v> {
 
     /// The findings of a catalog on disk that is broken come before those of the one that is shown, for who may see both.
     fn listed(self, path: &str) -> Option<Vec<Finding>> {
-        let trouble =
-            self.seen.trouble().filter(|_| path == "findings.html" && self.caller.sees_everything())?;
-        let shown = self.shelf().findings();
-        let mut listed = trouble.findings.clone();
-        listed.extend(shown.iter().filter(|known| !trouble.findings.contains(known)).cloned());
+        let stale = self.seen.stale().filter(|_| path == "findings.html" && self.caller.sees_everything())?;
+        let shown = self.cache().findings();
+        let mut listed = stale.findings.clone();
+        listed.extend(shown.iter().filter(|known| !stale.findings.contains(known)).cloned());
         Some(listed)
     }
 
     /// The page for an address at which there is nothing.
     pub(super) fn missing(self, path: &str) -> Result<Response, Problem> {
-        let page = self.shelf().site().not_found(path).map_err(internal)?;
+        let page = self.cache().site().not_found(path).map_err(internal)?;
         let mut headers = HeaderMap::with_capacity(8);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(page.content_type));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -74,8 +73,8 @@ impl<'v> View<'v> {
     }
 }
 
-fn kept(page: Page) -> Arc<Kept> {
-    Arc::new(Kept::of_type(Bytes::from(page.body), page.content_type))
+fn kept(page: Page) -> Arc<CachedBody> {
+    Arc::new(CachedBody::of_type(Bytes::from(page.body), page.content_type))
 }
 
 /// What `q=` says.

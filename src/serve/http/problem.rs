@@ -172,15 +172,15 @@ impl Problem {
     }
 
     /// Whether somebody who reads pages looks for what is not there.
-    pub(super) fn is_missing_page(&self, asked: &HeaderMap) -> bool {
-        self.code == ProblemCode::NotFound && reads_pages(asked)
+    pub(super) fn is_missing_page(&self, request: &HeaderMap) -> bool {
+        self.code == ProblemCode::NotFound && reads_pages(request)
     }
 
     /// The answer, in what the client likes best of JSON and a page.
-    pub(super) fn answer(&self, asked: &HeaderMap) -> Response {
+    pub(super) fn answer(&self, request: &HeaderMap) -> Response {
         let (name, status, next) = self.code.row();
         let next = self.next_action.as_deref().unwrap_or(next);
-        let (media, text) = match reads_pages(asked) {
+        let (media, text) = match reads_pages(request) {
             true => (Media::Html, self.page(name, status, next)),
             false => (Media::Json, self.json(name, next)),
         };
@@ -241,8 +241,8 @@ impl IntoResponse for Problem {
 }
 
 /// Whether the client would rather have a page than JSON.
-pub(super) fn reads_pages(asked: &HeaderMap) -> bool {
-    preferred(asked, &[Media::Json, Media::Html]) == Some(Media::Html)
+pub(super) fn reads_pages(request: &HeaderMap) -> bool {
+    preferred(request, &[Media::Json, Media::Html]) == Some(Media::Html)
 }
 
 fn escaped(text: &str) -> String {

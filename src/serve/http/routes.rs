@@ -10,10 +10,10 @@ use http::header::ALLOW;
 use http::request::Parts;
 use http::{HeaderValue, Method};
 
-use super::kept::Varies;
-use super::pages::View;
+use super::cached_body::Vary;
+use super::pages::PageContext;
 use super::problem::{Problem, ProblemCode};
-use super::{Response, Shared, docs, functions, health, openapi, sessions, whole};
+use super::{Response, Shared, catalog_files, docs, functions, health, openapi, sessions};
 use crate::exec::Caller;
 use crate::serve::Seen;
 
@@ -25,11 +25,11 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
         .route("/v1", get(functions::list))
         .route("/v1/{function}", post(functions::call))
         .route("/v1/tools/{*name}", post(functions::run))
-        .route("/v1/sessions/{session}", get(sessions::told))
-        .route("/v1/sessions/{session}/events", get(sessions::followed))
-        .route("/registry.json", get(whole::registry))
-        .route("/llms.txt", get(whole::llms))
-        .route("/llms-full.txt", get(whole::llms_full))
+        .route("/v1/sessions/{session}", get(sessions::show))
+        .route("/v1/sessions/{session}/events", get(sessions::stream_events))
+        .route("/registry.json", get(catalog_files::registry))
+        .route("/llms.txt", get(catalog_files::llms))
+        .route("/llms-full.txt", get(catalog_files::llms_full))
         .route("/openapi.json", get(openapi::answer))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
@@ -48,8 +48,10 @@ async fn doc(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Problem> {
-    answered(shared, (seen, caller), request, |view, asked| docs::answer(view, asked, &docs::path(asked)?))
-        .await
+    answered(shared, (seen, caller), request, |context, request| {
+        docs::answer(context, request, &docs::path(request)?)
+    })
+    .await
 }
 
 /// Pages for people, and everything that is nowhere.
@@ -61,10 +63,10 @@ async fn page(
 ) -> Result<Response, Problem> {
     let file = {
         let path = request.uri().path().trim_start_matches('/');
-        seen.shelf(&caller).file(path).and_then(|file| file.get()).map(Arc::clone)
+        seen.cache(&caller).file(path).and_then(|file| file.get()).map(Arc::clone)
     };
     match file.filter(|_| is_read(request.method())) {
-        Some(file) => file.answer(&request.into_parts().0, Varies::Encoding),
+        Some(file) => file.answer(&request.into_parts().0, Vary::Encoding),
         None => answered(shared, (seen, caller), request, answer_page).await,
     }
 }
@@ -74,32 +76,32 @@ async fn answered(
     shared: Arc<Shared>,
     (seen, caller): (Seen, Caller),
     request: Request,
-    answer: impl FnOnce(View<'_>, &Parts) -> Result<Response, Problem> + Send + 'static,
+    answer: impl FnOnce(PageContext<'_>, &Parts) -> Result<Response, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
-    let (asked, _) = request.into_parts();
-    let heavy = shared.heavy.clone();
+    let (request, _) = request.into_parts();
+    let heavy = shared.blocking_pool.clone();
     let answering = move || {
-        let view = View { seen: &seen, caller: &caller };
-        match answer(view, &asked) {
-            Err(problem) if problem.is_missing_page(&asked.headers) => view.missing(&address(&asked)?),
+        let context = PageContext { seen: &seen, caller: &caller };
+        match answer(context, &request) {
+            Err(problem) if problem.is_missing_page(&request.headers) => context.missing(&address(&request)?),
             answer => answer,
         }
     };
     heavy.run(answering).await?
 }
 
-fn answer_page(view: View<'_>, asked: &Parts) -> Result<Response, Problem> {
-    let found = view.page(&address(asked)?, asked.uri.query())?;
-    if !is_read(&asked.method) && found.is_some() {
+fn answer_page(context: PageContext<'_>, request: &Parts) -> Result<Response, Problem> {
+    let found = context.page(&address(request)?, request.uri.query())?;
+    if !is_read(&request.method) && found.is_some() {
         let allow = [(ALLOW, HeaderValue::from_static("GET,HEAD"))];
         return Err(Problem::new(ProblemCode::MethodNotAllowed, "pages are read").header(allow));
     }
-    found.ok_or_else(nothing)?.answer(asked, Varies::Encoding)
+    found.ok_or_else(nothing)?.answer(request, Vary::Encoding)
 }
 
 /// The path, from the root of the site.
-fn address(asked: &Parts) -> Result<Cow<'_, str>, Problem> {
-    docs::decoded(asked.uri.path().trim_start_matches('/'))
+fn address(request: &Parts) -> Result<Cow<'_, str>, Problem> {
+    docs::decoded(request.uri.path().trim_start_matches('/'))
 }
 
 pub(super) fn is_read(method: &Method) -> bool {

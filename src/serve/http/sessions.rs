@@ -18,29 +18,29 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep};
 
-use super::kept::with;
+use super::cached_body::with;
 use super::negotiate::Media;
 use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::functions::Services;
 use crate::serve::Seen;
-use crate::state::{Event, Events, Patience, Session, StateError};
+use crate::state::{Event, EventQuery, Patience, Session, StateError};
 
 /// How many events one answer has.
 const PAGE: usize = 200;
 
 /// The most that it has, however many are asked for.
-const MOST: usize = 1_000;
+const MAX_EVENTS: usize = 1_000;
 
 /// How many streams may be open at a time.
-const STREAMS: usize = 64;
+const MAX_STREAMS: usize = 64;
 
 /// How often what other processes have written is looked for.
 const POLL: Duration = Duration::from_millis(250);
 
 /// How often a stream says that it is still there.
-const ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -53,7 +53,7 @@ pub(super) struct Streams {
 
 impl Default for Streams {
     fn default() -> Self {
-        Self { room: Arc::new(Semaphore::new(STREAMS)), closed: watch::channel(false).0 }
+        Self { room: Arc::new(Semaphore::new(MAX_STREAMS)), closed: watch::channel(false).0 }
     }
 }
 
@@ -65,7 +65,7 @@ impl Streams {
 }
 
 /// `GET /v1/sessions/ID`, with `?after=NUMBER` and `?limit=NUMBER`.
-pub(super) async fn told(
+pub(super) async fn show(
     Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
@@ -73,11 +73,11 @@ pub(super) async fn told(
 ) -> Result<Response, Problem> {
     let session = named(&caller, &id)?;
     let state = &seen.services().state;
-    let (asked, _) = request.into_parts();
-    let limit = number(&asked, "limit")?;
-    let limit = limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(1).clamp(1, MOST));
-    let wanted = Events { limit, ..wanted(&session, number(&asked, "after")?.unwrap_or(0)) };
-    let read = async { Ok((state.events(&wanted).await?, state.context(&session).await?)) };
+    let (request, _) = request.into_parts();
+    let limit = number(&request, "limit")?;
+    let limit = limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(1).clamp(1, MAX_EVENTS));
+    let wanted = EventQuery { limit, ..wanted(&session, number(&request, "after")?.unwrap_or(0)) };
+    let read = async { Ok((state.events(&wanted).await?, state.session_context(&session).await?)) };
     let (mut events, context) = Patience::default().with(read).await.map_err(unavailable)?;
     if events.is_empty() && context.is_none() && wanted.after == 0 {
         let message = "nothing is known of this session; a session begins with the first call that names it";
@@ -95,7 +95,7 @@ pub(super) async fn told(
 }
 
 /// `GET /v1/sessions/ID/events`: server-sent events, from the first or from after the one that the client had last.
-pub(super) async fn followed(
+pub(super) async fn stream_events(
     State(shared): State<Arc<Shared>>,
     Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
@@ -103,18 +103,18 @@ pub(super) async fn followed(
     request: Request,
 ) -> Result<Response, Problem> {
     let session = named(&caller, &id)?;
-    let (asked, _) = request.into_parts();
-    let last = asked.headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()?.trim().parse().ok());
-    let after = last.or(number(&asked, "after")?).unwrap_or(0);
+    let (request, _) = request.into_parts();
+    let last = request.headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()?.trim().parse().ok());
+    let after = last.or(number(&request, "after")?).unwrap_or(0);
     let Ok(place) = Arc::clone(&shared.streams.room).try_acquire_owned() else {
         return Err(Problem::overloaded("too many streams of events are open"));
     };
     let services = Arc::clone(seen.services());
     let following = Following {
-        news: services.state.written(),
+        news: services.state.last_written(),
         closed: shared.streams.closed.subscribe(),
         services,
-        wanted: Events { limit: PAGE, ..wanted(&session, after) },
+        wanted: EventQuery { limit: PAGE, ..wanted(&session, after) },
         waiting: VecDeque::new(),
         told: Instant::now(),
         _place: place,
@@ -134,7 +134,7 @@ pub(super) async fn followed(
 /// A stream, between two events.
 struct Following {
     services: Arc<Services>,
-    wanted: Events,
+    wanted: EventQuery,
     waiting: VecDeque<Event>,
     news: watch::Receiver<i64>,
     closed: watch::Receiver<bool>,
@@ -161,7 +161,7 @@ impl Following {
             if !self.waiting.is_empty() {
                 continue;
             }
-            if self.told.elapsed() >= ALIVE {
+            if self.told.elapsed() >= KEEP_ALIVE {
                 self.told = Instant::now();
                 return Some(Bytes::from_static(b": still here\n\n"));
             }
@@ -172,7 +172,7 @@ impl Following {
     async fn wait(&mut self) {
         let is_volatile = self.services.state.health().is_volatile;
         // Nobody else writes into our memory.
-        let pause = if is_volatile { ALIVE.saturating_sub(self.told.elapsed()) } else { POLL };
+        let pause = if is_volatile { KEEP_ALIVE.saturating_sub(self.told.elapsed()) } else { POLL };
         let news = async {
             if self.news.changed().await.is_err() {
                 std::future::pending::<()>().await;
@@ -204,14 +204,14 @@ fn named(caller: &Caller, id: &str) -> Result<Session, Problem> {
     Ok(Session { caller: Arc::clone(&caller.name), id })
 }
 
-fn wanted(session: &Session, after: i64) -> Events {
+fn wanted(session: &Session, after: i64) -> EventQuery {
     let (session, caller) = (Some(session.id.to_string()), Some(session.caller.to_string()));
-    Events { session, caller, after, limit: 0 }
+    EventQuery { session, caller, after, limit: 0 }
 }
 
 /// A number in the query of an address.
-fn number(asked: &Parts, name: &str) -> Result<Option<i64>, Problem> {
-    let given = form_urlencoded::parse(asked.uri.query().unwrap_or_default().as_bytes());
+fn number(request: &Parts, name: &str) -> Result<Option<i64>, Problem> {
+    let given = form_urlencoded::parse(request.uri.query().unwrap_or_default().as_bytes());
     let given = given.into_iter().find(|(key, _)| key == name);
     let Some((_, number)) = given else { return Ok(None) };
     let refused = || Problem::new(ProblemCode::ValidationError, format!("`{name}` is a number"));

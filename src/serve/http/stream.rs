@@ -13,8 +13,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use super::Response;
-use super::heavy::Heavy;
-use super::kept::{precondition, tag, with};
+use super::blocking_pool::BlockingPool;
+use super::cached_body::{precondition, tag, with};
 use super::negotiate::{Media, takes_gzip};
 use super::problem::Problem;
 
@@ -23,19 +23,19 @@ const CHUNK: usize = 32 * 1024;
 
 /// The answer to a GET or HEAD of a body of these pieces. `version` is different whenever the body is.
 pub(super) async fn answer(
-    asked: &Parts,
-    heavy: &Heavy,
+    request: &Parts,
+    heavy: &BlockingPool,
     version: &str,
     media: Media,
     pieces: impl Iterator<Item = String> + Send + 'static,
 ) -> Result<Response, Problem> {
-    let gzip = takes_gzip(&asked.headers);
+    let gzip = takes_gzip(&request.headers);
     let tag = if gzip { tag(&format!("{version}-gz")) } else { tag(version) };
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(ETAG, tag.clone());
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
-    if let Some(status) = precondition(&asked.headers, &tag)? {
+    if let Some(status) = precondition(&request.headers, &tag)? {
         return Ok(with(status, headers, Body::empty()));
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
@@ -43,7 +43,7 @@ pub(super) async fn answer(
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
     let encoder = gzip.then(|| GzEncoder::new(Vec::new(), Compression::default()));
-    if asked.method == Method::HEAD {
+    if request.method == Method::HEAD {
         // Of no length that is known, as the body would be.
         let none = Body::from_stream(stream::empty::<io::Result<Bytes>>());
         return Ok(with(StatusCode::OK, headers, none));
@@ -56,7 +56,7 @@ pub(super) async fn answer(
     let rest = stream::try_unfold(rest, move |chunks| {
         let heavy = heavy.clone();
         async move {
-            let step = heavy.go_on(move || chunks.step()).await;
+            let step = heavy.run_next(move || chunks.step()).await;
             step.map_err(|_| io::Error::other("the rest of the body cannot be made"))
         }
     });

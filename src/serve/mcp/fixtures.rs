@@ -16,14 +16,14 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 
-use super::Door;
+use super::McpService;
 
 static FIXTURES: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("fixtures.json")).unwrap_or_default());
 
 /// Our handler, and the fixtures beside it.
 #[derive(Debug)]
-pub struct Fixtures(pub(super) Door);
+pub struct Fixtures(pub(super) McpService);
 
 /// Part of an answer, as the SDK has it.
 fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ErrorData> {

@@ -15,11 +15,11 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::sync::{Semaphore, watch};
 
-use super::{FRESH_FOR, changes, complete, cursor, instructions, resources, tools, uri};
+use super::{FRESH_FOR, completion, cursor, instructions, notifications, resources, tools, uri};
 use crate::exec::Caller;
-use crate::functions::Edition;
+use crate::functions::CatalogView;
 use crate::guard::{MISTAKE, guarded};
-use crate::serve::{Gate, Live, Seen};
+use crate::serve::{CallLimiter, LiveCatalog, Seen};
 use crate::state::{Session, random_id};
 
 /// The methods that take parameters which may be wrong; not those that the newer wire has removed, which are unknown there.
@@ -45,8 +45,8 @@ const MAX_SUBSCRIPTIONS: usize = 64;
 
 /// One connection over stdio, or one request over HTTP, where there are no connections.
 #[derive(Debug)]
-pub struct Door {
-    live: Arc<Live>,
+pub struct McpService {
+    live: Arc<LiveCatalog>,
     /// Turns true when the connection ends; none where a request is a connection of its own.
     ended: Option<watch::Receiver<bool>>,
     /// What a client of the older wire watches, with the version it knows.
@@ -55,14 +55,14 @@ pub struct Door {
     /// Room for subscriptions.
     room: Arc<Semaphore>,
     /// What calls pass where the HTTP layer has no gate for them.
-    gate: Arc<Gate>,
+    gate: Arc<CallLimiter>,
     /// The session of calls that name none, where there are connections.
     session: Option<Arc<str>>,
 }
 
-impl Door {
+impl McpService {
     /// A door through which each request comes by itself; all of them share the `room` for subscriptions, and the `gate`.
-    pub(super) fn stateless(live: Arc<Live>, room: Arc<Semaphore>, gate: Arc<Gate>) -> Self {
+    pub(super) fn stateless(live: Arc<LiveCatalog>, room: Arc<Semaphore>, gate: Arc<CallLimiter>) -> Self {
         Self {
             live,
             ended: None,
@@ -75,7 +75,7 @@ impl Door {
     }
 
     /// A door for one connection, and what tells of its end.
-    pub(super) fn connected(live: Arc<Live>, ended: watch::Receiver<bool>) -> Self {
+    pub(super) fn connected(live: Arc<LiveCatalog>, ended: watch::Receiver<bool>) -> Self {
         let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
         let gate = gate(&live);
         let session = Some(random_id("s").into());
@@ -83,9 +83,9 @@ impl Door {
     }
 
     /// What a call passes: the gate of the HTTP layer, if it comes that way.
-    fn gate<'g>(&'g self, context: &'g RequestContext<RoleServer>) -> &'g Gate {
+    fn gate<'g>(&'g self, context: &'g RequestContext<RoleServer>) -> &'g CallLimiter {
         let parts = context.extensions.get::<http::request::Parts>();
-        parts.and_then(|parts| parts.extensions.get::<Arc<Gate>>()).unwrap_or(&self.gate)
+        parts.and_then(|parts| parts.extensions.get::<Arc<CallLimiter>>()).unwrap_or(&self.gate)
     }
 
     /// The catalog as the request sees it: as the HTTP layer has loaded it, else as it is now.
@@ -96,9 +96,9 @@ impl Door {
     }
 
     /// What the caller may see, and who else may keep the answer.
-    fn edition(&self, context: &RequestContext<RoleServer>) -> (Arc<Edition>, CacheScope) {
+    fn view(&self, context: &RequestContext<RoleServer>) -> (Arc<CatalogView>, CacheScope) {
         let caller = caller(context);
-        (Arc::clone(self.seen(context).edition(&caller)), scope(&caller))
+        (Arc::clone(self.seen(context).view(&caller)), scope(&caller))
     }
 }
 
@@ -114,10 +114,10 @@ fn scope(caller: &Caller) -> CacheScope {
 }
 
 /// A gate with the limits that the catalog comes with.
-pub(super) fn gate(live: &Live) -> Arc<Gate> {
-    let generation = live.now();
-    let limits = &generation.everything().catalog().config.serve.limits;
-    Arc::new(Gate::new(limits, Arc::default()))
+pub(super) fn gate(live: &LiveCatalog) -> Arc<CallLimiter> {
+    let generation = live.current();
+    let limits = &generation.unrestricted_view().catalog().config.serve.limits;
+    Arc::new(CallLimiter::new(limits, Arc::default()))
 }
 
 /// Who asks: whom the HTTP layer found, or the one who started this process.
@@ -126,7 +126,7 @@ fn caller(context: &RequestContext<RoleServer>) -> Caller {
     parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned().unwrap_or_default()
 }
 
-impl ServerHandler for Door {
+impl ServerHandler for McpService {
     fn get_info(&self) -> ServerConfig {
         let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -137,7 +137,7 @@ impl ServerHandler for Door {
             .enable_resources_list_changed()
             .enable_resources_subscribe()
             .build();
-        if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.live.shown().lists_tools()) {
+        if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.live.listing().lists_tools()) {
             tools.list_changed = Some(true);
         }
         let server = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"))
@@ -155,7 +155,7 @@ impl ServerHandler for Door {
             context.peer.set_peer_info(request.clone());
             let mut result = self.negotiate_initialize(&request)?;
             result.instructions =
-                Some(instructions::instructions(&self.edition(&context).0, self.live.shown()));
+                Some(instructions::instructions(&self.view(&context).0, self.live.listing()));
             if self.ended.is_none() {
                 // Over HTTP this wire has no stream that news could come on.
                 result.capabilities.resources = Some(Default::default());
@@ -168,9 +168,9 @@ impl ServerHandler for Door {
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         answered(async move {
-            let (edition, scope) = self.edition(&context);
+            let (view, scope) = self.view(&context);
             let info =
-                self.get_info().with_instructions(instructions::instructions(&edition, self.live.shown()));
+                self.get_info().with_instructions(instructions::instructions(&view, self.live.listing()));
             let versions = self.supported_protocol_versions().into_owned();
             Ok(DiscoverResult::from_server_info(versions, info)
                 .with_ttl_ms(FRESH_FOR)
@@ -188,7 +188,7 @@ impl ServerHandler for Door {
             let after = cursor::after(request)?;
             let (caller, seen) = (caller(&context), self.seen(&context));
             let scope = scope(&caller);
-            tools::list(self.live.shown(), seen.shelf(&caller).bound(), after.as_deref(), scope)
+            tools::list(self.live.listing(), seen.cache(&caller).listed_tools(), after.as_deref(), scope)
         })
         .await
     }
@@ -233,8 +233,8 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         answered(async move {
-            let (edition, scope) = self.edition(&context);
-            resources::list(&edition, cursor::after(request)?.as_deref(), scope)
+            let (view, scope) = self.view(&context);
+            resources::list(&view, cursor::after(request)?.as_deref(), scope)
         })
         .await
     }
@@ -245,8 +245,8 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         cursor::none(request)?;
-        let (edition, scope) = self.edition(&context);
-        Ok(resources::templates(&edition, scope))
+        let (view, scope) = self.view(&context);
+        Ok(resources::templates(&view, scope))
     }
 
     async fn read_resource(
@@ -255,8 +255,8 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         answered(async move {
-            let (edition, scope) = self.edition(&context);
-            resources::read(&edition, &request.uri, scope).map(Into::into)
+            let (view, scope) = self.view(&context);
+            resources::read(&view, &request.uri, scope).map(Into::into)
         })
         .await
     }
@@ -266,7 +266,7 @@ impl ServerHandler for Door {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        answered(async move { Ok(complete::complete(&self.edition(&context).0, &request)) }).await
+        answered(async move { Ok(completion::complete(&self.view(&context).0, &request)) }).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -284,7 +284,7 @@ impl ServerHandler for Door {
                 return Err(ErrorData::internal_error("there are too many subscriptions", None));
             };
             let caller = caller(context.request_context());
-            changes::listen(&self.live, self.ended.clone(), &context, &caller).await;
+            notifications::listen(&self.live, self.ended.clone(), &context, &caller).await;
             Ok(())
         })
         .await
@@ -299,9 +299,9 @@ impl ServerHandler for Door {
             if self.ended.is_none() {
                 return Err(ErrorData::method_not_found::<rmcp::model::SubscribeRequestMethod>());
             }
-            let (edition, _) = self.edition(&context);
-            uri::find(&edition, &request.uri)?;
-            let version = resources::version(&edition, &request.uri);
+            let (view, _) = self.view(&context);
+            uri::find(&view, &request.uri)?;
+            let version = resources::version(&view, &request.uri);
             let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
             if watched.len() >= MAX_WATCHED && !watched.contains_key(&request.uri) {
                 return Err(ErrorData::invalid_params("one client watches at most 1,000 resources", None));
@@ -341,7 +341,7 @@ impl ServerHandler for Door {
         let is_older_wire = context.peer.peer_info().is_some();
         if is_older_wire && !self.tells.swap(true, Ordering::Relaxed) {
             let (live, watched) = (Arc::clone(&self.live), Arc::clone(&self.watched));
-            tokio::spawn(changes::tell(live, ended.clone(), context.peer, watched));
+            tokio::spawn(notifications::send_notifications(live, ended.clone(), context.peer, watched));
         }
     }
 }

@@ -7,8 +7,8 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use tokio::sync::Semaphore;
 
-use super::Door;
-use crate::serve::Live;
+use super::McpService;
+use crate::serve::LiveCatalog;
 
 /// How many subscriptions may be open at a time.
 const MAX_SUBSCRIPTIONS: usize = 1_024;
@@ -17,17 +17,17 @@ const MAX_SUBSCRIPTIONS: usize = 1_024;
 pub type Service = StreamableHttpService<Handler, NeverSessionManager>;
 
 #[cfg(not(feature = "conformance"))]
-type Handler = Door;
+type Handler = McpService;
 #[cfg(feature = "conformance")]
 type Handler = super::Fixtures;
 
 #[cfg(not(feature = "conformance"))]
-fn handler(door: Door) -> Handler {
+fn handler(door: McpService) -> Handler {
     door
 }
 
 #[cfg(feature = "conformance")]
-fn handler(door: Door) -> Handler {
+fn handler(door: McpService) -> Handler {
     super::Fixtures(door)
 }
 
@@ -56,8 +56,8 @@ impl Options {
 }
 
 /// Makes the endpoint. Who calls is found in the request's extensions, as a [`crate::serve::Caller`], and
-/// so is the [`crate::serve::Gate`] that calls pass.
-pub fn service(live: Arc<Live>, options: Options) -> Service {
+/// so is the [`crate::serve::CallLimiter`] that calls pass.
+pub fn service(live: Arc<LiveCatalog>, options: Options) -> Service {
     let mut config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -69,6 +69,7 @@ pub fn service(live: Arc<Live>, options: Options) -> Service {
     config.max_request_body_bytes = options.max_body;
     let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
     let gate = super::handler::gate(&live);
-    let door = move || Ok(handler(Door::stateless(Arc::clone(&live), Arc::clone(&room), Arc::clone(&gate))));
+    let door =
+        move || Ok(handler(McpService::stateless(Arc::clone(&live), Arc::clone(&room), Arc::clone(&gate))));
     StreamableHttpService::new(door, Arc::new(NeverSessionManager::default()), config)
 }

@@ -1,8 +1,8 @@
 //! What a model is told of this server when it connects.
 
-use crate::config::{Listed, ServeSurface};
-use crate::functions::Edition;
-use crate::serve::Shown;
+use crate::config::{ServeSurface, ToolList};
+use crate::functions::CatalogView;
+use crate::serve::ListingPolicy;
 use crate::tool::clean_line;
 
 /// The most characters that clients are sure to pass on.
@@ -12,11 +12,11 @@ const MAX: usize = 2_000;
 const MAX_NAME: usize = 60;
 
 /// What the server is for, and which groups of tools it knows: as many as there is room for, most populous first.
-pub(super) fn instructions(edition: &Edition, shown: Shown) -> String {
-    let total = edition.catalog().tools.len();
+pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy) -> String {
+    let total = view.catalog().tools.len();
     let counted = format!("{total} tool{}", if total == 1 { "" } else { "s" });
-    let mut text = match (shown.surface, shown.functions) {
-        (ServeSurface::Gateway, Listed::Discovery) => discovery(&counted),
+    let mut text = match (shown.surface, shown.tool_list) {
+        (ServeSurface::Gateway, ToolList::Discovery) => discovery(&counted),
         (ServeSurface::Gateway, _) => gateway(&counted, shown.split_exec),
         (ServeSurface::Hybrid, _) => format!(
             "{counted}, some of them in short.\n\
@@ -29,7 +29,7 @@ pub(super) fn instructions(edition: &Edition, shown: Shown) -> String {
     if shown.surface != ServeSurface::Full {
         text.push_str(MANNERS);
     }
-    let groups = groups(edition);
+    let groups = groups(view);
     if groups.is_empty() {
         return text;
     }
@@ -84,8 +84,8 @@ fn discovery(counted: &str) -> String {
 }
 
 /// The categories with the number of tools in each, most populous first.
-fn groups(edition: &Edition) -> Vec<(String, usize)> {
-    let nodes = edition.tree().nodes().iter().filter(|node| !node.tools.is_empty());
+fn groups(view: &CatalogView) -> Vec<(String, usize)> {
+    let nodes = view.tree().nodes().iter().filter(|node| !node.tools.is_empty());
     let mut groups: Vec<(String, usize)> = nodes.map(|node| (shown(&node.path), node.tools.len())).collect();
     groups.sort_by(|(left, more), (right, fewer)| fewer.cmp(more).then_with(|| left.cmp(right)));
     groups

@@ -1,20 +1,20 @@
 //! The MCP door: our functions as tools, the docs as resources, both wires (2025-11-25 and 2026-07-28), over HTTP and stdio.
 //!
 //! 1. [`handler`] answers requests, whichever way they came. It is all that knows the SDK's `ServerHandler`.
-//! 2. [`tools`] lists and calls the functions, and the catalog's tools as they are [`bound`]; [`resources`] lists and reads the docs, page by page ([`cursor`]).
-//! 3. [`instructions`] tells a model what this server is for; [`changes`] tells clients of a new catalog.
-//! 4. [`http`] is the endpoint for a router, [`stdio`] the same over the standard streams ([`lines`]).
+//! 2. [`tools`] lists and calls the functions, and the catalog's tools as they are [`listed_tools`]; [`resources`] lists and reads the docs, page by page ([`cursor`]).
+//! 3. [`instructions`] tells a model what this server is for; [`notifications`] tells clients of a new catalog.
+//! 4. [`http`] is the endpoint for a router, [`stdio`] the same over the standard streams ([`line_transport`]).
 
-mod bound;
-mod changes;
-mod complete;
+mod completion;
 mod cursor;
 #[cfg(feature = "conformance")]
 mod fixtures;
 mod handler;
 mod http;
 mod instructions;
-mod lines;
+mod line_transport;
+mod listed_tools;
+mod notifications;
 mod resources;
 mod stdio;
 mod tools;
@@ -23,20 +23,20 @@ mod uri;
 use rmcp::model::{JsonObject, MetaObject};
 use serde_json::json;
 
-use crate::functions::Edition;
+use crate::functions::CatalogView;
 use crate::sources::mcp::key_twice;
 
-pub(super) use bound::Bound;
 #[cfg(feature = "conformance")]
 pub use fixtures::Fixtures;
-pub use handler::Door;
+pub use handler::McpService;
 pub use http::{Options, Service, service};
+pub(super) use listed_tools::ListedTools;
 pub use stdio::{stdio, streams};
 
 /// The answer to a request in which a key is there twice. The SDK would keep one of the two and not say so.
 pub(super) fn refusal(request: &[u8]) -> Option<String> {
-    let error = lines::twice(&key_twice(request)?);
-    Some(json!({ "jsonrpc": "2.0", "id": lines::id_of(request), "error": error }).to_string())
+    let error = line_transport::twice(&key_twice(request)?);
+    Some(json!({ "jsonrpc": "2.0", "id": line_transport::id_of(request), "error": error }).to_string())
 }
 
 /// For how long a client may keep a list, a doc or our instructions, in milliseconds. Clients obey it to the letter, and
@@ -44,7 +44,7 @@ pub(super) fn refusal(request: &[u8]) -> Option<String> {
 const FRESH_FOR: u64 = 5_000;
 
 /// What results say of the catalog they were made from.
-fn meta(edition: &Edition) -> MetaObject {
-    let version = edition.catalog().version.as_str();
+fn meta(view: &CatalogView) -> MetaObject {
+    let version = view.catalog().version.as_str();
     MetaObject(JsonObject::from_iter([("toolcrib/registry_version".to_string(), version.into())]))
 }

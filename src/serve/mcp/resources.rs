@@ -6,9 +6,9 @@ use rmcp::model::{
     Resource, ResourceContents, ResourceTemplate,
 };
 
-use super::uri::{self, Place};
+use super::uri::{self, DocResource};
 use super::{FRESH_FOR, cursor, meta};
-use crate::functions::{Edition, IndexPage, Page};
+use crate::functions::{CatalogView, DocPage, IndexPage};
 use crate::render::TemplateError;
 use crate::tool::clean_line;
 
@@ -19,33 +19,34 @@ const MARKDOWN: &str = "text/markdown";
 
 /// One page of the list.
 pub(super) fn list(
-    edition: &Edition,
+    view: &CatalogView,
     after: Option<&str>,
     scope: CacheScope,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let places = places(edition)?;
+    let places = places(view)?;
     let from = after.map_or(0, |after| {
         let last = key(after);
         places.partition_point(|(address, _)| key(address) <= last)
     });
     let shown = &places[from..places.len().min(from + PER_PAGE)];
     let resources: Result<Vec<Resource>, ErrorData> =
-        shown.iter().map(|(address, place)| resource(edition, address, *place)).collect();
+        shown.iter().map(|(address, place)| resource(view, address, *place)).collect();
     let mut result =
         ListResourcesResult::with_all_items(resources?).with_ttl_ms(FRESH_FOR).with_cache_scope(scope);
     let is_last = from + shown.len() >= places.len();
     result.next_cursor = shown.last().filter(|_| !is_last).map(|(address, _)| cursor::following(address));
-    result.meta = Some(meta(edition));
+    result.meta = Some(meta(view));
     Ok(result)
 }
 
 /// Every resource: pages of the index first, then docs by address.
-fn places(edition: &Edition) -> Result<Vec<(String, Place)>, ErrorData> {
-    let pages = index_pages(edition)?.iter().enumerate();
-    let mut places: Vec<(String, Place)> =
-        pages.map(|(index, page)| (format!("{}{}", uri::ROOT, page.path), Place::Index(index))).collect();
-    let tools = edition.catalog().tools.iter().enumerate();
-    places.extend(tools.map(|(index, tool)| (uri::address(&tool.safe_name), Place::Doc(index))));
+fn places(view: &CatalogView) -> Result<Vec<(String, DocResource)>, ErrorData> {
+    let pages = index_pages(view)?.iter().enumerate();
+    let mut places: Vec<(String, DocResource)> = pages
+        .map(|(index, page)| (format!("{}{}", uri::ROOT, page.path), DocResource::Index(index)))
+        .collect();
+    let tools = view.catalog().tools.iter().enumerate();
+    places.extend(tools.map(|(index, tool)| (uri::address(&tool.safe_name), DocResource::Doc(index))));
     places.sort_by(|(left, _), (right, _)| key(left).cmp(&key(right)));
     Ok(places)
 }
@@ -61,10 +62,10 @@ fn key(address: &str) -> (u8, &str) {
     (rank, path)
 }
 
-fn resource(edition: &Edition, address: &str, place: Place) -> Result<Resource, ErrorData> {
+fn resource(view: &CatalogView, address: &str, place: DocResource) -> Result<Resource, ErrorData> {
     let listed = match place {
-        Place::Index(index) => {
-            let page = &index_pages(edition)?[index];
+        DocResource::Index(index) => {
+            let page = &index_pages(view)?[index];
             let description = match index {
                 0 => "One line a tool, by category: what each is for, and its name",
                 _ => "The tools of one category, one line each",
@@ -74,15 +75,15 @@ fn resource(edition: &Edition, address: &str, place: Place) -> Result<Resource, 
                 .with_description(description)
                 .with_size(page.markdown.len() as u64)
         }
-        Place::Doc(index) => {
-            let tool = &edition.catalog().tools[index];
+        DocResource::Doc(index) => {
+            let tool = &view.catalog().tools[index];
             let title = tool.definition.title.as_deref().unwrap_or(&tool.name);
             let listed = Resource::new(address, clean_line(&tool.name))
                 .with_title(clean_line(title))
                 .with_description(clean_line(&tool.short));
-            match edition.is_forbidden(index) {
+            match view.is_forbidden(index) {
                 true => listed,
-                false => listed.with_size(page(edition, index)?.markdown.len() as u64),
+                false => listed.with_size(page(view, index)?.markdown.len() as u64),
             }
         }
     };
@@ -90,7 +91,7 @@ fn resource(edition: &Edition, address: &str, place: Place) -> Result<Resource, 
 }
 
 /// The one template: the doc of a tool by any of its names.
-pub(super) fn templates(edition: &Edition, scope: CacheScope) -> ListResourceTemplatesResult {
+pub(super) fn templates(view: &CatalogView, scope: CacheScope) -> ListResourceTemplatesResult {
     let template = ResourceTemplate::new(uri::TEMPLATE, "tool documentation")
         .with_title("Documentation of a tool")
         .with_description(
@@ -100,25 +101,25 @@ pub(super) fn templates(edition: &Edition, scope: CacheScope) -> ListResourceTem
     let mut result = ListResourceTemplatesResult::with_all_items(vec![template])
         .with_ttl_ms(FRESH_FOR)
         .with_cache_scope(scope);
-    result.meta = Some(meta(edition));
+    result.meta = Some(meta(view));
     result
 }
 
 /// What is at an address.
 pub(super) fn read(
-    edition: &Edition,
+    view: &CatalogView,
     address: &str,
     scope: CacheScope,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let (markdown, about) = match uri::find(edition, address)? {
-        Place::Index(index) => (&index_pages(edition)?[index].markdown, None),
-        Place::Doc(index) if edition.is_forbidden(index) => {
+    let (markdown, about) = match uri::find(view, address)? {
+        DocResource::Index(index) => (&index_pages(view)?[index].markdown, None),
+        DocResource::Doc(index) if view.is_forbidden(index) => {
             let message = "you may not use this tool: it needs a role that you do not have";
             let data = serde_json::json!({ "uri": address, "code": "NOT_AUTHORIZED" });
             return Err(ErrorData::invalid_params(message, Some(data)));
         }
-        Place::Doc(index) => {
-            let page = page(edition, index)?;
+        DocResource::Doc(index) => {
+            let page = page(view, index)?;
             (&page.markdown, Some(doc_version(page)))
         }
     };
@@ -128,24 +129,24 @@ pub(super) fn read(
         contents = contents.with_meta(about);
     }
     let mut result = ReadResourceResult::new(vec![contents]).with_ttl_ms(FRESH_FOR).with_cache_scope(scope);
-    result.meta = Some(meta(edition));
+    result.meta = Some(meta(view));
     Ok(result)
 }
 
 /// What changes when the text at an address does; none where there is nothing.
-pub(super) fn version(edition: &Edition, address: &str) -> Option<String> {
-    match uri::lookup(edition, address)? {
-        Place::Index(_) => Some(edition.catalog().version.clone()),
-        Place::Doc(index) => page(edition, index).ok().map(|page| page.version.clone()),
+pub(super) fn version(view: &CatalogView, address: &str) -> Option<String> {
+    match uri::lookup(view, address)? {
+        DocResource::Index(_) => Some(view.catalog().version.clone()),
+        DocResource::Doc(index) => page(view, index).ok().map(|page| page.version.clone()),
     }
 }
 
-fn doc_version(page: &Page) -> MetaObject {
+fn doc_version(page: &DocPage) -> MetaObject {
     MetaObject(JsonObject::from_iter([("toolcrib/doc_version".to_string(), page.version.as_str().into())]))
 }
 
-fn page(edition: &Edition, index: usize) -> Result<&Page, ErrorData> {
-    match edition.page(index) {
+fn page(view: &CatalogView, index: usize) -> Result<&DocPage, ErrorData> {
+    match view.page(index) {
         Some(Ok(page)) => Ok(page),
         Some(Err(problem)) => Err(broken(problem)),
         None => Err(ErrorData::internal_error("the catalog changed under us", None)),
@@ -153,8 +154,8 @@ fn page(edition: &Edition, index: usize) -> Result<&Page, ErrorData> {
 }
 
 /// The index and its pages.
-pub(super) fn index_pages(edition: &Edition) -> Result<&[IndexPage], ErrorData> {
-    edition.index().as_ref().map(Vec::as_slice).map_err(broken)
+pub(super) fn index_pages(view: &CatalogView) -> Result<&[IndexPage], ErrorData> {
+    view.index().as_ref().map(Vec::as_slice).map_err(broken)
 }
 
 /// A template of the operator's that does not render.

@@ -9,22 +9,22 @@ use rmcp::transport::stdio_pipes;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-use super::Door;
-use super::lines::Lines;
-use crate::serve::Live;
+use super::McpService;
+use super::line_transport::LineTransport;
+use crate::serve::LiveCatalog;
 
 /// Serves one client over stdin and stdout until stdin ends or `stop` does; requests in flight are finished.
 ///
 /// A read of stdin may still be waiting on a thread of its own when this returns: end the runtime with
 /// `shutdown_background`.
-pub async fn stdio(live: Arc<Live>, stop: impl Future<Output = ()>) -> io::Result<()> {
+pub async fn stdio(live: Arc<LiveCatalog>, stop: impl Future<Output = ()>) -> io::Result<()> {
     let (read, write) = stdio_pipes();
     streams(live, read, write, stop).await
 }
 
 /// The same over other streams.
 pub async fn streams<R, W>(
-    live: Arc<Live>,
+    live: Arc<LiveCatalog>,
     read: R,
     write: W,
     stop: impl Future<Output = ()>,
@@ -34,10 +34,10 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let (end, ended) = watch::channel(false);
-    let door = Door::connected(live, ended);
+    let door = McpService::connected(live, ended);
     let mut stop = std::pin::pin!(stop);
     let begun = tokio::select! {
-        begun = door.serve(Lines::new(read, write, end.clone())) => begun,
+        begun = door.serve(LineTransport::new(read, write, end.clone())) => begun,
         () = &mut stop => return Ok(()),
     };
     let session = match begun {

@@ -10,16 +10,16 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value, json};
 
-use super::bound::Bound;
+use super::listed_tools::ListedTools;
 use super::{FRESH_FOR, cursor, meta, uri};
 use crate::catalog::{Profile, ProfileTool, Resolved, functions};
 use crate::config::Surface;
 use crate::exec::Caller;
 use crate::finding::nearest;
-use crate::functions::{Answer, Context, Edition, Function};
+use crate::functions::{Answer, CatalogView, Function, FunctionContext};
 use crate::provider::{self, Provider};
-use crate::serve::gate::Stopped;
-use crate::serve::{Gate, Seen, Shown};
+use crate::serve::call_limiter::LimitReached;
+use crate::serve::{CallLimiter, ListingPolicy, Seen};
 use crate::tool::DescriptionMode;
 
 /// How many tools one answer lists.
@@ -33,7 +33,7 @@ static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let tools = Function::all().iter().filter_map(Function::definition);
     let tools = tools.map(|tool| ProfileTool { tool, mode: DescriptionMode::Full }).collect();
     let profile = Profile { name: None, description: None, tools, picked: false };
-    let request = provider::Request {
+    let request = provider::PayloadRequest {
         catalog: functions(),
         profile: &profile,
         provider: Provider::Mcp,
@@ -60,8 +60,8 @@ static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
 
 /// One page of what is listed: our functions, then the catalog's tools.
 pub(super) fn list(
-    shown: Shown,
-    bound: &Bound,
+    shown: ListingPolicy,
+    bound: &ListedTools,
     after: Option<&str>,
     scope: CacheScope,
 ) -> Result<ListToolsResult, ErrorData> {
@@ -97,31 +97,31 @@ pub(super) fn named(name: &str) -> Option<Tool> {
 pub(super) async fn call(
     seen: &Seen,
     caller: &Caller,
-    gate: &Gate,
+    gate: &CallLimiter,
     request: CallToolRequestParams,
 ) -> Result<CallToolResult, ErrorData> {
-    let (context, bound) = (&seen.context(caller), seen.shelf(caller).bound());
+    let (context, bound) = (&seen.context(caller), seen.cache(caller).listed_tools());
     let given = request.arguments.map_or(Value::Null, Value::Object);
-    let mut result = match meant(&context.edition, bound, &request.name) {
-        Some(Meant::Function(function)) => {
+    let mut result = match call_target(&context.view, bound, &request.name) {
+        Some(CallTarget::Function(function)) => {
             let answer = answer(gate, context, function, given).await;
-            answer.map_or_else(refused, |answer| answered(&answer))
+            answer.map_or_else(limit_result, |answer| function_result(&answer))
         }
-        Some(Meant::Tool(function, name)) => {
+        Some(CallTarget::Tool(function, name)) => {
             let given = if given.is_null() { json!({}) } else { given };
             let answer = answer(gate, context, function, json!({ "op": name, "args": given })).await;
-            answer.map_or_else(refused, |answer| ran(&answer))
+            answer.map_or_else(limit_result, |answer| tool_result(&answer))
         }
-        None => return Err(unknown(&context.edition, &request.name)),
+        None => return Err(unknown(&context.view, &request.name)),
     };
-    let mut about = meta(&context.edition);
+    let mut about = meta(&context.view);
     about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
     result.meta = Some(about);
     Ok(result)
 }
 
 /// What a name means.
-enum Meant<'a> {
+enum CallTarget<'a> {
     /// A function of ours.
     Function(&'static Function),
     /// A tool, which this function runs.
@@ -129,34 +129,34 @@ enum Meant<'a> {
 }
 
 /// A tool that is listed under the name comes first, then our functions, then tools by any of their names.
-fn meant<'a>(edition: &Edition, bound: &'a Bound, name: &'a str) -> Option<Meant<'a>> {
-    let run = |name| Function::named("tool_exec").map(|function| Meant::Tool(function, name));
+fn call_target<'a>(view: &CatalogView, bound: &'a ListedTools, name: &'a str) -> Option<CallTarget<'a>> {
+    let run = |name| Function::named("tool_exec").map(|function| CallTarget::Tool(function, name));
     if let Some(name) = bound.canonical(name) {
         return run(name);
     }
     if let Some(function) = Function::named(name) {
-        return Some(Meant::Function(function));
+        return Some(CallTarget::Function(function));
     }
-    match edition.catalog().resolve(name) {
+    match view.catalog().resolve(name) {
         Resolved::Unknown(_) => None,
         _ => run(name),
     }
 }
 
 async fn answer(
-    gate: &Gate,
-    context: &Context,
+    gate: &CallLimiter,
+    context: &FunctionContext,
     function: &'static Function,
     given: Value,
-) -> Result<Answer, Stopped> {
-    gate.enter(function)?.call(context, given).await
+) -> Result<Answer, LimitReached> {
+    gate.acquire(function)?.call(context, given).await
 }
 
-fn unknown(edition: &Edition, name: &str) -> ErrorData {
+fn unknown(view: &CatalogView, name: &str) -> ErrorData {
     let shown: String = name.chars().take(80).collect();
     let shown = crate::tool::clean_line(&shown);
     let ours: Vec<&str> = Function::all().iter().map(Function::name).collect();
-    let tools = edition.catalog().tools.iter().map(|tool| tool.name.as_str());
+    let tools = view.catalog().tools.iter().map(|tool| tool.name.as_str());
     let near = nearest(name, tools.chain(ours.iter().copied()));
     let near = if near.is_empty() { String::new() } else { format!("; nearest: {}", near.join(", ")) };
     let message = format!("there is no tool {shown}{near}; functions are: {}", ours.join(", "));
@@ -164,7 +164,7 @@ fn unknown(edition: &Edition, name: &str) -> ErrorData {
 }
 
 /// Why there is no answer, in the words of the HTTP door. It is for the model, which can wait, or ask for less.
-fn refused(stopped: Stopped) -> CallToolResult {
+fn limit_result(stopped: LimitReached) -> CallToolResult {
     let error = json!({ "code": stopped.code(), "message": stopped.to_string(), "next_action": stopped.next_action() });
     let body = json!({ "ok": false, "error": error });
     let mut result = CallToolResult::error(vec![ContentBlock::text(body.to_string())]);
@@ -173,7 +173,7 @@ fn refused(stopped: Stopped) -> CallToolResult {
 }
 
 /// An answer is sent once: as text that a model reads, and as JSON beside it only where the text is that JSON anyway.
-fn answered(answer: &Answer) -> CallToolResult {
+fn function_result(answer: &Answer) -> CallToolResult {
     let text = vec![ContentBlock::text(answer.text())];
     let mut result = if answer.is_ok() { CallToolResult::success(text) } else { CallToolResult::error(text) };
     result.structured_content = (!answer.is_markdown()).then(|| Value::Object(answer.body().clone()));
@@ -185,9 +185,11 @@ const PLAIN: [&str; 3] = ["trace_id", "latency_ms", "registry_version"];
 
 /// What a tool has returned, as if the client had called it itself; what else there is to know of the call follows in a
 /// block of its own. An error is the whole envelope.
-fn ran(answer: &Answer) -> CallToolResult {
+fn tool_result(answer: &Answer) -> CallToolResult {
     let body = answer.body();
-    let Some(returned) = body.get("result").filter(|_| answer.is_ok()) else { return answered(answer) };
+    let Some(returned) = body.get("result").filter(|_| answer.is_ok()) else {
+        return function_result(answer);
+    };
     let text = returned.as_str().map_or_else(|| returned.to_string(), str::to_string);
     let mut content = vec![ContentBlock::text(text)];
     let is_telling = |(name, value): &(&String, &Value)| {

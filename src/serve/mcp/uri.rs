@@ -7,7 +7,7 @@ use rmcp::model::ErrorCode;
 use serde_json::json;
 
 use crate::catalog::Resolved;
-use crate::functions::Edition;
+use crate::functions::CatalogView;
 use crate::tool::clean_line;
 
 /// Where all docs are.
@@ -18,7 +18,7 @@ pub(super) const TEMPLATE: &str = "toolcrib://tools/{name}.md";
 
 /// What an address means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum DocResource {
     /// A page of the index, by its place among them; the first is the index itself.
     Index(usize),
     /// The doc of a tool, by the tool's place in the catalog.
@@ -26,31 +26,31 @@ pub(super) enum Place {
 }
 
 /// The doc at an address, if there is one. Any name by which the tool goes will do.
-pub(super) fn lookup(edition: &Edition, uri: &str) -> Option<Place> {
+pub(super) fn lookup(view: &CatalogView, uri: &str) -> Option<DocResource> {
     let path = uri.strip_prefix(ROOT)?;
-    let pages = super::resources::index_pages(edition).ok()?;
-    let index = pages.iter().position(|page| page.path == path).map(Place::Index);
+    let pages = super::resources::index_pages(view).ok()?;
+    let index = pages.iter().position(|page| page.path == path).map(DocResource::Index);
     index.or_else(|| {
-        let tool = edition.catalog().find(&decoded(path.strip_suffix(".md").unwrap_or(path)))?;
-        edition.catalog().position(&tool.name).map(Place::Doc)
+        let tool = view.catalog().find(&decoded(path.strip_suffix(".md").unwrap_or(path)))?;
+        view.catalog().position(&tool.name).map(DocResource::Doc)
     })
 }
 
 /// The same; the error names what is nearest.
-pub(super) fn find(edition: &Edition, uri: &str) -> Result<Place, ErrorData> {
-    if let Some(place) = lookup(edition, uri) {
+pub(super) fn find(view: &CatalogView, uri: &str) -> Result<DocResource, ErrorData> {
+    if let Some(place) = lookup(view, uri) {
         return Ok(place);
     }
     let path = uri.strip_prefix(ROOT).ok_or_else(|| unknown(uri, Vec::new()))?;
-    super::resources::index_pages(edition)?;
+    super::resources::index_pages(view)?;
     let name = path.strip_suffix(".md").unwrap_or(path);
-    match edition.resolve(&decoded(name)) {
-        Ok(index) => Ok(Place::Doc(index)),
+    match view.resolve(&decoded(name)) {
+        Ok(index) => Ok(DocResource::Doc(index)),
         Err(Resolved::Ambiguous(tools)) => {
             Err(unknown(uri, tools.into_iter().map(|tool| address(&tool.safe_name)).collect()))
         }
         Err(Resolved::Unknown(near)) => {
-            let catalog = edition.catalog();
+            let catalog = view.catalog();
             let near = near.into_iter().filter_map(|name| match catalog.resolve(name) {
                 Resolved::Tool(tool) => Some(address(&tool.safe_name)),
                 _ => None,

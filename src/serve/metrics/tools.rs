@@ -3,14 +3,14 @@
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::Page;
+use super::MetricsText;
 use crate::catalog::Catalog;
-use crate::functions::counts::{BOUNDS, Counts};
+use crate::functions::function_counters::{BOUNDS, FunctionCounters};
 use crate::state::Health;
 
-impl Page {
+impl MetricsText {
     /// Reads and calls of tools. Tools that the reader may not see are not named.
-    pub(super) fn tools(&mut self, counts: &Counts, catalog: &Catalog) {
+    pub(super) fn tools(&mut self, counts: &FunctionCounters, catalog: &Catalog) {
         let calls = "toolcrib_executions_total";
         self.family(calls, "counter", "Calls of tools, by `ok` or the code of the error.");
         for (outcome, count) in counts.executions() {
@@ -45,7 +45,7 @@ impl Page {
         }
     }
 
-    fn latency(&mut self, counts: &Counts) {
+    fn latency(&mut self, counts: &FunctionCounters) {
         let took = "toolcrib_execution_duration_seconds";
         self.family(took, "histogram", "Time from a call of a tool to its result, what runs it included.");
         let (by_bound, micros) = counts.latency();

@@ -10,19 +10,19 @@ use serde_json::{Map, Value};
 use super::session::{Session, explain};
 
 /// How long a server that has just died has for its last words.
-const LAST_WORDS: Duration = Duration::from_millis(50);
+const STDERR_WAIT: Duration = Duration::from_millis(50);
 
 /// Why a call has no result.
 #[derive(Debug)]
-pub(crate) enum NoResult {
+pub(crate) enum McpCallError {
     /// It did not reach the server.
     NotSent(String),
     /// It did, as far as is known, and the connection is gone.
-    Lost(String),
+    ConnectionLost(String),
     /// The server answered with an error of the protocol.
-    Refused(ErrorData),
+    ProtocolError(ErrorData),
     /// The server answered that there is no result.
-    Odd(String),
+    UnexpectedAnswer(String),
     /// The server answered with something that cannot be read.
     Unreadable(String),
 }
@@ -33,46 +33,48 @@ impl Session {
         &self,
         tool: &str,
         arguments: Map<String, Value>,
-    ) -> Result<CallToolResult, NoResult> {
+    ) -> Result<CallToolResult, McpCallError> {
         if self.is_closed() {
-            return Err(NoResult::NotSent(self.with_words("the connection is closed")));
+            return Err(McpCallError::NotSent(self.with_stderr("the connection is closed")));
         }
         let params = CallToolRequestParams::new(tool.to_string()).with_arguments(arguments);
         match self.peer().call_tool_once(params).await {
             Ok(CallToolResponse::Complete(result)) => Ok(result),
-            Ok(_) => Err(NoResult::Odd("it wants more than arguments, which cannot be given here".into())),
+            Ok(_) => Err(McpCallError::UnexpectedAnswer(
+                "it wants more than arguments, which cannot be given here".into(),
+            )),
             Err(error) => Err(self.meaning(error).await),
         }
     }
 
-    async fn meaning(&self, error: ServiceError) -> NoResult {
+    async fn meaning(&self, error: ServiceError) -> McpCallError {
         let what = explain(&error);
         match error {
-            ServiceError::McpError(error) => NoResult::Refused(error),
+            ServiceError::McpError(error) => McpCallError::ProtocolError(error),
             ServiceError::TransportClosed => {
-                tokio::time::sleep(LAST_WORDS).await;
-                NoResult::Lost(self.with_words("the connection is closed"))
+                tokio::time::sleep(STDERR_WAIT).await;
+                McpCallError::ConnectionLost(self.with_stderr("the connection is closed"))
             }
             ServiceError::TransportSend(error) => {
                 match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
                     // A line that cannot be written is not read.
                     None | Some(StreamableHttpError::SessionExpired) => {
-                        NoResult::NotSent(self.with_words(&what))
+                        McpCallError::NotSent(self.with_stderr(&what))
                     }
                     Some(StreamableHttpError::Client(error)) if error.is_connect() => {
-                        NoResult::NotSent(self.with_words(&what))
+                        McpCallError::NotSent(self.with_stderr(&what))
                     }
                     // A gateway says that it has no answer of the server behind it.
                     Some(StreamableHttpError::HttpStatus(told)) if matches!(told.status, 502 | 504) => {
-                        NoResult::Lost(self.with_words(&what))
+                        McpCallError::ConnectionLost(self.with_stderr(&what))
                     }
                     Some(StreamableHttpError::HttpStatus(_) | StreamableHttpError::AuthRequired(_)) => {
-                        NoResult::Odd(self.with_words(&what))
+                        McpCallError::UnexpectedAnswer(self.with_stderr(&what))
                     }
-                    Some(_) => NoResult::Lost(self.with_words(&what)),
+                    Some(_) => McpCallError::ConnectionLost(self.with_stderr(&what)),
                 }
             }
-            _ => NoResult::Unreadable(self.with_words(&what)),
+            _ => McpCallError::Unreadable(self.with_stderr(&what)),
         }
     }
 }

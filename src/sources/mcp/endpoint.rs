@@ -45,7 +45,7 @@ pub(crate) fn inherited(environment: &Environment) -> impl Iterator<Item = (Stri
 pub(crate) struct Endpoint {
     pub(crate) server: Server,
     pub(super) root: PathBuf,
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
     /// The headers that it is sent of whoever calls; none when nobody does.
     caller: Option<HeaderMap>,
 }
@@ -53,17 +53,17 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// A server that is asked what it has.
     pub(super) fn new(server: &Server, root: &Path) -> Self {
-        Self { server: server.clone(), root: root.to_path_buf(), patience: server.patience(), caller: None }
+        Self { server: server.clone(), root: root.to_path_buf(), timeout: server.timeout(), caller: None }
     }
 
     /// A server that somebody calls.
-    pub(crate) fn called(server: &Server, root: &Path, caller: &HeaderMap) -> Result<Self, Missing> {
+    pub(crate) fn for_call(server: &Server, root: &Path, caller: &HeaderMap) -> Result<Self, Missing> {
         let caller = Some(wanted(&server.headers, caller)?);
         Ok(Self { caller, ..Self::new(server, root) })
     }
 
     pub(crate) fn too_slow(&self) -> String {
-        let seconds = self.patience.as_secs();
+        let seconds = self.timeout.as_secs();
         format!("no answer within {seconds} second{}", if seconds == 1 { "" } else { "s" })
     }
 

@@ -16,7 +16,7 @@ use crate::config::Workspace;
 use crate::guard::{MISTAKE, guarded};
 
 /// How long others wait for a server that is new; what it lists later is a change.
-const COURTESY: Duration = Duration::from_secs(2);
+const MIN_LISTING_INTERVAL: Duration = Duration::from_secs(2);
 /// How long to wait before a server is tried again: at first, and at most.
 const SOON: Duration = Duration::from_secs(1);
 const AT_LAST: Duration = Duration::from_secs(60);
@@ -42,7 +42,7 @@ pub struct Servers {
 
 struct Followed {
     endpoint: Endpoint,
-    state: State,
+    state: SharedListing,
     since: Instant,
     /// Dropped, it lets the server go.
     _hold: oneshot::Sender<()>,
@@ -51,7 +51,7 @@ struct Followed {
 impl Followed {
     /// Whether it is known what the server lists, or not worth the wait.
     fn is_settled(&self) -> bool {
-        lock(&self.state).is_some() || self.since.elapsed() >= COURTESY
+        lock(&self.state).is_some() || self.since.elapsed() >= MIN_LISTING_INTERVAL
     }
 
     fn listing(&self) -> Listing {
@@ -60,7 +60,7 @@ impl Followed {
 }
 
 /// What a server listed, or did not; none until it was asked.
-type State = Arc<Mutex<Option<Listing>>>;
+type SharedListing = Arc<Mutex<Option<Listing>>>;
 
 impl Servers {
     /// No servers yet. `changed` is called when one of them lists something else, goes away, or comes back.
@@ -110,7 +110,7 @@ impl Servers {
         if self.followed.iter().any(|followed| followed.endpoint == *endpoint) {
             return;
         }
-        let state = State::default();
+        let state = SharedListing::default();
         let (hold, let_go) = oneshot::channel();
         let follower = Follower {
             endpoint: endpoint.clone(),
@@ -139,7 +139,7 @@ impl Drop for Servers {
 struct Follower {
     endpoint: Endpoint,
     environment: Environment,
-    state: State,
+    state: SharedListing,
     changed: Arc<dyn Fn() + Send + Sync>,
 }
 
@@ -168,7 +168,7 @@ impl Follower {
     /// One connection, from its beginning to its end; then, why it ended, unless it was let go.
     async fn visit(&self, let_go: &mut oneshot::Receiver<()>) -> Option<String> {
         let opened = tokio::select! {
-            opened = timeout(self.endpoint.patience, Session::open(&self.endpoint, &self.environment)) => opened,
+            opened = timeout(self.endpoint.timeout, Session::open(&self.endpoint, &self.environment)) => opened,
             _ = &mut *let_go => return None,
         };
         let mut session = match opened {
@@ -194,15 +194,15 @@ impl Follower {
         loop {
             // Before listing, so that no change falls between.
             if subscription.is_none() {
-                *subscription = timeout(self.endpoint.patience, session.subscribe()).await.ok().flatten();
+                *subscription = timeout(self.endpoint.timeout, session.subscribe()).await.ok().flatten();
             }
-            let listed = match timeout(self.endpoint.patience, session.list()).await {
+            let listed = match timeout(self.endpoint.timeout, session.list()).await {
                 Ok(Ok(listed)) => listed,
                 Ok(Err(problem)) => return problem,
                 Err(_) => return self.endpoint.too_slow(),
             };
             self.publish(listed.listing);
-            let usually = listed.holds.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY));
+            let usually = listed.fresh_for.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY));
             let next = async {
                 match subscription.as_mut() {
                     Some(subscription) => subscription.next().await.ok().flatten().is_some(),
@@ -218,7 +218,7 @@ impl Follower {
                 is_subscribed = next => is_subscribed,
                 () = session.changed() => true,
                 () = sleep(usually) => true,
-                () = closed => return session.farewell().await,
+                () = closed => return session.end_message().await,
             };
             if !is_subscribed {
                 *subscription = None;
@@ -237,6 +237,6 @@ impl Follower {
     }
 }
 
-fn lock(state: &State) -> std::sync::MutexGuard<'_, Option<Listing>> {
+fn lock(state: &SharedListing) -> std::sync::MutexGuard<'_, Option<Listing>> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,7 +2,7 @@
 //!
 //! 1. [`endpoint`] is how a server is reached: a command with its environment, or a URL with its headers.
 //! 2. [`session`] connects, in either era of the protocol, and lists all pages within limits.
-//! 3. [`contact`] does that once, for all servers of a workspace at the same time; [`Servers`] goes on, and keeps what
+//! 3. [`list_all`] does that once, for all servers of a workspace at the same time; [`Servers`] goes on, and keeps what
 //!    a server listed last while it is away.
 //!    [`keys`] are looked at before the SDK reads a line.
 //! 4. A [`Session`] also calls tools, for those who run them ([`call`]).
@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 use crate::config::{Source, Workspace};
 use crate::finding::{Code, Document, Finding, Format, Limits, Place};
 
-pub(crate) use call::NoResult;
+pub(crate) use call::McpCallError;
 pub(crate) use endpoint::{Endpoint, inherited};
 pub use follow::Servers;
 pub(crate) use keys::{KeyCheck, key_twice};
@@ -96,7 +96,7 @@ fn endpoints(workspace: &Workspace) -> impl Iterator<Item = (usize, Endpoint)> {
 }
 
 /// Asks all servers of a workspace at the same time, and lets them go.
-pub fn contact(workspace: &Workspace, environment: &Environment) -> Listings {
+pub fn list_all(workspace: &Workspace, environment: &Environment) -> Listings {
     let servers: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
     let mut listings = Listings::default();
     if servers.is_empty() {
@@ -113,7 +113,7 @@ pub fn contact(workspace: &Workspace, environment: &Environment) -> Listings {
         let mut asked = JoinSet::new();
         for (index, endpoint) in servers {
             let environment = environment.clone();
-            asked.spawn(async move { (index, ask(&endpoint, &environment).await) });
+            asked.spawn(async move { (index, list_once(&endpoint, &environment).await) });
         }
         asked.join_all().await.into_iter().collect()
     });
@@ -126,14 +126,14 @@ fn runtime() -> Result<tokio::runtime::Runtime, String> {
     built.map_err(|error| format!("it cannot be contacted: {error}"))
 }
 
-async fn ask(endpoint: &Endpoint, environment: &Environment) -> Listing {
+async fn list_once(endpoint: &Endpoint, environment: &Environment) -> Listing {
     let asked = async {
         let mut session = Session::open(endpoint, environment).await?;
         let listed = session.list().await;
         session.close().await;
         listed.map(|listed| listed.listing)
     };
-    match tokio::time::timeout(endpoint.patience, asked).await {
+    match tokio::time::timeout(endpoint.timeout, asked).await {
         Ok(Ok(listing)) => listing,
         Ok(Err(problem)) => Listing::problem(problem),
         Err(_) => Listing::problem(endpoint.too_slow()),
@@ -141,7 +141,7 @@ async fn ask(endpoint: &Endpoint, environment: &Environment) -> Listing {
 }
 
 /// What one source gives.
-pub(super) struct Answer {
+pub(super) struct ServerListing {
     /// The number of the source.
     pub(super) index: usize,
     /// The source, with the server's own name if it has no other.
@@ -153,12 +153,12 @@ pub(super) struct Answer {
 }
 
 /// The listings as documents, like those of files.
-pub(super) fn answers(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Vec<Answer> {
+pub(super) fn answers(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Vec<ServerListing> {
     let live = |(index, _)| answer(workspace, listings, limits, index);
     endpoints(workspace).map(live).collect()
 }
 
-fn answer(workspace: &Workspace, listings: &Listings, limits: &Limits, index: usize) -> Answer {
+fn answer(workspace: &Workspace, listings: &Listings, limits: &Limits, index: usize) -> ServerListing {
     let mut source = workspace.config.sources.get(index).cloned().unwrap_or_default();
     let name = format!("mcp:{}", source.server.clone().unwrap_or_else(|| (index + 1).to_string()));
     let found = |code: Code, message: String| {
@@ -172,18 +172,18 @@ fn answer(workspace: &Workspace, listings: &Listings, limits: &Limits, index: us
         let finding = found(Code::SourceUnreachable, format!("{name} was not contacted"));
         let document =
             Err(finding.help("its tools are there when nothing forbids contact, as --offline does"));
-        return Answer { index, source, document, stale: None };
+        return ServerListing { index, source, document, stale: None };
     };
     source.server = source.server.or_else(|| listing.server.clone());
     let problem = listing.problem.as_deref().unwrap_or("no answer");
     let Some(tools) = &listing.tools else {
         let document = Err(found(Code::SourceUnreachable, format!("{name} gives no tools: {problem}")));
-        return Answer { index, source, document, stale: None };
+        return ServerListing { index, source, document, stale: None };
     };
     let stale = listing.problem.as_ref().map(|problem| {
         let message = format!("{name} is away, and its last known tools are kept: {problem}");
         found(Code::SourceStale, message)
     });
     let document = Document::parse(&name, tools.as_bytes().to_vec(), Format::Json, limits);
-    Answer { index, source, document, stale }
+    ServerListing { index, source, document, stale }
 }

@@ -58,17 +58,17 @@ impl Process {
     }
 
     /// The last line that it wrote to stderr; one that has just ended is listened to until then.
-    pub(super) async fn last_words(&mut self) -> String {
+    pub(super) async fn last_stderr(&mut self) -> String {
         if let Some(listener) = &mut self.listener
             && tokio::time::timeout(GRACE, listener).await.is_ok()
         {
             self.listener = None;
         }
-        self.heard()
+        self.stderr_text()
     }
 
     /// The last line that it has written to stderr so far.
-    pub(super) fn heard(&self) -> String {
+    pub(super) fn stderr_text(&self) -> String {
         self.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

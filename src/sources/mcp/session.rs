@@ -45,9 +45,9 @@ pub(crate) struct Session {
 }
 
 /// What a server listed, and for how long that holds.
-pub(super) struct Listed {
+pub(super) struct FreshListing {
     pub(super) listing: Listing,
-    pub(super) holds: Option<Duration>,
+    pub(super) fresh_for: Option<Duration>,
 }
 
 /// Our side of the connection.
@@ -76,7 +76,7 @@ impl Session {
         match Self::begin(endpoint, environment, &mut secrets, newest).await {
             // It speaks the older protocol only: it says so, or was so slow to begin that its answers to the question and to
             // the older greeting cross.
-            Err(Refusal { is_older: true, .. }) => {
+            Err(ConnectError { is_older: true, .. }) => {
                 Self::begin(endpoint, environment, &mut secrets, ClientLifecycleMode::Initialize).await
             }
             begun => begun,
@@ -89,7 +89,7 @@ impl Session {
         environment: &Environment,
         secrets: &mut Secrets,
         mode: ClientLifecycleMode,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, ConnectError> {
         let (changed, twice) = (Arc::new(Notify::new()), Arc::<Mutex<Option<String>>>::default());
         let client = Client { changed: changed.clone() };
         let (service, mut process) = match &endpoint.server.url {
@@ -109,20 +109,20 @@ impl Session {
         };
         match service {
             Ok(service) => Ok(Self { service, process, secrets: secrets.clone(), changed, twice }),
-            Err(error) => Err(Refusal {
+            Err(error) => Err(ConnectError {
                 is_older: matches!(
                     error,
                     ClientInitializeError::NoCompatibleProtocolVersion { .. }
                         | ClientInitializeError::UncorrelatedErrorResponse { .. }
                         | ClientInitializeError::ConflictInitResponseId(..)
                 ),
-                problem: with_last_words(explain(&error), process.as_mut(), secrets).await,
+                problem: with_last_stderr(explain(&error), process.as_mut(), secrets).await,
             }),
         }
     }
 
     /// All tools, page by page.
-    pub(super) async fn list(&mut self) -> Result<Listed, String> {
+    pub(super) async fn list(&mut self) -> Result<FreshListing, String> {
         let mut tools = Vec::new();
         let mut bytes = 0;
         let mut cursor = None;
@@ -156,7 +156,10 @@ impl Session {
         let info = self.service.peer().peer_info();
         let server = info.as_ref().and_then(|info| info.server_info.as_ref()).map(|info| info.name.clone());
         let text = format!("{{\"tools\": [\n{}\n]}}\n", tools.join(",\n"));
-        Ok(Listed { listing: Listing { tools: Some(text.into()), server, problem: None }, holds })
+        Ok(FreshListing {
+            listing: Listing { tools: Some(text.into()), server, problem: None },
+            fresh_for: holds,
+        })
     }
 
     /// One page as the server wrote it; a tool that is not as it should be is for the reader of tools to report.
@@ -166,7 +169,7 @@ impl Session {
         let result = self.service.peer().send_request(ClientRequest::ListToolsRequest(request)).await;
         match result {
             Ok(result) => serde_json::to_value(result).map_err(|error| error.to_string()),
-            Err(error) => Err(with_last_words(explain(&error), self.process.as_mut(), &self.secrets).await),
+            Err(error) => Err(with_last_stderr(explain(&error), self.process.as_mut(), &self.secrets).await),
         }
     }
 
@@ -193,8 +196,8 @@ impl Session {
     }
 
     /// Why nobody is at the other end, as far as the server said so.
-    pub(super) async fn farewell(&mut self) -> String {
-        with_last_words("the connection is closed".into(), self.process.as_mut(), &self.secrets).await
+    pub(super) async fn end_message(&mut self) -> String {
+        with_last_stderr("the connection is closed".into(), self.process.as_mut(), &self.secrets).await
     }
 
     pub(super) fn peer(&self) -> &Peer<RoleClient> {
@@ -202,8 +205,8 @@ impl Session {
     }
 
     /// What happened, with what a command has said so far, and without secrets.
-    pub(super) fn with_words(&self, what: &str) -> String {
-        let words = self.process.as_ref().map(Process::heard).filter(|words| !words.is_empty());
+    pub(super) fn with_stderr(&self, what: &str) -> String {
+        let words = self.process.as_ref().map(Process::stderr_text).filter(|words| !words.is_empty());
         self.hide(&words.map_or_else(|| what.to_string(), |words| format!("{what}; it said: {words}")))
     }
 
@@ -240,7 +243,7 @@ fn http(
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(endpoint.patience)
+        .connect_timeout(endpoint.timeout)
         .user_agent(concat!("toolcrib/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| error.to_string())?;
@@ -250,13 +253,13 @@ fn http(
 }
 
 /// Why a session did not begin.
-struct Refusal {
+struct ConnectError {
     problem: String,
     /// Whether it is since the server speaks other versions of the protocol.
     is_older: bool,
 }
 
-impl From<String> for Refusal {
+impl From<String> for ConnectError {
     fn from(problem: String) -> Self {
         Self { problem, is_older: false }
     }
@@ -286,9 +289,9 @@ pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
 }
 
 /// The same with what a command last said, and without secrets.
-async fn with_last_words(what: String, process: Option<&mut Process>, secrets: &Secrets) -> String {
+async fn with_last_stderr(what: String, process: Option<&mut Process>, secrets: &Secrets) -> String {
     let words = match process {
-        Some(process) => process.last_words().await,
+        Some(process) => process.last_stderr().await,
         None => String::new(),
     };
     secrets.line(&if words.is_empty() { what } else { format!("{what}; it said: {words}") })

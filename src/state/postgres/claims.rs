@@ -4,7 +4,7 @@ use deadpool_postgres::Client;
 use tokio_postgres::Row;
 
 use super::{json, plain, told};
-use crate::state::{Claim, Claimed, Settled, StateError};
+use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError};
 
 /// What is known of a key. A lease that ends later than any can was given before the clock went back.
 const KNOWN: &str = "SELECT op, fingerprint, owner, status, answer, lease_until > clock_timestamp() \
@@ -12,14 +12,18 @@ const KNOWN: &str = "SELECT op, fingerprint, owner, status, answer, lease_until 
                      FROM tool_idempotency_keys WHERE caller = $1 AND key = $2";
 
 /// How a key stands for who claims it; none where it is free.
-pub(super) async fn recall(client: Client, claim: &Claim, lease: i64) -> Result<Option<Claimed>, StateError> {
+pub(super) async fn recall(
+    client: Client,
+    claim: &Claim,
+    lease: i64,
+) -> Result<Option<ClaimStatus>, StateError> {
     let (caller, key) = (&*plain(&claim.caller), &*plain(&claim.key));
     let known = client.query_opt(KNOWN, &[&caller, &key, &(lease as f64)]).await.map_err(told)?;
     known.map(|known| standing(&known, &plain(&claim.op), claim)).transpose()
 }
 
 /// Takes a key, or says who has it.
-pub(super) async fn claim(mut client: Client, claim: &Claim, lease: i64) -> Result<Claimed, StateError> {
+pub(super) async fn claim(mut client: Client, claim: &Claim, lease: i64) -> Result<ClaimStatus, StateError> {
     let (caller, key) = (&*plain(&claim.caller), &*plain(&claim.key));
     let (op, fingerprint, owner) = (&*plain(&claim.op), &claim.fingerprint, &claim.owner);
     // The key may be released between two statements; then it is free.
@@ -37,7 +41,7 @@ pub(super) async fn claim(mut client: Client, claim: &Claim, lease: i64) -> Resu
             [&caller, &key, &op, fingerprint, owner, &(lease as f64)];
         if turn.execute(&insert, &values).await.map_err(told)? == 1 {
             turn.commit().await.map_err(told)?;
-            return Ok(Claimed::Ours);
+            return Ok(ClaimStatus::Acquired);
         }
         let select = turn.prepare_cached(&format!("{KNOWN} FOR UPDATE")).await.map_err(told)?;
         let known = turn.query_opt(&select, &[&caller, &key, &(lease as f64)]).await.map_err(told)?;
@@ -45,14 +49,14 @@ pub(super) async fn claim(mut client: Client, claim: &Claim, lease: i64) -> Resu
         let claimed = standing(&known, op, claim)?;
         let is_running = known.get::<_, &str>("status") == "running";
         match claimed {
-            Claimed::Ours => {
+            ClaimStatus::Acquired => {
                 let renew = "UPDATE tool_idempotency_keys SET \
                              changed_at = greatest(clock_timestamp(), (SELECT clock FROM tool_state)), \
                              lease_until = clock_timestamp() + $3 * interval '1 millisecond' \
                              WHERE caller = $1 AND key = $2";
                 turn.execute(renew, &[&caller, &key, &(lease as f64)]).await.map_err(told)?;
             }
-            Claimed::Unknown if is_running => {
+            ClaimStatus::Unknown if is_running => {
                 let give_up = "UPDATE tool_idempotency_keys SET status = 'unknown', \
                                changed_at = greatest(clock_timestamp(), (SELECT clock FROM tool_state)) \
                                WHERE caller = $1 AND key = $2";
@@ -67,34 +71,34 @@ pub(super) async fn claim(mut client: Client, claim: &Claim, lease: i64) -> Resu
 }
 
 /// What a key that is there means for who claims it.
-fn standing(known: &Row, op: &str, claim: &Claim) -> Result<Claimed, StateError> {
+fn standing(known: &Row, op: &str, claim: &Claim) -> Result<ClaimStatus, StateError> {
     let text = |column: &str| known.get::<_, &str>(column);
     if text("fingerprint") != claim.fingerprint || text("op") != op {
-        return Ok(Claimed::Conflict { op: text("op").into() });
+        return Ok(ClaimStatus::Conflict { op: text("op").into() });
     }
     Ok(match text("status") {
-        "running" if text("owner") == claim.owner => Claimed::Ours,
-        "running" if known.get("is_live") => Claimed::Running,
+        "running" if text("owner") == claim.owner => ClaimStatus::Acquired,
+        "running" if known.get("is_live") => ClaimStatus::Running,
         "answered" => match known.get::<_, Option<&str>>("answer") {
-            Some(answer) => Claimed::Answered(json(answer)?),
-            None => Claimed::Unknown,
+            Some(answer) => ClaimStatus::Answered(json(answer)?),
+            None => ClaimStatus::Unknown,
         },
-        _ => Claimed::Unknown,
+        _ => ClaimStatus::Unknown,
     })
 }
 
 /// Writes down what became of a call, and says whether the key is still its owner's.
-pub(super) async fn settle(client: Client, claim: &Claim, outcome: Settled) -> Result<bool, StateError> {
+pub(super) async fn settle(client: Client, claim: &Claim, outcome: ClaimOutcome) -> Result<bool, StateError> {
     let (caller, key) = (&*plain(&claim.caller), &*plain(&claim.key));
     let (status, answer) = match outcome {
-        Settled::Released => {
+        ClaimOutcome::Released => {
             let delete = "DELETE FROM tool_idempotency_keys \
                           WHERE caller = $1 AND key = $2 AND owner = $3 AND status <> 'answered'";
             client.execute(delete, &[&caller, &key, &claim.owner]).await.map_err(told)?;
             return Ok(true);
         }
-        Settled::Answered(answer) => ("answered", Some(answer.to_string())),
-        Settled::Unknown => ("unknown", None),
+        ClaimOutcome::Answered(answer) => ("answered", Some(answer.to_string())),
+        ClaimOutcome::Unknown => ("unknown", None),
     };
     let update = client
         .prepare_cached(

@@ -16,7 +16,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::state::StateError;
 
 /// How long a connection, or an answer, is waited for.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How many connections one process has.
 const CONNECTIONS: usize = 8;
@@ -47,7 +47,7 @@ pub(super) fn pool(url: &str) -> Result<Pool, StateError> {
         config.ssl_mode(SslMode::Disable);
     }
     if config.get_connect_timeout().is_none() {
-        config.connect_timeout(PATIENCE);
+        config.connect_timeout(CONNECT_TIMEOUT);
     }
     if config.get_application_name().is_none() {
         config.application_name("toolcrib");
@@ -64,9 +64,9 @@ pub(super) fn pool(url: &str) -> Result<Pool, StateError> {
     let pool = Pool::builder(manager)
         .max_size(CONNECTIONS)
         .runtime(Runtime::Tokio1)
-        .wait_timeout(Some(PATIENCE))
-        .create_timeout(Some(PATIENCE))
-        .recycle_timeout(Some(PATIENCE))
+        .wait_timeout(Some(CONNECT_TIMEOUT))
+        .create_timeout(Some(CONNECT_TIMEOUT))
+        .recycle_timeout(Some(CONNECT_TIMEOUT))
         .post_create(prepare)
         .build();
     pool.map_err(|error| StateError(format!("PostgreSQL: {error}")))

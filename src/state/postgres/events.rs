@@ -6,7 +6,7 @@ use futures_util::future::try_join_all;
 use tokio_postgres::{Row, Statement};
 
 use super::{json, plain, told};
-use crate::state::{Event, EventKind, Events, StateError, Visit};
+use crate::state::{Event, EventKind, EventQuery, SessionSummary, StateError};
 use crate::tool::Effect;
 
 /// Writes events, and says the number of the last one that there is.
@@ -118,7 +118,7 @@ async fn write_other(
 }
 
 /// Reads events, oldest first.
-pub(super) async fn read(client: Client, wanted: &Events) -> Result<Vec<Event>, StateError> {
+pub(super) async fn read(client: Client, wanted: &EventQuery) -> Result<Vec<Event>, StateError> {
     // Said apart, so that the index is used.
     let of_session = if wanted.session.is_some() { "session = $2" } else { "$2::text IS NULL" };
     let chosen = format!("id > $1 AND {of_session} AND ($3::text IS NULL OR caller = $3)");
@@ -170,7 +170,7 @@ fn event(row: &Row) -> Result<Event, StateError> {
 }
 
 /// The sessions in which something happened last.
-pub(super) async fn visits(client: Client, limit: usize) -> Result<Vec<Visit>, StateError> {
+pub(super) async fn visits(client: Client, limit: usize) -> Result<Vec<SessionSummary>, StateError> {
     let select = "SELECT caller, session, (extract(epoch FROM min(at)) * 1000)::bigint AS since, \
                   (extract(epoch FROM max(at)) * 1000)::bigint AS until, count(*) AS events, \
                   count(*) FILTER (WHERE is_call) AS calls, \
@@ -181,7 +181,7 @@ pub(super) async fn visits(client: Client, limit: usize) -> Result<Vec<Visit>, S
                   GROUP BY caller, session ORDER BY max(at) DESC, session LIMIT $1";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = client.query(select, &[&limit]).await.map_err(told)?;
-    let visit = |row: &Row| Visit {
+    let visit = |row: &Row| SessionSummary {
         caller: row.get("caller"),
         session: row.get("session"),
         since: row.get("since"),

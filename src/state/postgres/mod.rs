@@ -23,18 +23,18 @@ use tokio::sync::{OnceCell, watch};
 use self::connect::{away, told};
 use self::recorder::Recorder;
 use super::clock::millis;
-use super::failed::Failed;
+use super::failed_sessions::FailedSessions;
 use super::patience::waited;
 use super::{
-    Approval, Asked, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, State,
-    StateError, Visit,
+    Approval, Asked, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session, SessionSummary,
+    StateError, StateFuture, StateStore, StoredResult,
 };
 
 /// State in PostgreSQL.
 pub struct Postgres {
     database: Arc<Database>,
     recorder: Recorder,
-    failed: Failed,
+    failed: FailedSessions,
 }
 
 /// The database, once its schema is ours.
@@ -54,18 +54,22 @@ impl Postgres {
     /// At this URL. It is connected to when it is first used.
     pub fn new(url: &str) -> Result<Self, StateError> {
         let database = Arc::new(Database { pool: connect::pool(url)?, is_ours: OnceCell::new() });
-        Ok(Self { recorder: Recorder::new(Arc::clone(&database)), database, failed: Failed::default() })
+        Ok(Self {
+            recorder: Recorder::new(Arc::clone(&database)),
+            database,
+            failed: FailedSessions::default(),
+        })
     }
 
     /// Does something, and takes note of whether that can be done.
-    fn go<'a, T: Send + 'a, F>(&'a self, run: impl FnOnce(Client) -> F + Send + 'a) -> Pending<'a, T>
+    fn go<'a, T: Send + 'a, F>(&'a self, run: impl FnOnce(Client) -> F + Send + 'a) -> StateFuture<'a, T>
     where
         F: Future<Output = Result<T, StateError>> + Send + 'a,
     {
         Box::pin(async move {
             let done = waited(async { run(self.database.client().await?).await }).await;
             if let Err(error) = &done {
-                self.recorder.doubt(error);
+                self.recorder.probe(error);
             }
             done
         })
@@ -87,7 +91,7 @@ fn json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, StateError> {
     serde_json::from_str(text).map_err(|error| StateError(format!("what is kept is no JSON: {error}")))
 }
 
-impl State for Postgres {
+impl StateStore for Postgres {
     fn record(&self, event: Event) {
         self.recorder.record(event.stamped());
     }
@@ -96,68 +100,73 @@ impl State for Postgres {
         self.recorder.health()
     }
 
-    fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Claimed> {
+    fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> StateFuture<'a, ClaimStatus> {
         self.go(move |client| claims::claim(client, claim, millis(lease)))
     }
 
-    fn recall<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Option<Claimed>> {
+    fn recall<'a>(&'a self, claim: &'a Claim, lease: Duration) -> StateFuture<'a, Option<ClaimStatus>> {
         self.go(move |client| claims::recall(client, claim, millis(lease)))
     }
 
-    fn settle<'a>(&'a self, claim: &'a Claim, outcome: Settled) -> Pending<'a, ()> {
+    fn settle<'a>(&'a self, claim: &'a Claim, outcome: ClaimOutcome) -> StateFuture<'a, ()> {
         Box::pin(async move {
             let is_ours = self.go(move |client| claims::settle(client, claim, outcome)).await?;
             is_ours.then_some(()).ok_or_else(|| StateError("the idempotency key is no longer ours".into()))
         })
     }
 
-    fn ask<'a>(&'a self, request: &'a Approval) -> Pending<'a, Asked> {
+    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, Asked> {
         self.go(move |client| approvals::ask(client, request))
     }
 
-    fn take<'a>(&'a self, id: &'a str) -> Pending<'a, bool> {
+    fn use_approval<'a>(&'a self, id: &'a str) -> StateFuture<'a, bool> {
         self.go(move |client| approvals::take(client, id))
     }
 
-    fn give_back<'a>(&'a self, approval: &'a Approval) -> Pending<'a, ()> {
+    fn give_back<'a>(&'a self, approval: &'a Approval) -> StateFuture<'a, ()> {
         self.go(move |client| approvals::give_back(client, approval))
     }
 
-    fn hash_key(&self) -> Pending<'_, String> {
+    fn hash_key(&self) -> StateFuture<'_, String> {
         self.go(approvals::hash_key)
     }
 
-    fn approvals(&self, waiting_only: bool) -> Pending<'_, Vec<Approval>> {
+    fn approvals(&self, waiting_only: bool) -> StateFuture<'_, Vec<Approval>> {
         self.go(move |client| approvals::list(client, waiting_only))
     }
 
-    fn decide<'a>(
+    fn decide_approval<'a>(
         &'a self,
         id: &'a str,
         yes: bool,
         reason: Option<&'a str>,
-    ) -> Pending<'a, Option<Approval>> {
+    ) -> StateFuture<'a, Option<Approval>> {
         self.go(move |client| approvals::decide(client, id, yes, reason))
     }
 
-    fn give<'a>(&'a self, session: &'a Session, op: &'a str, doc_version: &'a str) -> Pending<'a, ()> {
+    fn record_doc_read<'a>(
+        &'a self,
+        session: &'a Session,
+        op: &'a str,
+        doc_version: &'a str,
+    ) -> StateFuture<'a, ()> {
         self.go(move |client| sessions::give(client, session, op, doc_version))
     }
 
-    fn given<'a>(&'a self, session: &'a Session, op: &'a str) -> Pending<'a, Option<String>> {
+    fn doc_read_version<'a>(&'a self, session: &'a Session, op: &'a str) -> StateFuture<'a, Option<String>> {
         self.go(move |client| sessions::given(client, session, op))
     }
 
-    fn fail<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32> {
+    fn count_failure<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32> {
         self.failed.add(session);
         self.go(move |client| sessions::fail(client, session, fingerprint))
     }
 
-    fn failures<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32> {
+    fn failure_count<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32> {
         self.go(move |client| sessions::failures(client, session, fingerprint))
     }
 
-    fn clear<'a>(&'a self, session: &'a Session, beginning: &'a str) -> Pending<'a, ()> {
+    fn clear_failures<'a>(&'a self, session: &'a Session, beginning: &'a str) -> StateFuture<'a, ()> {
         self.go(move |client| sessions::clear(client, session, beginning))
     }
 
@@ -165,23 +174,23 @@ impl State for Postgres {
         self.failed.has(session)
     }
 
-    fn context<'a>(&'a self, session: &'a Session) -> Pending<'a, Option<Value>> {
+    fn session_context<'a>(&'a self, session: &'a Session) -> StateFuture<'a, Option<Value>> {
         self.go(move |client| sessions::context(client, session))
     }
 
-    fn shift<'a>(&'a self, session: &'a Session, context: &'a Value) -> Pending<'a, ()> {
+    fn set_session_context<'a>(&'a self, session: &'a Session, context: &'a Value) -> StateFuture<'a, ()> {
         self.go(move |client| sessions::shift(client, session, context))
     }
 
-    fn keep<'a>(&'a self, result: &'a Kept) -> Pending<'a, ()> {
+    fn store_result<'a>(&'a self, result: &'a StoredResult) -> StateFuture<'a, ()> {
         self.go(move |client| sessions::keep(client, result))
     }
 
-    fn kept<'a>(&'a self, caller: &'a str, id: &'a str) -> Pending<'a, Option<Kept>> {
+    fn stored_result<'a>(&'a self, caller: &'a str, id: &'a str) -> StateFuture<'a, Option<StoredResult>> {
         self.go(move |client| sessions::kept(client, caller, id))
     }
 
-    fn events<'a>(&'a self, wanted: &'a Events) -> Pending<'a, Vec<Event>> {
+    fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>> {
         Box::pin(async move {
             // What this process has recorded just now is among them, if it can be written at all.
             let _ = waited(self.recorder.settle()).await;
@@ -189,15 +198,15 @@ impl State for Postgres {
         })
     }
 
-    fn visits(&self, limit: usize) -> Pending<'_, Vec<Visit>> {
+    fn sessions(&self, limit: usize) -> StateFuture<'_, Vec<SessionSummary>> {
         self.go(move |client| events::visits(client, limit))
     }
 
-    fn written(&self) -> watch::Receiver<i64> {
+    fn last_written(&self) -> watch::Receiver<i64> {
         self.recorder.written()
     }
 
-    fn forget(&self, older_than: Duration) -> Pending<'_, ()> {
+    fn delete_older(&self, older_than: Duration) -> StateFuture<'_, ()> {
         Box::pin(async move {
             self.flush().await?;
             self.go(move |client| async move { approvals::erase_expired(&client).await }).await?;
@@ -205,7 +214,7 @@ impl State for Postgres {
         })
     }
 
-    fn flush(&self) -> Pending<'_, ()> {
+    fn flush(&self) -> StateFuture<'_, ()> {
         Box::pin(waited(self.recorder.flush()))
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
-use super::connect::PATIENCE;
+use super::connect::CONNECT_TIMEOUT;
 use super::{Database, events};
 use crate::guard::guarded;
 use crate::state::problem::Problem;
@@ -28,7 +28,7 @@ enum Message {
     Event(Box<Event>),
     Flush(oneshot::Sender<Result<(), StateError>>),
     /// Somebody else found that something is wrong.
-    Doubt,
+    Probe,
 }
 
 struct Shared {
@@ -91,9 +91,9 @@ impl Recorder {
     }
 
     /// Takes note that something could not be done, and finds out when it can.
-    pub(super) fn doubt(&self, problem: &StateError) {
+    pub(super) fn probe(&self, problem: &StateError) {
         self.shared.problem.say(Some(problem));
-        self.send(Message::Doubt);
+        self.send(Message::Probe);
     }
 
     /// Waits for events that wait to be written, where there are any.
@@ -126,7 +126,7 @@ async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: Unbounded
             match message {
                 Message::Event(event) => given.push(*event),
                 Message::Flush(done) => waiting.push(done),
-                Message::Doubt => doubts = true,
+                Message::Probe => doubts = true,
             }
         }
         if doubts && given.is_empty() && waiting.is_empty() {
@@ -134,7 +134,7 @@ async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: Unbounded
         }
         // With nothing to do it finds out whether anything can be written.
         let done = async { events::write(database.client().await?, &given, !waiting.is_empty()).await };
-        let done = match timeout(2 * PATIENCE, guarded(done)).await {
+        let done = match timeout(2 * CONNECT_TIMEOUT, guarded(done)).await {
             Ok(Ok(done)) => done,
             Ok(Err(_)) => Err(StateError("writing broke down; it is tried again".into())),
             Err(_) => Err(StateError("PostgreSQL did not answer in time".into())),

@@ -4,7 +4,7 @@ use deadpool_postgres::Client;
 use serde_json::Value;
 
 use super::{json, plain, told};
-use crate::state::{Kept, Session, StateError};
+use crate::state::{Session, StateError, StoredResult};
 
 pub(super) async fn give(
     client: Client,
@@ -89,7 +89,7 @@ pub(super) async fn shift(client: Client, session: &Session, context: &Value) ->
     client.execute(insert, &[&caller, &id, &context.to_string()]).await.map(drop).map_err(told)
 }
 
-pub(super) async fn keep(client: Client, result: &Kept) -> Result<(), StateError> {
+pub(super) async fn keep(client: Client, result: &StoredResult) -> Result<(), StateError> {
     client.execute("DELETE FROM tool_results WHERE until < clock_timestamp()", &[]).await.map_err(told)?;
     let insert = "INSERT INTO tool_results (id, caller, text, until) \
                   VALUES ($1, $2, $3, to_timestamp($4::bigint / 1000.0)) ON CONFLICT (id) DO UPDATE \
@@ -99,11 +99,11 @@ pub(super) async fn keep(client: Client, result: &Kept) -> Result<(), StateError
     client.execute(insert, &values).await.map(drop).map_err(told)
 }
 
-pub(super) async fn kept(client: Client, caller: &str, id: &str) -> Result<Option<Kept>, StateError> {
+pub(super) async fn kept(client: Client, caller: &str, id: &str) -> Result<Option<StoredResult>, StateError> {
     let select = "SELECT id, caller, text, (extract(epoch FROM until) * 1000)::bigint AS until_ms FROM tool_results \
                   WHERE caller = $1 AND id = $2 AND until > clock_timestamp()";
     let row = client.query_opt(select, &[&&*plain(caller), &&*plain(id)]).await.map_err(told)?;
-    Ok(row.map(|row| Kept {
+    Ok(row.map(|row| StoredResult {
         id: row.get("id"),
         caller: row.get("caller"),
         text: String::from_utf8_lossy(row.get("text")).into_owned(),

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
-use crate::state::{Claim, Claimed, Settled, StateError};
+use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError};
 
 /// What is known of a key.
 struct Known {
@@ -21,30 +21,30 @@ pub(super) fn standing(
     claim: &Claim,
     lease: i64,
     now: i64,
-) -> rusqlite::Result<Option<Claimed>> {
+) -> rusqlite::Result<Option<ClaimStatus>> {
     Ok(known(db, claim)?.map(|known| known.means(claim, lease, now)))
 }
 
 /// Takes a key, or says who has it.
-pub(super) fn claim(db: &Connection, claim: &Claim, lease: i64, now: i64) -> rusqlite::Result<Claimed> {
+pub(super) fn claim(db: &Connection, claim: &Claim, lease: i64, now: i64) -> rusqlite::Result<ClaimStatus> {
     let Some(known) = known(db, claim)? else {
         db.prepare_cached(
             "INSERT INTO tool_idempotency_keys (caller, key, op, fingerprint, owner, status, lease_until, changed_at) \
              VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, max(?7, (SELECT clock FROM tool_state)))",
         )?
         .execute(params![claim.caller, claim.key, claim.op, claim.fingerprint, claim.owner, now + lease, now])?;
-        return Ok(Claimed::Ours);
+        return Ok(ClaimStatus::Acquired);
     };
     let claimed = known.means(claim, lease, now);
     match claimed {
-        Claimed::Ours => {
+        ClaimStatus::Acquired => {
             db.prepare_cached(
                 "UPDATE tool_idempotency_keys SET lease_until = ?3, changed_at = max(?4, (SELECT clock FROM tool_state)) \
                  WHERE caller = ?1 AND key = ?2",
             )?
             .execute(params![claim.caller, claim.key, now + lease, now])?;
         }
-        Claimed::Unknown if known.status == "running" => {
+        ClaimStatus::Unknown if known.status == "running" => {
             db.prepare_cached(
                 "UPDATE tool_idempotency_keys SET status = 'unknown', \
                  changed_at = max(?3, (SELECT clock FROM tool_state)) WHERE caller = ?1 AND key = ?2",
@@ -74,20 +74,20 @@ fn known(db: &Connection, claim: &Claim) -> rusqlite::Result<Option<Known>> {
 }
 
 impl Known {
-    fn means(&self, claim: &Claim, lease: i64, now: i64) -> Claimed {
+    fn means(&self, claim: &Claim, lease: i64, now: i64) -> ClaimStatus {
         if self.fingerprint != claim.fingerprint || self.op != claim.op {
-            return Claimed::Conflict { op: self.op.clone() };
+            return ClaimStatus::Conflict { op: self.op.clone() };
         }
         // A lease that ends later than any can was given before the clock went back.
         let is_live = (now + 1..=now + 2 * lease).contains(&self.lease_until);
         match self.status.as_str() {
-            "running" if self.owner == claim.owner => Claimed::Ours,
-            "running" if is_live => Claimed::Running,
+            "running" if self.owner == claim.owner => ClaimStatus::Acquired,
+            "running" if is_live => ClaimStatus::Running,
             "answered" => {
                 let answer = self.answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
-                answer.map_or(Claimed::Unknown, Claimed::Answered)
+                answer.map_or(ClaimStatus::Unknown, ClaimStatus::Answered)
             }
-            _ => Claimed::Unknown,
+            _ => ClaimStatus::Unknown,
         }
     }
 }
@@ -96,10 +96,10 @@ impl Known {
 pub(super) fn settle(
     db: &Connection,
     claim: &Claim,
-    outcome: &Settled,
+    outcome: &ClaimOutcome,
     now: i64,
 ) -> rusqlite::Result<Result<(), StateError>> {
-    if *outcome == Settled::Released {
+    if *outcome == ClaimOutcome::Released {
         db.prepare_cached(
             "DELETE FROM tool_idempotency_keys WHERE caller = ?1 AND key = ?2 AND owner = ?3 AND status <> 'answered'",
         )?
@@ -107,7 +107,7 @@ pub(super) fn settle(
         return Ok(Ok(()));
     }
     let (status, answer) = match outcome {
-        Settled::Answered(answer) => ("answered", Some(Value::to_string(answer))),
+        ClaimOutcome::Answered(answer) => ("answered", Some(Value::to_string(answer))),
         _ => ("unknown", None),
     };
     let changed = db

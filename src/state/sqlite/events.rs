@@ -5,7 +5,7 @@ use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, Row, named_params, params};
 use serde::de::DeserializeOwned;
 
-use crate::state::{Event, EventKind, Events, Visit};
+use crate::state::{Event, EventKind, EventQuery, SessionSummary};
 use crate::tool::Effect;
 
 /// How many events are kept where there is only memory.
@@ -88,7 +88,7 @@ pub(super) fn keep_newest(db: &Connection, last: i64) -> rusqlite::Result<()> {
 }
 
 /// Reads events, oldest first.
-pub(super) fn read(db: &Connection, wanted: &Events) -> rusqlite::Result<Vec<Event>> {
+pub(super) fn read(db: &Connection, wanted: &EventQuery) -> rusqlite::Result<Vec<Event>> {
     // Said apart, so that the index is used.
     let of_session = if wanted.session.is_some() { "session = :session" } else { ":session IS NULL" };
     let chosen = format!("id > :after AND {of_session} AND (:caller IS NULL OR caller = :caller)");
@@ -143,7 +143,7 @@ pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite
 }
 
 /// The sessions in which something happened last.
-pub(super) fn visits(db: &Connection, limit: usize) -> rusqlite::Result<Vec<Visit>> {
+pub(super) fn visits(db: &Connection, limit: usize) -> rusqlite::Result<Vec<SessionSummary>> {
     let mut select = db.prepare_cached(
         "SELECT caller, session, min(at), max(at), count(*), sum(is_call), sum(is_call AND outcome <> 'ok') FROM ( \
          SELECT caller, session, at, 1 AS is_call, outcome FROM tool_executions WHERE session IS NOT NULL \
@@ -152,7 +152,7 @@ pub(super) fn visits(db: &Connection, limit: usize) -> rusqlite::Result<Vec<Visi
          GROUP BY caller, session ORDER BY max(at) DESC, session LIMIT ?1",
     )?;
     let visit = |row: &Row<'_>| {
-        Ok(Visit {
+        Ok(SessionSummary {
             caller: row.get(0)?,
             session: row.get(1)?,
             since: row.get(2)?,
@@ -193,13 +193,13 @@ pub(super) fn forget(db: &Connection, age: i64, now: i64) -> rusqlite::Result<()
 mod tests {
     use std::sync::Arc;
 
-    use super::super::{claims, open::Place};
+    use super::super::{claims, open::DatabasePath};
     use super::*;
     use crate::state::Claim;
 
     #[test]
     fn a_clock_that_jumps_ages_keys_by_a_day_and_one_that_is_behind_makes_no_old_ones() {
-        let db = Place::Memory.open().unwrap();
+        let db = DatabasePath::Memory.open().unwrap();
         let (start, month) = (crate::state::now(), 30 * STEP);
         let claim = |key: &str, now: i64| {
             let (op, fingerprint, owner) = ("op".into(), "f".into(), key.into());

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use rusqlite::Connection;
 
-use super::open::Place;
+use super::open::DatabasePath;
 use super::seal::Seal;
 use crate::state::StateError;
 
@@ -66,8 +66,8 @@ pub(super) struct Files {
 
 impl Files {
     /// The files of a place, once they are there; memory has none.
-    pub(super) fn of(place: &Place) -> Result<Option<Self>, StateError> {
-        let Place::File(file) = place else { return Ok(None) };
+    pub(super) fn of(place: &DatabasePath) -> Result<Option<Self>, StateError> {
+        let DatabasePath::File(file) = place else { return Ok(None) };
         let opened =
             File::open(file).and_then(|opened| Ok((Header::of(&opened)?, opened.metadata()?, opened)));
         let (header, told, opened) =

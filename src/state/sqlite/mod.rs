@@ -22,40 +22,40 @@ use rusqlite::Connection;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use self::open::Place;
-use self::writer::{Shared, Use, Writer};
+use self::open::DatabasePath;
+use self::writer::{AccessMode, Shared, Writer};
 use super::clock::{millis, now};
-use super::failed::Failed;
+use super::failed_sessions::FailedSessions;
 use super::{
-    Approval, Asked, Claim, Claimed, Event, Events, Health, Kept, Pending, Session, Settled, State,
-    StateError, Visit,
+    Approval, Asked, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session, SessionSummary,
+    StateError, StateFuture, StateStore, StoredResult,
 };
 
 /// State in SQLite.
 #[derive(Debug)]
 pub struct Sqlite {
-    place: Place,
+    place: DatabasePath,
     shared: Arc<Shared>,
     /// Started when it is first used: most runs of the program keep nothing.
     writer: OnceLock<Result<Writer, StateError>>,
-    failed: Failed,
+    failed: FailedSessions,
 }
 
 impl Sqlite {
     /// In memory, until the process ends.
     pub fn in_memory() -> Self {
-        Self::at(Place::Memory)
+        Self::at(DatabasePath::Memory)
     }
 
     /// In this file, which is made if it is not there.
     pub fn open(file: &Path) -> Result<Self, StateError> {
-        let state = Self::at(Place::File(file.into()));
+        let state = Self::at(DatabasePath::File(file.into()));
         state.writer().map(drop)?;
         Ok(state)
     }
 
-    fn at(place: Place) -> Self {
-        Self { place, shared: Arc::default(), writer: OnceLock::new(), failed: Failed::default() }
+    fn at(place: DatabasePath) -> Self {
+        Self { place, shared: Arc::default(), writer: OnceLock::new(), failed: FailedSessions::default() }
     }
 
     fn writer(&self) -> Result<&Writer, StateError> {
@@ -68,24 +68,24 @@ impl Sqlite {
 
     fn ask<'a, T: Send + 'static>(
         &'a self,
-        how: Use,
+        how: AccessMode,
         run: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Pending<'a, T> {
+    ) -> StateFuture<'a, T> {
         Box::pin(async move { self.writer()?.ask(how, |db| run(db).map(Ok)).await })
     }
 
     /// The same for what a call can do without: where somebody else holds the file it is not waited for.
     fn try_ask<'a, T: Send + 'static>(
         &'a self,
-        how: Use,
+        how: AccessMode,
         run: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Pending<'a, T> {
+    ) -> StateFuture<'a, T> {
         let asking = self.ask(how, run);
         Box::pin(async move { self.shared.unless_locked(asking).await })
     }
 }
 
-impl State for Sqlite {
+impl StateStore for Sqlite {
     fn record(&self, event: Event) {
         if let Ok(writer) = self.writer() {
             writer.record(event.stamped());
@@ -93,137 +93,144 @@ impl State for Sqlite {
     }
 
     fn health(&self) -> Health {
-        self.shared.health(self.place == Place::Memory)
+        self.shared.health(self.place == DatabasePath::Memory)
     }
 
-    fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Claimed> {
+    fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> StateFuture<'a, ClaimStatus> {
         let claim = claim.clone();
-        self.ask(Use::Durable, move |db| claims::claim(db, &claim, millis(lease), now()))
+        self.ask(AccessMode::Durable, move |db| claims::claim(db, &claim, millis(lease), now()))
     }
 
-    fn recall<'a>(&'a self, claim: &'a Claim, lease: Duration) -> Pending<'a, Option<Claimed>> {
+    fn recall<'a>(&'a self, claim: &'a Claim, lease: Duration) -> StateFuture<'a, Option<ClaimStatus>> {
         let claim = claim.clone();
-        self.ask(Use::Read, move |db| claims::standing(db, &claim, millis(lease), now()))
+        self.ask(AccessMode::Read, move |db| claims::standing(db, &claim, millis(lease), now()))
     }
 
-    fn settle<'a>(&'a self, claim: &'a Claim, outcome: Settled) -> Pending<'a, ()> {
+    fn settle<'a>(&'a self, claim: &'a Claim, outcome: ClaimOutcome) -> StateFuture<'a, ()> {
         let claim = claim.clone();
         Box::pin(async move {
-            self.writer()?.ask(Use::Durable, move |db| claims::settle(db, &claim, &outcome, now())).await
+            self.writer()?
+                .ask(AccessMode::Durable, move |db| claims::settle(db, &claim, &outcome, now()))
+                .await
         })
     }
 
-    fn ask<'a>(&'a self, request: &'a Approval) -> Pending<'a, Asked> {
+    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, Asked> {
         let request = request.clone();
-        self.ask(Use::Erasing, move |db| approvals::ask(db, request, now()))
+        self.ask(AccessMode::Erasing, move |db| approvals::ask(db, request, now()))
     }
 
-    fn take<'a>(&'a self, id: &'a str) -> Pending<'a, bool> {
+    fn use_approval<'a>(&'a self, id: &'a str) -> StateFuture<'a, bool> {
         let id = id.to_string();
-        self.ask(Use::Erasing, move |db| approvals::take(db, &id, now()))
+        self.ask(AccessMode::Erasing, move |db| approvals::take(db, &id, now()))
     }
 
-    fn give_back<'a>(&'a self, approval: &'a Approval) -> Pending<'a, ()> {
+    fn give_back<'a>(&'a self, approval: &'a Approval) -> StateFuture<'a, ()> {
         let approval = approval.clone();
-        self.ask(Use::Durable, move |db| approvals::give_back(db, &approval))
+        self.ask(AccessMode::Durable, move |db| approvals::give_back(db, &approval))
     }
 
-    fn hash_key(&self) -> Pending<'_, String> {
-        self.ask(Use::Durable, approvals::hash_key)
+    fn hash_key(&self) -> StateFuture<'_, String> {
+        self.ask(AccessMode::Durable, approvals::hash_key)
     }
 
-    fn approvals(&self, waiting_only: bool) -> Pending<'_, Vec<Approval>> {
-        self.ask(Use::Read, move |db| approvals::list(db, waiting_only, now()))
+    fn approvals(&self, waiting_only: bool) -> StateFuture<'_, Vec<Approval>> {
+        self.ask(AccessMode::Read, move |db| approvals::list(db, waiting_only, now()))
     }
 
-    fn decide<'a>(
+    fn decide_approval<'a>(
         &'a self,
         id: &'a str,
         yes: bool,
         reason: Option<&'a str>,
-    ) -> Pending<'a, Option<Approval>> {
+    ) -> StateFuture<'a, Option<Approval>> {
         let (id, reason) = (id.to_string(), reason.map(ToString::to_string));
-        self.ask(Use::Erasing, move |db| approvals::decide(db, &id, yes, reason.as_deref(), now()))
+        self.ask(AccessMode::Erasing, move |db| approvals::decide(db, &id, yes, reason.as_deref(), now()))
     }
 
-    fn give<'a>(&'a self, session: &'a Session, op: &'a str, doc_version: &'a str) -> Pending<'a, ()> {
+    fn record_doc_read<'a>(
+        &'a self,
+        session: &'a Session,
+        op: &'a str,
+        doc_version: &'a str,
+    ) -> StateFuture<'a, ()> {
         let (session, op, version) = (session.clone(), op.to_string(), doc_version.to_string());
-        self.try_ask(Use::Write, move |db| sessions::give(db, &session, &op, &version, now()))
+        self.try_ask(AccessMode::Write, move |db| sessions::give(db, &session, &op, &version, now()))
     }
 
-    fn given<'a>(&'a self, session: &'a Session, op: &'a str) -> Pending<'a, Option<String>> {
+    fn doc_read_version<'a>(&'a self, session: &'a Session, op: &'a str) -> StateFuture<'a, Option<String>> {
         let (session, op) = (session.clone(), op.to_string());
-        self.try_ask(Use::Read, move |db| sessions::given(db, &session, &op))
+        self.try_ask(AccessMode::Read, move |db| sessions::given(db, &session, &op))
     }
 
-    fn fail<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32> {
+    fn count_failure<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32> {
         self.failed.add(session);
         let (session, fingerprint) = (session.clone(), fingerprint.to_string());
-        self.try_ask(Use::Write, move |db| sessions::fail(db, &session, &fingerprint, now()))
+        self.try_ask(AccessMode::Write, move |db| sessions::fail(db, &session, &fingerprint, now()))
     }
 
-    fn failures<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> Pending<'a, u32> {
+    fn failure_count<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32> {
         let (session, fingerprint) = (session.clone(), fingerprint.to_string());
-        self.try_ask(Use::Read, move |db| sessions::failures(db, &session, &fingerprint, now()))
+        self.try_ask(AccessMode::Read, move |db| sessions::failures(db, &session, &fingerprint, now()))
     }
 
-    fn clear<'a>(&'a self, session: &'a Session, beginning: &'a str) -> Pending<'a, ()> {
+    fn clear_failures<'a>(&'a self, session: &'a Session, beginning: &'a str) -> StateFuture<'a, ()> {
         let (session, beginning) = (session.clone(), beginning.to_string());
-        self.try_ask(Use::Write, move |db| sessions::clear(db, &session, &beginning))
+        self.try_ask(AccessMode::Write, move |db| sessions::clear(db, &session, &beginning))
     }
 
     fn has_failed(&self, session: &Session) -> bool {
         self.failed.has(session)
     }
 
-    fn context<'a>(&'a self, session: &'a Session) -> Pending<'a, Option<Value>> {
+    fn session_context<'a>(&'a self, session: &'a Session) -> StateFuture<'a, Option<Value>> {
         let session = session.clone();
-        self.try_ask(Use::Read, move |db| sessions::context(db, &session))
+        self.try_ask(AccessMode::Read, move |db| sessions::context(db, &session))
     }
 
-    fn shift<'a>(&'a self, session: &'a Session, context: &'a Value) -> Pending<'a, ()> {
+    fn set_session_context<'a>(&'a self, session: &'a Session, context: &'a Value) -> StateFuture<'a, ()> {
         let (session, context) = (session.clone(), context.clone());
-        self.try_ask(Use::Write, move |db| sessions::shift(db, &session, &context, now()))
+        self.try_ask(AccessMode::Write, move |db| sessions::shift(db, &session, &context, now()))
     }
 
-    fn keep<'a>(&'a self, result: &'a Kept) -> Pending<'a, ()> {
+    fn store_result<'a>(&'a self, result: &'a StoredResult) -> StateFuture<'a, ()> {
         let result = result.clone();
-        self.ask(Use::Write, move |db| sessions::keep(db, &result, now()))
+        self.ask(AccessMode::Write, move |db| sessions::keep(db, &result, now()))
     }
 
-    fn kept<'a>(&'a self, caller: &'a str, id: &'a str) -> Pending<'a, Option<Kept>> {
+    fn stored_result<'a>(&'a self, caller: &'a str, id: &'a str) -> StateFuture<'a, Option<StoredResult>> {
         let (caller, id) = (caller.to_string(), id.to_string());
-        self.ask(Use::Read, move |db| sessions::kept(db, &caller, &id, now()))
+        self.ask(AccessMode::Read, move |db| sessions::kept(db, &caller, &id, now()))
     }
 
-    fn events<'a>(&'a self, wanted: &'a Events) -> Pending<'a, Vec<Event>> {
+    fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>> {
         let wanted = wanted.clone();
-        self.ask(Use::Read, move |db| events::read(db, &wanted))
+        self.ask(AccessMode::Read, move |db| events::read(db, &wanted))
     }
 
-    fn visits(&self, limit: usize) -> Pending<'_, Vec<Visit>> {
-        self.ask(Use::Read, move |db| events::visits(db, limit))
+    fn sessions(&self, limit: usize) -> StateFuture<'_, Vec<SessionSummary>> {
+        self.ask(AccessMode::Read, move |db| events::visits(db, limit))
     }
 
-    fn written(&self) -> watch::Receiver<i64> {
+    fn last_written(&self) -> watch::Receiver<i64> {
         self.shared.written()
     }
 
-    fn forget(&self, older_than: Duration) -> Pending<'_, ()> {
-        self.ask(Use::Erasing, move |db| {
+    fn delete_older(&self, older_than: Duration) -> StateFuture<'_, ()> {
+        self.ask(AccessMode::Erasing, move |db| {
             let now = now();
             approvals::erase_expired(db, now)?;
             events::forget(db, millis(older_than), now)
         })
     }
 
-    fn flush(&self) -> Pending<'_, ()> {
+    fn flush(&self) -> StateFuture<'_, ()> {
         Box::pin(async move {
             // Where nothing was ever recorded there is nothing to wait for.
             match self.writer.get() {
                 None => Ok(()),
                 Some(Err(error)) => Err(error.clone()),
-                Some(Ok(writer)) => writer.ask(Use::Durable, |_| Ok(Ok(()))).await,
+                Some(Ok(writer)) => writer.ask(AccessMode::Durable, |_| Ok(Ok(()))).await,
             }
         })
     }
@@ -237,7 +244,7 @@ mod tests {
 
     /// A state in a file that may have so many pages, as on a disk that is full then.
     fn limited(file: &Path, pages: i64) -> Sqlite {
-        let state = Sqlite::at(Place::File(file.into()));
+        let state = Sqlite::at(DatabasePath::File(file.into()));
         let db = state.place.open().unwrap();
         db.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
         let writer = Writer::start(db, &state.place, Arc::clone(&state.shared)).unwrap();
@@ -261,15 +268,15 @@ mod tests {
                 let _ = state.flush().await;
             }
             assert_eq!(state.health().lost, 1);
-            let refused = state.shift(&session, &vec![long; 10].into()).await.unwrap_err();
+            let refused = state.set_session_context(&session, &vec![long; 10].into()).await.unwrap_err();
             assert!(refused.to_string().contains("full"), "{refused}");
-            assert_eq!(state.context(&session).await, Ok(None));
-            state.forget(Duration::ZERO).await.unwrap();
+            assert_eq!(state.session_context(&session).await, Ok(None));
+            state.delete_older(Duration::ZERO).await.unwrap();
             while state.health().problem.is_some() {
                 in_time();
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
-            state.shift(&session, &1.into()).await.unwrap();
+            state.set_session_context(&session, &1.into()).await.unwrap();
         });
     }
 }

@@ -9,7 +9,7 @@ use super::seal::Seal;
 use crate::state::StateError;
 
 /// How long a write waits for somebody else's.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Every step of the schema, in order.
 const MIGRATIONS: [&str; 3] = [
@@ -20,22 +20,22 @@ const MIGRATIONS: [&str; 3] = [
 
 /// Where a database is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum DatabasePath {
     /// Nowhere but in memory.
     Memory,
     /// In a file.
     File(PathBuf),
 }
 
-impl Place {
+impl DatabasePath {
     /// Opens it.
     pub(super) fn open(&self) -> Result<Connection, StateError> {
         match self {
-            Place::Memory => {
+            DatabasePath::Memory => {
                 let db = Connection::open_in_memory().and_then(|mut db| migrate(&mut db).map(|_| db));
                 db.map_err(|error| StateError(format!("no database in memory: {error}")))
             }
-            Place::File(file) => {
+            DatabasePath::File(file) => {
                 let says = |problem: String| StateError(format!("{}: {problem}", file.display()));
                 // SQLite would take what is left for a new database, and remove its log.
                 Seal::refutes(file)?;
@@ -60,7 +60,7 @@ fn patiently<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::R
     let started = Instant::now();
     loop {
         match attempt() {
-            Err(error) if is_busy(&error) && started.elapsed() < PATIENCE => {
+            Err(error) if is_busy(&error) && started.elapsed() < LOCK_TIMEOUT => {
                 std::thread::sleep(Duration::from_millis(20));
             }
             done => return done,
@@ -76,7 +76,7 @@ fn open_file(file: &Path) -> rusqlite::Result<Connection> {
     create_for_us_alone(file);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(file, flags | OpenFlags::SQLITE_OPEN_CREATE)?;
-    db.busy_timeout(PATIENCE)?;
+    db.busy_timeout(LOCK_TIMEOUT)?;
     db.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
     // What is erased is overwritten.
     db.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;

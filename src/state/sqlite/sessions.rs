@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
 use super::events::json;
-use crate::state::{FAILURES_COUNT, Kept, Session};
+use crate::state::{FAILURE_WINDOW_MS, Session, StoredResult};
 
 pub(super) fn give(
     db: &Connection,
@@ -34,7 +34,7 @@ pub(super) fn fail(db: &Connection, session: &Session, fingerprint: &str, now: i
          ON CONFLICT DO UPDATE SET failures = CASE WHEN at < ?5 THEN 1 ELSE failures + 1 END, at = excluded.at \
          RETURNING failures",
     )?;
-    let since = now - FAILURES_COUNT;
+    let since = now - FAILURE_WINDOW_MS;
     let failures: i64 =
         count.query_row(params![session.caller, session.id, fingerprint, now, since], |row| row.get(0))?;
     Ok(u32::try_from(failures).unwrap_or(u32::MAX))
@@ -49,7 +49,7 @@ pub(super) fn failures(
     let mut select = db.prepare_cached(
         "SELECT failures FROM session_failures WHERE caller = ?1 AND session = ?2 AND fingerprint = ?3 AND at >= ?4",
     )?;
-    let values = params![session.caller, session.id, fingerprint, now - FAILURES_COUNT];
+    let values = params![session.caller, session.id, fingerprint, now - FAILURE_WINDOW_MS];
     let failures: Option<i64> = select.query_row(values, |row| row.get(0)).optional()?;
     Ok(u32::try_from(failures.unwrap_or(0)).unwrap_or(u32::MAX))
 }
@@ -77,7 +77,7 @@ pub(super) fn shift(db: &Connection, session: &Session, context: &Value, now: i6
     Ok(())
 }
 
-pub(super) fn keep(db: &Connection, result: &Kept, now: i64) -> rusqlite::Result<()> {
+pub(super) fn keep(db: &Connection, result: &StoredResult, now: i64) -> rusqlite::Result<()> {
     db.prepare_cached("DELETE FROM tool_results WHERE until < ?1")?.execute([now])?;
     db.prepare_cached(
         "INSERT OR REPLACE INTO tool_results (id, caller, text, until) VALUES (?1, ?2, ?3, ?4)",
@@ -86,12 +86,17 @@ pub(super) fn keep(db: &Connection, result: &Kept, now: i64) -> rusqlite::Result
     Ok(())
 }
 
-pub(super) fn kept(db: &Connection, caller: &str, id: &str, now: i64) -> rusqlite::Result<Option<Kept>> {
+pub(super) fn kept(
+    db: &Connection,
+    caller: &str,
+    id: &str,
+    now: i64,
+) -> rusqlite::Result<Option<StoredResult>> {
     let mut select = db.prepare_cached(
         "SELECT id, caller, text, until FROM tool_results WHERE caller = ?1 AND id = ?2 AND until > ?3",
     )?;
     let kept = |row: &rusqlite::Row<'_>| {
-        Ok(Kept { id: row.get(0)?, caller: row.get(1)?, text: row.get(2)?, until: row.get(3)? })
+        Ok(StoredResult { id: row.get(0)?, caller: row.get(1)?, text: row.get(2)?, until: row.get(3)? })
     };
     select.query_row(params![caller, id, now], kept).optional()
 }

@@ -13,10 +13,10 @@ use tokio::time::timeout;
 
 use super::events;
 use super::files::Files;
-use super::open::Place;
+use super::open::DatabasePath;
 use crate::guard::guarded_now;
 use crate::state::problem::Problem;
-use crate::state::{Event, Health, Pending, StateError};
+use crate::state::{Event, Health, StateError, StateFuture};
 
 /// How many events may wait to be written.
 const ROOM: usize = 8_192;
@@ -32,14 +32,14 @@ const LINGER: Duration = Duration::from_millis(50);
 const PROBE: Duration = Duration::from_secs(1);
 
 /// How long what a call can do without waits for somebody else's lock.
-const MOMENT: Duration = Duration::from_millis(200);
+const LOCK_WAIT: Duration = Duration::from_millis(200);
 
 /// How often it is looked whether the files are still what they were.
-const LOOK: Duration = Duration::from_secs(2);
+const FILE_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How a piece of work uses the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum AccessMode {
     /// Reads only.
     Read,
     /// Writes; what was written last may be gone after a power cut.
@@ -88,7 +88,7 @@ fn ended() -> StateError {
 enum Message {
     /// There are events.
     Events,
-    Work(Use, Box<dyn Work>),
+    Work(AccessMode, Box<dyn Work>),
 }
 
 /// What both sides know.
@@ -123,8 +123,8 @@ impl Shared {
     }
 
     /// What comes of asking, unless somebody else's lock is in the way for more than a moment.
-    pub(super) async fn unless_locked<T>(&self, mut asking: Pending<'_, T>) -> Result<T, StateError> {
-        let moment = if self.problem.is_none() { MOMENT } else { Duration::from_millis(5) };
+    pub(super) async fn unless_locked<T>(&self, mut asking: StateFuture<'_, T>) -> Result<T, StateError> {
+        let moment = if self.problem.is_none() { LOCK_WAIT } else { Duration::from_millis(5) };
         loop {
             match timeout(moment, &mut asking).await {
                 Ok(answer) => return answer,
@@ -147,15 +147,19 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts with a database that was opened.
-    pub(super) fn start(db: Connection, place: &Place, shared: Arc<Shared>) -> Result<Self, StateError> {
+    pub(super) fn start(
+        db: Connection,
+        place: &DatabasePath,
+        shared: Arc<Shared>,
+    ) -> Result<Self, StateError> {
         let files = Files::of(place)?;
         let (to, from) = channel();
         db.set_prepared_statement_cache_capacity(64);
-        let mut desk = Desk {
+        let mut desk = WriterThread {
             db,
             shared: Arc::clone(&shared),
             is_durable: None,
-            is_volatile: *place == Place::Memory,
+            is_volatile: *place == DatabasePath::Memory,
             files,
             looked: Instant::now(),
             in_hand: 0,
@@ -189,7 +193,7 @@ impl Writer {
     /// Gives it work, and waits for what comes of it.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
-        how: Use,
+        how: AccessMode,
         run: impl FnOnce(&Connection) -> rusqlite::Result<Result<T, StateError>> + Send + 'static,
     ) -> Result<T, StateError> {
         let (to, answer) = oneshot::channel();
@@ -206,7 +210,7 @@ impl Drop for Writer {
 }
 
 /// The thread, from inside.
-struct Desk {
+struct WriterThread {
     db: Connection,
     shared: Arc<Shared>,
     is_durable: Option<bool>,
@@ -218,11 +222,11 @@ struct Desk {
     in_hand: u64,
 }
 
-impl Desk {
+impl WriterThread {
     fn work(mut self, from: &Receiver<Message>) {
         let mut is_well = self.shared.problem.is_none();
         loop {
-            match from.recv_timeout(if is_well { LOOK } else { PROBE }) {
+            match from.recv_timeout(if is_well { FILE_CHECK_INTERVAL } else { PROBE }) {
                 Ok(first) => {
                     let work = gathered(first, from);
                     is_well = guarded_now(|| self.batch(work, is_well)).unwrap_or_else(|_| self.broke());
@@ -246,10 +250,11 @@ impl Desk {
         false
     }
 
-    fn batch(&mut self, work: Vec<(Use, Box<dyn Work>)>, was_well: bool) -> bool {
+    fn batch(&mut self, work: Vec<(AccessMode, Box<dyn Work>)>, was_well: bool) -> bool {
         let given = std::mem::take(&mut *self.shared.events());
         self.in_hand = given.len() as u64;
-        let (reads, mut writes): (Vec<_>, Vec<_>) = work.into_iter().partition(|(how, _)| *how == Use::Read);
+        let (reads, mut writes): (Vec<_>, Vec<_>) =
+            work.into_iter().partition(|(how, _)| *how == AccessMode::Read);
         let written = match given.is_empty() && writes.is_empty() {
             true => None,
             false => Some(self.commit(&given, &mut writes)),
@@ -269,12 +274,18 @@ impl Desk {
     }
 
     /// All of it, or nothing.
-    fn commit(&mut self, given: &[Event], writes: &mut [(Use, Box<dyn Work>)]) -> Result<(), StateError> {
-        let wants_disk = writes.iter().any(|(how, _)| matches!(how, Use::Durable | Use::Erasing));
-        let is_due = wants_disk || !self.shared.problem.is_none() || self.looked.elapsed() >= LOOK;
+    fn commit(
+        &mut self,
+        given: &[Event],
+        writes: &mut [(AccessMode, Box<dyn Work>)],
+    ) -> Result<(), StateError> {
+        let wants_disk =
+            writes.iter().any(|(how, _)| matches!(how, AccessMode::Durable | AccessMode::Erasing));
+        let is_due =
+            wants_disk || !self.shared.problem.is_none() || self.looked.elapsed() >= FILE_CHECK_INTERVAL;
         let looked = if is_due { self.look() } else { Ok(()) };
         let done = looked.and_then(|()| self.transact(given, writes, wants_disk));
-        if done.is_ok() && !self.is_volatile && writes.iter().any(|(how, _)| *how == Use::Erasing) {
+        if done.is_ok() && !self.is_volatile && writes.iter().any(|(how, _)| *how == AccessMode::Erasing) {
             // While another process reads, the log stays until the next time.
             let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
@@ -299,7 +310,7 @@ impl Desk {
     fn transact(
         &mut self,
         given: &[Event],
-        writes: &mut [(Use, Box<dyn Work>)],
+        writes: &mut [(AccessMode, Box<dyn Work>)],
         wants_disk: bool,
     ) -> Result<Option<i64>, StateError> {
         self.durable(wants_disk)?;
@@ -342,7 +353,7 @@ impl Desk {
 }
 
 /// The work that is there, and where there is none but events, what comes soon.
-fn gathered(first: Message, from: &Receiver<Message>) -> Vec<(Use, Box<dyn Work>)> {
+fn gathered(first: Message, from: &Receiver<Message>) -> Vec<(AccessMode, Box<dyn Work>)> {
     let next = match first {
         Message::Events => from.recv_timeout(LINGER).ok(),
         first => Some(first),

@@ -103,10 +103,10 @@ fn every_tool_arrives_as_the_platform_has_it() {
     let (_root, running) = example(&recorder);
     for (tool, method, endpoint) in DOCUMENTED.iter().chain(&PLAUSIBLE) {
         let arguments = running.tool(tool).call.clone().unwrap_or_else(|| panic!("{tool} has no call"));
-        let reply = running
+        let response = running
             .call(tool, Value::Object(arguments.clone()))
-            .unwrap_or_else(|fault| panic!("{tool}: {fault:?}"));
-        assert_eq!(reply.content["ok"], true, "{tool}");
+            .unwrap_or_else(|error| panic!("{tool}: {error:?}"));
+        assert_eq!(response.content["ok"], true, "{tool}");
         check(&recorder.only(), tool, method, endpoint, arguments);
     }
     for tool in STATIC {
@@ -162,7 +162,7 @@ fn without_the_callers_token_nothing_is_sent() {
     let recorder = Recorder::start();
     let (_root, running) = example(&recorder);
     let running = running.with_headers(&[]);
-    let missing = toolcrib::exec::backend::FaultKind::Missing;
+    let missing = toolcrib::exec::backend::BackendErrorKind::MissingCredential;
     running.fails("list_onto_projects", json!({}), missing, "X-Session-Token");
     assert!(recorder.arrived().is_empty());
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use toolcrib::exec::backend::FaultKind;
+use toolcrib::exec::backend::BackendErrorKind;
 
 use super::Running;
 use crate::fixture::folder;
@@ -35,23 +35,23 @@ fn sh(script: &str, backend: Value) -> (TempDir, Running) {
 #[test]
 fn arguments_are_neither_split_nor_run() {
     let (_root, running) = catalog(&["printf", "[%s]", "{a}", "x{b}y", "{c}", "--", "{a}"], json!({}));
-    let reply =
+    let response =
         running.call("run", json!({ "a": "$(id); `id` 'q' \"r\" *\n", "b": ["1", 2], "c": "no" })).unwrap();
     let value = "$(id); `id` 'q' \"r\" *\n";
-    assert_eq!(reply.content, json!(format!("[{value}][x[\"1\",2]y][{{c}}][--][{value}]")));
-    let reply = running.call("run", json!({ "a": "1" })).unwrap();
-    assert_eq!(reply.content, json!("[1][{c}][--][1]"));
+    assert_eq!(response.content, json!(format!("[{value}][x[\"1\",2]y][{{c}}][--][{value}]")));
+    let response = running.call("run", json!({ "a": "1" })).unwrap();
+    assert_eq!(response.content, json!("[1][{c}][--][1]"));
 }
 
 #[test]
 fn no_argument_becomes_an_option() {
     let (_root, running) = catalog(&["printf", "%s|", "{a}"], json!({}));
-    running.fails("run", json!({ "a": "--version" }), FaultKind::Unfit, "begins with `-`");
-    running.fails("run", json!({ "a": -5 }), FaultKind::Unfit, "begins with `-`");
-    running.fails("run", json!({ "a": "x\0y" }), FaultKind::Unfit, "character");
+    running.fails("run", json!({ "a": "--version" }), BackendErrorKind::InvalidArgument, "begins with `-`");
+    running.fails("run", json!({ "a": -5 }), BackendErrorKind::InvalidArgument, "begins with `-`");
+    running.fails("run", json!({ "a": "x\0y" }), BackendErrorKind::InvalidArgument, "character");
     let (_root, running) = catalog(&["printf", "%s|", "--", "{a}", "--b={b}"], json!({}));
-    let reply = running.call("run", json!({ "a": "--version", "b": "-x" })).unwrap();
-    assert!(reply.content.as_str().unwrap().ends_with("--version|--b=-x|"), "{reply:?}");
+    let response = running.call("run", json!({ "a": "--version", "b": "-x" })).unwrap();
+    assert!(response.content.as_str().unwrap().ends_with("--version|--b=-x|"), "{response:?}");
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn stdin_is_json_and_stdout_is_what_it_is() {
 #[test]
 fn it_runs_in_the_catalog_with_a_clean_environment() {
     let (root, running) = sh("pwd; ls; env; echo ${#KEY} long", json!({ "env": { "KEY": "b ${TOKEN}" } }));
-    let reply = running.call("run", json!({})).unwrap();
-    let text = reply.content.as_str().unwrap();
+    let response = running.call("run", json!({})).unwrap();
+    let text = response.content.as_str().unwrap();
     let folder = root.path().canonicalize().unwrap();
     assert!(text.starts_with(folder.to_str().unwrap()) && text.contains("tools.json"), "{text}");
     assert!(
@@ -89,19 +89,19 @@ fn it_runs_in_the_catalog_with_a_clean_environment() {
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     assert_eq!(running.call("run", json!({ "a": "x" })).unwrap().content, json!("own x\n"));
     let (_root, running) = catalog(&["no-such-program"], json!({}));
-    running.fails("run", json!({}), FaultKind::Unconfigured, "`no-such-program` cannot be run");
+    running.fails("run", json!({}), BackendErrorKind::Unconfigured, "`no-such-program` cannot be run");
 }
 
 #[test]
 fn a_failure_has_its_code_and_last_words() {
     let script = "echo out; echo first >&2; printf 'bad \\033[31mkey %s\\n' \"$KEY\" >&2; exit 3";
     let (_root, running) = sh(script, json!({ "env": { "KEY": "${TOKEN}" } }));
-    let fault = running.fails("run", json!({}), FaultKind::Failed, "exit code 3: bad");
-    let detail = fault.detail.unwrap();
+    let error = running.fails("run", json!({}), BackendErrorKind::Failed, "exit code 3: bad");
+    let detail = error.detail.unwrap();
     assert_eq!((&detail["exit_code"], &detail["stdout"]), (&json!(3), &json!("out\n")));
     assert!(detail["stderr"].as_str().unwrap().contains("first\nbad"), "{detail}");
     let (_root, running) = sh("kill -9 $$", json!({}));
-    running.fails("run", json!({}), FaultKind::Lost, "ended by a signal");
+    running.fails("run", json!({}), BackendErrorKind::ConnectionLost, "ended by a signal");
 }
 
 /// The processes that have this in their command line.
@@ -125,12 +125,12 @@ fn what_does_not_end_is_ended_with_all_that_it_started() {
     let (_root, mut running) = sh("trap '' TERM; sleep 86391 & sleep 86391; sleep 86391", json!({}));
     running.time = Duration::from_millis(300);
     let start = Instant::now();
-    running.fails("run", json!({}), FaultKind::TimedOut, "did not end in time");
+    running.fails("run", json!({}), BackendErrorKind::TimedOut, "did not end in time");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     check_gone("86391");
 
     let (_root, running) = sh("sleep 86392", json!({ "timeout_seconds": 1 }));
-    running.fails("run", json!({}), FaultKind::TimedOut, "did not end in time");
+    running.fails("run", json!({}), BackendErrorKind::TimedOut, "did not end in time");
     check_gone("86392");
 
     let (_root, running) = sh("sleep 86393 & echo done", json!({}));
@@ -151,10 +151,10 @@ fn what_does_not_end_is_ended_with_all_that_it_started() {
 fn a_result_does_not_tell_the_secrets_of_the_command() {
     for script in ["echo got $KEY", "echo \"{\\\"env\\\": [\\\"$KEY\\\"]}\""] {
         let (_root, running) = sh(script, json!({ "env": { "KEY": "${TOKEN}" } }));
-        let reply = running.call("run", json!({})).unwrap();
+        let response = running.call("run", json!({})).unwrap();
         assert!(
-            !format!("{reply:?}").contains("s3cr3t") && format!("{reply:?}").contains("..."),
-            "{reply:?}"
+            !format!("{response:?}").contains("s3cr3t") && format!("{response:?}").contains("..."),
+            "{response:?}"
         );
     }
 }
@@ -164,16 +164,16 @@ fn a_flood_ends_the_program() {
     let flood = "while :; do echo 86395 flood; done";
     let (_root, running) = sh(flood, json!({ "max_bytes": 1000, "effect": "read" }));
     let start = Instant::now();
-    let reply = running.call("run", json!({})).unwrap();
-    assert_eq!(reply.content.as_str().unwrap().len(), 1000);
-    assert!(reply.warnings[0].contains("more than 1000 bytes"), "{reply:?}");
+    let response = running.call("run", json!({})).unwrap();
+    assert_eq!(response.content.as_str().unwrap().len(), 1000);
+    assert!(response.warnings[0].contains("more than 1000 bytes"), "{response:?}");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     check_gone("86395 flood");
     // Nobody knows what a change has done when it is ended.
     let (_root, running) = sh(flood, json!({ "max_bytes": 1000 }));
-    running.fails("run", json!({}), FaultKind::Lost, "more than 1000 bytes");
+    running.fails("run", json!({}), BackendErrorKind::ConnectionLost, "more than 1000 bytes");
     check_gone("86395 flood");
     let (_root, running) = sh("yes 86396 >&2", json!({}));
-    running.fails("run", json!({}), FaultKind::Lost, "bytes to stderr");
+    running.fails("run", json!({}), BackendErrorKind::ConnectionLost, "bytes to stderr");
     check_gone("86396");
 }

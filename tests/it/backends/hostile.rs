@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tempfile::TempDir;
-use toolcrib::exec::backend::FaultKind;
+use toolcrib::exec::backend::BackendErrorKind;
 
 use super::Running;
 use crate::fixture::folder;
@@ -51,28 +51,28 @@ fn catalog(url: &str, server: &str) -> (TempDir, Running) {
 #[test]
 fn a_server_that_is_not_there_was_not_asked() {
     let (_root, running) = catalog("http://127.0.0.1:9", "");
-    let fault = running.fails("make_x", json!({}), FaultKind::NotSent, "nothing was sent");
-    assert!(!format!("{fault:?}").contains("127.0.0.1"), "{fault:?}");
+    let error = running.fails("make_x", json!({}), BackendErrorKind::NotSent, "nothing was sent");
+    assert!(!format!("{error:?}").contains("127.0.0.1"), "{error:?}");
     let (_root, running) = catalog("http://no-such-host.invalid", "retries = 0");
-    running.fails("make_x", json!({}), FaultKind::NotSent, "cannot be reached");
+    running.fails("make_x", json!({}), BackendErrorKind::NotSent, "cannot be reached");
     let (url, _) = server(|mut stream| drop(stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n")));
     let (_root, running) = catalog(&url.replace("http:", "https:"), "retries = 0");
-    running.fails("make_x", json!({}), FaultKind::NotSent, "cannot be reached");
+    running.fails("make_x", json!({}), BackendErrorKind::NotSent, "cannot be reached");
 }
 
 #[test]
 fn a_connection_that_breaks_is_a_lost_call_and_only_reading_is_tried_again() {
     let (url, count) = server(drop);
     let (_root, running) = catalog(&url, "retries = 1");
-    running.fails("make_x", json!({}), FaultKind::Lost, "may have been run");
+    running.fails("make_x", json!({}), BackendErrorKind::ConnectionLost, "may have been run");
     assert_eq!(count.swap(0, Ordering::SeqCst), 1);
-    running.fails("get_x", json!({}), FaultKind::Lost, "broke");
+    running.fails("get_x", json!({}), BackendErrorKind::ConnectionLost, "broke");
     assert_eq!(count.swap(0, Ordering::SeqCst), 2);
 
     let half = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"a\": 1";
     let (url, count) = server(move |mut stream| drop(stream.write_all(half)));
     let (_root, running) = catalog(&url, "retries = 1");
-    running.fails("make_x", json!({}), FaultKind::Lost, "broke");
+    running.fails("make_x", json!({}), BackendErrorKind::ConnectionLost, "broke");
     assert_eq!(count.load(Ordering::SeqCst), 1);
 }
 
@@ -87,7 +87,7 @@ fn dawdling_ends_with_the_time_of_the_call() {
     let (_root, mut running) = catalog(&url, "");
     running.time = Duration::from_millis(500);
     let start = Instant::now();
-    running.fails("make_x", json!({}), FaultKind::TimedOut, "in time");
+    running.fails("make_x", json!({}), BackendErrorKind::TimedOut, "in time");
     let (url, _) = server(|mut stream| {
         while stream.write_all(b"H").is_ok() {
             std::thread::sleep(Duration::from_millis(50));
@@ -95,8 +95,8 @@ fn dawdling_ends_with_the_time_of_the_call() {
     });
     let (_root, mut running) = catalog(&url, "");
     running.time = Duration::from_millis(500);
-    let fault = running.call("make_x", json!({})).unwrap_err();
-    assert!(matches!(fault.kind, FaultKind::TimedOut | FaultKind::Lost), "{fault:?}");
+    let error = running.call("make_x", json!({})).unwrap_err();
+    assert!(matches!(error.kind, BackendErrorKind::TimedOut | BackendErrorKind::ConnectionLost), "{error:?}");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
@@ -107,16 +107,16 @@ fn a_flood_is_cut_and_a_bomb_stays_packed() {
         while stream.write_all(&[b'x'; 65536]).is_ok() {}
     });
     let (_root, running) = catalog(&url, "max_bytes = 100000");
-    let reply = running.call("get_x", json!({})).unwrap();
-    assert_eq!(reply.content.as_str().unwrap().len(), 100_000);
-    assert_eq!(reply.warnings.len(), 1);
+    let response = running.call("get_x", json!({})).unwrap();
+    assert_eq!(response.content.as_str().unwrap().len(), 100_000);
+    assert_eq!(response.warnings.len(), 1);
 
     let headers = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\n";
     let bomb = [headers.as_bytes(), &[0x1f, 0x8b, 8, 0]].concat();
     let (url, _) = server(move |mut stream| drop(stream.write_all(&bomb)));
     let (_root, running) = catalog(&url, "");
-    let reply = running.call("get_x", json!({})).unwrap();
-    assert_eq!((&reply.content["compressed"], &reply.content["bytes"]), (&json!(true), &json!(4)));
+    let response = running.call("get_x", json!({})).unwrap();
+    assert_eq!((&response.content["compressed"], &response.content["bytes"]), (&json!(true), &json!(4)));
 
     let (url, _) = server(|mut stream| {
         let deep = "[".repeat(100_000);

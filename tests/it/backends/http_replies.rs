@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcrib::exec::backend::FaultKind;
+use toolcrib::exec::backend::BackendErrorKind;
 
 use super::http_requests::catalog;
 use super::recorder::Recorder;
@@ -26,11 +26,12 @@ fn answers_are_what_they_say_they_are() {
         (root, running)
     };
     let check = |name: &str, content: Value, warning: &str| {
-        let reply = running.call(name, json!({})).unwrap();
-        assert_eq!(reply.content, content, "{name}");
+        let response = running.call(name, json!({})).unwrap();
+        assert_eq!(response.content, content, "{name}");
         assert!(
-            reply.warnings.concat().contains(warning) && reply.warnings.is_empty() == warning.is_empty(),
-            "{reply:?}"
+            response.warnings.concat().contains(warning)
+                && response.warnings.is_empty() == warning.is_empty(),
+            "{response:?}"
         );
     };
     check("text", json!("grüße \u{fffd}"), "");
@@ -42,9 +43,9 @@ fn answers_are_what_they_say_they_are() {
     check("untyped", json!({ "b": 2 }), "");
     check("huge", json!("x".repeat(1_000_000)), "longer than 1000000 bytes");
     running.time = Duration::from_secs(1);
-    let reply = running.call("events", json!({})).unwrap();
-    assert!(reply.content.as_str().unwrap().starts_with("data: 0\n\n"), "{reply:?}");
-    assert!(reply.warnings[0].contains("without an end"), "{reply:?}");
+    let response = running.call("events", json!({})).unwrap();
+    assert!(response.content.as_str().unwrap().starts_with("data: 0\n\n"), "{response:?}");
+    assert!(response.warnings[0].contains("without an end"), "{response:?}");
 }
 
 /// As [`catalog`], but the paths are the server's own.
@@ -76,19 +77,19 @@ fn an_error_says_what_to_do() {
         (418, "refuses"),
     ];
     for (status, words) in statuses {
-        let fault = running.fails("plain", json!({ "code": status }), FaultKind::Failed, words);
-        assert!(fault.message.contains(&status.to_string()));
+        let error = running.fails("plain", json!({ "code": status }), BackendErrorKind::Failed, words);
+        assert!(error.message.contains(&status.to_string()));
         let expect = json!({ "status": status, "body": { "detail": "no ... here" } });
-        assert_eq!(fault.detail, Some(expect));
+        assert_eq!(error.detail, Some(expect));
     }
     for status in [429, 503] {
-        running.fails("plain", json!({ "code": status }), FaultKind::Busy, &status.to_string());
+        running.fails("plain", json!({ "code": status }), BackendErrorKind::Busy, &status.to_string());
     }
     // A success that echoes what it was sent does not tell it on either.
-    let reply = running.call("plain", json!({ "code": 200 })).unwrap();
-    assert_eq!(reply.content, json!({ "detail": "no ... here" }));
-    let fault = running.fails("turn", json!({}), FaultKind::Failed, "redirects");
-    assert_eq!(fault.detail, Some(json!({ "status": 302, "location": "/text" })));
+    let response = running.call("plain", json!({ "code": 200 })).unwrap();
+    assert_eq!(response.content, json!({ "detail": "no ... here" }));
+    let error = running.fails("turn", json!({}), BackendErrorKind::Failed, "redirects");
+    assert_eq!(error.detail, Some(json!({ "status": 302, "location": "/text" })));
 }
 
 #[test]
@@ -105,9 +106,9 @@ fn redirects_are_followed_within_the_origin_and_as_far_as_configured() {
     ];
     let (_root, running) = catalog_at(&recorder, "redirects = 2\nheaders = { A = '${TOKEN}' }", &tools);
     assert_eq!(running.call("near", json!({})).unwrap().content["path"], "/fine");
-    running.fails("far", json!({}), FaultKind::Failed, "302");
-    running.fails("away", json!({}), FaultKind::Failed, "302");
-    running.fails("turned", json!({ "a": 1 }), FaultKind::Failed, "302");
+    running.fails("far", json!({}), BackendErrorKind::Failed, "302");
+    running.fails("away", json!({}), BackendErrorKind::Failed, "302");
+    running.fails("turned", json!({ "a": 1 }), BackendErrorKind::Failed, "302");
     recorder.arrived();
     running.call("kept", json!({ "a": 1 })).unwrap();
     let kept = recorder.arrived().pop().unwrap();
@@ -150,6 +151,6 @@ fn a_call_has_its_time() {
     let (_root, mut running) = catalog_at(&recorder, "", &[("wait", get("/slow"))]);
     running.time = Duration::from_millis(300);
     let start = Instant::now();
-    running.fails("wait", json!({}), FaultKind::TimedOut, "may have run");
+    running.fails("wait", json!({}), BackendErrorKind::TimedOut, "may have run");
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use toolcrib::exec::backend::FaultKind;
+use toolcrib::exec::backend::BackendErrorKind;
 
 use super::Running;
 use super::recorder::Recorder;
@@ -69,8 +69,8 @@ fn arguments_go_where_path_method_and_backend_say() {
         "title": "Grüße & more", "none": null, "tags": ["x", "y"],
     });
 
-    let reply = running.call("read", everything.clone()).unwrap();
-    assert_eq!(reply.content["path"], "/base/tasks/a%2F..%2Fb");
+    let response = running.call("read", everything.clone()).unwrap();
+    assert_eq!(response.content["path"], "/base/tasks/a%2F..%2Fb");
     let arrived = recorder.only();
     assert_eq!((arrived.method.as_str(), arrived.path.as_str()), ("GET", "/base/tasks/a%2F..%2Fb"));
     let query = "dry=true&filter%5Ba%5D%5Bb%5D=1&ids=1%2C2&title=Gr%C3%BC%C3%9Fe%20%26%20more&tags=x&tags=y";
@@ -141,16 +141,21 @@ fn no_argument_leaves_its_place() {
         ],
     );
     for id in ["..", ".", "", " "] {
-        running.fails("one", json!({ "id": id }), FaultKind::Unfit, "path");
+        running.fails("one", json!({ "id": id }), BackendErrorKind::InvalidArgument, "path");
     }
-    running.fails("one", json!({}), FaultKind::Unfit, "`id` is part of the path");
-    let fault = running.fails("one", json!({ "id": null }), FaultKind::Unfit, "`id`");
-    assert_eq!(fault.detail.unwrap()["field_errors"][0]["pointer"], "/id");
+    running.fails("one", json!({}), BackendErrorKind::InvalidArgument, "`id` is part of the path");
+    let error = running.fails("one", json!({ "id": null }), BackendErrorKind::InvalidArgument, "`id`");
+    assert_eq!(error.detail.unwrap()["field_errors"][0]["pointer"], "/id");
     for path in ["../../admin", "a/../../b", "a?b=c", "a#b", "%2e%2e/x", "..\\..\\x/../../y", "a/./b"] {
-        running.fails("deep", json!({ "path": path }), FaultKind::Unfit, "path");
+        running.fails("deep", json!({ "path": path }), BackendErrorKind::InvalidArgument, "path");
     }
-    running.fails("one", json!({ "id": "a", "h": "x\r\nX-Evil: 1" }), FaultKind::Unfit, "line breaks");
-    running.fails("one", json!({ "id": "a", "host": "evil" }), FaultKind::Unconfigured, "host");
+    running.fails(
+        "one",
+        json!({ "id": "a", "h": "x\r\nX-Evil: 1" }),
+        BackendErrorKind::InvalidArgument,
+        "line breaks",
+    );
+    running.fails("one", json!({ "id": "a", "host": "evil" }), BackendErrorKind::Unconfigured, "host");
     assert!(recorder.arrived().is_empty());
 
     let nasty = [
@@ -189,16 +194,16 @@ fn a_server_is_found_or_it_is_said_what_to_write() {
         ],
     );
     running.call("plain", json!({})).unwrap();
-    let fault = running.fails("named", json!({}), FaultKind::Unconfigured, "no such");
-    assert!(fault.next_action.contains("[server.\"no such\"]"), "{fault:?}");
-    running.fails("stdio", json!({}), FaultKind::Unconfigured, "no `url`");
+    let error = running.fails("named", json!({}), BackendErrorKind::Unconfigured, "no such");
+    assert!(error.next_action.contains("[server.\"no such\"]"), "{error:?}");
+    running.fails("stdio", json!({}), BackendErrorKind::Unconfigured, "no `url`");
 
     let (_root, running) = catalog(
         &recorder,
         "headers = { A = '${caller:X-Session-Token}', B = '${NOT_SET}' }",
         &[("plain", json!({ "method": "GET", "path": "/x" }))],
     );
-    running.fails("plain", json!({}), FaultKind::Missing, "X-Session-Token");
+    running.fails("plain", json!({}), BackendErrorKind::MissingCredential, "X-Session-Token");
     let running = running.with_headers(&[("x-session-token", "t")]);
-    running.fails("plain", json!({}), FaultKind::Unconfigured, "NOT_SET");
+    running.fails("plain", json!({}), BackendErrorKind::Unconfigured, "NOT_SET");
 }

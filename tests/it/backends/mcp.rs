@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tempfile::TempDir;
-use toolcrib::exec::backend::FaultKind;
+use toolcrib::exec::backend::BackendErrorKind;
 
 use super::Running;
 use super::mcp_server::{command, over_http};
@@ -50,9 +50,9 @@ fn check_answers(running: &Running) {
     assert_eq!(content("nothing"), json!(null));
     let image = content("image");
     assert_eq!((&image[0]["text"], &image[1]["mimeType"]), (&json!("see"), &json!("image/png")));
-    running.fails("fail", json!({}), FaultKind::Failed, "no");
-    let fault = running.fails("refuse", json!({}), FaultKind::Failed, "not like this");
-    assert_eq!(fault.detail, Some(json!({ "code": -32602, "data": { "why": 1 } })));
+    running.fails("fail", json!({}), BackendErrorKind::Failed, "no");
+    let error = running.fails("refuse", json!({}), BackendErrorKind::Failed, "not like this");
+    assert_eq!(error.detail, Some(json!({ "code": -32602, "data": { "why": 1 } })));
 }
 
 #[test]
@@ -83,11 +83,11 @@ fn a_dump_is_run_by_the_configured_server_that_it_names() {
         .collect();
     write(root.path(), "dump.json", &json!({ "tools": tools }).to_string());
     let running = Running::open(root.path());
-    running.fails("echo", json!({}), FaultKind::Missing, "X-User");
+    running.fails("echo", json!({}), BackendErrorKind::MissingCredential, "X-User");
     let running = running.with_headers(&[("x-user", "u")]);
     check_answers(&running);
-    let reply = running.call("large", json!({})).unwrap();
-    assert_eq!((reply.content.as_str().unwrap().len(), reply.warnings.len()), (1000, 1));
+    let response = running.call("large", json!({})).unwrap();
+    assert_eq!((response.content.as_str().unwrap().len(), response.warnings.len()), (1000, 1));
 }
 
 #[test]
@@ -98,12 +98,12 @@ fn calls_share_a_connection_and_do_not_wait_for_each_other() {
         let slow = running.calling("slow", json!({}));
         let quick = async {
             let calls = (0..20).map(|number| running.calling("echo", json!({ "number": number })));
-            for (number, reply) in futures_util::future::join_all(calls).await.into_iter().enumerate() {
-                assert_eq!(reply.unwrap().content, json!({ "number": number }));
+            for (number, response) in futures_util::future::join_all(calls).await.into_iter().enumerate() {
+                assert_eq!(response.unwrap().content, json!({ "number": number }));
             }
         };
         let (slow, ()) = tokio::join!(slow, quick);
-        assert_eq!(slow.unwrap_err().kind, FaultKind::TimedOut);
+        assert_eq!(slow.unwrap_err().kind, BackendErrorKind::TimedOut);
     });
     wait_for(&notes, "cancelled");
     assert_eq!(noted(&notes, "start"), 1);
@@ -113,12 +113,13 @@ fn calls_share_a_connection_and_do_not_wait_for_each_other() {
 fn a_server_that_dies_comes_back_and_what_changes_something_is_not_repeated() {
     let (_root, running, notes) = live();
     running.call("echo", json!({})).unwrap();
-    let fault = running.fails("die", json!({}), FaultKind::Lost, "went away during the call");
-    assert!(fault.message.contains("out of memory"), "{fault:?}");
+    let error =
+        running.fails("die", json!({}), BackendErrorKind::ConnectionLost, "went away during the call");
+    assert!(error.message.contains("out of memory"), "{error:?}");
     assert_eq!((noted(&notes, "call die"), noted(&notes, "start")), (1, 1));
     running.call("echo", json!({})).unwrap();
     assert_eq!(noted(&notes, "start"), 2);
-    running.fails("die_reading", json!({}), FaultKind::Lost, "went away");
+    running.fails("die_reading", json!({}), BackendErrorKind::ConnectionLost, "went away");
     assert_eq!(noted(&notes, "call die_reading"), 2);
 }
 
@@ -128,7 +129,7 @@ fn a_server_that_is_not_there_was_not_asked() {
     let check = |server: &str, why: &str| {
         let toml = format!("[server.sky]\n{server}\n[[source]]\npath = 'dump.json'\nserver = 'sky'\n");
         let root = folder(&[("toolcrib.toml", &toml), ("dump.json", &tool)]);
-        Running::open(root.path()).fails("x", json!({}), FaultKind::NotSent, why)
+        Running::open(root.path()).fails("x", json!({}), BackendErrorKind::NotSent, why)
     };
     check("url = 'http://127.0.0.1:9/mcp'", "no connection");
     check("command = ['/no/such/program']", "cannot be run");

@@ -31,7 +31,7 @@ fn check(
     line: &str,
     body: Option<Value>,
 ) {
-    running.call(tool, arguments).unwrap_or_else(|fault| panic!("{tool}: {fault:?}"));
+    running.call(tool, arguments).unwrap_or_else(|error| panic!("{tool}: {error:?}"));
     let arrived = recorder.only();
     let query = if arrived.query.is_empty() { String::new() } else { format!("?{}", arrived.query) };
     assert_eq!(format!("{} {}{query}", arrived.method, arrived.path), line, "{tool}");
@@ -148,7 +148,7 @@ fn every_imported_operation_can_be_shown() {
             };
             match running.preview(&tool.name, Value::Object(arguments)) {
                 Ok(_) => shown += 1,
-                Err(fault) => wrong.push(format!("{}: {}", tool.name, fault.message)),
+                Err(error) => wrong.push(format!("{}: {}", tool.name, error.message)),
             }
         }
         println!("{name}: {shown} shown, {without_call} without a call");

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
-use toolcrib::functions::{Context, Edition, Function};
+use toolcrib::functions::{CatalogView, Function, FunctionContext};
 use toolcrib::render::Templates;
 
 use super::{TOOLS, ask, catalog, texts};
@@ -17,12 +17,12 @@ fn call(catalog: &str, function: &str, arguments: &Value, more: &[&str]) -> Valu
 
 /// The answer with examples/github, read once.
 fn github(function: &str, arguments: Value) -> Value {
-    static GITHUB: LazyLock<Arc<Edition>> = LazyLock::new(|| {
+    static GITHUB: LazyLock<Arc<CatalogView>> = LazyLock::new(|| {
         let checked = fixture::open("examples/github".as_ref());
         let templates = Arc::new(Templates::load(None).unwrap());
-        Arc::new(Edition::new(&checked.catalog, None, None, templates).unwrap())
+        Arc::new(CatalogView::new(&checked.catalog, None, None, templates).unwrap())
     });
-    let context = Context::of(Arc::clone(&GITHUB));
+    let context = FunctionContext::of(Arc::clone(&GITHUB));
     let answer = Function::named(function).unwrap().call(&context, arguments);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     Value::Object(runtime.block_on(answer).body().clone())

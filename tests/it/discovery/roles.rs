@@ -165,15 +165,15 @@ fn the_configuration_says_which_functions_are_listed_and_all_can_be_called() {
     let ours = [vec!["read_tool_doc"], gateway.clone(), vec!["read_result"]];
     let all = [ours.concat(), protocol.to_vec(), vec!["pick"]].concat();
     let plain = catalog();
-    let configured = folder(&[("tools.json", TOOLS), ("toolcrib.toml", "serve.functions = \"discovery\"")]);
+    let configured = folder(&[("tools.json", TOOLS), ("toolcrib.toml", "serve.tool_list = \"discovery\"")]);
     let (plain, configured) = (text(plain.path()), text(configured.path()));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     for (catalog, more, expected) in [
         (plain, vec![], gateway.clone()),
-        (plain, vec!["--functions", "discovery"], discovery.clone()),
-        (plain, vec!["--functions", "all"], all),
+        (plain, vec!["--tool-list", "discovery"], discovery.clone()),
+        (plain, vec!["--tool-list", "all"], all),
         (configured, vec![], discovery),
-        (configured, vec!["--functions", "gateway"], gateway),
+        (configured, vec!["--tool-list", "gateway"], gateway),
     ] {
         let program = program(&[vec!["serve", "--stdio", "--catalog", catalog], more].concat());
         runtime.block_on(async {

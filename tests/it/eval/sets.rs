@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use toolcrib::report::retrieval::{self, DEPTH, LabelFile, Report};
-use toolcrib::search::{Entry, Index, Request};
+use toolcrib::report::retrieval::{self, DEPTH, LabelFile, RetrievalReport};
+use toolcrib::search::{Index, IndexEntry, SearchRequest};
 
 use crate::fixture;
 
@@ -48,15 +48,16 @@ fn search_does_as_well_on_labelled_sets_as_it_should() {
 }
 
 /// The report on the queries of a set, none of whose labels may be unusable.
-fn asked(aim: &Aim) -> Report {
+fn asked(aim: &Aim) -> RetrievalReport {
     let set = fixture::data("retrieval").join(aim.set);
     let checked = fixture::open(&tools(&set));
     let (path, shown) = (set.join(aim.queries), aim.queries.to_string());
     let labels = LabelFile { path, shown, is_unanswerable: false, named_at: None }.read(&checked.catalog);
     assert!(labels.findings.is_empty(), "{:#?}", labels.findings);
-    let entries: Vec<Entry> = checked.catalog.tools.iter().map(|tool| Entry::from(&**tool)).collect();
+    let entries: Vec<IndexEntry> =
+        checked.catalog.tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
     let index = Index::new(&entries);
-    let find = |query: &str| index.find(Request { query, within: None, limit: DEPTH });
+    let find = |query: &str| index.find(SearchRequest { query, within: None, limit: DEPTH });
     retrieval::evaluate(&checked.catalog, &[labels], &find, 0, &|| {})
 }
 

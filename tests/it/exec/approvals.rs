@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib::state::{Approval, ApprovalStatus, Sqlite, State};
+use toolcrib::state::{Approval, ApprovalStatus, Sqlite, StateStore};
 
 use super::{Bench, WRITES, code, warned};
 use crate::fixture;
@@ -49,7 +49,7 @@ fn approval(bench: &Bench, id: &str) -> Approval {
 }
 
 fn approve(bench: &Bench, id: &str) {
-    let decided = bench.wait(bench.state.decide(id, true, None)).unwrap().unwrap();
+    let decided = bench.wait(bench.state.decide_approval(id, true, None)).unwrap().unwrap();
     assert_eq!(decided.status, ApprovalStatus::Approved);
 }
 

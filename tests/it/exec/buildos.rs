@@ -6,7 +6,7 @@ use std::time::Duration;
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
-use super::once::Slow;
+use super::idempotency::Slow;
 use super::{check, code};
 use crate::doors::{Doors, on_command_line};
 use crate::fixture;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::code;
-use super::once::Slow;
+use super::idempotency::Slow;
 use crate::fixture;
 use crate::serve::{Server, client};
 use crate::skipped::skipped;
@@ -36,7 +36,7 @@ impl Place {
     fn new(delay: Duration) -> Self {
         client();
         let slow = Slow::start(delay);
-        let config = format!("{}\n[state]\nat = \"state.db\"\n", slow.config());
+        let config = format!("{}\n[state]\nurl = \"state.db\"\n", slow.config());
         let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", &config)]);
         Self { slow, folder }
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::code;
-use super::once::{Slow, TOOLS};
+use super::idempotency::{Slow, TOOLS};
 use crate::fixture;
 use crate::serve::{Server, client};
 use crate::state::postgres::Server as Database;
@@ -23,7 +23,7 @@ fn a_frozen_database_holds_a_call_up_once() {
     let Some(database) = Database::start() else { return };
     client();
     let slow = Slow::start(Duration::from_secs(2));
-    let config = format!("{}\n[state]\nat = \"{}\"\n", slow.config(), database.url("postgres"));
+    let config = format!("{}\n[state]\nurl = \"{}\"\n", slow.config(), database.url("postgres"));
     let folder = fixture::folder(&[("tools.json", TOOLS), ("toolcrib.toml", &config)]);
     let server = Server::start(fixture::text(folder.path()), &[], &[]);
     let asked = |function: &str, body: &Value| -> (Value, Duration) {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolcrib::exec::Caller;
-use toolcrib::functions::Context;
-use toolcrib::state::{ApprovalStatus, Events, State};
+use toolcrib::functions::FunctionContext;
+use toolcrib::state::{ApprovalStatus, EventQuery, StateStore};
 use toolcrib::tool::Effect;
 
 use super::{Bench, TOOLS, WRITES, code, warned};
@@ -30,10 +30,10 @@ fn the_least_of_server_profile_and_caller_counts_and_the_error_says_which() {
     );
     let mut bench = Bench::new(WRITES);
     let caller = Caller { allow: Effect::Read, ..Caller::default() };
-    bench.context = Context { caller: Arc::new(caller), ..bench.context.clone() };
+    bench.context = FunctionContext { caller: Arc::new(caller), ..bench.context.clone() };
     denied(&bench, "this call allows reads only");
     let caller = Caller { name: Arc::from("amy"), allow: Effect::Read, ..Caller::default() };
-    bench.context = Context { caller: Arc::new(caller), ..bench.context.clone() };
+    bench.context = FunctionContext { caller: Arc::new(caller), ..bench.context.clone() };
     denied(&bench, "token or session");
     let bench = Bench::new("[exec]\nallow = \"write\"\n");
     assert_eq!(bench.run(TASK, task())["ok"], true);
@@ -92,7 +92,7 @@ fn calls_without_a_schema_go_as_far_as_their_mode() {
     assert_eq!(bench.run("free_full", json!({}))["result"], 3);
     assert_eq!(code(&bench.run("free_ask", json!({}))), "APPROVAL_REQUIRED");
     bench.wait(bench.state.flush()).unwrap();
-    let events = bench.wait(bench.state.events(&Events { limit: 100, ..Events::default() })).unwrap();
+    let events = bench.wait(bench.state.events(&EventQuery { limit: 100, ..EventQuery::default() })).unwrap();
     let full = events.iter().find(|event| event.op.as_deref() == Some("util.free.full")).unwrap();
     assert_eq!((full.validated, full.no_schema_mode.as_deref()), (Some(false), Some("full")));
 }
@@ -133,14 +133,14 @@ fn a_person_approves_a_call_once() {
     let queue = bench.wait(bench.state.approvals(true)).unwrap();
     assert_eq!((queue.len(), queue[0].arguments["amount"].clone()), (1, json!(7)));
     assert!(!queue[0].arguments.to_string().contains("s3cret"), "{:?}", queue[0]);
-    let decided = bench.wait(bench.state.decide(&id, true, None)).unwrap().unwrap();
+    let decided = bench.wait(bench.state.decide_approval(&id, true, None)).unwrap().unwrap();
     assert_eq!(decided.status, ApprovalStatus::Approved);
     assert_eq!(bench.run("pay", json!({"amount": 8}))["error"]["code"], "APPROVAL_REQUIRED", "another call");
     assert_eq!(call()["result"], "paid");
     let again = call();
     assert_eq!(code(&again), "APPROVAL_REQUIRED", "a yes is for one run");
     let id = again["error"]["details"]["approval"]["id"].as_str().unwrap().to_string();
-    bench.wait(bench.state.decide(&id, false, Some("too much"))).unwrap();
+    bench.wait(bench.state.decide_approval(&id, false, Some("too much"))).unwrap();
     let denied = call();
     assert_eq!(code(&denied), "PERMISSION_DENIED");
     assert!(denied["error"]["message"].as_str().unwrap().contains("too much"), "{denied}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolcrib::exec::Caller;
-use toolcrib::functions::Context;
+use toolcrib::functions::FunctionContext;
 
 use super::{Bench, code, warned};
 
@@ -128,6 +128,6 @@ fn cursors_are_for_their_caller_and_not_made_up() {
     }
     assert_eq!(code(&read("re_000000000000.b5")), "CURSOR_EXPIRED");
     let other = Caller { name: Arc::from("somebody else"), ..Caller::default() };
-    let context = Context { caller: Arc::new(other), ..bench.context.clone() };
+    let context = FunctionContext { caller: Arc::new(other), ..bench.context.clone() };
     assert_eq!(code(&bench.call_in(&context, "read_result", json!({"cursor": cursor}))), "CURSOR_EXPIRED");
 }

@@ -1,7 +1,7 @@
 //! What a session adds: answers that grow stronger, what it is about, keys that run once, and the trace.
 
 use serde_json::{Value, json};
-use toolcrib::state::{EventKind, Events, State};
+use toolcrib::state::{EventKind, EventQuery, StateStore};
 
 use super::{Bench, WRITES, code, warned};
 
@@ -119,7 +119,7 @@ fn arguments_that_were_not_taken_apart_are_not_written_down() {
     bench.run("no Bearer s3cret-s3cret", json!({}));
     bench.run("create_task", json!({"project_id": "p", "title": "call with Bearer s3cret-s3cret"}));
     bench.wait(bench.state.flush()).unwrap();
-    let events = bench.wait(bench.state.events(&Events { limit: 100, ..Events::default() })).unwrap();
+    let events = bench.wait(bench.state.events(&EventQuery { limit: 100, ..EventQuery::default() })).unwrap();
     assert!(events.len() >= 9 && !format!("{events:?}").contains("s3cret"), "{events:#?}");
     assert!(
         events.iter().any(|event| event.input == json!({"text": "20 characters, not JSON"})),
@@ -158,7 +158,7 @@ fn a_call_that_waits_for_a_person_has_not_used_its_key() {
     let call = || bench.exec(json!({"op": "pay", "args": {"amount": 7}, "idempotency_key": "k"}));
     let waiting = call();
     let id = waiting["error"]["details"]["approval"]["id"].as_str().unwrap().to_string();
-    bench.wait(bench.state.decide(&id, true, None)).unwrap();
+    bench.wait(bench.state.decide_approval(&id, true, None)).unwrap();
     assert_eq!(call()["result"], "paid");
     assert_eq!((call()["result"].clone(), call()["meta"]["replayed"].clone()), (json!("paid"), json!(true)));
 }
@@ -173,7 +173,7 @@ fn a_result_changes_what_the_session_is_about() {
     let other = bench.call_in(&bench.session("t"), "tool_exec", json!({"op": "tasks", "args": {}}));
     assert_eq!(other["meta"].get("context"), None);
     bench.wait(bench.state.flush()).unwrap();
-    let events = bench.wait(bench.state.events(&Events { limit: 100, ..Events::default() })).unwrap();
+    let events = bench.wait(bench.state.events(&EventQuery { limit: 100, ..EventQuery::default() })).unwrap();
     let shifts: Vec<_> = events.iter().filter(|event| event.kind == EventKind::ContextShift).collect();
     assert_eq!((shifts.len(), &shifts[0].detail["context"]["id"]), (1, &json!("proj_atlas")));
 }
@@ -191,7 +191,7 @@ fn every_call_is_written_down_without_secrets() {
     bench.exec(json!({"op": "create_task", "args": task(), "dry_run": true}));
     bench.exec(json!(7));
     bench.wait(bench.state.flush()).unwrap();
-    let events = bench.wait(bench.state.events(&Events { limit: 100, ..Events::default() })).unwrap();
+    let events = bench.wait(bench.state.events(&EventQuery { limit: 100, ..EventQuery::default() })).unwrap();
     let calls: Vec<_> = events.iter().filter(|event| event.kind == EventKind::Call).collect();
     let outcomes: Vec<&str> = calls.iter().map(|event| event.outcome.as_str()).collect();
     assert_eq!(outcomes, ["ok", "VALIDATION_ERROR", "NOT_FOUND", "ok", "VALIDATION_ERROR"]);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::once::TOOLS;
+use super::idempotency::TOOLS;
 use super::{Bench, code};
 
 /// A server that answers each request with these bytes, and closes the connection; how often it was asked.

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 use toolcrib::catalog::Catalog;
-use toolcrib::help::{Format, Wanted, of_tool};
+use toolcrib::help::{Format, HelpOptions, of_tool};
 use toolcrib::tokens::exact;
 
-use super::{EXAMPLES, edition, example, help};
+use super::{EXAMPLES, example, help, view};
 use crate::fixture;
 
 #[test]
@@ -13,9 +13,9 @@ fn a_short_answer_on_an_op_takes_less_than_250_tokens() {
     let (mut sizes, mut over) = (Vec::new(), Vec::new());
     for name in EXAMPLES {
         let checked = example(name);
-        let edition = edition(&checked.catalog);
+        let view = view(&checked.catalog);
         for tool in &checked.catalog.tools {
-            let told = help(&edition, tool.op.as_str());
+            let told = help(&view, tool.op.as_str());
             for field in ["summary", "usage", "args", "effect", "doc_version", "receipt"] {
                 assert!(told.get(field).is_some(), "{field} is missing: {told}");
             }
@@ -48,14 +48,14 @@ fn a_directory_of_thousands_of_ops_is_as_small() {
 
 /// Walks through all directories from the root, and returns those that are too large.
 fn large_directories(catalog: &Catalog) -> Vec<String> {
-    let edition = edition(catalog);
+    let view = view(catalog);
     let (mut open, mut seen, mut over) =
         (vec!["root".to_string()], std::collections::HashSet::new(), Vec::new());
     while let Some(path) = open.pop() {
         if !seen.insert(path.clone()) {
             continue;
         }
-        let told = help(&edition, path.as_str());
+        let told = help(&view, path.as_str());
         assert_eq!(told["ok"], true, "{told}");
         let size = exact(&told.to_string());
         over.extend((size >= 400).then(|| format!("{size} {told}")));
@@ -89,7 +89,7 @@ fn valid_calls(catalog: &Catalog) -> usize {
     let mut calls = 0;
     for tool in &catalog.tools {
         for format in [Format::Short, Format::Full] {
-            let told = of_tool(tool, Wanted { format, examples: false, schemas: false });
+            let told = of_tool(tool, HelpOptions { format, examples: false, schemas: false });
             assert_eq!(told.contains_key("call"), tool.call.is_some(), "{}", tool.op);
             let Some(call) = told.get("call") else { continue };
             assert_eq!(call["op"], Value::from(tool.op.as_str()));
@@ -97,7 +97,7 @@ fn valid_calls(catalog: &Catalog) -> usize {
             assert!(tool.parameters.accepts(&call["args"]), "{}: {call}", tool.op);
             calls += 1;
         }
-        let short = of_tool(tool, Wanted { format: Format::Short, examples: true, schemas: false });
+        let short = of_tool(tool, HelpOptions { format: Format::Short, examples: true, schemas: false });
         let names: Vec<&str> =
             short["args"].as_array().unwrap().iter().filter_map(|row| row["name"].as_str()).collect();
         let required = tool.parameters.schema().get("required").and_then(Value::as_array);

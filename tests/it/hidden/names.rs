@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolcrib::catalog::Checked;
-use toolcrib::functions::Edition;
+use toolcrib::functions::CatalogView;
 use toolcrib::render::Templates;
 
 use crate::fixture::{self, folder, open, open_text, run, text};
@@ -21,8 +21,8 @@ fn catalog(tools: &[Value]) -> Checked {
 fn seen(checked: &Checked, roles: Option<&[&str]>) -> Vec<String> {
     let roles: Option<Vec<String>> = roles.map(|roles| roles.iter().map(ToString::to_string).collect());
     let templates = Arc::new(Templates::load(None).unwrap());
-    let edition = Edition::new(&checked.catalog, None, roles.as_deref(), templates).unwrap();
-    let names = edition.catalog().tools.iter();
+    let view = CatalogView::new(&checked.catalog, None, roles.as_deref(), templates).unwrap();
+    let names = view.catalog().tools.iter();
     names.map(|tool| format!("{} {} {} {:?}", tool.name, tool.safe_name, tool.op, tool.aliases)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::lines::{Process, meta};
+use super::line_transport::{Process, meta};
 
 /// Answers a ping after all of that.
 fn assert_alive(process: &mut Process) {
@@ -52,7 +52,8 @@ fn a_line_of_a_hundred_megabytes_takes_no_memory() {
     process.handshake();
     let chunk = "x".repeat(1 << 20);
     let mut pass_over = |megabytes| {
-        process.write(&format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"{}\"}}", chunk.repeat(megabytes)));
+        process
+            .write(&format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"{}\"}}", chunk.repeat(megabytes)));
         assert_alive(&mut process);
         process.peak_kilobytes()
     };

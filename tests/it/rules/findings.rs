@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolcrib::catalog::Checked;
 use toolcrib::config::{self, Surface};
 use toolcrib::finding::Code;
-use toolcrib::provider::{self, Payload, PayloadError, Provider, Request};
+use toolcrib::provider::{self, Payload, PayloadError, PayloadRequest, Provider};
 
 use super::judge::Case;
 use super::report::Report;
@@ -38,8 +38,14 @@ fn everywhere(checked: &Checked, mut see: impl FnMut(Provider, Surface, &Payload
         for asked in [Surface::Full, Surface::Hybrid, Surface::Native] {
             for options in [config::Payload::default(), surface::compact()] {
                 let (catalog, provider) = (&checked.catalog, judge.provider);
-                let request =
-                    Request { catalog, profile: &profile, provider, surface: asked, options, load: &[] };
+                let request = PayloadRequest {
+                    catalog,
+                    profile: &profile,
+                    provider,
+                    surface: asked,
+                    options,
+                    load: &[],
+                };
                 let payload = provider::payload(request).unwrap();
                 report.payload = format!("{} {}", provider.as_str(), asked.as_str());
                 let case = Case { options, payload: &payload };
@@ -87,9 +93,15 @@ fn nothing_is_left() {
         let profile = checked.catalog.profile(None).unwrap();
         let (catalog, provider, surface, options) =
             (&checked.catalog, judge.provider, Surface::Full, config::Payload::default());
-        let payload =
-            provider::payload(Request { catalog, profile: &profile, provider, surface, options, load: &[] })
-                .unwrap();
+        let payload = provider::payload(PayloadRequest {
+            catalog,
+            profile: &profile,
+            provider,
+            surface,
+            options,
+            load: &[],
+        })
+        .unwrap();
         let expect = match provider {
             Provider::Mcp => json!({"tools": []}),
             Provider::LangChain => json!([]),
@@ -181,9 +193,15 @@ fn clash(tools: &[(&str, &str)], provider: Provider, surface: Surface, expect: (
     profile.tools.iter_mut().for_each(|entry| entry.mode = toolcrib::tool::DescriptionMode::Deferred);
     let (catalog, options) =
         (&checked.catalog, config::Payload { search: config::SearchBy::Client, ..Default::default() });
-    let error =
-        provider::payload(Request { catalog, profile: &profile, provider, surface, options, load: &[] })
-            .unwrap_err();
+    let error = provider::payload(PayloadRequest {
+        catalog,
+        profile: &profile,
+        provider,
+        surface,
+        options,
+        load: &[],
+    })
+    .unwrap_err();
     let PayloadError::Clash { name, first, second, .. } = &error else { panic!("{error}") };
     let mut both = [first.as_str(), second];
     both.sort_unstable();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolcrib::config::{self, Surface};
-use toolcrib::provider::{self, PayloadError, Request};
+use toolcrib::provider::{self, PayloadError, PayloadRequest};
 use toolcrib::tool::DescriptionMode;
 
 use super::JUDGES;
@@ -19,7 +19,7 @@ fn too_many_tools_are_counted() {
         // Deferred all, so that schemas cost little; which tools are bound is the same.
         whole.tools.iter_mut().for_each(|entry| entry.mode = DescriptionMode::Deferred);
         for judge in JUDGES {
-            let request = Request {
+            let request = PayloadRequest {
                 catalog,
                 profile: &whole,
                 provider: judge.provider,
@@ -71,7 +71,7 @@ fn the_limit_itself_fits() {
         for (count, fits) in [(limit, true), (limit + 1, false)] {
             let checked = tools(count);
             let profile = checked.catalog.profile(None).unwrap();
-            let request = Request {
+            let request = PayloadRequest {
                 catalog: &checked.catalog,
                 profile: &profile,
                 provider: judge.provider,
@@ -83,7 +83,7 @@ fn the_limit_itself_fits() {
             assert_eq!(got.is_ok(), fits, "{} {count}", judge.provider.as_str());
             for surface in [Surface::Gateway, Surface::Files] {
                 assert!(
-                    provider::payload(Request { surface, ..request }).is_ok(),
+                    provider::payload(PayloadRequest { surface, ..request }).is_ok(),
                     "{}",
                     judge.provider.as_str()
                 );
@@ -102,8 +102,14 @@ fn a_whole_catalog_is_deferred() {
         let judge = &super::responses::JUDGE;
         let (provider, surface) = (judge.provider, Surface::Native);
         let options = config::Payload::default();
-        let request =
-            Request { catalog: &checked.catalog, profile: &whole, provider, surface, options, load: &[] };
+        let request = PayloadRequest {
+            catalog: &checked.catalog,
+            profile: &whole,
+            provider,
+            surface,
+            options,
+            load: &[],
+        };
         let payload = provider::payload(request).unwrap();
         let mut report = Report::of(format!("{file} whole"));
         let case = super::judge::Case { options, payload: &payload };

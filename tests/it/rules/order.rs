@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use toolcrib::config::{self, Deferred, SearchBy, Surface};
-use toolcrib::provider::{self, Provider, Request, toolsets};
+use toolcrib::provider::{self, PayloadRequest, Provider, toolsets};
 
 use super::sweep::{mixed, profile};
 use crate::fixture;
@@ -59,7 +59,7 @@ fn a_new_tool_is_appended() {
             for (surface, options) in options(provider) {
                 let made = |count: usize| {
                     let profile = profile(&tools[..count]);
-                    let request = Request {
+                    let request = PayloadRequest {
                         catalog: &checked.catalog,
                         profile: &profile,
                         provider,
@@ -100,7 +100,7 @@ fn a_toolset_more_is_appended() {
         for provider in Provider::ALL {
             let made = |load: &[String]| {
                 let (surface, options) = (Surface::Toolset, config::Payload::default());
-                let request = Request {
+                let request = PayloadRequest {
                     catalog: &checked.catalog,
                     profile: &profile,
                     provider,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolcrib::catalog::Checked;
 use toolcrib::config::{self, Surface};
 use toolcrib::finding::Code;
-use toolcrib::provider::{self, Provider, Request};
+use toolcrib::provider::{self, PayloadRequest, Provider};
 
 use super::JUDGES;
 use super::judge::Case;
@@ -35,8 +35,14 @@ fn strict(checked: &Checked, provider: Provider, surface: Surface) -> (Vec<Strin
     let judge = JUDGES.into_iter().find(|judge| judge.provider == provider).unwrap();
     let profile = checked.catalog.profile(None).unwrap();
     let options = config::Payload::default();
-    let request =
-        Request { catalog: &checked.catalog, profile: &profile, provider, surface, options, load: &[] };
+    let request = PayloadRequest {
+        catalog: &checked.catalog,
+        profile: &profile,
+        provider,
+        surface,
+        options,
+        load: &[],
+    };
     let payload = provider::payload(request).unwrap();
     let mut report = Report::of(format!("strict {}", provider.as_str()));
     sweep::judged(judge, &Case { options, payload: &payload }, &mut report);
@@ -94,7 +100,7 @@ fn what_is_optional_may_be_null_where_all_is_required() {
     let checked = catalog(&[tool("one", &parameters)]);
     let profile = checked.catalog.profile(None).unwrap();
     let (surface, options) = (Surface::Full, config::Payload::default());
-    let request = Request {
+    let request = PayloadRequest {
         catalog: &checked.catalog,
         profile: &profile,
         provider: Provider::OpenAi,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use toolcrib::catalog::{Callable, Profile, Tool};
 use toolcrib::config::{Deferred, SearchBy, Surface};
 use toolcrib::finding::Code;
-use toolcrib::provider::{Extent, Function, Provider};
+use toolcrib::provider::{BoundFunction, Extent, Provider};
 use toolcrib::tool::DescriptionMode;
 
 use super::judge::{Case, Found, Judge};
@@ -48,7 +48,7 @@ fn functions_are_found(judge: &Judge, case: &Case<'_>, found: &[Found<'_>], repo
         && case.payload.surface == Surface::Native
         && case.options.search == SearchBy::Client;
     let searched = case.payload.functions.iter().any(|function| function.deferred);
-    let is_entry = |function: &&Function<'_>| {
+    let is_entry = |function: &&BoundFunction<'_>| {
         !(searches && searched && function.ours && function.tool.name == "tool_search")
     };
     let said: HashSet<&str> =
@@ -125,7 +125,7 @@ fn ours(case: &Case<'_>, profile: &Profile<'_>, found: &[Found<'_>], report: &mu
 }
 
 /// Texts and schemas are as much of a tool as the surface says.
-fn extent(function: &Function<'_>, entry: &Found<'_>, report: &mut Report) {
+fn extent(function: &BoundFunction<'_>, entry: &Found<'_>, report: &mut Report) {
     let text = entry.description.to_lowercase();
     match function.extent {
         Extent::Stub => {

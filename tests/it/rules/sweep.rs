@@ -7,7 +7,7 @@
 
 use toolcrib::catalog::{Catalog, Checked, Profile, ProfileTool, functions};
 use toolcrib::config::{self, Deferred, SearchBy, Surface};
-use toolcrib::provider::{self, Payload, PayloadError, Request, toolsets};
+use toolcrib::provider::{self, Payload, PayloadError, PayloadRequest, toolsets};
 use toolcrib::tool::DescriptionMode;
 
 use super::judge::{self, Case, Judge};
@@ -123,14 +123,16 @@ impl<'a> Sweep<'a, '_> {
 
     fn payload(&self, surface: Surface, options: config::Payload, load: &'a [String]) -> Payload<'a> {
         let (catalog, profile, provider) = (self.catalog, self.profile, self.judge.provider);
-        provider::payload(Request { catalog, profile, provider, surface, options, load }).unwrap_or_else(
-            |error| panic!("{} {} {}: {error}", self.name, provider.as_str(), surface.as_str()),
-        )
+        provider::payload(PayloadRequest { catalog, profile, provider, surface, options, load })
+            .unwrap_or_else(|error| {
+                panic!("{} {} {}: {error}", self.name, provider.as_str(), surface.as_str())
+            })
     }
 
     fn check(&mut self, asked: Surface, options: config::Payload, load: &[String]) {
         let (catalog, profile, provider) = (self.catalog, self.profile, self.judge.provider);
-        let made = provider::payload(Request { catalog, profile, provider, surface: asked, options, load });
+        let made =
+            provider::payload(PayloadRequest { catalog, profile, provider, surface: asked, options, load });
         let how = format!(
             "{} {:?} {:?} {:?} +{}",
             asked.as_str(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 use serde_json::json;
-use toolcrib::state::{Approval, ApprovalStatus, Sqlite, State};
+use toolcrib::state::{Approval, ApprovalStatus, Sqlite, StateStore};
 
 use super::{contract, runtime};
 
@@ -26,7 +26,7 @@ fn what_was_erased_is_in_no_file() {
         let ask = async |note: &str| {
             let request = contract::request(note, toolcrib::state::now() + 60_000);
             let request = Approval { arguments: json!({ "note": format!("{note} {long}") }), ..request };
-            state.ask(&request).await.unwrap().approval.id
+            state.request_approval(&request).await.unwrap().approval.id
         };
         let (used, denied) = (ask("used").await, ask("denied").await);
         assert!(is_in_files(folder.path(), "zebra-crossing"));
@@ -36,9 +36,9 @@ fn what_was_erased_is_in_no_file() {
             let told = std::fs::metadata(folder.path().join(name)).unwrap();
             assert_eq!(told.permissions().mode() & 0o777, 0o600, "{name}");
         }
-        state.decide(&used, true, None).await.unwrap();
-        assert_eq!(state.take(&used).await, Ok(true));
-        state.decide(&denied, false, None).await.unwrap();
+        state.decide_approval(&used, true, None).await.unwrap();
+        assert_eq!(state.use_approval(&used).await, Ok(true));
+        state.decide_approval(&denied, false, None).await.unwrap();
         assert!(!is_in_files(folder.path(), "zebra-crossing"));
     });
 }
@@ -55,16 +55,16 @@ fn approvals_of_an_older_file_are_bound_to_nothing() {
     db.execute(insert, [later]).unwrap();
     db.pragma_update(None, "user_version", 1).unwrap();
     drop(db);
-    let state: Arc<dyn State> = Arc::new(Sqlite::open(&file).unwrap());
+    let state: Arc<dyn StateStore> = Arc::new(Sqlite::open(&file).unwrap());
     runtime().block_on(is_void_when_older(&state));
 }
 
 /// An approval `ap_older` of amy's, from before approvals were bound, runs nothing.
-pub async fn is_void_when_older(state: &Arc<dyn State>) {
+pub async fn is_void_when_older(state: &Arc<dyn StateStore>) {
     let all = state.approvals(false).await.unwrap();
     assert_eq!((all.len(), all[0].bound.as_str()), (1, ""));
-    assert_eq!(state.take("ap_older").await, Ok(false));
+    assert_eq!(state.use_approval("ap_older").await, Ok(false));
     let request = contract::request("f", toolcrib::state::now() + 60_000);
-    let asked = state.ask(&request).await.unwrap();
+    let asked = state.request_approval(&request).await.unwrap();
     assert_eq!((asked.approval.status, asked.void.as_deref()), (ApprovalStatus::Waiting, Some("ap_older")));
 }

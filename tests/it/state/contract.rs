@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib::state::{
-    Approval, ApprovalStatus, Claim, Claimed, Event, EventKind, Events, HiddenValue, Kept, Session, Settled,
-    State, now, random_id,
+    Approval, ApprovalStatus, Claim, ClaimOutcome, ClaimStatus, Event, EventKind, EventQuery, HiddenValue,
+    Session, StateStore, StoredResult, now, random_id,
 };
 use toolcrib::tool::Effect;
 
@@ -45,27 +45,27 @@ async fn keys_run_once(again: Again<'_>) {
     let (one, other) = (again(), again());
     let first = claim(&random_id("key"));
     let second = Claim { owner: random_id("own"), ..first.clone() };
-    assert_eq!(one.claim(&first, MINUTE).await, Ok(Claimed::Ours));
-    assert_eq!(one.claim(&first, MINUTE).await, Ok(Claimed::Ours), "renewed");
-    assert_eq!(other.claim(&second, MINUTE).await, Ok(Claimed::Running));
+    assert_eq!(one.claim(&first, MINUTE).await, Ok(ClaimStatus::Acquired));
+    assert_eq!(one.claim(&first, MINUTE).await, Ok(ClaimStatus::Acquired), "renewed");
+    assert_eq!(other.claim(&second, MINUTE).await, Ok(ClaimStatus::Running));
     let else_where = Claim { fingerprint: "f2".into(), op: "x".into(), ..second.clone() };
-    let conflict = Claimed::Conflict { op: first.op.clone() };
+    let conflict = ClaimStatus::Conflict { op: first.op.clone() };
     assert_eq!(other.claim(&else_where, MINUTE).await, Ok(conflict.clone()));
-    assert!(other.settle(&second, Settled::Answered(json!(2))).await.is_err(), "not the owner");
+    assert!(other.settle(&second, ClaimOutcome::Answered(json!(2))).await.is_err(), "not the owner");
     let answer = json!({"id": "t\u{0}1", "list": [1, 2.5, null]});
-    one.settle(&first, Settled::Answered(answer.clone())).await.unwrap();
-    assert_eq!(other.claim(&second, MINUTE).await, Ok(Claimed::Answered(answer.clone())));
-    assert_eq!(again().claim(&second, MINUTE).await, Ok(Claimed::Answered(answer)));
+    one.settle(&first, ClaimOutcome::Answered(answer.clone())).await.unwrap();
+    assert_eq!(other.claim(&second, MINUTE).await, Ok(ClaimStatus::Answered(answer.clone())));
+    assert_eq!(again().claim(&second, MINUTE).await, Ok(ClaimStatus::Answered(answer)));
     assert_eq!(other.claim(&else_where, MINUTE).await, Ok(conflict));
     // The same key of somebody else is another one.
     let bob = Claim { caller: Arc::from("bob"), ..else_where };
-    assert_eq!(other.claim(&bob, MINUTE).await, Ok(Claimed::Ours));
-    one.settle(&second, Settled::Released).await.unwrap();
-    other.settle(&bob, Settled::Released).await.unwrap();
-    assert_eq!(one.claim(&bob, MINUTE).await, Ok(Claimed::Ours), "released keys are free");
-    one.settle(&bob, Settled::Unknown).await.unwrap();
+    assert_eq!(other.claim(&bob, MINUTE).await, Ok(ClaimStatus::Acquired));
+    one.settle(&second, ClaimOutcome::Released).await.unwrap();
+    other.settle(&bob, ClaimOutcome::Released).await.unwrap();
+    assert_eq!(one.claim(&bob, MINUTE).await, Ok(ClaimStatus::Acquired), "released keys are free");
+    one.settle(&bob, ClaimOutcome::Unknown).await.unwrap();
     let retry = Claim { owner: random_id("own"), ..bob };
-    assert_eq!(other.claim(&retry, MINUTE).await, Ok(Claimed::Unknown));
+    assert_eq!(other.claim(&retry, MINUTE).await, Ok(ClaimStatus::Unknown));
 }
 
 async fn fifty_at_the_same_moment(again: Again<'_>) {
@@ -80,8 +80,8 @@ async fn fifty_at_the_same_moment(again: Again<'_>) {
         let (mut ours, mut running) = (0, 0);
         for claimed in claiming {
             match claimed.await.unwrap() {
-                Claimed::Ours => ours += 1,
-                Claimed::Running => running += 1,
+                ClaimStatus::Acquired => ours += 1,
+                ClaimStatus::Running => running += 1,
                 other => panic!("{other:?}"),
             }
         }
@@ -93,13 +93,13 @@ async fn leases_end(again: Again<'_>) {
     let (one, other) = (again(), again());
     let first = claim(&random_id("key"));
     let second = Claim { owner: random_id("own"), ..first.clone() };
-    assert_eq!(one.claim(&first, Duration::from_millis(30)).await, Ok(Claimed::Ours));
+    assert_eq!(one.claim(&first, Duration::from_millis(30)).await, Ok(ClaimStatus::Acquired));
     tokio::time::sleep(Duration::from_millis(60)).await;
-    assert_eq!(other.claim(&second, MINUTE).await, Ok(Claimed::Unknown));
-    assert_eq!(one.claim(&first, MINUTE).await, Ok(Claimed::Unknown), "given up for good");
+    assert_eq!(other.claim(&second, MINUTE).await, Ok(ClaimStatus::Unknown));
+    assert_eq!(one.claim(&first, MINUTE).await, Ok(ClaimStatus::Unknown), "given up for good");
     // But for the one who knows.
-    one.settle(&first, Settled::Answered(json!("done"))).await.unwrap();
-    assert_eq!(other.claim(&second, MINUTE).await, Ok(Claimed::Answered(json!("done"))));
+    one.settle(&first, ClaimOutcome::Answered(json!("done"))).await.unwrap();
+    assert_eq!(other.claim(&second, MINUTE).await, Ok(ClaimStatus::Answered(json!("done"))));
 }
 
 pub fn request(fingerprint: &str, until: i64) -> Approval {
@@ -123,49 +123,52 @@ async fn approvals_serve_once(again: Again<'_>) {
     let (one, other) = (again(), again());
     let fingerprint = random_id("f");
     let until = now() + 60_000;
-    let asked = one.ask(&request(&fingerprint, until)).await.unwrap().approval;
+    let asked = one.request_approval(&request(&fingerprint, until)).await.unwrap().approval;
     assert_eq!(one.approvals(true).await.unwrap().iter().filter(|one| one.id == asked.id).count(), 1);
     assert_eq!(
-        other.ask(&request(&fingerprint, until)).await.unwrap().approval,
+        other.request_approval(&request(&fingerprint, until)).await.unwrap().approval,
         asked,
         "it waits there already"
     );
     let bob = Approval { caller: "bob".into(), ..request(&fingerprint, until) };
-    assert_eq!(other.ask(&bob).await.unwrap().approval.id, bob.id);
-    assert_eq!(one.take(&asked.id).await, Ok(false), "nobody has said yes");
-    assert_eq!(other.decide("nothing", true, None).await, Ok(None));
-    let decided = other.decide(&asked.id, true, Some("fine")).await.unwrap().unwrap();
+    assert_eq!(other.request_approval(&bob).await.unwrap().approval.id, bob.id);
+    assert_eq!(one.use_approval(&asked.id).await, Ok(false), "nobody has said yes");
+    assert_eq!(other.decide_approval("nothing", true, None).await, Ok(None));
+    let decided = other.decide_approval(&asked.id, true, Some("fine")).await.unwrap().unwrap();
     assert_eq!((decided.status, decided.reason.as_deref()), (ApprovalStatus::Approved, Some("fine")));
-    let late = one.decide(&asked.id, false, None).await.unwrap().unwrap();
+    let late = one.decide_approval(&asked.id, false, None).await.unwrap().unwrap();
     assert_eq!(late.status, ApprovalStatus::Approved, "decided once");
     assert_eq!(
-        one.ask(&request(&fingerprint, until)).await.unwrap().approval.status,
+        one.request_approval(&request(&fingerprint, until)).await.unwrap().approval.status,
         ApprovalStatus::Approved
     );
     let taking = (0..20).map(|number| {
         let (state, id) =
             (if number % 2 == 0 { Arc::clone(&one) } else { Arc::clone(&other) }, asked.id.clone());
-        tokio::spawn(async move { state.take(&id).await.unwrap() })
+        tokio::spawn(async move { state.use_approval(&id).await.unwrap() })
     });
     let mut taken = 0;
     for take in taking.collect::<Vec<_>>() {
         taken += u32::from(take.await.unwrap());
     }
     assert_eq!(taken, 1);
-    let next = one.ask(&request(&fingerprint, until)).await.unwrap().approval;
+    let next = one.request_approval(&request(&fingerprint, until)).await.unwrap().approval;
     assert_ne!(next.id, asked.id, "used up");
-    let denied = one.decide(&next.id, false, Some("no")).await.unwrap().unwrap();
+    let denied = one.decide_approval(&next.id, false, Some("no")).await.unwrap().unwrap();
     assert_eq!(denied.status, ApprovalStatus::Denied);
-    assert_eq!(one.ask(&request(&fingerprint, until)).await.unwrap().approval, denied);
+    assert_eq!(one.request_approval(&request(&fingerprint, until)).await.unwrap().approval, denied);
     assert!(!one.approvals(true).await.unwrap().iter().any(|known| known.id == next.id));
     assert!(one.approvals(false).await.unwrap().contains(&denied));
-    let past = one.ask(&request(&random_id("f"), now() - 1)).await.unwrap().approval;
-    assert_eq!(other.decide(&past.id, true, None).await.unwrap().unwrap().status, ApprovalStatus::Waiting);
-    assert_eq!(other.take(&past.id).await, Ok(false));
+    let past = one.request_approval(&request(&random_id("f"), now() - 1)).await.unwrap().approval;
+    assert_eq!(
+        other.decide_approval(&past.id, true, None).await.unwrap().unwrap().status,
+        ApprovalStatus::Waiting
+    );
+    assert_eq!(other.use_approval(&past.id).await, Ok(false));
 }
 
 /// The status, arguments and hidden values that are kept of an approval.
-async fn kept(state: &Arc<dyn State>, id: &str) -> (ApprovalStatus, Value, usize) {
+async fn kept(state: &Arc<dyn StateStore>, id: &str) -> (ApprovalStatus, Value, usize) {
     let all = state.approvals(false).await.unwrap();
     let found = all.into_iter().find(|approval| approval.id == id).unwrap();
     (found.status, found.arguments, found.hidden.len())
@@ -174,50 +177,59 @@ async fn kept(state: &Arc<dyn State>, id: &str) -> (ApprovalStatus, Value, usize
 async fn arguments_are_erased_when_nobody_has_to_see_them(again: Again<'_>) {
     let (one, other) = (again(), again());
     let until = now() + 60_000;
-    let asked = async |until| one.ask(&request(&random_id("f"), until)).await.unwrap().approval;
+    let asked = async |until| one.request_approval(&request(&random_id("f"), until)).await.unwrap().approval;
     let used = asked(until).await;
     assert_eq!(kept(&other, &used.id).await, (ApprovalStatus::Waiting, used.arguments.clone(), 1));
-    one.decide(&used.id, true, None).await.unwrap();
+    one.decide_approval(&used.id, true, None).await.unwrap();
     assert_eq!(kept(&other, &used.id).await.1, used.arguments);
-    assert_eq!(other.take(&used.id).await, Ok(true));
+    assert_eq!(other.use_approval(&used.id).await, Ok(true));
     assert_eq!(kept(&one, &used.id).await, (ApprovalStatus::Used, Value::Null, 0));
     // What was not sent counts again, once, and for the same call.
     one.give_back(&used).await.unwrap();
     assert_eq!(kept(&other, &used.id).await, (ApprovalStatus::Approved, used.arguments.clone(), 1));
-    let same = other.ask(&Approval { id: random_id("ap"), ..used.clone() }).await.unwrap();
+    let same = other.request_approval(&Approval { id: random_id("ap"), ..used.clone() }).await.unwrap();
     assert_eq!((same.approval.id.as_str(), same.void), (used.id.as_str(), None));
-    assert_eq!((one.take(&used.id).await, other.take(&used.id).await), (Ok(true), Ok(false)));
+    assert_eq!((one.use_approval(&used.id).await, other.use_approval(&used.id).await), (Ok(true), Ok(false)));
     let denied = asked(until).await;
-    one.decide(&denied.id, false, None).await.unwrap();
+    one.decide_approval(&denied.id, false, None).await.unwrap();
     assert_eq!(kept(&other, &denied.id).await, (ApprovalStatus::Denied, Value::Null, 0));
     one.give_back(&denied).await.unwrap();
     assert_eq!(kept(&other, &denied.id).await.0, ApprovalStatus::Denied, "only what was used is given back");
     let expired = asked(now() + 30).await;
     tokio::time::sleep(Duration::from_millis(60)).await;
-    one.forget(Duration::from_secs(3600)).await.unwrap();
+    one.delete_older(Duration::from_secs(3600)).await.unwrap();
     assert_eq!(kept(&other, &expired.id).await, (ApprovalStatus::Waiting, Value::Null, 0));
 }
 
 async fn approvals_are_bound(again: Again<'_>) {
     let (one, other) = (again(), again());
     let first = request(&random_id("f"), now() + 60_000);
-    one.ask(&first).await.unwrap();
-    one.decide(&first.id, true, None).await.unwrap();
+    one.request_approval(&first).await.unwrap();
+    one.decide_approval(&first.id, true, None).await.unwrap();
     let changed = Approval { id: random_id("ap"), bound: "b2".into(), ..first.clone() };
-    let asked = other.ask(&changed).await.unwrap();
+    let asked = other.request_approval(&changed).await.unwrap();
     assert_eq!(
         (asked.approval.id.as_str(), asked.void.as_deref()),
         (changed.id.as_str(), Some(first.id.as_str()))
     );
     assert_eq!(kept(&one, &first.id).await, (ApprovalStatus::Void, Value::Null, 0));
-    assert_eq!((one.take(&first.id).await, other.take(&changed.id).await), (Ok(false), Ok(false)));
-    assert_eq!(one.decide(&first.id, true, None).await.unwrap().unwrap().status, ApprovalStatus::Void);
+    assert_eq!(
+        (one.use_approval(&first.id).await, other.use_approval(&changed.id).await),
+        (Ok(false), Ok(false))
+    );
+    assert_eq!(
+        one.decide_approval(&first.id, true, None).await.unwrap().unwrap().status,
+        ApprovalStatus::Void
+    );
     // One of an older toolcrib is bound to nothing, and cannot be said yes to.
     let older = Approval { bound: String::new(), ..request(&random_id("f"), now() + 60_000) };
-    one.ask(&older).await.unwrap();
-    assert_eq!(other.decide(&older.id, true, None).await.unwrap().unwrap().status, ApprovalStatus::Waiting);
+    one.request_approval(&older).await.unwrap();
+    assert_eq!(
+        other.decide_approval(&older.id, true, None).await.unwrap().unwrap().status,
+        ApprovalStatus::Waiting
+    );
     let newer = Approval { id: random_id("ap"), bound: "b1".into(), ..older.clone() };
-    assert_eq!(other.ask(&newer).await.unwrap().void, Some(older.id));
+    assert_eq!(other.request_approval(&newer).await.unwrap().void, Some(older.id));
     assert_eq!(one.hash_key().await.unwrap(), other.hash_key().await.unwrap());
 }
 
@@ -225,45 +237,48 @@ async fn sessions_are_their_callers_own(again: Again<'_>) {
     let (one, other) = (again(), again());
     let amy = Session { caller: Arc::from("amy"), id: random_id("s").into() };
     let bob = Session { caller: Arc::from("bob"), id: Arc::clone(&amy.id) };
-    one.give(&amy, "onto.task.get", "v1").await.unwrap();
-    one.give(&amy, "onto.task.get", "v2").await.unwrap();
-    assert_eq!(other.given(&amy, "onto.task.get").await, Ok(Some("v2".into())));
-    assert_eq!(other.given(&bob, "onto.task.get").await, Ok(None));
+    one.record_doc_read(&amy, "onto.task.get", "v1").await.unwrap();
+    one.record_doc_read(&amy, "onto.task.get", "v2").await.unwrap();
+    assert_eq!(other.doc_read_version(&amy, "onto.task.get").await, Ok(Some("v2".into())));
+    assert_eq!(other.doc_read_version(&bob, "onto.task.get").await, Ok(None));
     for count in 1..=3 {
         let state = if count == 2 { &other } else { &one };
-        assert_eq!(state.fail(&amy, "f1").await, Ok(count));
+        assert_eq!(state.count_failure(&amy, "f1").await, Ok(count));
     }
-    assert_eq!(one.fail(&bob, "f1").await, Ok(1));
-    assert_eq!((other.failures(&amy, "f1").await, other.failures(&amy, "f2").await), (Ok(3), Ok(0)));
+    assert_eq!(one.count_failure(&bob, "f1").await, Ok(1));
+    assert_eq!(
+        (other.failure_count(&amy, "f1").await, other.failure_count(&amy, "f2").await),
+        (Ok(3), Ok(0))
+    );
     assert!(
         one.has_failed(&amy)
             && !one.has_failed(&Session { caller: Arc::from("eve"), id: Arc::clone(&amy.id) })
     );
-    one.fail(&amy, "g1").await.unwrap();
-    other.clear(&amy, "f").await.unwrap();
-    assert_eq!((one.failures(&amy, "f1").await, one.failures(&amy, "g1").await), (Ok(0), Ok(1)));
-    assert_eq!((one.failures(&bob, "f1").await, one.fail(&amy, "f1").await), (Ok(1), Ok(1)));
-    assert_eq!(one.context(&amy).await, Ok(None));
-    one.shift(&amy, &json!({"project": 1})).await.unwrap();
-    one.shift(&amy, &json!({"project": 2})).await.unwrap();
-    assert_eq!(other.context(&amy).await, Ok(Some(json!({"project": 2}))));
-    assert_eq!(other.context(&bob).await, Ok(None));
+    one.count_failure(&amy, "g1").await.unwrap();
+    other.clear_failures(&amy, "f").await.unwrap();
+    assert_eq!((one.failure_count(&amy, "f1").await, one.failure_count(&amy, "g1").await), (Ok(0), Ok(1)));
+    assert_eq!((one.failure_count(&bob, "f1").await, one.count_failure(&amy, "f1").await), (Ok(1), Ok(1)));
+    assert_eq!(one.session_context(&amy).await, Ok(None));
+    one.set_session_context(&amy, &json!({"project": 1})).await.unwrap();
+    one.set_session_context(&amy, &json!({"project": 2})).await.unwrap();
+    assert_eq!(other.session_context(&amy).await, Ok(Some(json!({"project": 2}))));
+    assert_eq!(other.session_context(&bob).await, Ok(None));
 }
 
 async fn results_are_kept_for_a_while(again: Again<'_>) {
     let (one, other) = (again(), again());
-    let kept = Kept {
+    let kept = StoredResult {
         id: random_id("r"),
         caller: "amy".into(),
         text: "long\u{0} ".repeat(50_000),
         until: now() + 60_000,
     };
-    one.keep(&kept).await.unwrap();
-    assert_eq!(other.kept("amy", &kept.id).await, Ok(Some(kept.clone())));
-    assert_eq!(other.kept("bob", &kept.id).await, Ok(None));
-    let past = Kept { id: random_id("r"), until: now() - 1, ..kept };
-    one.keep(&past).await.unwrap();
-    assert_eq!(other.kept("amy", &past.id).await, Ok(None));
+    one.store_result(&kept).await.unwrap();
+    assert_eq!(other.stored_result("amy", &kept.id).await, Ok(Some(kept.clone())));
+    assert_eq!(other.stored_result("bob", &kept.id).await, Ok(None));
+    let past = StoredResult { id: random_id("r"), until: now() - 1, ..kept };
+    one.store_result(&past).await.unwrap();
+    assert_eq!(other.stored_result("amy", &past.id).await, Ok(None));
 }
 
 fn call(session: &str) -> Event {
@@ -292,7 +307,7 @@ fn call(session: &str) -> Event {
 async fn events_come_back_in_order(again: Again<'_>) {
     let (one, other) = (again(), again());
     let session = random_id("s");
-    let mut written = one.written();
+    let mut written = one.last_written();
     let mut given = Vec::new();
     for kind in EventKind::ALL.into_iter().chain([EventKind::Call, EventKind::Search]) {
         let event = match kind {
@@ -312,7 +327,7 @@ async fn events_come_back_in_order(again: Again<'_>) {
     }
     one.flush().await.unwrap();
     written.changed().await.unwrap();
-    let wanted = Events { session: Some(session.clone()), ..Events::default() };
+    let wanted = EventQuery { session: Some(session.clone()), ..EventQuery::default() };
     let read = other.events(&wanted).await.unwrap();
     assert!(read.is_sorted_by_key(|event| event.id), "{read:#?}");
     assert_eq!(*written.borrow_and_update(), read.last().unwrap().id);
@@ -323,14 +338,15 @@ async fn events_come_back_in_order(again: Again<'_>) {
     };
     let plain = |events: &[Event]| events.iter().map(same).collect::<Vec<_>>();
     assert_eq!(plain(&read), plain(&given));
-    let some = Events { after: read[2].id, limit: 2, ..wanted.clone() };
+    let some = EventQuery { after: read[2].id, limit: 2, ..wanted.clone() };
     assert_eq!(other.events(&some).await.unwrap(), read[3..5]);
-    let bob = Events { caller: Some("bob".into()), ..wanted.clone() };
+    let bob = EventQuery { caller: Some("bob".into()), ..wanted.clone() };
     assert_eq!(other.events(&bob).await.unwrap(), []);
-    assert_eq!(other.events(&Events { caller: Some("amy".into()), ..wanted }).await.unwrap(), read);
-    let all = other.events(&Events { after: read[0].id - 1, limit: 1, ..Events::default() }).await.unwrap();
+    assert_eq!(other.events(&EventQuery { caller: Some("amy".into()), ..wanted }).await.unwrap(), read);
+    let all =
+        other.events(&EventQuery { after: read[0].id - 1, limit: 1, ..EventQuery::default() }).await.unwrap();
     assert_eq!(all, read[..1]);
-    let visits = other.visits(100).await.unwrap();
+    let visits = other.sessions(100).await.unwrap();
     let visit = visits.iter().find(|visit| visit.session == session).unwrap();
     assert_eq!((visit.events, visit.calls, visit.failed, visit.caller.as_str()), (8, 2, 2, "amy"));
 }
@@ -338,7 +354,7 @@ async fn events_come_back_in_order(again: Again<'_>) {
 /// Who asks for what came after the last number that was seen misses nothing, whoever writes.
 async fn numbers_are_seen_in_order(again: Again<'_>) {
     let session = random_id("s");
-    let writers: Vec<Arc<dyn State>> = (0..3).map(|_| again()).collect();
+    let writers: Vec<Arc<dyn StateStore>> = (0..3).map(|_| again()).collect();
     let writing: Vec<_> = writers
         .iter()
         .map(|state| {
@@ -357,7 +373,7 @@ async fn numbers_are_seen_in_order(again: Again<'_>) {
     let (reader, mut after, mut seen) = (again(), 0, 0);
     for round in 0.. {
         assert!(round < 10_000 && seen <= 300, "{seen} of 300");
-        let wanted = Events { session: Some(session.clone()), after, ..Events::default() };
+        let wanted = EventQuery { session: Some(session.clone()), after, ..EventQuery::default() };
         let new = reader.events(&wanted).await.unwrap();
         seen += new.len();
         after = new.last().map_or(after, |event| event.id);
@@ -377,17 +393,17 @@ async fn what_is_old_is_forgotten(again: Again<'_>) {
     state.record(Event { at: now() - 3_600_000, ..call(&session) });
     state.record(call(&session));
     let key = claim(&random_id("key"));
-    assert_eq!(state.claim(&key, MINUTE).await, Ok(Claimed::Ours));
-    state.settle(&key, Settled::Answered(json!(1))).await.unwrap();
-    state.forget(Duration::from_secs(1800)).await.unwrap();
-    let wanted = Events { session: Some(session), ..Events::default() };
+    assert_eq!(state.claim(&key, MINUTE).await, Ok(ClaimStatus::Acquired));
+    state.settle(&key, ClaimOutcome::Answered(json!(1))).await.unwrap();
+    state.delete_older(Duration::from_secs(1800)).await.unwrap();
+    let wanted = EventQuery { session: Some(session), ..EventQuery::default() };
     assert_eq!(state.events(&wanted).await.unwrap().len(), 1);
-    assert_eq!(state.claim(&key, MINUTE).await, Ok(Claimed::Answered(json!(1))));
+    assert_eq!(state.claim(&key, MINUTE).await, Ok(ClaimStatus::Answered(json!(1))));
     tokio::time::sleep(Duration::from_millis(20)).await;
     let running = claim(&random_id("key"));
-    assert_eq!(state.claim(&running, MINUTE).await, Ok(Claimed::Ours));
-    state.forget(Duration::ZERO).await.unwrap();
+    assert_eq!(state.claim(&running, MINUTE).await, Ok(ClaimStatus::Acquired));
+    state.delete_older(Duration::ZERO).await.unwrap();
     assert_eq!(state.events(&wanted).await.unwrap(), []);
-    assert_eq!(state.claim(&running, MINUTE).await, Ok(Claimed::Ours), "what runs is not forgotten");
-    assert_eq!(state.claim(&key, MINUTE).await, Ok(Claimed::Ours), "what was long ago is");
+    assert_eq!(state.claim(&running, MINUTE).await, Ok(ClaimStatus::Acquired), "what runs is not forgotten");
+    assert_eq!(state.claim(&key, MINUTE).await, Ok(ClaimStatus::Acquired), "what was long ago is");
 }

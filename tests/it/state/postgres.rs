@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use toolcrib::state::{Claim, Claimed, Event, Events, Postgres, Settled, State, open};
+use toolcrib::state::{Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Postgres, StateStore, open};
 
 use super::{contract, runtime};
 use crate::skipped::skipped;
@@ -182,7 +182,7 @@ fn approvals_of_an_older_schema_are_bound_to_nothing(server: &Server) {
         "INSERT INTO tool_approvals VALUES ('ap_older', 'amy', null, 'onto.task.delete', '{\"task_id\": \"7\"}', 'f', \
          now(), now() + interval '1 hour', 'approved', null)",
     );
-    let state: Arc<dyn State> = Arc::new(Postgres::new(&server.url("older")).unwrap());
+    let state: Arc<dyn StateStore> = Arc::new(Postgres::new(&server.url("older")).unwrap());
     runtime().block_on(super::approvals::is_void_when_older(&state));
     assert_eq!(server.sql("older", "SELECT arguments FROM tool_approvals WHERE id = 'ap_older'"), "null");
 }
@@ -218,14 +218,14 @@ fn a_clock_that_jumped_forgets_no_key_and_holds_no_lease_for_long(server: &Serve
     let (lease, month) = (Duration::from_secs(60), Duration::from_secs(30 * 86_400));
     runtime().block_on(async {
         let state = Postgres::new(&server.url("postgres")).unwrap();
-        let answered = Claimed::Answered(serde_json::json!(1));
-        assert_eq!(state.claim(&claim("jump", "o"), lease).await, Ok(Claimed::Ours));
+        let answered = ClaimStatus::Answered(serde_json::json!(1));
+        assert_eq!(state.claim(&claim("jump", "o"), lease).await, Ok(ClaimStatus::Acquired));
         shift("1 hour");
-        assert_eq!(state.recall(&claim("jump", "p"), lease).await, Ok(Some(Claimed::Unknown)));
-        assert_eq!(state.claim(&claim("jump", "p"), lease).await, Ok(Claimed::Unknown));
-        state.settle(&claim("jump", "o"), Settled::Answered(serde_json::json!(1))).await.unwrap();
+        assert_eq!(state.recall(&claim("jump", "p"), lease).await, Ok(Some(ClaimStatus::Unknown)));
+        assert_eq!(state.claim(&claim("jump", "p"), lease).await, Ok(ClaimStatus::Unknown));
+        state.settle(&claim("jump", "o"), ClaimOutcome::Answered(serde_json::json!(1))).await.unwrap();
         shift("-40 days");
-        state.forget(month).await.unwrap();
+        state.delete_older(month).await.unwrap();
         assert_eq!(state.recall(&claim("jump", "p"), lease).await, Ok(Some(answered)));
         assert_eq!(state.recall(&claim("free", "p"), lease).await, Ok(None));
     });
@@ -260,8 +260,8 @@ fn it_recovers_when_the_server_does(server: &Server) {
             assert!(started.elapsed() < Duration::from_secs(40), "{:?}", state.health());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        assert_eq!(state.claim(&claim("back"), Duration::from_secs(60)).await, Ok(Claimed::Ours));
-        let wanted = Events { session: Some("away".into()), ..Events::default() };
+        assert_eq!(state.claim(&claim("back"), Duration::from_secs(60)).await, Ok(ClaimStatus::Acquired));
+        let wanted = EventQuery { session: Some("away".into()), ..EventQuery::default() };
         assert_eq!(state.events(&wanted).await.unwrap().len(), 1);
     });
 }
@@ -277,7 +277,7 @@ fn a_url_that_cannot_be_read_is_not_told() {
 fn a_server_that_is_not_there_is_told_without_the_password() {
     let told = runtime().block_on(async {
         let state = Postgres::new("postgres://amy:hush-hush@127.0.0.1:1/x").unwrap();
-        state.take("x").await.unwrap_err().to_string()
+        state.use_approval("x").await.unwrap_err().to_string()
     });
     assert!(!told.contains("hush"), "{told}");
 }

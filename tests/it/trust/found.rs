@@ -96,7 +96,7 @@ fn a_found_configuration_contacts_no_server_and_no_model() {
          [search.semantic]\nurl = \"{url}\"\nmodel = \"m\"\nkey_env = \"TOKEN_OF_OURS\"\n\
          [search.llm]\nurl = \"{url}\"\nmodel = \"m\"\nkey_env = \"TOKEN_OF_OURS\"\n\
          [repair]\nurl = \"{url}\"\nmodel = \"m\"\napi_key_env = \"TOKEN_OF_OURS\"\n\
-         [state]\nat = \"postgres://${{TOKEN_OF_OURS}}@{}/x\"\n\
+         [state]\nurl = \"postgres://${{TOKEN_OF_OURS}}@{}/x\"\n\
          [[overlay]]\nmatch = \"weather\"\nbackend = {{ type = \"http\", method = \"GET\", path = \"/w\" }}\n",
         listener.local_addr().unwrap()
     );

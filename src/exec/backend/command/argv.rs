@@ -3,19 +3,22 @@
 use serde_json::{Map, Value};
 
 use crate::exec::backend::http::plain;
-use crate::exec::backend::{Fault, Order};
+use crate::exec::backend::{BackendError, BackendRequest};
 use crate::tool::CommandBackend;
 
 /// The program and its arguments. What stands for an argument that was not given is left out.
-pub(super) fn filled(backend: &CommandBackend, order: Order<'_>) -> Result<Vec<String>, Fault> {
+pub(super) fn filled(
+    backend: &CommandBackend,
+    call: BackendRequest<'_>,
+) -> Result<Vec<String>, BackendError> {
     let (program, templates) =
-        backend.argv.split_first().ok_or_else(|| Fault::unconfigured("its backend has no program"))?;
+        backend.argv.split_first().ok_or_else(|| BackendError::unconfigured("its backend has no program"))?;
     // Braces around anything else are the program's own; which names stand for arguments is not for a call to say.
-    let properties = order.tool.parameters.schema()["properties"].as_object();
+    let properties = call.tool.parameters.schema()["properties"].as_object();
     let mut argv = vec![program.clone()];
     let mut are_options_over = false;
     for template in templates {
-        let filling = Filling { properties, arguments: order.arguments, are_options_over };
+        let filling = Filling { properties, arguments: call.arguments, are_options_over };
         argv.extend(filling.argument(template)?);
         are_options_over |= template == "--";
     }
@@ -31,7 +34,7 @@ struct Filling<'f> {
 
 impl Filling<'_> {
     /// One argument of the program, or none where a value is absent.
-    fn argument(&self, template: &str) -> Result<Option<String>, Fault> {
+    fn argument(&self, template: &str) -> Result<Option<String>, BackendError> {
         let (mut argument, mut rest) = (String::new(), template);
         while let Some(start) = rest.find('{') {
             let (before, from) = rest.split_at(start);
@@ -59,12 +62,15 @@ impl Filling<'_> {
     }
 
     /// Whether a value stays a value, wherever it stands.
-    fn check(&self, name: &str, value: &str, is_first: bool) -> Result<(), Fault> {
+    fn check(&self, name: &str, value: &str, is_first: bool) -> Result<(), BackendError> {
         if value.contains('\0') {
-            return Err(Fault::unfit(name, format!("`{name}` holds a character that no program takes")));
+            return Err(BackendError::unfit(
+                name,
+                format!("`{name}` holds a character that no program takes"),
+            ));
         }
         if is_first && value.starts_with('-') && !self.are_options_over {
-            return Err(Fault::unfit(
+            return Err(BackendError::unfit(
                 name,
                 format!("`{name}` begins with `-`, so it would be taken for an option"),
             ));

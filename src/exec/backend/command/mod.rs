@@ -17,7 +17,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{Fault, FaultKind, Order, Reply};
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
 use crate::sources::mcp::{Environment, Secrets, inherited};
 use crate::tool::{CommandBackend, Effect, Stdin};
 use output::{Captured, Pipe};
@@ -42,19 +42,19 @@ impl Drop for Running {
 
 pub(super) async fn run(
     backend: &CommandBackend,
-    order: Order<'_>,
+    call: BackendRequest<'_>,
     (root, environment): (&Path, &Environment),
-) -> Result<Reply, Fault> {
-    let argv = argv::filled(backend, order)?;
+) -> Result<BackendResponse, BackendError> {
+    let argv = argv::filled(backend, call)?;
     let mut secrets = Secrets::default();
-    let variables = secrets.fill(&backend.env, environment, Some(&order.caller.headers))?;
+    let variables = secrets.fill(&backend.env, environment, Some(&call.caller.headers))?;
     let program = name(&argv);
-    order.begun.mark();
+    call.begun.mark();
     let mut running = Running(start(&argv, root, inherited(environment).chain(variables))?);
     let time =
-        backend.timeout_seconds.map(Duration::from_secs).map_or(order.time, |most| most.min(order.time));
+        backend.timeout_seconds.map(Duration::from_secs).map_or(call.timeout, |most| most.min(call.timeout));
     let deadline = Instant::now() + time;
-    feed(&mut running, backend.stdin, order.arguments);
+    write_stdin(&mut running, backend.stdin, call.arguments);
     let max_bytes = backend.max_bytes.unwrap_or(MAX_BYTES);
     let stdout = Pipe::head(running.0.stdout().take(), max_bytes);
     let stderr = Pipe::tail(running.0.stderr().take(), MAX_STDERR, max_bytes);
@@ -64,12 +64,12 @@ pub(super) async fn run(
             end(&mut running).await;
             let head = stdout.captured().await;
             let warning = format!("the program was ended: it wrote more than {max_bytes} bytes");
-            if order.tool.effect != Effect::Read {
+            if call.tool.effect != Effect::Read {
                 let message = format!("`{program}` was ended before it was done: it wrote more than {max_bytes} bytes");
                 let next = "look what is there before you send the call again";
-                return Err(Fault::new(FaultKind::Lost, message, next));
+                return Err(BackendError::new(BackendErrorKind::ConnectionLost, message, next));
             }
-            return Ok(Reply { content: secrets.hide(&head.text()).into(), warnings: vec![warning] });
+            return Ok(BackendResponse { content: secrets.hide(&head.text()).into(), warnings: vec![warning] });
         }
         () = stderr.overflow() => {
             end(&mut running).await;
@@ -77,7 +77,7 @@ pub(super) async fn run(
                 "`{program}` was ended: it wrote more than {max_bytes} bytes to stderr; it may have done a part of its work"
             );
             let next = "look what is there before you send the call again";
-            return Err(Fault::new(FaultKind::Lost, message, next));
+            return Err(BackendError::new(BackendErrorKind::ConnectionLost, message, next));
         }
     };
     let Ok(ended) = ended else {
@@ -85,29 +85,33 @@ pub(super) async fn run(
         let message =
             format!("`{program}` did not end in time, and was ended; it may have done a part of its work");
         let next = "look what is there before you send the call again";
-        return Err(Fault::new(FaultKind::TimedOut, message, next));
+        return Err(BackendError::new(BackendErrorKind::TimedOut, message, next));
     };
     let (stdout, stderr) = (stdout.captured().await, stderr.captured().await);
     match ended {
         Ok(status) if status.success() => {
-            let mut reply = reply(stdout, max_bytes);
-            reply.content = secrets.hide_in(reply.content);
-            Ok(reply)
+            let mut response = response(stdout, max_bytes);
+            response.content = secrets.hide_in(response.content);
+            Ok(response)
         }
         Ok(status) => Err(failed(program, status, &stdout, &stderr, &secrets)),
         Err(_) => {
             let message = format!("nobody knows how `{program}` ended");
-            Err(Fault::new(FaultKind::Lost, message, "look what is there before you send the call again"))
+            Err(BackendError::new(
+                BackendErrorKind::ConnectionLost,
+                message,
+                "look what is there before you send the call again",
+            ))
         }
     }
 }
 
 /// What a call would run.
-pub(super) fn preview(backend: &CommandBackend, order: Order<'_>) -> Result<Value, Fault> {
-    argv::filled(backend, order)?;
-    let arguments = order.shown();
-    let argv = argv::filled(backend, Order { arguments: &arguments, ..order })?;
-    let mut shown = json!({ "backend": "command", "argv": order.secrets().command_line(&argv) });
+pub(super) fn preview(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
+    argv::filled(backend, call)?;
+    let arguments = call.shown();
+    let argv = argv::filled(backend, BackendRequest { arguments: &arguments, ..call })?;
+    let mut shown = json!({ "backend": "command", "argv": call.secrets().command_line(&argv) });
     if backend.stdin == Stdin::Json {
         shown["stdin"] = arguments;
     }
@@ -124,9 +128,9 @@ fn start(
     argv: &[String],
     root: &Path,
     variables: impl Iterator<Item = (String, String)>,
-) -> Result<Box<dyn ChildWrapper>, Fault> {
+) -> Result<Box<dyn ChildWrapper>, BackendError> {
     let (program, arguments) =
-        argv.split_first().ok_or_else(|| Fault::unconfigured("its backend has no program"))?;
+        argv.split_first().ok_or_else(|| BackendError::unconfigured("its backend has no program"))?;
     let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
     let is_path = program.contains(std::path::is_separator);
     // A path is one from the catalog's folder, wherever we run.
@@ -143,11 +147,11 @@ fn start(
     let program = name(argv);
     command
         .spawn()
-        .map_err(|error| Fault::unconfigured(format!("`{program}` cannot be run: {}", error.kind())))
+        .map_err(|error| BackendError::unconfigured(format!("`{program}` cannot be run: {}", error.kind())))
 }
 
 /// Gives it its stdin, whether it reads that or not.
-fn feed(running: &mut Running, stdin: Stdin, arguments: &Value) {
+fn write_stdin(running: &mut Running, stdin: Stdin, arguments: &Value) {
     let Some(mut pipe) = running.0.stdin().take() else { return };
     if stdin == Stdin::Json {
         let text = arguments.to_string();
@@ -170,16 +174,16 @@ async fn end(running: &mut Running) {
 #[cfg(unix)]
 const SIGTERM: i32 = 15;
 
-fn reply(stdout: Captured, max_bytes: usize) -> Reply {
-    let mut reply = Reply::new(match serde_json::from_slice(&stdout.bytes) {
+fn response(stdout: Captured, max_bytes: usize) -> BackendResponse {
+    let mut response = BackendResponse::new(match serde_json::from_slice(&stdout.bytes) {
         Ok(json) => json,
         Err(_) if stdout.bytes.is_empty() => Value::Null,
         Err(_) => stdout.text().into(),
     });
     if stdout.is_cut {
-        reply.warnings.push(format!("the answer was cut: it is longer than {max_bytes} bytes"));
+        response.warnings.push(format!("the answer was cut: it is longer than {max_bytes} bytes"));
     }
-    reply
+    response
 }
 
 fn failed(
@@ -188,7 +192,7 @@ fn failed(
     stdout: &Captured,
     stderr: &Captured,
     secrets: &Secrets,
-) -> Fault {
+) -> BackendError {
     let how = match status.code() {
         Some(code) => format!("failed with exit code {code}"),
         None => "was ended by a signal".into(),
@@ -207,9 +211,9 @@ fn failed(
         }
     }
     let (kind, next) = match status.code() {
-        Some(_) => (FaultKind::Failed, "correct the arguments as the message says, or tell the user"),
+        Some(_) => (BackendErrorKind::Failed, "correct the arguments as the message says, or tell the user"),
         // Somebody ended it in the middle of its work.
-        None => (FaultKind::Lost, "look what is there before you send the call again"),
+        None => (BackendErrorKind::ConnectionLost, "look what is there before you send the call again"),
     };
-    Fault::new(kind, message, next).detail(detail)
+    BackendError::new(kind, message, next).detail(detail)
 }

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 /// How long to read on after the program has ended: what it started may hold the pipe open.
-const LINGER: Duration = Duration::from_millis(200);
+const CLOSE_GRACE: Duration = Duration::from_millis(200);
 
 /// A pipe that is read in the background.
 pub(super) struct Pipe {
@@ -88,7 +88,7 @@ impl Pipe {
 
     /// All that there is, once the program has ended.
     pub(super) async fn captured(mut self) -> Captured {
-        let _ = tokio::time::timeout(LINGER, &mut self.reader).await;
+        let _ = tokio::time::timeout(CLOSE_GRACE, &mut self.reader).await;
         self.reader.abort();
         let mut captured = self.shared.captured.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *captured)

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::parts::{Part, Parts};
 use super::text::{form, pairs, plain};
 use crate::catalog::Tool;
-use crate::exec::backend::Fault;
+use crate::exec::backend::BackendError;
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -27,7 +27,7 @@ impl Body {
         parts: &Parts<'_>,
         tool: &Tool,
         is_expected: bool,
-    ) -> Result<Option<Self>, Fault> {
+    ) -> Result<Option<Self>, BackendError> {
         let content_type = content_type.unwrap_or(JSON);
         let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         if let Some(value) = parts.whole_body {
@@ -40,7 +40,11 @@ impl Body {
             FORM => Self::form(content_type, &parts.body),
             MULTIPART => Self::multipart(&parts.body, tool),
             media if is_json(media) => Self::json(content_type, fields(&parts.body)),
-            _ => return Err(Fault::unconfigured(format!("nothing here writes {essence} from arguments"))),
+            _ => {
+                return Err(BackendError::unconfigured(format!(
+                    "nothing here writes {essence} from arguments"
+                )));
+            }
         };
         Ok(Some(body))
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::path::Template;
-use crate::exec::backend::Fault;
+use crate::exec::backend::BackendError;
 use crate::tool::{ArgumentPlace, HttpBackend, Location};
 
 /// The arguments of a call, in the parts of the request where they go.
@@ -33,7 +33,7 @@ impl<'o> Parts<'o> {
         backend: &'o HttpBackend,
         template: &Template,
         arguments: &'o Value,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, BackendError> {
         let mut parts = Self::default();
         for (argument, value) in arguments.as_object().into_iter().flatten() {
             let place = backend.arguments.get(argument);
@@ -52,7 +52,9 @@ impl<'o> Parts<'o> {
             }
         }
         if parts.whole_body.is_some() && !parts.body.is_empty() {
-            return Err(Fault::unconfigured("its backend sends one argument as the body, and others in it"));
+            return Err(BackendError::unconfigured(
+                "its backend sends one argument as the body, and others in it",
+            ));
         }
         Ok(parts)
     }

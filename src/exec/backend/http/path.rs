@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::expression::Expression;
 use super::text::{encode_literal, plain};
-use crate::exec::backend::Fault;
+use crate::exec::backend::BackendError;
 
 /// A path template, split where the query begins.
 pub(super) struct Template {
@@ -28,8 +28,8 @@ pub(super) struct Expanded {
 }
 
 impl Template {
-    pub(super) fn parse(template: &str) -> Result<Self, Fault> {
-        let wrong = |what: &str| Err(Fault::unconfigured(format!("the path of its backend {what}")));
+    pub(super) fn parse(template: &str) -> Result<Self, BackendError> {
+        let wrong = |what: &str| Err(BackendError::unconfigured(format!("the path of its backend {what}")));
         let (mut pieces, mut rest) = (Vec::new(), template);
         while let Some((literal, after)) = rest.split_once('{') {
             pieces.push(Piece::Literal(literal.to_string()));
@@ -80,7 +80,7 @@ impl Template {
         &self,
         values: &Map<String, Value>,
         called: &dyn Fn(&str) -> String,
-    ) -> Result<Expanded, Fault> {
+    ) -> Result<Expanded, BackendError> {
         let mut path = String::new();
         for piece in &self.path {
             match piece {
@@ -93,7 +93,7 @@ impl Template {
         }
         if path.contains(['?', '#']) {
             let message = "a value of the path holds a `?` or `#`, which it cannot";
-            return Err(Fault::unfit("", message));
+            return Err(BackendError::unfit("", message));
         }
         if !path.starts_with('/') {
             path.insert(0, '/');
@@ -109,7 +109,7 @@ impl Template {
                         let argument = called(expression.names().next().unwrap_or_default());
                         let message =
                             format!("`{argument}` is part of the query, so it cannot hold `&`, `;` or `#`");
-                        return Err(Fault::unfit(&argument, message));
+                        return Err(BackendError::unfit(&argument, message));
                     }
                     query.push_str(&text);
                 }
@@ -124,10 +124,10 @@ fn check(
     expression: &Expression,
     values: &Map<String, Value>,
     called: &dyn Fn(&str) -> String,
-) -> Result<(), Fault> {
+) -> Result<(), BackendError> {
     for name in expression.names() {
         let argument = called(name);
-        let unfit = |what: &str| Err(Fault::unfit(&argument, format!("`{argument}` {what}")));
+        let unfit = |what: &str| Err(BackendError::unfit(&argument, format!("`{argument}` {what}")));
         match values.get(name).unwrap_or(&Value::Null) {
             Value::Null if expression.needs_values() => {
                 return unfit("is part of the path, so it has to be given");
@@ -193,9 +193,9 @@ mod tests {
     use super::{Expanded, Template};
 
     fn expand(template: &str, values: Value) -> Result<Expanded, String> {
-        let template = Template::parse(template).map_err(|fault| fault.message)?;
+        let template = Template::parse(template).map_err(|error| error.message)?;
         let values = values.as_object().cloned().unwrap();
-        template.expand(&values, &|name| name.to_string()).map_err(|fault| fault.message)
+        template.expand(&values, &|name| name.to_string()).map_err(|error| error.message)
     }
 
     #[track_caller]

@@ -10,13 +10,13 @@ use super::parts::{Part, Parts, argument_of, location};
 use super::path::Template;
 use super::text::{encode, form, pairs, simple};
 use crate::config::Server;
-use crate::exec::backend::{Fault, Order};
+use crate::exec::backend::{BackendError, BackendRequest};
 use crate::secret::REDACTED;
 use crate::sources::mcp::{Environment, Secrets};
 use crate::tool::{HttpBackend, Location};
 
 /// Headers that the connection decides, not a call.
-const OURS: [&str; 13] = [
+const RESERVED_HEADERS: [&str; 13] = [
     "connection",
     "content-length",
     "content-type",
@@ -33,7 +33,7 @@ const OURS: [&str; 13] = [
 ];
 
 /// A request without what the server's configuration adds.
-pub(super) struct Request<'o> {
+pub(super) struct HttpRequest<'o> {
     pub(super) method: Method,
     /// Below the base URL.
     path: String,
@@ -44,20 +44,24 @@ pub(super) struct Request<'o> {
     server: &'o Server,
 }
 
-impl<'o> Request<'o> {
-    pub(super) fn new(backend: &'o HttpBackend, server: &'o Server, order: Order<'o>) -> Result<Self, Fault> {
+impl<'o> HttpRequest<'o> {
+    pub(super) fn new(
+        backend: &'o HttpBackend,
+        server: &'o Server,
+        call: BackendRequest<'o>,
+    ) -> Result<Self, BackendError> {
         let method = Method::from_bytes(backend.method.to_ascii_uppercase().as_bytes());
         let method =
-            method.map_err(|_| Fault::unconfigured("its backend has a method that none can have"))?;
+            method.map_err(|_| BackendError::unconfigured("its backend has a method that none can have"))?;
         let template = Template::parse(&backend.path)?;
-        let parts = Parts::new(backend, &template, order.arguments)?;
+        let parts = Parts::new(backend, &template, call.arguments)?;
         let expanded =
             template.expand(&parts.path, &|variable| argument_of(backend, variable).to_string())?;
         let asked = parts.query.iter().flat_map(|part| pairs(part.name, part.value, part.place));
         let asked = form(&asked.collect::<Vec<_>>());
         let query: Vec<&str> =
             [expanded.query.as_str(), &asked].into_iter().filter(|part| !part.is_empty()).collect();
-        let properties = order.tool.parameters.schema()["properties"].as_object();
+        let properties = call.tool.parameters.schema()["properties"].as_object();
         let is_expected = properties.is_some_and(|properties| {
             properties.keys().any(|name| location(backend, &template, name) == Location::Body)
         });
@@ -66,21 +70,23 @@ impl<'o> Request<'o> {
             query: query.join("&"),
             headers: parts.headers.iter().map(header).collect::<Result<_, _>>()?,
             cookies: parts.cookies.iter().map(cookie).collect::<Vec<_>>().join("; "),
-            body: Body::new(backend.content_type.as_deref(), &parts, order.tool, is_expected)?,
+            body: Body::new(backend.content_type.as_deref(), &parts, call.tool, is_expected)?,
             path: expanded.path,
             server,
         })
     }
 
     /// Where it goes: below the base URL, whatever the arguments are.
-    pub(super) fn url(&self) -> Result<Url, Fault> {
+    pub(super) fn url(&self) -> Result<Url, BackendError> {
         let base = self.server.url.as_deref().and_then(|base| Url::parse(base).ok());
         let is_plain = |base: &Url| {
             let has_more = base.query().is_some() || base.fragment().is_some();
             !has_more && base.username().is_empty() && base.password().is_none()
         };
         let base = base.filter(is_plain).ok_or_else(|| {
-            Fault::unconfigured("the `url` of its server is no base address; credentials belong in `headers`")
+            BackendError::unconfigured(
+                "the `url` of its server is no base address; credentials belong in `headers`",
+            )
         })?;
         let mut url = base.clone();
         let path = format!("{}{}", base.path().trim_end_matches('/'), self.path);
@@ -88,7 +94,10 @@ impl<'o> Request<'o> {
         url.set_query(Some(self.query.as_str()).filter(|query| !query.is_empty()));
         // A parser that reads the path in another way than it was written has found a way out of it.
         if url.path() != path || url.origin() != base.origin() {
-            return Err(Fault::unfit("", "the arguments would change the path to another than the tool's"));
+            return Err(BackendError::unfit(
+                "",
+                "the arguments would change the path to another than the tool's",
+            ));
         }
         Ok(url)
     }
@@ -96,10 +105,10 @@ impl<'o> Request<'o> {
     /// All headers. What is configured wins over what is asked for.
     pub(super) fn headers(
         &self,
-        order: Order<'_>,
+        call: BackendRequest<'_>,
         environment: &Environment,
         secrets: &mut Secrets,
-    ) -> Result<HeaderMap, Fault> {
+    ) -> Result<HeaderMap, BackendError> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.5"));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -107,7 +116,7 @@ impl<'o> Request<'o> {
         if let Some(body) = &self.body {
             headers.insert(CONTENT_TYPE, configured("content-type", &body.content_type)?.1);
         }
-        for (name, value) in secrets.fill(&self.server.headers, environment, Some(&order.caller.headers))? {
+        for (name, value) in secrets.fill(&self.server.headers, environment, Some(&call.caller.headers))? {
             let (name, mut value) = configured(&name, &value)?;
             value.set_sensitive(true);
             // The body is written by us, and we know its type best.
@@ -121,16 +130,17 @@ impl<'o> Request<'o> {
                 known.map_or_else(|| self.cookies.clone(), |known| format!("{known}; {}", self.cookies));
             headers.insert(COOKIE, configured("cookie", &all)?.1);
         }
-        if let (Some(header), Some(key)) = (&self.server.idempotency_header, order.idempotency_key) {
-            let (name, value) = configured(header, key)
-                .map_err(|_| Fault::unfit("", "the idempotency key holds characters that no header can"))?;
+        if let (Some(header), Some(key)) = (&self.server.idempotency_header, call.idempotency_key) {
+            let (name, value) = configured(header, key).map_err(|_| {
+                BackendError::unfit("", "the idempotency key holds characters that no header can")
+            })?;
             headers.insert(name, value);
         }
         Ok(headers)
     }
 
     /// What it is, for somebody who wants to know before it is sent.
-    pub(super) fn preview(&self, server_name: &str, order: Order<'_>) -> Value {
+    pub(super) fn preview(&self, server_name: &str, call: BackendRequest<'_>) -> Value {
         let mut shown = Map::new();
         shown.insert("backend".into(), "http".into());
         shown.insert("server".into(), server_name.into());
@@ -152,7 +162,7 @@ impl<'o> Request<'o> {
         if !self.cookies.is_empty() {
             headers.insert("cookie".into(), REDACTED.into());
         }
-        if let (Some(header), Some(key)) = (&self.server.idempotency_header, order.idempotency_key) {
+        if let (Some(header), Some(key)) = (&self.server.idempotency_header, call.idempotency_key) {
             headers.insert(header.to_ascii_lowercase(), key.into());
         }
         if !headers.is_empty() {
@@ -172,17 +182,17 @@ fn readable(written: &str) -> String {
 }
 
 /// An argument as a header; one that would end its line is refused.
-fn header(part: &Part<'_>) -> Result<(HeaderName, HeaderValue), Fault> {
-    let wrong = |_| Fault::unconfigured(format!("\"{}\" is no name of a header", part.name));
+fn header(part: &Part<'_>) -> Result<(HeaderName, HeaderValue), BackendError> {
+    let wrong = |_| BackendError::unconfigured(format!("\"{}\" is no name of a header", part.name));
     let name = HeaderName::try_from(part.name).map_err(wrong)?;
-    if OURS.contains(&name.as_str()) {
-        return Err(Fault::unconfigured(format!(
+    if RESERVED_HEADERS.contains(&name.as_str()) {
+        return Err(BackendError::unconfigured(format!(
             "its backend lets a call say the header `{name}`, which it cannot"
         )));
     }
     let value = HeaderValue::try_from(simple(part.value)).map_err(|_| {
         let message = format!("`{}` is sent as a header, so it cannot hold line breaks", part.argument);
-        Fault::unfit(part.argument, message)
+        BackendError::unfit(part.argument, message)
     })?;
     Ok((name, value))
 }
@@ -191,11 +201,13 @@ fn cookie(part: &Part<'_>) -> String {
     format!("{}={}", encode(part.name), encode(&simple(part.value)))
 }
 
-fn configured(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Fault> {
+fn configured(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), BackendError> {
     let header = HeaderName::try_from(name);
-    let header = header.map_err(|_| Fault::unconfigured(format!("\"{name}\" is no name of a header")))?;
+    let header =
+        header.map_err(|_| BackendError::unconfigured(format!("\"{name}\" is no name of a header")))?;
     let value = HeaderValue::try_from(value);
-    let value = value
-        .map_err(|_| Fault::unconfigured(format!("the header {name} has a value that none can have")))?;
+    let value = value.map_err(|_| {
+        BackendError::unconfigured(format!("the header {name} has a value that none can have"))
+    })?;
     Ok((header, value))
 }

@@ -7,98 +7,98 @@ use http::{HeaderMap, Method, StatusCode};
 use reqwest::{Response, Url};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::request::Request;
-use super::{refused, reply};
+use super::request::HttpRequest;
+use super::{error_response, response};
 use crate::config::Server;
-use crate::exec::backend::{Fault, FaultKind, Order, Reply};
+use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
 use crate::sources::mcp::Secrets;
 use crate::tool::Effect;
 
 /// How long to wait before a request is sent again: at first, and at most.
-const SOON: Duration = Duration::from_millis(100);
-const AT_MOST: Duration = Duration::from_secs(5);
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 /// One call's exchange with a server.
 pub(super) struct Exchange<'e> {
     pub(super) client: &'e reqwest::Client,
     pub(super) name: &'e str,
     pub(super) server: &'e Server,
-    pub(super) order: Order<'e>,
-    pub(super) request: &'e Request<'e>,
+    pub(super) call: BackendRequest<'e>,
+    pub(super) request: &'e HttpRequest<'e>,
     pub(super) headers: HeaderMap,
     pub(super) secrets: &'e Secrets,
 }
 
 /// Why an attempt has no result.
-pub(super) struct Trouble {
-    fault: Fault,
-    again: Again,
+pub(super) struct AttemptError {
+    error: BackendError,
+    retry: Retry,
 }
 
 /// Whether the request may be sent again.
-enum Again {
+enum Retry {
     /// Never.
-    No,
+    Never,
     /// Always: nothing was run.
-    Harmless,
+    Always,
     /// If it may run twice; after this time, if the server says so.
-    Repeatable(Option<Duration>),
+    IfIdempotent(Option<Duration>),
 }
 
-impl From<Fault> for Trouble {
-    fn from(fault: Fault) -> Self {
-        let again = match fault.kind {
-            FaultKind::NotSent => Again::Harmless,
-            FaultKind::Lost => Again::Repeatable(None),
-            _ => Again::No,
+impl From<BackendError> for AttemptError {
+    fn from(error: BackendError) -> Self {
+        let again = match error.kind {
+            BackendErrorKind::NotSent => Retry::Always,
+            BackendErrorKind::ConnectionLost => Retry::IfIdempotent(None),
+            _ => Retry::Never,
         };
-        Self { fault, again }
+        Self { error, retry: again }
     }
 }
 
 impl Exchange<'_> {
-    pub(super) async fn run(&self, url: Url) -> Result<Reply, Fault> {
-        let deadline = Instant::now() + self.server.patience().min(self.order.time);
-        let mut pause = SOON;
+    pub(super) async fn run(&self, url: Url) -> Result<BackendResponse, BackendError> {
+        let deadline = Instant::now() + self.server.timeout().min(self.call.timeout);
+        let mut pause = FIRST_PAUSE;
         let mut retries = self.server.retries;
         loop {
-            let trouble = match self.attempt(url.clone(), deadline).await {
-                Ok(reply) => return Ok(reply),
-                Err(trouble) => trouble,
+            let error = match self.attempt(url.clone(), deadline).await {
+                Ok(response) => return Ok(response),
+                Err(error) => error,
             };
-            let wait = match trouble.again {
-                Again::Harmless => pause,
-                Again::Repeatable(after) if self.is_repeatable() => after.unwrap_or(pause),
-                Again::No | Again::Repeatable(_) => return Err(trouble.fault),
+            let wait = match error.retry {
+                Retry::Always => pause,
+                Retry::IfIdempotent(after) if self.is_repeatable() => after.unwrap_or(pause),
+                Retry::Never | Retry::IfIdempotent(_) => return Err(error.error),
             };
-            if retries == 0 || wait > AT_MOST || Instant::now() + wait >= deadline {
-                return Err(trouble.fault);
+            if retries == 0 || wait > MAX_PAUSE || Instant::now() + wait >= deadline {
+                return Err(error.error);
             }
             retries -= 1;
             sleep(wait).await;
-            pause = (pause * 2).min(AT_MOST);
+            pause = (pause * 2).min(MAX_PAUSE);
         }
     }
 
     /// Whether the call may run twice: it changes nothing, or the server knows it by its key.
     fn is_repeatable(&self) -> bool {
-        let tool = self.order.tool;
+        let tool = self.call.tool;
         // That a name sounds like reading is not enough for a method that writes.
         let is_sure = self.request.method.is_safe() || tool.definition.effect.is_some();
-        let has_key = self.server.idempotency_header.is_some() && self.order.idempotency_key.is_some();
+        let has_key = self.server.idempotency_header.is_some() && self.call.idempotency_key.is_some();
         has_key || (tool.effect == Effect::Read && is_sure)
     }
 
-    async fn attempt(&self, mut url: Url, deadline: Instant) -> Result<Reply, Trouble> {
+    async fn attempt(&self, mut url: Url, deadline: Instant) -> Result<BackendResponse, AttemptError> {
         let mut method = self.request.method.clone();
         let mut redirects = self.server.redirects;
         loop {
             let response = self.send(&method, &url, deadline).await?;
             let status = response.status();
             if status.is_success() {
-                let read = reply::Reading {
+                let read = response::Reading {
                     name: self.name,
-                    tool: self.order.tool,
+                    tool: self.call.tool,
                     max_bytes: self.server.max_bytes,
                 };
                 return Ok(read.answer(response, deadline).await?);
@@ -118,22 +118,22 @@ impl Exchange<'_> {
             );
             let location =
                 response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).map(str::to_string);
-            let body = reply::read_error(response, deadline).await;
-            let refused = refused::Refused {
+            let body = response::read_error(response, deadline).await;
+            let refused = error_response::ErrorResponse {
                 name: self.name,
                 status: status.as_u16(),
                 body,
                 location,
                 after,
-                effect: self.order.tool.effect,
+                effect: self.call.tool.effect,
                 secrets: self.secrets,
             };
-            let again = if is_busy { Again::Repeatable(after) } else { Again::No };
-            return Err(Trouble { fault: refused.fault(), again });
+            let again = if is_busy { Retry::IfIdempotent(after) } else { Retry::Never };
+            return Err(AttemptError { error: refused.backend_error(), retry: again });
         }
     }
 
-    async fn send(&self, method: &Method, url: &Url, deadline: Instant) -> Result<Response, Fault> {
+    async fn send(&self, method: &Method, url: &Url, deadline: Instant) -> Result<Response, BackendError> {
         let mut request = reqwest::Request::new(method.clone(), url.clone());
         *request.headers_mut() = self.headers.clone();
         if *method == self.request.method {
@@ -142,24 +142,28 @@ impl Exchange<'_> {
         } else {
             request.headers_mut().remove(CONTENT_TYPE);
         }
-        self.order.begun.mark();
+        self.call.begun.mark();
         match timeout_at(deadline, self.client.execute(request)).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(self.unsent(&error)),
-            Err(_) => Err(refused::too_slow(self.name)),
+            Ok(Err(error)) => Err(self.connect_error(&error)),
+            Err(_) => Err(error_response::too_slow(self.name)),
         }
     }
 
-    fn unsent(&self, error: &reqwest::Error) -> Fault {
+    fn connect_error(&self, error: &reqwest::Error) -> BackendError {
         let name = self.name;
         if error.is_builder() {
-            return Fault::unconfigured(format!("no request can be made for the server `{name}`"));
+            return BackendError::unconfigured(format!("no request can be made for the server `{name}`"));
         }
         if error.is_connect() {
             let message = format!("the server `{name}` cannot be reached; nothing was sent");
-            return Fault::new(FaultKind::NotSent, message, "try again later, or tell the user");
+            return BackendError::new(
+                BackendErrorKind::NotSent,
+                message,
+                "try again later, or tell the user",
+            );
         }
-        refused::lost(name)
+        error_response::connection_lost(name)
     }
 
     /// Where a redirect leads, and with which method, if that can be followed: within the origin, and without turning

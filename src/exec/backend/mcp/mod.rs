@@ -9,17 +9,17 @@ mod sessions;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::{Fault, FaultKind, Order, Reply, choice};
-use crate::sources::mcp::{Endpoint, Environment, NoResult, Session};
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, choice};
+use crate::sources::mcp::{Endpoint, Environment, McpCallError, Session};
 use crate::tool::Effect;
 
 pub(super) use sessions::Sessions;
 
 /// What an order asks of another server.
 #[derive(Clone, Copy)]
-struct Errand<'o> {
+struct McpCall<'o> {
     server: &'o str,
-    order: Order<'o>,
+    call: BackendRequest<'o>,
     deadline: Instant,
 }
 
@@ -27,30 +27,32 @@ impl Sessions {
     pub(super) async fn run(
         &self,
         (server, tool): (&str, &str),
-        order: Order<'_>,
+        call: BackendRequest<'_>,
         (root, environment): (&std::path::Path, &Environment),
-    ) -> Result<Reply, Fault> {
+    ) -> Result<BackendResponse, BackendError> {
         let configured =
-            choice::mcp_server(order.config, server).ok_or_else(|| choice::not_configured(server))?;
-        let endpoint = Endpoint::called(configured, root, &order.caller.headers)?;
-        let deadline = Instant::now() + endpoint.patience.min(order.time);
-        let errand = Errand { server: choice::bare(server), order, deadline };
+            choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server))?;
+        let endpoint = Endpoint::for_call(configured, root, &call.caller.headers)?;
+        let deadline = Instant::now() + endpoint.timeout.min(call.timeout);
+        let errand = McpCall { server: choice::bare(server), call, deadline };
         let mut is_second = false;
         loop {
             let session = errand.session(self, &endpoint, environment).await?;
-            order.begun.mark();
+            call.begun.mark();
             let problem = match timeout_at(deadline, session.call(tool, errand.arguments())).await {
                 Ok(Ok(answer)) => return result::read(answer, errand.server, configured.max_bytes, &session),
                 Ok(Err(problem)) => problem,
                 Err(_) => return Err(errand.too_slow()),
             };
             let may_repeat = match problem {
-                NoResult::NotSent(_) => true,
-                NoResult::Lost(_) => errand.is_repeatable(),
-                NoResult::Refused(_) | NoResult::Odd(_) | NoResult::Unreadable(_) => false,
+                McpCallError::NotSent(_) => true,
+                McpCallError::ConnectionLost(_) => errand.is_repeatable(),
+                McpCallError::ProtocolError(_)
+                | McpCallError::UnexpectedAnswer(_)
+                | McpCallError::Unreadable(_) => false,
             };
             if is_second || !may_repeat {
-                return Err(errand.fault(problem, &session));
+                return Err(errand.backend_error(problem, &session));
             }
             self.forget(&endpoint, &session).await;
             is_second = true;
@@ -58,69 +60,81 @@ impl Sessions {
     }
 }
 
-impl Errand<'_> {
+impl McpCall<'_> {
     async fn session(
         &self,
         sessions: &Sessions,
         endpoint: &Endpoint,
         environment: &Environment,
-    ) -> Result<std::sync::Arc<Session>, Fault> {
-        let opened = sessions.session(endpoint, environment, self.order.config);
+    ) -> Result<std::sync::Arc<Session>, BackendError> {
+        let opened = sessions.session(endpoint, environment, self.call.config);
         let problem = match timeout_at(self.deadline, opened).await {
             Ok(Ok(session)) => return Ok(session),
             Ok(Err(problem)) => problem,
             Err(_) => endpoint.too_slow(),
         };
         let message = format!("the MCP server `{}` cannot be reached: {problem}", self.server);
-        Err(Fault::new(FaultKind::NotSent, message, "try again later, or tell the user"))
+        Err(BackendError::new(BackendErrorKind::NotSent, message, "try again later, or tell the user"))
     }
 
     fn arguments(&self) -> Map<String, Value> {
-        self.order.arguments.as_object().cloned().unwrap_or_default()
+        self.call.arguments.as_object().cloned().unwrap_or_default()
     }
 
     /// Whether the call may run twice: its server or its author says that it changes nothing.
     fn is_repeatable(&self) -> bool {
-        self.order.tool.definition.effect == Some(Effect::Read)
+        self.call.tool.definition.effect == Some(Effect::Read)
     }
 
-    fn too_slow(&self) -> Fault {
+    fn too_slow(&self) -> BackendError {
         let message = format!(
             "the MCP server `{}` did not answer in time, and was told to stop; it may have run the call",
             self.server
         );
-        Fault::new(FaultKind::TimedOut, message, "look what is there before you send the call again")
+        BackendError::new(
+            BackendErrorKind::TimedOut,
+            message,
+            "look what is there before you send the call again",
+        )
     }
 
-    fn fault(&self, problem: NoResult, session: &Session) -> Fault {
+    fn backend_error(&self, problem: McpCallError, session: &Session) -> BackendError {
         let server = self.server;
         match problem {
-            NoResult::NotSent(what) => {
+            McpCallError::NotSent(what) => {
                 let message = format!("the MCP server `{server}` cannot be reached: {what}");
-                Fault::new(FaultKind::NotSent, message, "try again later, or tell the user")
+                BackendError::new(BackendErrorKind::NotSent, message, "try again later, or tell the user")
             }
-            NoResult::Lost(what) => {
+            McpCallError::ConnectionLost(what) => {
                 let message = format!("the MCP server `{server}` went away during the call: {what}");
-                Fault::new(FaultKind::Lost, message, "look what is there before you send the call again")
+                BackendError::new(
+                    BackendErrorKind::ConnectionLost,
+                    message,
+                    "look what is there before you send the call again",
+                )
             }
-            NoResult::Unreadable(what) => {
+            McpCallError::Unreadable(what) => {
                 let message = format!(
                     "the MCP server `{server}` answered with something that is no result; it may have run the call: {what}"
                 );
-                Fault::new(FaultKind::Lost, message, "look what is there before you send the call again")
+                BackendError::new(
+                    BackendErrorKind::ConnectionLost,
+                    message,
+                    "look what is there before you send the call again",
+                )
             }
-            NoResult::Refused(error) => {
+            McpCallError::ProtocolError(error) => {
                 let message =
                     format!("the MCP server `{server}` refuses the call: {}", session.hide(&error.message));
                 let next = "correct the call as the message says, or tell the user";
                 let detail =
                     json!({ "code": error.code.0, "data": error.data.map(|data| session.hide_in(data)) });
-                Fault::new(FaultKind::Failed, message, next).detail(detail)
+                BackendError::new(BackendErrorKind::Failed, message, next).detail(detail)
             }
-            NoResult::Odd(what) => {
+            McpCallError::UnexpectedAnswer(what) => {
                 let message = format!("the MCP server `{server}` has no result: {what}");
-                Fault::new(
-                    FaultKind::Failed,
+                BackendError::new(
+                    BackendErrorKind::Failed,
                     message,
                     "tell the user; sending the call again changes nothing",
                 )
@@ -130,7 +144,7 @@ impl Errand<'_> {
 }
 
 /// What a call would send.
-pub(super) fn preview(server: &str, tool: &str, order: Order<'_>) -> Result<Value, Fault> {
-    choice::mcp_server(order.config, server).ok_or_else(|| choice::not_configured(server))?;
-    Ok(json!({ "backend": "mcp", "server": choice::bare(server), "tool": tool, "arguments": order.shown() }))
+pub(super) fn preview(server: &str, tool: &str, call: BackendRequest<'_>) -> Result<Value, BackendError> {
+    choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server))?;
+    Ok(json!({ "backend": "mcp", "server": choice::bare(server), "tool": tool, "arguments": call.shown() }))
 }

@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
-use crate::exec::backend::{Fault, FaultKind, Reply};
+use crate::exec::backend::{BackendError, BackendErrorKind, BackendResponse};
 use crate::sources::mcp::Session;
 
 /// The most characters of an error that are told.
@@ -14,7 +14,7 @@ pub(super) fn read(
     server: &str,
     max_bytes: usize,
     session: &Session,
-) -> Result<Reply, Fault> {
+) -> Result<BackendResponse, BackendError> {
     if answer.is_error == Some(true) {
         return Err(error(&answer, server, session));
     }
@@ -49,19 +49,19 @@ fn of_text(text: String) -> Value {
 }
 
 /// What is too large becomes text, which can be cut.
-fn within(content: Value, max_bytes: usize) -> Reply {
+fn within(content: Value, max_bytes: usize) -> BackendResponse {
     let cut = |text: String| {
         let end = text.floor_char_boundary(max_bytes);
         let warnings = vec![format!("the answer was cut: it is longer than {max_bytes} bytes")];
-        Reply { content: text[..end].into(), warnings }
+        BackendResponse { content: text[..end].into(), warnings }
     };
     match content {
         Value::String(text) if text.len() > max_bytes => cut(text),
-        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => Reply::new(content),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => BackendResponse::new(content),
         content => {
             // A value takes more room in memory than as text; most are far from the limit.
             let text = if weight(&content) > max_bytes { content.to_string() } else { String::new() };
-            if text.len() > max_bytes { cut(text) } else { Reply::new(content) }
+            if text.len() > max_bytes { cut(text) } else { BackendResponse::new(content) }
         }
     }
 }
@@ -79,7 +79,7 @@ fn weight(value: &Value) -> usize {
     }
 }
 
-fn error(answer: &CallToolResult, server: &str, session: &Session) -> Fault {
+fn error(answer: &CallToolResult, server: &str, session: &Session) -> BackendError {
     let texts: Vec<&str> = answer
         .content
         .iter()
@@ -99,9 +99,9 @@ fn error(answer: &CallToolResult, server: &str, session: &Session) -> Fault {
         None => texts.join("\n"),
     };
     let end = detail.floor_char_boundary(MAX_TOLD);
-    let fault = Fault::new(FaultKind::Failed, message, next);
+    let error = BackendError::new(BackendErrorKind::Failed, message, next);
     match &detail[..end] {
-        "" => fault,
-        told => fault.detail(serde_json::json!({ "body": session.without_secrets(told) })),
+        "" => error,
+        told => error.detail(serde_json::json!({ "body": session.without_secrets(told) })),
     }
 }

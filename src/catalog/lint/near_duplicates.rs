@@ -1,0 +1,89 @@
+//! Near twins: pairs of tools described in nearly the same words, between which a model can only guess.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::distinctive_words;
+use crate::catalog::Tool;
+use crate::finding::{Code, Finding};
+
+/// Jaccard similarity of the word sets from which two tools count as twins.
+const MIN_SIMILARITY: f64 = 0.9;
+/// Descriptions of fewer words are alike by chance.
+const MIN_WORDS: usize = 6;
+/// Pairs reported for one tool.
+const MAX_PAIRS: usize = 3;
+
+/// Reports each near twin of an earlier tool.
+///
+/// Two sets that are `MIN_SIMILARITY` must share one of their rarest words: with words ordered from rare to common, one among
+/// the first `n - ceil(ALIKE * n) + 1` of each (prefix filtering). So only few pairs are compared, at any size.
+pub(in crate::catalog) fn pairs(tools: &[Tool], findings: &mut Vec<Finding>) {
+    let word_sets: Vec<Vec<u32>> = ranked_words(tools);
+    let prefix = |set: &[u32]| set.len() - (MIN_SIMILARITY * set.len() as f64).ceil() as usize + 1;
+    let mut by_word: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (index, set) in word_sets.iter().enumerate().filter(|(_, set)| set.len() >= MIN_WORDS) {
+        for &word in &set[..prefix(set)] {
+            by_word.entry(word).or_default().push(index);
+        }
+    }
+    let twins = |index: usize| -> Vec<usize> {
+        let set = &word_sets[index];
+        if set.len() < MIN_WORDS {
+            return Vec::new();
+        }
+        let mut candidates: Vec<usize> = set[..prefix(set)]
+            .iter()
+            .flat_map(|word| {
+                by_word.get(word).into_iter().flatten().copied().take_while(|&other| other < index).take(200)
+            })
+            .collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        candidates
+            .into_iter()
+            .filter(|&other| similarity(set, &word_sets[other]) >= MIN_SIMILARITY)
+            .take(MAX_PAIRS)
+            .collect()
+    };
+    let found: Vec<Vec<usize>> = (0..tools.len()).into_par_iter().map(twins).collect();
+    for (tool, others) in tools.iter().zip(found).filter(|(_, others)| !others.is_empty()) {
+        let listed =
+            others.iter().map(|&other| format!("`{}`", tools[other].name)).collect::<Vec<_>>().join(", ");
+        let message = format!("described in nearly the same words as {listed}");
+        findings.push(
+            Finding::new(Code::NearTwin, message)
+                .tool(&tool.name)
+                .at(tool.place.clone())
+                .help("say in each when to use it rather than the other"),
+        );
+    }
+}
+
+/// The words of each description as numbers, rare words first.
+fn ranked_words(tools: &[Tool]) -> Vec<Vec<u32>> {
+    let words: Vec<Vec<String>> = tools.par_iter().map(distinctive_words).collect();
+    let mut counts: HashMap<&str, u32> = HashMap::new();
+    for word in words.iter().flatten() {
+        *counts.entry(word).or_default() += 1;
+    }
+    let mut ranked: Vec<(&str, u32)> = counts.into_iter().collect();
+    ranked.sort_unstable_by(|a, b| a.1.cmp(&b.1).then(a.0.cmp(b.0)));
+    let ranks: HashMap<&str, u32> =
+        ranked.into_iter().zip(0..).map(|((word, _), rank)| (word, rank)).collect();
+    words
+        .iter()
+        .map(|words| {
+            let mut set: Vec<u32> =
+                words.iter().filter_map(|word| ranks.get(word.as_str()).copied()).collect();
+            set.sort_unstable();
+            set
+        })
+        .collect()
+}
+
+fn similarity(a: &[u32], b: &[u32]) -> f64 {
+    let shared = a.iter().filter(|word| b.binary_search(word).is_ok()).count();
+    shared as f64 / (a.len() + b.len() - shared).max(1) as f64
+}

@@ -1,0 +1,57 @@
+//! What is left of a tool for those who may know that it is there, but not use it: what lists show of it.
+
+use std::sync::OnceLock;
+
+use super::{Parameters, Tool};
+use crate::finding::Place;
+use crate::tool::Definition;
+
+/// Why such a tool cannot be called.
+const NOT_PERMITTED: &str = "the caller does not have a role that it needs";
+
+impl Tool {
+    /// The tool without all that only those may read who may use it. Made once for each kind of caller, so that nothing
+    /// that is made of a catalog has to remember what to leave out.
+    pub fn redacted(&self) -> Tool {
+        let whole = &self.definition;
+        let definition = Definition {
+            name: whole.name.clone(),
+            title: whole.title.clone(),
+            description: self.short.clone(),
+            category: whole.category.clone(),
+            short_description: Some(self.short.clone()),
+            op: whole.op.clone(),
+            aliases: whole.aliases.clone(),
+            tags: whole.tags.clone(),
+            effect: whole.effect,
+            deprecated: whole.deprecated,
+            when_forbidden: whole.when_forbidden,
+            ..Definition::default()
+        };
+        Tool {
+            name: self.name.clone(),
+            safe_name: self.safe_name.clone(),
+            op: self.op.clone(),
+            aliases: self.aliases.clone(),
+            categories: self.categories.clone(),
+            short: self.short.clone(),
+            description: self.short.clone(),
+            without_arguments: None,
+            long: self.short.clone(),
+            returns: None,
+            raises: Vec::new(),
+            notes: Vec::new(),
+            examples: Vec::new(),
+            example_texts: Vec::new(),
+            policy: None,
+            effect: self.effect,
+            parameters: Parameters::withheld(NOT_PERMITTED),
+            call: None,
+            definition,
+            withheld: None,
+            server: self.server.clone(),
+            place: Place::default(),
+            digest: OnceLock::new(),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What it means when a server refuses, or is not heard of again, and what can be done.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::exec::backend::{BackendError, BackendErrorKind};
+use crate::sources::mcp::Secrets;
+use crate::tool::Effect;
+
+/// The most of a body that is told.
+const MAX_TOLD: usize = 2048;
+
+/// An answer that is no success.
+pub(super) struct ErrorResponse<'r> {
+    pub(super) name: &'r str,
+    pub(super) status: u16,
+    pub(super) body: String,
+    /// Where it would rather send us.
+    pub(super) location: Option<String>,
+    pub(super) after: Option<Duration>,
+    pub(super) effect: Effect,
+    pub(super) secrets: &'r Secrets,
+}
+
+impl ErrorResponse<'_> {
+    pub(super) fn backend_error(&self) -> BackendError {
+        let (what, next) = self.meaning();
+        let message = format!("the server `{}` {what} (status {})", self.name, self.status);
+        let mut detail = Map::new();
+        detail.insert("status".into(), self.status.into());
+        if let Some(seconds) = self.after.map(|after| after.as_secs()) {
+            detail.insert("retry_after_seconds".into(), seconds.into());
+        }
+        if let Some(location) = &self.location {
+            detail.insert("location".into(), self.secrets.line(location).into());
+        }
+        if !self.body.trim().is_empty() {
+            detail.insert("body".into(), self.body_excerpt());
+        }
+        let kind = match self.status {
+            // Both say that the call was turned away; other errors may come out of the middle of the work.
+            429 | 503 => BackendErrorKind::Busy,
+            // A gateway says that it has no answer of the server behind it.
+            502 | 504 => BackendErrorKind::ConnectionLost,
+            _ => BackendErrorKind::Failed,
+        };
+        BackendError::new(kind, message, next).detail(detail.into())
+    }
+
+    fn meaning(&self) -> (&'static str, String) {
+        let again = "sending the same call again changes nothing";
+        match self.status {
+            300..=399 => (
+                "redirects, which is not followed",
+                "tell the operator, who can correct `url` or allow `redirects` of this server".into(),
+            ),
+            401 => (
+                "does not accept the credentials of this call",
+                format!("whoever connects has to bring valid credentials; {again}"),
+            ),
+            403 => ("does not allow this", format!("choose something else, or tell the user; {again}")),
+            404 | 410 => (
+                "has nothing under these arguments",
+                "check the ids: list or search for them, rather than guessing".into(),
+            ),
+            409 | 412 => (
+                "finds that this conflicts with what is there",
+                "read what is there now, and decide anew".into(),
+            ),
+            400 | 415 | 422 => (
+                "does not accept these arguments",
+                "correct the arguments as `body` says, with the help of the tool's doc".into(),
+            ),
+            429 => {
+                let wait =
+                    self.after.map_or("a while".into(), |after| format!("{} seconds", after.as_secs()));
+                ("has had too many calls", format!("wait {wait} before the next call"))
+            }
+            500.. if self.effect > Effect::Read => (
+                "failed",
+                "it may have done a part of the work: look what is there before you send the call again"
+                    .into(),
+            ),
+            500.. => ("failed", "try again later, or tell the user".into()),
+            _ => ("refuses", format!("do as `body` says, or tell the user; {again}")),
+        }
+    }
+
+    /// What it said: JSON where it is that and short, else the beginning.
+    fn body_excerpt(&self) -> Value {
+        let body = self.secrets.hide(&self.body);
+        if body.len() <= MAX_TOLD {
+            return serde_json::from_str(&body).unwrap_or_else(|_| Value::String(body));
+        }
+        let end = body.floor_char_boundary(MAX_TOLD);
+        format!("{}...", &body[..end]).into()
+    }
+}
+
+/// It was asked, and has not answered.
+pub(super) fn too_slow(name: &str) -> BackendError {
+    let message = format!("the server `{name}` did not answer in time; it may have run the call");
+    BackendError::new(
+        BackendErrorKind::TimedOut,
+        message,
+        "look what is there before you send the call again",
+    )
+}
+
+/// It answered with a success that cannot be read.
+pub(super) fn unreadable(name: &str) -> BackendError {
+    let message = format!(
+        "the server `{name}` answered with something else than the JSON that its head promises; it may have run the call"
+    );
+    BackendError::new(
+        BackendErrorKind::ConnectionLost,
+        message,
+        "look what is there before you send the call again",
+    )
+}
+
+/// It was asked, and the connection is gone.
+pub(super) fn connection_lost(name: &str) -> BackendError {
+    let message =
+        format!("the connection to the server `{name}` broke after the call was sent; it may have been run");
+    BackendError::new(
+        BackendErrorKind::ConnectionLost,
+        message,
+        "look what is there before you send the call again",
+    )
+}

@@ -1,0 +1,163 @@
+//! Reading an answer within its limits: JSON as JSON, text as text, anything else as base64.
+
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use reqwest::Response;
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use super::error_response;
+use super::text::base64;
+use crate::catalog::Tool;
+use crate::exec::backend::{BackendError, BackendResponse};
+use crate::tool::Effect;
+
+/// The most that is read of an error.
+const MAX_ERROR: usize = 64 << 10;
+
+/// What was read, and why not more.
+struct Content {
+    bytes: Vec<u8>,
+    ended: Ended,
+}
+
+enum Ended {
+    Whole,
+    TooLarge,
+    TooSlow,
+    Broken,
+}
+
+/// How a successful answer is read.
+pub(super) struct Reading<'r> {
+    pub(super) name: &'r str,
+    pub(super) tool: &'r Tool,
+    pub(super) max_bytes: usize,
+}
+
+impl Reading<'_> {
+    pub(super) async fn answer(
+        &self,
+        response: Response,
+        deadline: Instant,
+    ) -> Result<BackendResponse, BackendError> {
+        let (name, max_bytes) = (self.name, self.max_bytes);
+        let media = Media::of(&response);
+        let content = content(response, max_bytes, deadline).await;
+        let warning = match content.ended {
+            Ended::Whole => None,
+            Ended::TooLarge => Some(format!("the answer was cut: it is longer than {max_bytes} bytes")),
+            Ended::TooSlow if media.is_stream() => {
+                Some("the answer was cut: it goes on without an end".into())
+            }
+            Ended::TooSlow => return Err(error_response::too_slow(name)),
+            Ended::Broken => return Err(error_response::connection_lost(name)),
+        };
+        let (mut response, is_as_said) = media.decode(content.bytes, warning.is_none());
+        if !is_as_said {
+            // Whoever wrote this may not be the server, but something before it that has lost its answer.
+            if self.tool.effect != Effect::Read {
+                return Err(error_response::unreadable(name));
+            }
+            response.warnings.push("the answer says that it is JSON, and is not".into());
+        }
+        response.warnings.extend(warning);
+        Ok(response)
+    }
+}
+
+/// Reads as much of an error as there is.
+pub(super) async fn read_error(response: Response, deadline: Instant) -> String {
+    let content = content(response, MAX_ERROR, deadline).await;
+    String::from_utf8_lossy(&content.bytes).into_owned()
+}
+
+async fn content(mut response: Response, max_bytes: usize, deadline: Instant) -> Content {
+    let mut bytes = Vec::new();
+    let ended = loop {
+        match timeout_at(deadline, response.chunk()).await {
+            Ok(Ok(None)) => break Ended::Whole,
+            Ok(Ok(Some(chunk))) => {
+                let room = max_bytes - bytes.len();
+                bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+                if chunk.len() > room {
+                    break Ended::TooLarge;
+                }
+            }
+            Ok(Err(_)) => break Ended::Broken,
+            Err(_) => break Ended::TooSlow,
+        }
+    };
+    Content { bytes, ended }
+}
+
+/// What an answer says to be.
+struct Media {
+    /// Without parameters, in lower case; empty when it says nothing.
+    essence: String,
+    is_latin: bool,
+    is_encoded: bool,
+}
+
+impl Media {
+    fn of(response: &Response) -> Self {
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let said = header(CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
+        let encoding = header(CONTENT_ENCODING).unwrap_or("identity");
+        Self {
+            essence: said.split(';').next().unwrap_or_default().trim().to_string(),
+            is_latin: said.contains("charset=iso-8859-1"),
+            is_encoded: !encoding.eq_ignore_ascii_case("identity"),
+        }
+    }
+
+    fn is_json(&self) -> bool {
+        matches!(self.essence.as_str(), "application/json" | "text/json") || self.essence.ends_with("+json")
+    }
+
+    fn is_text(&self) -> bool {
+        const TEXTS: [&str; 6] = ["xml", "yaml", "javascript", "x-www-form-urlencoded", "ndjson", "graphql"];
+        self.essence.is_empty()
+            || self.essence.starts_with("text/")
+            || TEXTS.iter().any(|text| self.essence.ends_with(text))
+    }
+
+    /// Whether it is sent bit by bit, for as long as somebody listens.
+    fn is_stream(&self) -> bool {
+        matches!(self.essence.as_str(), "text/event-stream" | "application/x-ndjson" | "application/jsonl")
+    }
+
+    /// What was read, and whether it is what it says to be.
+    fn decode(&self, bytes: Vec<u8>, is_whole: bool) -> (BackendResponse, bool) {
+        if bytes.is_empty() {
+            return (BackendResponse::new(Value::Null), true);
+        }
+        let looks_like_json = || bytes.trim_ascii_start().first().is_some_and(|first| b"{[".contains(first));
+        if !self.is_encoded && is_whole && (self.is_json() || (self.essence.is_empty() && looks_like_json()))
+        {
+            if let Ok(value) = serde_json::from_slice(&bytes) {
+                return (BackendResponse::new(value), true);
+            }
+            return (BackendResponse::new(self.text(bytes)), !self.is_json());
+        }
+        let is_text = self.is_json() || self.is_text() || self.is_stream();
+        if !self.is_encoded && is_text {
+            return (BackendResponse::new(self.text(bytes)), true);
+        }
+        let media = if self.essence.is_empty() { "application/octet-stream" } else { &self.essence };
+        let mut content = json!({ "media_type": media, "bytes": bytes.len(), "base64": base64(&bytes) });
+        if self.is_encoded {
+            content["compressed"] = true.into();
+        }
+        (BackendResponse::new(content), true)
+    }
+
+    fn text(&self, bytes: Vec<u8>) -> Value {
+        if self.is_latin {
+            return bytes.into_iter().map(char::from).collect::<String>().into();
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned().into(),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Fields of the call that stand among the arguments of its op: they are never passed on, and `dry_run` is never overlooked.
+
+use serde_json::{Map, Value};
+
+use super::Failure;
+use super::active_call::ActiveCall;
+use super::coerce::normalized;
+use super::request::{key_of, receipt_of};
+use crate::tool::clean_line;
+
+/// A field of the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CallField {
+    DryRun,
+    Key,
+    Receipt,
+}
+
+/// What such fields are called, and may wrap arguments.
+const WRAPPERS: [&str; 6] = ["args", "arguments", "input", "parameters", "params", "kwargs"];
+/// How deep a schema is searched for a name.
+const MAX_DEPTH: usize = 32;
+
+/// Takes the fields of the call out of the arguments, unless the schema has properties of these names.
+pub(super) fn take_from_arguments(
+    call: &mut ActiveCall,
+    schema: &Value,
+    arguments: &mut Value,
+) -> Result<(), Failure> {
+    let Some(fields) = arguments.as_object_mut() else {
+        if let Value::String(text) = arguments
+            && normalized(text).contains("dryruntrue")
+        {
+            call.requested_dry_run = Some(true);
+        }
+        return Ok(());
+    };
+    for (own, name, value) in taken(schema, fields) {
+        let known = clean_line(&name);
+        call.warnings.push(format!("`{known}` stood among the arguments, read as the field of the call"));
+        match own {
+            CallField::DryRun => {
+                call.requested_dry_run = Some(is_yes(&value) || call.requested_dry_run == Some(true))
+            }
+            CallField::Key => call.key = call.key.take().or(key_of(Some(value))?),
+            CallField::Receipt => call.receipt = call.receipt.take().or(receipt_of(Some(value))?),
+        }
+    }
+    if fields.len() == 1
+        && let Some((name, inside)) = fields.iter_mut().next()
+        && WRAPPERS.contains(&name.as_str())
+        && inside.is_object()
+        && !has_property(schema, name, 0)
+    {
+        return take_from_arguments(call, schema, inside);
+    }
+    Ok(())
+}
+
+/// Takes note of `dry_run`, wherever it is said and however it is spelled, where no tool is known.
+pub(super) fn take_dry_run(call: &mut ActiveCall, beside: &Map<String, Value>) {
+    let mut arguments = call.arguments.clone();
+    let asks = |fields: &Map<String, Value>| {
+        fields.iter().any(|(name, value)| call_field(name, value) == Some(CallField::DryRun) && is_yes(value))
+    };
+    let warned = call.warnings.len();
+    // What cannot be read does no harm here: nothing is run.
+    let _ = take_from_arguments(call, &Value::Null, &mut arguments);
+    call.warnings.truncate(warned);
+    if asks(beside) {
+        call.requested_dry_run = Some(true);
+    }
+}
+
+/// Arguments without what belongs to the call.
+pub(super) fn without(schema: &Value, mut arguments: Value) -> Value {
+    if let Some(fields) = arguments.as_object_mut() {
+        taken(schema, fields);
+    }
+    arguments
+}
+
+fn taken(schema: &Value, fields: &mut Map<String, Value>) -> Vec<(CallField, String, Value)> {
+    let plain = schema.get("properties").and_then(Value::as_object);
+    let found: Vec<(CallField, String)> = fields
+        .iter()
+        .filter(|(name, _)| plain.is_none_or(|known| !known.contains_key(*name)))
+        .filter_map(|(name, value)| Some((call_field(name, value)?, name.clone())))
+        .filter(|(_, name)| !has_property(schema, name, 0))
+        .collect();
+    found
+        .into_iter()
+        .filter_map(|(own, name)| fields.shift_remove(&name).map(|value| (own, name, value)))
+        .collect()
+}
+
+/// Which field of the call a name is. A slip counts where it asks for a dry run, since that does no harm.
+fn call_field(name: &str, value: &Value) -> Option<CallField> {
+    if name.len() > 40 {
+        return None;
+    }
+    let squashed = normalized(name);
+    match squashed.as_str() {
+        "dryrun" => Some(CallField::DryRun),
+        "idempotencykey" => Some(CallField::Key),
+        "receipt" => Some(CallField::Receipt),
+        slip if is_yes(value) && strsim::damerau_levenshtein(slip, "dryrun") == 1 => Some(CallField::DryRun),
+        _ => None,
+    }
+}
+
+fn is_yes(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(word) => !matches!(word.trim().to_lowercase().as_str(), "" | "false" | "no" | "0"),
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        _ => true,
+    }
+}
+
+/// Whether a schema has a property that is called so, give or take case and separators.
+fn has_property(schema: &Value, name: &str, depth: usize) -> bool {
+    if depth > MAX_DEPTH {
+        return false;
+    }
+    match schema {
+        Value::Object(keywords) => keywords.iter().any(|(keyword, rule)| {
+            let names = rule.as_object().filter(|_| keyword == "properties");
+            names.is_some_and(|names| names.keys().any(|known| normalized(known) == normalized(name)))
+                || has_property(rule, name, depth + 1)
+        }),
+        Value::Array(items) => items.iter().any(|item| has_property(item, name, depth + 1)),
+        _ => false,
+    }
+}

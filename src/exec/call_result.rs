@@ -1,0 +1,87 @@
+//! What came of a call, and the envelope that says so (EXEC-2, EXEC-3).
+
+use serde_json::{Map, Value};
+
+use super::Failure;
+use crate::provider::call::Repair;
+use crate::refusal::ErrorCode;
+
+/// What came of a call.
+#[derive(Clone, Debug)]
+pub struct CallResult {
+    /// The op; what the caller wrote where there is none.
+    pub op: String,
+    /// The result, or why there is none.
+    pub outcome: Outcome,
+    /// What was read otherwise than it was written.
+    pub repaired: Vec<Repair>,
+    /// Trace id, latency, warnings, and what else is told beside the outcome.
+    pub meta: Map<String, Value>,
+}
+
+/// The result of a call, or why there is none.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "it lives for a moment, and failures are rare")]
+pub enum Outcome {
+    /// It was run, or would be.
+    Result(Value),
+    /// It was not, or in vain.
+    Failed(Failure),
+    /// It was run before; this was its envelope.
+    Replayed(Map<String, Value>),
+}
+
+impl Outcome {
+    /// The fields of the envelope but for `meta`.
+    pub(super) fn fields(&self, op: &str) -> Map<String, Value> {
+        let mut fields = Map::with_capacity(4);
+        fields.insert("op".into(), op.into());
+        match self {
+            Outcome::Result(result) => {
+                fields.insert("ok".into(), true.into());
+                fields.insert("result".into(), result.clone());
+            }
+            Outcome::Failed(failure) => {
+                fields.insert("ok".into(), false.into());
+                fields.insert("error".into(), Value::Object(failure.error(op)));
+            }
+            Outcome::Replayed(stored) => fields.extend(stored.clone()),
+        }
+        fields
+    }
+
+    /// What went wrong, if anything did.
+    pub fn error(&self) -> Option<ErrorCode> {
+        match self {
+            Outcome::Result(_) => None,
+            Outcome::Failed(failure) => Some(failure.code),
+            Outcome::Replayed(stored) => {
+                let code = stored.get("error")?.get("code")?.as_str()?;
+                ErrorCode::ALL.into_iter().find(|known| known.as_str() == code)
+            }
+        }
+    }
+}
+
+impl CallResult {
+    /// The envelope.
+    pub fn envelope(self) -> Map<String, Value> {
+        let mut fields = match self.outcome {
+            Outcome::Result(result) => {
+                let mut fields = Map::with_capacity(4);
+                fields.insert("op".into(), self.op.into());
+                fields.insert("ok".into(), true.into());
+                fields.insert("result".into(), result);
+                fields
+            }
+            other => other.fields(&self.op),
+        };
+        let mut meta = match fields.shift_remove("meta") {
+            Some(Value::Object(stored)) => stored,
+            _ => Map::new(),
+        };
+        meta.extend(self.meta);
+        fields.insert("meta".into(), Value::Object(meta));
+        fields
+    }
+}

@@ -1,0 +1,51 @@
+//! Calls whose tool has to be read of before: by a receipt that the doc carries, or because the session was given the doc.
+
+use super::Failure;
+use super::active_call::ActiveCall;
+use super::correction::corrected;
+use crate::catalog::Tool;
+use crate::help::{Format, HelpOptions, of_tool};
+use crate::refusal::ErrorCode;
+
+/// Whether the tool's doc was read, where that is wanted. The refusal brings what is to be read, so that the next call
+/// can pass.
+pub(super) async fn require_doc(call: &mut ActiveCall, index: usize, tool: &Tool) -> Result<(), Failure> {
+    if !call.config().exec.require_doc.covers(tool.effect) {
+        return Ok(());
+    }
+    let Some(doc) = call.context.doc(index) else { return Ok(()) };
+    let is_stale = match call.receipt.as_deref() {
+        Some(receipt) if receipt == doc.receipt => return Ok(()),
+        other => other.is_some(),
+    };
+    let session = call.context.caller().session();
+    if let Some(session) = &session {
+        let given = call.state().doc_read_version(session, &tool.op).await.ok().flatten();
+        if given.is_some_and(|version| version == doc.version) {
+            return Ok(());
+        }
+    }
+    let mut help = of_tool(tool, HelpOptions { format: Format::Short, examples: true, schemas: false });
+    help.insert("doc_version".into(), doc.version.as_str().into());
+    help.insert("receipt".into(), doc.receipt.as_str().into());
+    let given = match &session {
+        Some(session) => call.state().record_doc_read(session, &tool.op, &doc.version).await.is_ok(),
+        None => false,
+    };
+    let message = match is_stale {
+        true => {
+            format!("`receipt` is not that of the current doc of `{}`, which has to be read first", tool.op)
+        }
+        false => format!("the doc of `{}` has to be read before it is called", tool.op),
+    };
+    let next = match given {
+        true => "read `help` here, then send the call again",
+        false => "read `help` here, then send the call again with `receipt` as it stands in there",
+    };
+    let mut failure = Failure::new(ErrorCode::DocRequired, message, next);
+    if let Some(again) = corrected(tool, call.secrets(), &call.arguments) {
+        (failure.example, failure.fill_in) = (Some((None, again.args)), again.fill_in);
+    }
+    failure.help = Some(help);
+    Err(failure)
+}

@@ -1,0 +1,86 @@
+//! What a call of a tool finds around it: the caller's catalog view, the services, and our functions as tools.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Function, FunctionContext};
+use crate::catalog::Catalog;
+use crate::exec::backend::{BackendError, BackendErrorKind, Backends};
+use crate::exec::{CallContext, Caller, Doc, FunctionFuture};
+use crate::state::StateStore;
+
+/// The functions that run others: as tools they could go on without end.
+pub(super) const RUNS_TOOLS: [&str; 5] =
+    ["tool_exec", "tool_exec_read", "tool_exec_write", "tool_batch", "call_tool"];
+
+impl CallContext for FunctionContext {
+    fn catalog(&self) -> &Catalog {
+        self.view.catalog()
+    }
+
+    fn is_forbidden(&self, index: usize) -> bool {
+        self.view.is_forbidden(index)
+    }
+
+    fn doc(&self, index: usize) -> Option<Doc> {
+        let page = self.view.page(index)?.as_ref().ok()?;
+        Some(Doc { version: page.version.clone(), receipt: page.receipt.clone() })
+    }
+
+    fn profile(&self) -> Option<&str> {
+        self.view.profile_name()
+    }
+
+    fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    fn state(&self) -> &dyn StateStore {
+        &*self.services.state
+    }
+
+    fn trace_id(&self) -> &str {
+        self.trace.id()
+    }
+
+    fn count(&self, outcome: &str, took: Duration) {
+        self.services.counts.executed(outcome, took);
+    }
+
+    fn backends(&self) -> &Backends {
+        &self.services.backends
+    }
+
+    fn has_context_shifts(&self) -> bool {
+        self.view.has_context_shifts()
+    }
+
+    fn function<'h>(&'h self, name: &'h str, input: Value) -> FunctionFuture<'h> {
+        Box::pin(as_tool(self, name, input))
+    }
+}
+
+async fn as_tool(context: &FunctionContext, name: &str, input: Value) -> Result<Value, BackendError> {
+    let function = Function::named(name).filter(|_| !RUNS_TOOLS.contains(&name));
+    let Some(function) = function else {
+        return Err(BackendError {
+            kind: BackendErrorKind::Unconfigured,
+            message: "this tool is to be run by a function that there is not, or that runs tools itself"
+                .into(),
+            detail: None,
+            next_action: "tell the operator; sending the call again changes nothing".into(),
+        });
+    };
+    let answer = function.call(context, input).await;
+    let mut body = answer.body().clone();
+    if answer.is_ok() {
+        body.shift_remove("ok");
+        body.shift_remove("meta");
+        return Ok(Value::Object(body));
+    }
+    let error = body.shift_remove("error").unwrap_or_default();
+    let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default().to_string();
+    let (message, next_action) = (text("message"), text("next_action"));
+    Err(BackendError { kind: BackendErrorKind::Failed, message, detail: Some(error), next_action })
+}

@@ -1,0 +1,77 @@
+//! `call_tool`: a call in the words of the discovery protocol; it takes the same way as one of `tool_exec`.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{read, resolve_tool};
+use crate::exec::{self, CallRequest, CallResult, Failure, Outcome};
+use crate::functions::{Answer, AnswerFuture, FunctionContext, Refusal};
+
+#[derive(Deserialize)]
+struct Arguments {
+    tool_id: String,
+    arguments: Option<Map<String, Value>>,
+    dry_run: Option<bool>,
+}
+
+/// Answers a call.
+pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
+    Box::pin(answer(context, arguments))
+}
+
+async fn answer(context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
+    let asked: Arguments = read("call_tool", arguments)?;
+    let (_, tool) = resolve_tool::named(&context.view, &asked.tool_id)?;
+    let (name, op) = (tool.name.clone(), tool.op.clone());
+    let request = CallRequest {
+        function: "call_tool",
+        op: name,
+        args: asked.arguments.map(Value::Object).unwrap_or_default(),
+        dry_run: asked.dry_run,
+        ..CallRequest::default()
+    };
+    let call_result = exec::run(Arc::new(context), request).await;
+    match call_result.outcome {
+        Outcome::Failed(failure) => Err(refusal(failure, &op)),
+        Outcome::Result(_) | Outcome::Replayed(_) => Ok(answered(call_result)),
+    }
+}
+
+/// The result, with what is worth knowing beside it.
+fn answered(call_result: CallResult) -> Answer {
+    let mut fields = Map::new();
+    fields.insert("ok".into(), true.into());
+    fields.insert("tool_id".into(), call_result.op.as_str().into());
+    let repaired = serde_json::to_value(&call_result.repaired).unwrap_or_default();
+    let mut envelope = call_result.envelope();
+    fields.insert("result".into(), envelope.shift_remove("result").unwrap_or_default());
+    if repaired.as_array().is_some_and(|repaired| !repaired.is_empty()) {
+        fields.insert("repaired".into(), repaired);
+    }
+    if let Some(Value::Object(mut meta)) = envelope.shift_remove("meta") {
+        meta.shift_remove("trace_id");
+        meta.shift_remove("latency_ms");
+        meta.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
+        fields.insert("meta".into(), Value::Object(meta));
+    }
+    Answer::enveloped(fields, None)
+}
+
+/// Why there is none, in the terms of this function's own arguments.
+fn refusal(mut failure: Failure, op: &str) -> Refusal {
+    let inside = |pointer: &mut String| pointer.insert_str(0, "/arguments");
+    failure.fields.iter_mut().for_each(|fault| inside(&mut fault.pointer));
+    failure.fill_in.iter_mut().chain(&mut failure.dropped).for_each(inside);
+    let carried = std::mem::take(&mut failure.carried);
+    let mut refusal = failure.refusal();
+    refusal.example = refusal.example.map(|example| {
+        let mut call = Map::new();
+        call.insert("tool_id".into(), op.into());
+        call.insert("arguments".into(), example);
+        call.extend(carried.into_iter().filter(|(name, _)| matches!(name.as_str(), "dry_run" | "session")));
+        Value::Object(call)
+    });
+    refusal
+}

@@ -1,0 +1,66 @@
+//! Categories and tools as lists show them: enough to decide, and no schema.
+
+use serde_json::{Map, Value, json};
+
+use super::search_nodes;
+use crate::catalog::CategoryNode;
+use crate::functions::CatalogView;
+use crate::search::Hit;
+use crate::tool::clean_line;
+
+/// The path of a category.
+pub(super) fn segments(node: &CategoryNode) -> Value {
+    node.segments().into()
+}
+
+/// A category, with what of it fits where there was a query.
+pub(super) fn node(node: &CategoryNode, hit: Option<&search_nodes::Hit>) -> Value {
+    let mut fields =
+        json!({ "name": node.name, "path": segments(node), "summary": node.summary, "tags": node.tags });
+    if let Some(hit) = hit {
+        fields["confidence"] = hundredths(hit.confidence).into();
+        fields["reason"] = hit.reason.as_str().into();
+    }
+    fields
+}
+
+/// A tool as it hangs in the category at `place`, with how and why it fits where there was a query.
+pub(super) fn tool(view: &CatalogView, index: usize, place: usize, hit: Option<&Hit>) -> Value {
+    let Some(tool) = view.catalog().tools.get(index) else { return Value::Null };
+    let mut fields = Map::with_capacity(7);
+    fields.insert("tool_id".into(), tool.op.as_str().into());
+    fields.insert("path".into(), segments(view.tree().node(place)));
+    fields.insert("summary".into(), tool.short.as_str().into());
+    fields.insert("tags".into(), tool.tags().into());
+    fields.insert("confidence".into(), hit.map(|hit| hundredths(hit.confidence)).into());
+    if let Some(hit) = hit {
+        fields.insert("reason".into(), hit.reason.as_str().into());
+    }
+    if view.is_forbidden(index) {
+        fields.insert("forbidden".into(), true.into());
+    }
+    Value::Object(fields)
+}
+
+/// The first category below `scope` in which a tool hangs.
+pub(super) fn place(view: &CatalogView, index: usize, scope: usize) -> usize {
+    let tree = view.tree();
+    let places = tree.places(index);
+    places.iter().copied().find(|&place| tree.holds(scope, place)).unwrap_or(scope)
+}
+
+/// Categories to look into instead.
+pub(in crate::functions) fn category_hints(view: &CatalogView, nodes: &[usize]) -> Vec<Value> {
+    let node = |&node: &usize| view.tree().node(node);
+    nodes.iter().map(node).map(|node| json!({ "path": segments(node), "summary": node.summary })).collect()
+}
+
+/// As many digits as mean something.
+pub(in crate::functions) fn hundredths(confidence: f32) -> f64 {
+    (f64::from(confidence) * 100.0).round() / 100.0
+}
+
+/// What a caller wrote, as an answer shows it.
+pub(in crate::functions) fn shown(text: &str) -> String {
+    clean_line(&text.chars().take(80).collect::<String>())
+}

@@ -1,0 +1,230 @@
+//! `search_nodes`: categories for who does not know where to start.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::listing::{category_hints, hundredths, segments, shown};
+use super::tool_ranking::{self, Scope, read_part};
+use super::{asked, read};
+use crate::catalog::{Catalog, CategoryTree};
+use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, FunctionContext, Refusal};
+use crate::search::semantic::SemanticStatus;
+use crate::search::{Field, IndexEntry, SearchRequest, SearchResult, Verdict};
+
+/// How many tools of a category speak for it in the index.
+const MAX_TOOLS: usize = 300;
+/// How many tools that fit are looked at, for the categories that they are in.
+const EVIDENCE: usize = 20;
+/// How many of them are told.
+const TOLD: usize = 3;
+/// What a tool says for a category counts this much for the one above: the nearer one is the better answer.
+const UPWARDS: f32 = 0.8;
+/// What is this much less likely than the best is no answer.
+const LEAST: f32 = 0.3;
+
+#[derive(Deserialize)]
+struct Arguments {
+    query: String,
+    #[serde(default = "five")]
+    limit: usize,
+}
+
+fn five() -> usize {
+    5
+}
+
+/// Answers a call.
+pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
+    Box::pin(async move { searched(&context, read("search_nodes", arguments)?).await })
+}
+
+async fn searched(context: &FunctionContext, arguments: Arguments) -> Result<Answer, Refusal> {
+    let query = asked(&arguments.query)?;
+    let view = &*context.view;
+    let (found, semantic) = fitting(context, query, arguments.limit).await;
+    if !found.fits {
+        let near: Vec<usize> = found.hits.iter().map(|hit| hit.node).take(3).collect();
+        let near = if near.is_empty() { view.tree().node(0).children.clone() } else { near };
+        let refusal = Refusal::new(
+            ErrorCode::NoMatchInCategory,
+            format!("no category is about `{}`", shown(query)),
+            "ask again in other words, or go down from the root with list; if `hints` are nothing like it, there is no such tool",
+        );
+        return Err(refusal.hint("categories", category_hints(view, &near[..near.len().min(12)])));
+    }
+    let result = |hit: &Hit| {
+        let node = view.tree().node(hit.node);
+        let (confidence, reason) = (hundredths(hit.confidence), &hit.reason);
+        json!({ "path": segments(node), "summary": node.summary, "confidence": confidence, "reason": reason })
+    };
+    let results: Vec<Value> = found.hits.iter().map(result).collect();
+    let fields = Map::from_iter([("results".to_string(), results.into())]);
+    Ok(Answer::new(fields, None).with_semantic_status(&semantic))
+}
+
+/// Categories that fit a query, or come near.
+pub(super) struct Ranked {
+    /// Whether they fit.
+    pub(super) fits: bool,
+    /// Best first.
+    pub(super) hits: Vec<Hit>,
+}
+
+/// A category that may fit.
+#[derive(Clone)]
+pub(super) struct Hit {
+    pub(super) node: usize,
+    pub(super) confidence: f32,
+    /// Tells between those of which the same tool is the best.
+    evidence: f32,
+    /// Whether the query says its name.
+    pub(super) is_named: bool,
+    /// What of it fits.
+    pub(super) reason: String,
+}
+
+/// The categories that fit a query: by the tools below that fit it, or by their names.
+pub(super) async fn fitting(
+    context: &FunctionContext,
+    query: &str,
+    limit: usize,
+) -> (Ranked, SemanticStatus) {
+    context.view.wait_for_indexes().await;
+    let (tools, semantic) =
+        tool_ranking::search_anywhere_first(context, query, Scope::default(), EVIDENCE).await;
+    (weighed(&context.view, read_part(query), limit, &tools), semantic)
+}
+
+/// The same by words alone.
+pub(super) fn by_words(view: &CatalogView, query: &str, limit: usize) -> Ranked {
+    let query = read_part(query);
+    let tools = view.search().find(SearchRequest { query, within: None, limit: EVIDENCE });
+    weighed(view, query, limit, &tools)
+}
+
+/// What is known of one category.
+#[derive(Clone, Default)]
+struct Evidence {
+    /// By its own words.
+    own: f32,
+    /// By tools below it, those further down counting less.
+    told: f32,
+    /// The confidence of the best tool below it.
+    best: f32,
+    /// Where its own words are, for people.
+    words: String,
+    /// The best tools below it.
+    tools: Vec<usize>,
+}
+
+fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) -> Ranked {
+    let tree = view.tree();
+    let mut known = vec![Evidence::default(); tree.nodes().len()];
+    let is_node = |entry: usize| entry != 0;
+    let by_words = view.categories().find(SearchRequest { query, within: Some(&is_node), limit: EVIDENCE });
+    for hit in &by_words.hits {
+        known[hit.entry].own = hit.confidence;
+        known[hit.entry].words.clone_from(&hit.reason);
+    }
+    for hit in &tools.hits {
+        for &place in tree.places(hit.entry) {
+            let mut weight = hit.confidence;
+            for node in std::iter::once(place).chain(tree.lineage(place)).filter(|&node| node != 0) {
+                let known = &mut known[node];
+                known.told = known.told.max(weight);
+                known.best = known.best.max(hit.confidence);
+                if known.tools.len() < TOLD && !known.tools.contains(&hit.entry) {
+                    known.tools.push(hit.entry);
+                }
+                weight *= UPWARDS;
+            }
+        }
+    }
+    let hit = |(node, known): (usize, &Evidence)| {
+        let name = &tree.node(node).name;
+        let is_named = by_words.verdict == Verdict::Match && known.own > 0.0 && says(query, name);
+        let (more, less) = (known.own.max(known.told), known.own.min(known.told));
+        let both = more + (1.0 - more) * less * 0.5;
+        // Words in common are no tool: without one a category is no better than its best.
+        let confidence = if is_named { both } else { both.min(known.best) };
+        Hit { node, confidence, evidence: both, is_named, reason: reason(view, name, is_named, known) }
+    };
+    let mut hits: Vec<Hit> = known.iter().enumerate().skip(1).map(hit).collect();
+    let fits = |hit: &Hit| hit.is_named || (tools.verdict == Verdict::Match && hit.confidence > 0.0);
+    let any_fits = hits.iter().any(fits);
+    // What comes near by words alone is something to look into.
+    match any_fits {
+        true => hits.retain(fits),
+        false => hits.iter_mut().for_each(|hit| hit.confidence = hit.confidence.max(known[hit.node].own)),
+    }
+    hits.retain(|hit| hit.confidence > 0.0);
+    let depth = |hit: &Hit| tree.lineage(hit.node).count();
+    hits.sort_by(|one, other| {
+        let by_confidence = other.confidence.total_cmp(&one.confidence);
+        let by_evidence = || other.evidence.total_cmp(&one.evidence);
+        let by_depth = || depth(other).cmp(&depth(one));
+        by_confidence
+            .then_with(by_evidence)
+            .then_with(by_depth)
+            .then_with(|| tree.node(one.node).path.cmp(&tree.node(other.node).path))
+    });
+    let least = hits.first().map_or(0.0, |best| best.confidence * LEAST);
+    hits.retain(|hit| hit.confidence >= least);
+    hits.truncate(limit);
+    Ranked { fits: any_fits && !hits.is_empty(), hits }
+}
+
+/// What of a category fits: its name, the tools below it, or what else is said of it.
+fn reason(view: &CatalogView, name: &str, is_named: bool, known: &Evidence) -> String {
+    let tools = known.tools.iter().filter_map(|&tool| view.catalog().tools.get(tool));
+    let tools: Vec<&str> = tools.map(|tool| tool.op.as_str()).collect();
+    let named = is_named.then(|| format!("name: {name}"));
+    let told = (!tools.is_empty()).then(|| format!("tools: {}", tools.join(", ")));
+    let parts: Vec<String> = named.into_iter().chain(told).collect();
+    if parts.is_empty() { known.words.clone() } else { parts.join("; ") }
+}
+
+/// Whether a query has all words of a name, but for their endings.
+fn says(query: &str, name: &str) -> bool {
+    let (query, name) = (query.to_lowercase(), name.to_lowercase());
+    let words = |text: &str| -> Vec<Vec<char>> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(|word| word.chars().collect()).collect()
+    };
+    let (said, wanted) = (words(&query), words(&name));
+    let is_same = |one: &[char], other: &[char]| {
+        let common = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+        let (shorter, longer) = (one.len().min(other.len()), one.len().max(other.len()));
+        common == longer
+            || (common == shorter && common > 2 && longer - common < 3)
+            || (common > 4 && longer - common < 4)
+    };
+    // Some languages have no blanks between words.
+    (!name.is_ascii() && query.contains(&name))
+        || (!wanted.is_empty() && wanted.iter().all(|word| said.iter().any(|other| is_same(word, other))))
+}
+
+/// The categories that come nearest to a query; the roots where none does.
+pub(in crate::functions) fn near(view: &CatalogView, query: &str, limit: usize) -> Vec<usize> {
+    let hits = by_words(view, query, limit).hits;
+    let near: Vec<usize> = hits.iter().map(|hit| hit.node).collect();
+    if near.is_empty() { view.tree().node(0).children.iter().copied().take(limit).collect() } else { near }
+}
+
+/// What can be found of each category, in the order of the tree.
+pub(in crate::functions) fn entries(catalog: &Catalog, tree: &CategoryTree) -> Vec<IndexEntry> {
+    let entry = |node: &crate::catalog::CategoryNode| {
+        let mut texts = vec![
+            (Field::Name, node.name.clone()),
+            (Field::Alias, node.path.clone()),
+            (Field::Short, node.summary.clone()),
+        ];
+        texts.extend(node.tags.iter().map(|tag| (Field::Label, tag.clone())));
+        for tool in node.tools.iter().take(MAX_TOOLS).map(|&tool| &catalog.tools[tool]) {
+            texts.push((Field::Parameter, tool.name.clone()));
+            texts.push((Field::Long, tool.short.clone()));
+        }
+        IndexEntry { exact: vec![node.path.clone()], texts }
+    };
+    tree.nodes().iter().map(entry).collect()
+}

@@ -1,0 +1,105 @@
+//! `search_tool_by_category`: the tools of a category that fit a query.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::cursor::CursorScope;
+use super::listing::{self, category_hints, segments, shown};
+use super::{Scope, asked, path, read, search_nodes, tool_ranking};
+use crate::functions::{Answer, AnswerFuture, ErrorCode, FunctionContext, Refusal};
+use crate::search::Verdict;
+
+/// How many categories, and tools of others, a refusal suggests.
+const SUGGESTED: usize = 3;
+
+#[derive(Deserialize)]
+struct Arguments {
+    query: String,
+    #[serde(default)]
+    category_path: Vec<String>,
+    #[serde(default = "five")]
+    limit: usize,
+    cursor: Option<String>,
+}
+
+fn five() -> usize {
+    5
+}
+
+/// Answers a call.
+pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
+    Box::pin(async move { searched(&context, arguments).await })
+}
+
+async fn searched(context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
+    let arguments: Arguments = read("search_tool_by_category", arguments)?;
+    let query = asked(&arguments.query)?;
+    let view = &context.view;
+    view.wait_for_indexes().await;
+    let scope = Scope { node: path::node(view, &arguments.category_path)?, tags: &[] };
+    let category = view.tree().node(scope.node);
+    let version = &view.catalog().version;
+    let origin = CursorScope::of("search_tool_by_category", &[&category.path, query]);
+    let from = origin.offset(arguments.cursor.as_deref(), version)?;
+    let to = from.saturating_add(arguments.limit);
+    let (found, semantic) = tool_ranking::search_in_scope(context, query, scope, to.saturating_add(1)).await;
+    if found.verdict == Verdict::NoMatch || found.hits.is_empty() {
+        return Err(nothing(context, scope, query).await);
+    }
+    let hits = found.hits.iter().skip(from).take(arguments.limit);
+    let result = |hit: &crate::search::Hit| {
+        let place = listing::place(view, hit.entry, scope.node);
+        listing::tool(view, hit.entry, place, Some(hit))
+    };
+    let results: Vec<Value> = hits.map(result).collect();
+    let next = (found.hits.len() > to).then(|| origin.at_offset(to, version));
+    let fields =
+        [("category_path", segments(category)), ("results", results.into()), ("next_cursor", next.into())];
+    let fields: Map<String, Value> =
+        fields.map(|(name, value)| (name.to_string(), value)).into_iter().collect();
+    Ok(Answer::new(fields, None).with_semantic_status(&semantic))
+}
+
+/// That nothing in a scope fits a query, and where something might.
+pub(super) async fn nothing(context: &FunctionContext, scope: Scope<'_>, query: &str) -> Refusal {
+    let view = &*context.view;
+    let tree = view.tree();
+    let elsewhere = match (scope.node, scope.tags.is_empty(), query.trim().is_empty()) {
+        (0, true, _) | (.., true) => Vec::new(),
+        _ => {
+            let (found, _) =
+                tool_ranking::search_anywhere_first(context, query, Scope::default(), SUGGESTED).await;
+            if found.verdict == Verdict::Match { found.hits } else { Vec::new() }
+        }
+    };
+    let mut categories: Vec<usize> =
+        elsewhere.iter().filter_map(|hit| tree.places(hit.entry).first().copied()).collect();
+    categories.extend(search_nodes::by_words(view, query, SUGGESTED).hits.iter().map(|hit| hit.node));
+    if categories.is_empty() {
+        categories.clone_from(&tree.node(0).children);
+    }
+    let mut seen = std::collections::HashSet::new();
+    categories.retain(|&node| node != 0 && node != scope.node && seen.insert(node));
+    categories.truncate(SUGGESTED);
+    let place = match tree.node(scope.node).path.as_str() {
+        "" => "no tool here".to_string(),
+        path => format!("no tool in {path}"),
+    };
+    let place = match scope.tags {
+        [] => place,
+        tags => format!("{place} with the tags {}", shown(&tags.join(", "))),
+    };
+    let next = match elsewhere.is_empty() {
+        false => "search again with the path of one of `hints.categories`, or expand one of `hints.tools`",
+        true => {
+            "ask again in other words, an action and an object; if `hints` are nothing like it, there is no such tool: say so"
+        }
+    };
+    let tools = elsewhere
+        .iter()
+        .map(|hit| listing::tool(view, hit.entry, listing::place(view, hit.entry, 0), Some(hit)));
+    let message = format!("{place} fits `{}`", shown(query));
+    Refusal::new(ErrorCode::NoMatchInCategory, message, next)
+        .hint("categories", category_hints(view, &categories))
+        .hint("tools", tools.collect())
+}

@@ -1,0 +1,108 @@
+//! The tools that fit a query, in a part of the catalog. Every function that searches for tools asks here.
+
+use std::collections::HashSet;
+
+use crate::functions::{CatalogView, FunctionContext, SearchOutcome, SearchQuery};
+use crate::search::semantic::SemanticStatus;
+use crate::search::{SearchResult, Verdict};
+
+/// The part of the catalog that is searched.
+#[derive(Clone, Copy, Default)]
+pub(in crate::functions) struct Scope<'s> {
+    /// The category; the root stands for everything.
+    pub(in crate::functions) node: usize,
+    /// Tags that a tool must have, all of them.
+    pub(in crate::functions) tags: &'s [String],
+}
+
+impl Scope<'_> {
+    fn is_everything(self) -> bool {
+        self.node == 0 && self.tags.is_empty()
+    }
+
+    /// The tools in it, by place.
+    pub(super) fn tools(self, view: &CatalogView) -> impl Iterator<Item = usize> {
+        let below = &view.tree().node(self.node).descendant_tools;
+        below.iter().copied().filter(move |&tool| self.has_tags(&view.catalog().tools[tool].definition.tags))
+    }
+
+    /// Whether these tags have all that are wanted.
+    pub(super) fn has_tags(self, tags: &[String]) -> bool {
+        let is_there = |wanted: &String| {
+            tags.iter().any(|tag| tag.trim().to_lowercase() == wanted.trim().to_lowercase())
+        };
+        self.tags.iter().all(is_there)
+    }
+}
+
+/// How much of a query is read, in bytes.
+const MAX_QUERY: usize = 2_000;
+
+/// The part of a query that is read.
+pub(super) fn read_part(query: &str) -> &str {
+    let end = (0..=MAX_QUERY.min(query.len())).rev().find(|&end| query.is_char_boundary(end));
+    &query[..end.unwrap_or(0)]
+}
+
+/// The tools in a scope that fit each of these queries, best first.
+pub(in crate::functions) async fn ranked(
+    context: &FunctionContext,
+    queries: &[&str],
+    scope: Scope<'_>,
+    limit: usize,
+) -> SearchOutcome {
+    let view = &*context.view;
+    let mut inside = Vec::new();
+    if !scope.is_everything() {
+        inside.resize(view.catalog().tools.len(), false);
+        scope.tools(view).for_each(|tool| inside[tool] = true);
+    }
+    let within = |entry: usize| inside.get(entry).copied().unwrap_or(false);
+    let within: Option<&(dyn Fn(usize) -> bool + Sync)> =
+        if scope.is_everything() { None } else { Some(&within) };
+    let queries = queries.iter().map(|query| read_part(query));
+    let wanted: Vec<SearchQuery<'_>> = queries.map(|query| SearchQuery { query, within, limit }).collect();
+    context.search(&wanted).await
+}
+
+/// Below this, a hit in a category may be a poor one.
+const WEAK: f32 = 0.3;
+/// It is, when the best elsewhere is this many times as likely.
+const TIMES: f32 = 3.0;
+/// The most likely hit is among so many, as a rule.
+const FIRST: usize = 5;
+
+/// The same for one query; none fits where what is in the category is much less likely than what is elsewhere.
+pub(super) async fn search_in_scope(
+    context: &FunctionContext,
+    query: &str,
+    scope: Scope<'_>,
+    limit: usize,
+) -> (SearchResult, SemanticStatus) {
+    let (mut found, semantic) = search_anywhere_first(context, query, scope, limit.max(FIRST)).await;
+    let likely = found.hits.iter().map(|hit| hit.confidence).fold(0.0, f32::max);
+    if scope.node != 0 && found.verdict == Verdict::Match && likely < WEAK {
+        let (all, _) = search_anywhere_first(context, query, Scope::default(), FIRST).await;
+        let inside: HashSet<usize> = scope.tools(&context.view).collect();
+        let best = |is_inside: bool| {
+            let hits = all.hits.iter().filter(|hit| inside.contains(&hit.entry) == is_inside);
+            hits.map(|hit| hit.confidence).fold(0.0, f32::max)
+        };
+        if all.verdict == Verdict::Match && likely.max(best(true)) * TIMES < best(false) {
+            found.verdict = Verdict::NoMatch;
+        }
+    }
+    found.hits.truncate(limit);
+    (found, semantic)
+}
+
+/// The same for one query, whatever is elsewhere.
+pub(super) async fn search_anywhere_first(
+    context: &FunctionContext,
+    query: &str,
+    scope: Scope<'_>,
+    limit: usize,
+) -> (SearchResult, SemanticStatus) {
+    let SearchOutcome { mut found, semantic } = ranked(context, &[query], scope, limit).await;
+    (found.pop().unwrap_or(SearchResult { verdict: Verdict::NoMatch, hits: Vec::new() }), semantic)
+}

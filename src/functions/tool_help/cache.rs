@@ -1,0 +1,70 @@
+//! What is kept of the answers of one catalog view, which is one version of the registry: a place for each thing that there is
+//! and each way to tell of it, so that callers cannot make it grow.
+
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+
+use super::target::HelpTarget;
+use crate::functions::CatalogView;
+use crate::help::{EffectFilter, Format, Groups, HelpOptions};
+
+/// The ways to tell of one thing: of an op, short or full, with examples, with schemas; of a group, short or full, all of
+/// it, reads or writes.
+const WAYS: usize = 6;
+
+/// The answers on one thing; there is room for them once it is asked for.
+type Answers = OnceLock<Box<[OnceLock<Bytes>; WAYS]>>;
+
+/// What is kept of the answers of one catalog view. Reading takes no lock.
+#[derive(Debug, Default)]
+pub(in crate::functions) struct HelpCache {
+    ops: Vec<Answers>,
+    groups: OnceLock<(Groups, Vec<Answers>)>,
+}
+
+impl HelpCache {
+    /// Room for the answers on so many tools.
+    pub(in crate::functions) fn of(tools: usize) -> Self {
+        Self { ops: empty_slots(tools), groups: OnceLock::new() }
+    }
+
+    /// The groups. Made when they are first asked for.
+    pub(in crate::functions) fn groups(&self, view: &CatalogView) -> &Groups {
+        &self.groups_and_slots(view).0
+    }
+
+    fn groups_and_slots(&self, view: &CatalogView) -> &(Groups, Vec<Answers>) {
+        self.groups.get_or_init(|| {
+            let groups = Groups::of(view.catalog(), view.tree());
+            let answers = empty_slots(groups.all().len());
+            (groups, answers)
+        })
+    }
+
+    /// Where the answer on a place is kept, if it is.
+    pub(super) fn place(
+        &self,
+        view: &CatalogView,
+        place: &HelpTarget,
+        wanted: HelpOptions,
+    ) -> Option<&OnceLock<Bytes>> {
+        let is_full = usize::from(wanted.format == Format::Full);
+        let (answers, way) = match place {
+            HelpTarget::Op(index) => {
+                let examples = usize::from(wanted.examples) * 2 * is_full;
+                (self.ops.get(*index)?, is_full * 2 + examples + usize::from(wanted.schemas))
+            }
+            HelpTarget::Group(group, only) => {
+                let only = EffectFilter::ALL.iter().position(|one| one == only)?;
+                (self.groups_and_slots(view).1.get(*group)?, is_full * EffectFilter::ALL.len() + only)
+            }
+            HelpTarget::Beginning(_) | HelpTarget::Session => return None,
+        };
+        answers.get_or_init(Box::default).get(way)
+    }
+}
+
+fn empty_slots(things: usize) -> Vec<Answers> {
+    (0..things).map(|_| OnceLock::new()).collect()
+}

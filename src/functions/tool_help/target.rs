@@ -1,0 +1,77 @@
+//! What a path means: an op by any of its names, a group of ops, a category, what ops begin with, or the session.
+
+use indexmap::IndexSet;
+
+use crate::catalog::Resolved;
+use crate::finding::nearest;
+use crate::functions::discovery::shown;
+use crate::functions::{CatalogView, ErrorCode, Refusal};
+use crate::help::EffectFilter;
+
+/// How many paths a refusal names.
+const SUGGESTED: usize = 4;
+
+/// What there is help on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum HelpTarget {
+    /// The tool at this place of the catalog.
+    Op(usize),
+    /// The group at this place of the groups, or some of it.
+    Group(usize, EffectFilter),
+    /// Ops that begin alike.
+    Beginning(String),
+    /// What was done in the caller's session.
+    Session,
+}
+
+/// What a path means to this caller. An op comes before a group of the same path, which then ends in a dot; a group comes
+/// before other names of tools.
+pub(super) fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, Refusal> {
+    let (name, catalog) = (path.trim(), view.catalog());
+    let groups = view.help().groups(view);
+    let op = |name: &str| catalog.find(name).and_then(|tool| Some((tool, catalog.position(&tool.name)?)));
+    if let Some((tool, index)) = op(name)
+        && (tool.op == name || groups.named(name).is_none())
+    {
+        return Ok(HelpTarget::Op(index));
+    }
+    if let Some((group, only)) = groups.find(name) {
+        return Ok(HelpTarget::Group(group, only));
+    }
+    if let Some((_, index)) = op(&name.replace('/', ".").to_lowercase()) {
+        return Ok(HelpTarget::Op(index));
+    }
+    match (name, catalog.resolve(name)) {
+        (_, Resolved::Ambiguous(tools)) => {
+            let message = format!("{} ops go by the name `{}`", tools.len(), shown(name));
+            let mut refusal = Refusal::new(ErrorCode::Ambiguous, message, "ask for one of `nearest`");
+            refusal.nearest = tools.iter().map(|tool| tool.op.clone()).collect();
+            Err(refusal)
+        }
+        ("session", _) => Ok(HelpTarget::Session),
+        _ if name.trim_end_matches(".read").trim_end_matches(".write").ends_with('*') => {
+            Ok(HelpTarget::Beginning(name.to_string()))
+        }
+        _ => Err(unknown(view, name)),
+    }
+}
+
+/// There is no such path, but some like it.
+pub(super) fn unknown(view: &CatalogView, path: &str) -> Refusal {
+    let (catalog, groups) = (view.catalog(), view.help().groups(view));
+    let name = path.trim().trim_end_matches('*');
+    let names = catalog.tools.iter().flat_map(|tool| [tool.name.as_str(), tool.op.as_str()]);
+    let paths = groups.all().iter().map(|group| group.path.as_str());
+    let op = |name: &str| catalog.find(name).map_or(name.to_string(), |tool| tool.op.clone());
+    let near = nearest(name, names.chain(paths)).into_iter().map(op);
+    let above = groups.above(name).map(|group| group.path.clone());
+    let near: IndexSet<String> = near.chain(above).take(SUGGESTED).collect();
+    let next = match near.is_empty() {
+        true => "find the op by what it does with tool_search, or begin with the path `root`",
+        false => "ask for one of `nearest`, or find the op by what it does with tool_search",
+    };
+    let message = format!("there is no op or group `{}`", shown(path));
+    let mut refusal = Refusal::new(ErrorCode::NotFound, message, next);
+    refusal.nearest = near.into_iter().collect();
+    refusal
+}

@@ -1,0 +1,33 @@
+//! What turns texts into vectors.
+
+use std::time::Duration;
+
+use super::ModelError;
+
+/// The longest vector that is taken.
+pub(super) const MAX_DIMENSIONS: usize = 16_384;
+
+/// Something that turns texts into vectors: what is near in meaning points the same way.
+pub trait EmbeddingModel: Send + Sync {
+    /// What its vectors depend on: those of models with the same identity can be compared.
+    fn identity(&self) -> &str;
+
+    /// A vector for each text, in order, all of one length and finite; or why there are none. `timeout` bounds the whole.
+    fn embed(&self, texts: &[String], timeout: Duration) -> Result<Vec<Vec<f32>>, ModelError>;
+}
+
+/// What is wrong with vectors for so many texts.
+pub(super) fn problem(vectors: &[Vec<f32>], texts: usize) -> Option<String> {
+    if vectors.len() != texts {
+        return Some(format!("with {} vectors for {texts} texts", vectors.len()));
+    }
+    let length = vectors.first().map_or(1, Vec::len);
+    if length == 0 || length > MAX_DIMENSIONS {
+        return Some(format!("with a vector of {length} numbers"));
+    }
+    if vectors.iter().any(|vector| vector.len() != length) {
+        return Some("with vectors of different lengths".into());
+    }
+    let is_broken = vectors.iter().flatten().any(|number| !number.is_finite());
+    is_broken.then(|| "with a number that is none".into())
+}

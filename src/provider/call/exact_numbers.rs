@@ -1,0 +1,200 @@
+//! Numbers with all their digits. A big integer or a decimal such as `1.10` loses digits as a float, and with them the
+//! identifier or the price that it was.
+//!
+//! A text is read with a marker string in place of each such number. What takes arguments apart and together again then
+//! works as ever, validation sees the nearest float, and what is written down gets its digits back.
+
+use serde_json::{Number, Value};
+
+use crate::finding::from_json;
+
+/// The digits of the numbers of one text.
+#[derive(Debug)]
+pub(super) struct ExactNumbers {
+    /// How markers begin: the hash of the whole text, which no text can hold.
+    prefix: String,
+    tokens: Vec<String>,
+}
+
+impl ExactNumbers {
+    /// For a text, and for the texts encoded in it.
+    pub(super) fn of(text: &str) -> Self {
+        Self { prefix: blake3::hash(text.as_bytes()).to_hex().to_string(), tokens: Vec::new() }
+    }
+
+    /// Reads a text; numbers that a float would change become markers.
+    pub(super) fn read(&mut self, text: &str) -> serde_json::Result<Value> {
+        // A place in the text with markers says nothing about the text.
+        from_json(&self.marked(text)).map_err(|error| from_json(text).err().unwrap_or(error))
+    }
+
+    fn marked(&mut self, text: &str) -> String {
+        let mut marked = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(start) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+            let (before, here) = rest.split_at(start);
+            marked.push_str(before);
+            let is_string = here.starts_with('"');
+            let (token, after) = here.split_at(if is_string { string_end(here) } else { number_end(here) });
+            if is_string || !needs_digits(token) {
+                marked.push_str(token);
+            } else {
+                marked.push_str(&format!("\"{}{}\"", self.prefix, self.tokens.len()));
+                self.tokens.push(token.to_string());
+            }
+            rest = after;
+        }
+        marked.push_str(rest);
+        marked
+    }
+
+    /// The digits that a marker stands for; none for any other text.
+    pub(super) fn token(&self, marker: &str) -> Option<&str> {
+        let index = marker.strip_prefix(self.prefix.as_str())?.parse::<usize>().ok()?;
+        self.tokens.get(index).map(String::as_str)
+    }
+
+    /// A value with the nearest numbers in place of markers.
+    pub(super) fn nearest(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => match self.token(text) {
+                Some(token) => Value::Number(nearest(token)),
+                None => value.clone(),
+            },
+            Value::Array(items) => items.iter().map(|item| self.nearest(item)).collect(),
+            Value::Object(fields) => Value::Object(
+                fields.iter().map(|(name, field)| (name.clone(), self.nearest(field))).collect(),
+            ),
+            other => other.clone(),
+        }
+    }
+
+    /// A value as JSON text, with the digits in place of markers.
+    pub(super) fn written(&self, value: &Value) -> String {
+        let text = value.to_string();
+        let marker = format!("\"{}", self.prefix);
+        let mut pieces = text.split(marker.as_str());
+        let mut written = pieces.next().unwrap_or_default().to_string();
+        for piece in pieces {
+            let (index, rest) = piece.split_once('"').unwrap_or((piece, ""));
+            let token = index.parse::<usize>().ok().and_then(|index| self.tokens.get(index));
+            written.push_str(token.map_or("null", String::as_str));
+            written.push_str(rest);
+        }
+        written
+    }
+}
+
+/// Whether a value holds a number that was read as a float.
+pub(super) fn holds_float(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_f64(),
+        Value::Array(items) => items.iter().any(holds_float),
+        Value::Object(fields) => fields.values().any(holds_float),
+        _ => false,
+    }
+}
+
+fn string_end(text: &str) -> usize {
+    let mut escaped = false;
+    for (index, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return index + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+fn number_end(text: &str) -> usize {
+    let is_inside = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
+    text.bytes().position(|byte| !is_inside(byte)).unwrap_or(text.len())
+}
+
+/// Whether a token is a number, and one that does not come through as an integer. What is no number stays as it is,
+/// so that the reader says so.
+fn needs_digits(token: &str) -> bool {
+    let is_plain = token != "-0" && (token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok());
+    !is_plain && is_number(token)
+}
+
+/// The grammar of RFC 8259.
+fn is_number(token: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = token.strip_prefix('-').unwrap_or(token);
+    let whole = digits(rest);
+    if whole == 0 || (whole > 1 && rest.starts_with('0')) {
+        return false;
+    }
+    let mut rest = &rest[whole..];
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let count = digits(fraction);
+        if count == 0 {
+            return false;
+        }
+        rest = &fraction[count..];
+    }
+    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
+        let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+        return !exponent.is_empty() && digits(exponent) == exponent.len();
+    }
+    rest.is_empty()
+}
+
+/// The nearest number that can be calculated with; what is too large for a float becomes the largest one.
+fn nearest(token: &str) -> Number {
+    let parsed = serde_json::from_str::<Number>(token).ok();
+    let largest = if token.starts_with('-') { f64::MIN } else { f64::MAX };
+    parsed.or_else(|| Number::from_f64(largest)).unwrap_or_else(|| 0.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn json() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            Just("null".to_string()),
+            "-?(0|[1-9][0-9]{0,40})(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?",
+            "[a-z0-9\"\\\\\u{e9}.-]{0,8}".prop_map(|text| Value::String(text).to_string()),
+        ];
+        leaf.prop_recursive(4, 32, 5, |inner| {
+            let named = |(index, value): (usize, String)| format!("\"k{index}\":{value}");
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(|items| format!("[{}]", items.join(","))),
+                prop::collection::vec(inner, 0..5).prop_map(move |items| {
+                    let fields: Vec<String> = items.into_iter().enumerate().map(named).collect();
+                    format!("{{{}}}", fields.join(","))
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_written_to_the_digit(text in json()) {
+            let mut digits = ExactNumbers::of(&text);
+            let value = digits.read(&text).unwrap();
+            prop_assert_eq!(digits.written(&value), text);
+        }
+
+        #[test]
+        fn the_nearest_value_is_what_a_plain_reader_gives(text in json()) {
+            let mut digits = ExactNumbers::of(&text);
+            let value = digits.read(&text).unwrap();
+            if let Ok(plain) = serde_json::from_str::<Value>(&text) {
+                prop_assert_eq!(digits.nearest(&value), plain);
+            }
+        }
+
+        #[test]
+        fn what_is_no_json_stays_none(text in "[-+0-9.eE,\\[\\]{}\": \\\\a]{0,24}") {
+            let plain = serde_json::from_str::<Value>(&text);
+            let too_large = plain.as_ref().is_err_and(|error| error.to_string().contains("out of range"));
+            prop_assert!(too_large || ExactNumbers::of(&text).read(&text).is_ok() == plain.is_ok());
+        }
+    }
+}

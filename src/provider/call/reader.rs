@@ -1,0 +1,131 @@
+//! What stands where arguments are due, made one value (formats.md, section 0, item 6).
+
+use serde_json::{Map, Value};
+
+use super::call_entry::{Repair, RepairKind};
+use super::exact_numbers::{ExactNumbers, holds_float};
+use crate::finding::from_json;
+
+/// How texts are read: fast at first, and once more with all digits when that has not been enough.
+#[derive(Debug, Default)]
+pub(super) struct ArgumentReader {
+    digits: Option<ExactNumbers>,
+    /// Whether something was read that may have come through otherwise with all digits.
+    pub(super) inexact: bool,
+    /// How many calls of this response meant no tool.
+    pub(super) unknown: usize,
+}
+
+impl ArgumentReader {
+    /// One that keeps all digits of a text and of what is encoded in it.
+    pub(super) fn exact(text: &str) -> Self {
+        Self { digits: Some(ExactNumbers::of(text)), ..Self::default() }
+    }
+
+    /// The value of a whole text.
+    pub(super) fn body(&mut self, text: &str) -> serde_json::Result<Value> {
+        match &mut self.digits {
+            Some(digits) => digits.read(text),
+            None => from_json(text),
+        }
+    }
+
+    /// The value of a text encoded in another one.
+    fn encoded(&mut self, text: &str) -> serde_json::Result<Value> {
+        let value = self.body(text);
+        self.inexact |= self.digits.is_none() && value.as_ref().map_or(true, holds_float);
+        value
+    }
+
+    /// The list, object, number or flag that a text holds, if it holds one.
+    pub(super) fn encoded_value(&mut self, text: &str) -> Option<Value> {
+        let begins = |c: char| matches!(c, '[' | '{' | '-') || c.is_ascii_digit();
+        let may_be = text.trim_start().starts_with(begins) || matches!(text, "true" | "false");
+        may_be.then(|| self.encoded(text).ok()).flatten()
+    }
+
+    /// Arguments that are a value already, or absent; an object unless something else was given.
+    pub(super) fn arguments(&mut self, given: Option<Value>) -> Value {
+        let value = given.filter(|value| !value.is_null()).unwrap_or_else(|| Value::Object(Map::new()));
+        self.inexact |= self.digits.is_none() && holds_float(&value);
+        value
+    }
+
+    /// Arguments that are text; an object unless it holds something else. The error says why it cannot be read.
+    pub(super) fn encoded_arguments(
+        &mut self,
+        text: &str,
+        repaired: &mut Vec<Repair>,
+    ) -> serde_json::Result<Value> {
+        if !self.is_text(text) {
+            return Ok(Value::String(text.into()));
+        }
+        match self.once(text)? {
+            Value::String(text) if self.is_text(&text) => {
+                repaired.push(Repair { pointer: String::new(), repair: RepairKind::DoubleEncoded });
+                self.once(&text)
+            }
+            value => Ok(value),
+        }
+    }
+
+    fn once(&mut self, text: &str) -> serde_json::Result<Value> {
+        if text.trim().is_empty() {
+            return Ok(Value::Object(Map::new()));
+        }
+        Ok(match self.encoded(text)? {
+            Value::Null => Value::Object(Map::new()),
+            value => value,
+        })
+    }
+
+    /// Whether a string is what was written, not the marker of a number.
+    fn is_text(&self, text: &str) -> bool {
+        self.digits.as_ref().is_none_or(|digits| digits.token(text).is_none())
+    }
+
+    /// A text with the digits of the number that it marks, if it marks one.
+    pub(super) fn text(&self, text: String) -> String {
+        match self.digits.as_ref().and_then(|digits| digits.token(&text)) {
+            Some(token) => token.to_string(),
+            None => text,
+        }
+    }
+
+    /// Whether a check holds for a value as it can be calculated with.
+    pub(super) fn check<T>(&self, value: &Value, check: impl FnOnce(&Value) -> T) -> T {
+        match &self.digits {
+            Some(digits) => check(&digits.nearest(value)),
+            None => check(value),
+        }
+    }
+
+    /// A value to calculate with, and its text where that has more digits.
+    pub(super) fn finished(&self, value: Value) -> (Value, Option<String>) {
+        match &self.digits {
+            Some(digits) => (digits.nearest(&value), Some(digits.written(&value))),
+            None => (value, None),
+        }
+    }
+
+    /// A value as JSON text, with all its digits.
+    pub(super) fn written(&mut self, value: &Value) -> String {
+        self.inexact |= self.digits.is_none() && holds_float(value);
+        match &self.digits {
+            Some(digits) => digits.written(value),
+            None => value.to_string(),
+        }
+    }
+}
+
+/// The value of a text, and its text with all digits where a float has fewer.
+pub(in crate::provider) fn exactly(text: &str) -> serde_json::Result<(Value, Option<String>)> {
+    match serde_json::from_str::<Value>(text) {
+        Ok(value) if !holds_float(&value) => Ok((value, None)),
+        _ => {
+            let mut reading = ArgumentReader::exact(text);
+            let value = reading.body(text)?;
+            Ok(reading.finished(value))
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! A valid call, and what an application makes of it. Only validation makes one: there is no other way to arguments.
+
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::catalog::Tool;
+use crate::tool::NoSchemaMode;
+
+/// A call whose arguments fit the canonical schema, or which its author lets through without one.
+#[derive(Clone, Debug)]
+pub struct ValidCall<'a> {
+    tool: &'a Tool,
+    arguments: Map<String, Value>,
+    /// The arguments as text where a float would lose digits.
+    exact: Option<Box<RawValue>>,
+    unchecked: Option<NoSchemaMode>,
+}
+
+/// Why arguments that fit the schema do not fit the application's type.
+#[derive(Debug, thiserror::Error)]
+pub enum ArgumentsError {
+    /// The type has other fields, or fields of other types, than the schema.
+    #[error("the arguments of `{tool}` do not fit the type that they are read as: {source}")]
+    Type {
+        /// Canonical name.
+        tool: String,
+        /// What does not fit.
+        source: serde_json::Error,
+    },
+    /// The application makes nothing of calls of this tool.
+    #[error("there is nothing to make of a call of `{0}`")]
+    OtherTool(String),
+}
+
+/// What an application builds from valid calls: one type for a tool, or one enum for all.
+///
+/// ```no_run
+/// use toolcrib::provider::call::{ArgumentsError, Call, FromCall, Parser};
+/// use toolcrib::provider::{Provider, Reply};
+/// use toolcrib::{catalog, config};
+///
+/// #[derive(serde::Deserialize)]
+/// struct ReadFile {
+///     path: String,
+/// }
+///
+/// enum Action {
+///     Read(ReadFile),
+///     Ping,
+/// }
+///
+/// impl FromCall for Action {
+///     fn from_call(call: &Call<'_>) -> Result<Self, ArgumentsError> {
+///         match call.name() {
+///             "read_file" => call.arguments_as().map(Action::Read),
+///             "ping" => Ok(Action::Ping),
+///             other => Err(ArgumentsError::OtherTool(other.into())),
+///         }
+///     }
+/// }
+///
+/// let checked = catalog::open(config::read("tools.json".as_ref()));
+/// let parser = Parser::new(&checked.catalog, Provider::Anthropic);
+/// let body = std::fs::read_to_string("response.json")?;
+/// for entry in parser.parse(&body)? {
+///     let answer = match &entry.outcome {
+///         Ok(call) => match call.build()? {
+///             Action::Read(file) => std::fs::read_to_string(file.path)?.lines().count().to_string(),
+///             Action::Ping => "pong".into(),
+///         },
+///         Err(error) => format!("{}; read {}", error.message, error.help_path),
+///     };
+///     let reply = Reply::to(&parser, &entry, Some(answer.into()));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait FromCall: Sized {
+    /// Makes it.
+    fn from_call(call: &ValidCall<'_>) -> Result<Self, ArgumentsError>;
+}
+
+impl<'a> ValidCall<'a> {
+    /// Only for what has been validated; `exact` is the same arguments with all their digits.
+    pub(super) fn new(
+        tool: &'a Tool,
+        arguments: Map<String, Value>,
+        exact: Option<String>,
+        unchecked: Option<NoSchemaMode>,
+    ) -> Self {
+        Self { tool, arguments, exact: exact.and_then(|text| RawValue::from_string(text).ok()), unchecked }
+    }
+
+    /// The tool.
+    pub fn tool(&self) -> &'a Tool {
+        self.tool
+    }
+
+    /// The tool's canonical name.
+    pub fn name(&self) -> &'a str {
+        &self.tool.name
+    }
+
+    /// The arguments. A number that a float cannot hold is the nearest one; [`ValidCall::json`] has all its digits.
+    pub fn arguments(&self) -> &Map<String, Value> {
+        &self.arguments
+    }
+
+    /// The arguments as JSON text, every number as it was written.
+    pub fn json(&self) -> String {
+        match &self.exact {
+            Some(exact) => exact.get().to_string(),
+            None => serde_json::to_string(&self.arguments).unwrap_or_default(),
+        }
+    }
+
+    /// The arguments as a type of the application.
+    pub fn arguments_as<T: DeserializeOwned>(&self) -> Result<T, ArgumentsError> {
+        let read = match &self.exact {
+            Some(exact) => serde_json::from_str(exact.get()),
+            None => T::deserialize(&self.arguments),
+        };
+        read.map_err(|source| ArgumentsError::Type { tool: self.tool.name.clone(), source })
+    }
+
+    /// What the application makes of the call.
+    pub fn build<T: FromCall>(&self) -> Result<T, ArgumentsError> {
+        T::from_call(self)
+    }
+
+    /// How far an unchecked call may go; none for one that was checked.
+    pub fn no_schema_mode(&self) -> Option<NoSchemaMode> {
+        self.unchecked
+    }
+
+    /// What stands for the arguments when the call is written down.
+    pub(super) fn exact(&self) -> Option<&RawValue> {
+        self.exact.as_deref()
+    }
+}

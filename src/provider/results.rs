@@ -1,0 +1,106 @@
+//! Results out: the message that carries the results of one turn back to the model.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::call::{CallEntry, Parser, exactly};
+use super::{Payload, Provider};
+
+/// The result of one call.
+#[derive(Clone, Debug, Default)]
+pub struct ToolResult {
+    /// What the provider calls the call; none where the wire has no ids.
+    pub call_id: Option<String>,
+    /// The name that the provider knows the tool by.
+    pub name: String,
+    /// Whether the call was the provider's own form of a search for tools.
+    pub search: bool,
+    /// The result, or what went wrong, for the model to read.
+    pub content: Value,
+    /// The same as JSON text, where a float would lose digits of it.
+    pub exact: Option<String>,
+    /// Whether it is something that went wrong.
+    pub is_error: bool,
+    /// Tools that the call has found, on wires that load them by themselves.
+    pub found: Vec<FoundTool>,
+}
+
+/// A deferred tool that a search has found.
+#[derive(Clone, Debug)]
+pub struct FoundTool {
+    /// The name that the provider knows it by.
+    pub name: String,
+    /// Its definition, as the provider takes it.
+    pub definition: Value,
+}
+
+impl ToolResult {
+    /// A result: an envelope `{"ok", "result" | "error", ...}`, or a value as it is.
+    pub fn of(result: Value) -> Self {
+        Self::read(&result.to_string()).unwrap_or_default()
+    }
+
+    /// The same from JSON text, every number as it was written.
+    pub fn read(text: &str) -> serde_json::Result<Self> {
+        let envelope: Option<HashMap<String, &RawValue>> = serde_json::from_str(text).ok();
+        let is_envelope = |envelope: &HashMap<String, &RawValue>| {
+            envelope.get("ok").is_some_and(|ok| matches!(ok.get(), "true" | "false"))
+                && (envelope.contains_key("result") || envelope.contains_key("error"))
+        };
+        let (content, is_error) = match envelope.filter(is_envelope) {
+            Some(envelope) => {
+                let is_error = envelope.get("ok").is_some_and(|ok| ok.get() == "false");
+                (
+                    envelope.get(if is_error { "error" } else { "result" }).map_or("null", |raw| raw.get()),
+                    is_error,
+                )
+            }
+            None => (text, false),
+        };
+        let (content, exact) = exactly(content)?;
+        Ok(Self { content, exact, is_error, ..Self::default() })
+    }
+
+    /// The result of a call, or the error of one that never ran: then no result is needed.
+    pub fn to(parser: &Parser<'_>, entry: &CallEntry<'_>, result: Option<Value>) -> Self {
+        let tool_result = match (result, &entry.outcome) {
+            (Some(result), _) => Self::of(result),
+            (None, Err(error)) => Self {
+                content: serde_json::to_value(error).unwrap_or_default(),
+                is_error: true,
+                ..Self::default()
+            },
+            (None, Ok(_)) => Self::default(),
+        };
+        let name = parser.emitted(entry.name.as_deref().unwrap_or_default()).into_owned();
+        Self { call_id: entry.call_id.clone(), name, search: entry.search, ..tool_result }
+    }
+
+    /// With the tools that the call has found, by canonical name; what the payload does not hold is left out.
+    pub fn with_found_tools(self, provider: Provider, payload: &Payload<'_>, names: &[String]) -> Self {
+        let named = |name: &String| {
+            payload.functions.iter().find(|function| function.tool.name == *name && !function.ours)
+        };
+        let found = names.iter().filter_map(named).map(|function| FoundTool {
+            name: function.name.clone(),
+            definition: payload.entry(provider, function),
+        });
+        Self { found: found.collect(), ..self }
+    }
+
+    /// What the model reads: text as it is, anything else as JSON.
+    pub(super) fn text(&self) -> String {
+        match (&self.exact, &self.content) {
+            (Some(exact), _) => exact.clone(),
+            (None, Value::String(text)) => text.clone(),
+            (None, value) => value.to_string(),
+        }
+    }
+}
+
+/// The results of one turn as the message, or messages, that a provider takes.
+pub fn result_messages(provider: Provider, results: &[ToolResult]) -> Value {
+    provider.wire().result_messages(results)
+}

@@ -1,0 +1,193 @@
+//! The keywords of JSON Schema 2020-12: where subschemas stand, and which values a keyword may have.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+/// The words that `type` knows.
+pub(super) const TYPES: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
+
+/// What stands below a keyword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeywordKind {
+    /// One schema.
+    Schema,
+    /// Schemas by name.
+    Named,
+    /// A list of schemas.
+    List,
+    /// Text.
+    Text,
+    /// `true` or `false`.
+    Flag,
+    /// A number.
+    Number,
+    /// A natural number.
+    Count,
+    /// Names of properties, each once.
+    Names,
+    /// Lists of names, by name.
+    NameLists,
+    /// Words for types.
+    Type,
+    /// A list of values.
+    Values,
+    /// Any value.
+    Any,
+    /// A keyword that today's views do without: of older drafts, or for naming schemas.
+    Old,
+    /// No keyword.
+    Unknown,
+}
+
+/// What a keyword holds.
+pub(super) fn holds(keyword: &str) -> KeywordKind {
+    match keyword {
+        "type" => KeywordKind::Type,
+        "description" | "title" | "format" | "pattern" | "$ref" | "$comment" | "contentEncoding"
+        | "contentMediaType" => KeywordKind::Text,
+        "properties" | "patternProperties" | "$defs" | "dependentSchemas" => KeywordKind::Named,
+        "items"
+        | "additionalProperties"
+        | "not"
+        | "if"
+        | "then"
+        | "else"
+        | "contains"
+        | "propertyNames"
+        | "unevaluatedProperties"
+        | "unevaluatedItems"
+        | "contentSchema" => KeywordKind::Schema,
+        "anyOf" | "oneOf" | "allOf" | "prefixItems" => KeywordKind::List,
+        "required" => KeywordKind::Names,
+        "enum" | "examples" => KeywordKind::Values,
+        "default" | "const" => KeywordKind::Any,
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => KeywordKind::Number,
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties"
+        | "minContains" | "maxContains" => KeywordKind::Count,
+        "uniqueItems" | "readOnly" | "writeOnly" | "deprecated" => KeywordKind::Flag,
+        "dependentRequired" => KeywordKind::NameLists,
+        "$schema" | "$id" | "id" | "$anchor" | "$dynamicAnchor" | "$dynamicRef" | "$recursiveAnchor"
+        | "$recursiveRef" | "$vocabulary" | "definitions" | "dependencies" | "additionalItems"
+        | "nullable" => KeywordKind::Old,
+        _ => KeywordKind::Unknown,
+    }
+}
+
+/// Whether a keyword says something about the schema and nothing about values.
+pub(super) fn is_annotation(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "description"
+            | "title"
+            | "default"
+            | "examples"
+            | "deprecated"
+            | "readOnly"
+            | "writeOnly"
+            | "$comment"
+    )
+}
+
+/// Whether a value may be a schema.
+pub(super) fn is_schema(value: &Value) -> bool {
+    value.is_object() || value.is_boolean()
+}
+
+/// Whether a keyword may have this value.
+pub(super) fn fits(holds: KeywordKind, keyword: &str, value: &Value) -> bool {
+    match holds {
+        KeywordKind::Schema => is_schema(value),
+        KeywordKind::Named => value.as_object().is_some_and(|named| named.values().all(is_schema)),
+        KeywordKind::List => {
+            value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(is_schema))
+        }
+        KeywordKind::Text => value.is_string(),
+        KeywordKind::Flag => value.is_boolean(),
+        KeywordKind::Number if keyword == "multipleOf" => value.as_f64().is_some_and(|number| number > 0.0),
+        KeywordKind::Number => value.is_number(),
+        KeywordKind::Count => value.is_u64(),
+        KeywordKind::Names => is_names(value),
+        KeywordKind::NameLists => value.as_object().is_some_and(|named| named.values().all(is_names)),
+        KeywordKind::Type => is_type(value),
+        KeywordKind::Values => value.is_array(),
+        KeywordKind::Any => true,
+        KeywordKind::Old | KeywordKind::Unknown => false,
+    }
+}
+
+fn is_names(value: &Value) -> bool {
+    let Some(names) = value.as_array() else { return false };
+    if !names.iter().all(Value::is_string) {
+        return false;
+    }
+    if names.len() > 32 {
+        let mut seen = HashSet::new();
+        return names.iter().all(|name| seen.insert(name.as_str()));
+    }
+    names.iter().enumerate().all(|(index, name)| !names[..index].contains(name))
+}
+
+fn is_type(value: &Value) -> bool {
+    let is_word = |word: &Value| word.as_str().is_some_and(|word| TYPES.contains(&word));
+    match value {
+        Value::Array(words) => {
+            !words.is_empty() && words.len() <= TYPES.len() && words.iter().all(is_word) && is_names(value)
+        }
+        word => is_word(word),
+    }
+}
+
+/// Whether a schema lets values of this type through, as far as its `type` says.
+pub(super) fn allows(object: &Map<String, Value>, word: &str) -> bool {
+    object.get("type").is_none_or(|written| names_type(written, word))
+}
+
+/// Whether a `type` names this word.
+pub(super) fn names_type(written: &Value, word: &str) -> bool {
+    match written {
+        Value::Array(words) => words.iter().any(|one| one == word),
+        one => one == word,
+    }
+}
+
+/// Shows each subschema of an object schema.
+pub(super) fn each<'a>(object: &'a Map<String, Value>, visit: &mut dyn FnMut(&'a Value)) {
+    object.iter().for_each(|(keyword, value)| below(keyword, value, visit));
+}
+
+/// Shows each subschema that stands below one keyword.
+pub(super) fn below<'a>(keyword: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
+    match (holds(keyword), value) {
+        (KeywordKind::Schema, value) => visit(value),
+        (KeywordKind::Named, Value::Object(named)) => named.values().for_each(visit),
+        (KeywordKind::List, Value::Array(list)) => list.iter().for_each(visit),
+        _ => {}
+    }
+}
+
+/// Hands out each subschema of an object schema to be changed.
+pub(super) fn each_mut(object: &mut Map<String, Value>, visit: &mut dyn FnMut(&mut Value)) {
+    for (keyword, value) in object.iter_mut() {
+        match (holds(keyword), value) {
+            (KeywordKind::Schema, value) => visit(value),
+            (KeywordKind::Named, Value::Object(named)) => named.values_mut().for_each(&mut *visit),
+            (KeywordKind::List, Value::Array(list)) => list.iter_mut().for_each(&mut *visit),
+            _ => {}
+        }
+    }
+}
+
+/// How many values a value is made of, and how deep it is.
+pub(super) fn measure(value: &Value) -> (usize, usize) {
+    let inside = |parts: &mut dyn Iterator<Item = &Value>| {
+        parts
+            .map(measure)
+            .fold((1, 0), |(nodes, deepest), (more, depth)| (nodes + more, deepest.max(depth + 1)))
+    };
+    match value {
+        Value::Object(object) => inside(&mut object.values()),
+        Value::Array(list) => inside(&mut list.iter()),
+        _ => (1, 0),
+    }
+}

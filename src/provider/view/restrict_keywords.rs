@@ -1,0 +1,296 @@
+//! Only the keywords that a wire knows; what the others say is said with these where it can be.
+
+use serde_json::{Map, Value, json};
+
+use super::keyword_table::{KeywordKind, holds, is_annotation, measure};
+use super::loosened::{Loosened, one_to_any};
+use super::merge::merge;
+use super::refs::DEFS;
+use super::{limits_text, union};
+
+/// Definitions that are merged into what refers to them may add this many parts.
+const MAX_PARTS: usize = 20_000;
+
+/// Leaves only `listed` keywords. `tell`: limits that are lost go into descriptions.
+pub(super) fn restrict(schema: &mut Value, listed: &[&str], tell: bool, loose: &mut Loosened) {
+    let Some(root) = schema.as_object_mut() else { return };
+    let defs = match root.shift_remove("$defs") {
+        Some(Value::Object(defs)) => defs,
+        _ => Map::new(),
+    };
+    let mut restricting = Restricting { listed, tell, defs: &defs, open: Vec::new(), left: MAX_PARTS, loose };
+    restricting.schema(schema);
+    let mut kept = Map::new();
+    for (name, definition) in &defs {
+        let mut definition = definition.clone();
+        restricting.open.push(name.clone());
+        restricting.schema(&mut definition);
+        restricting.open.pop();
+        kept.insert(name.clone(), definition);
+    }
+    if !kept.is_empty()
+        && listed.contains(&"$defs")
+        && let Value::Object(root) = schema
+    {
+        root.insert("$defs".into(), Value::Object(kept));
+    }
+}
+
+struct Restricting<'a> {
+    listed: &'a [&'a str],
+    tell: bool,
+    defs: &'a Map<String, Value>,
+    /// The definitions around this place, which are not merged into it again.
+    open: Vec<String>,
+    left: usize,
+    loose: &'a mut Loosened,
+}
+
+impl Restricting<'_> {
+    fn knows(&self, keyword: &str) -> bool {
+        self.listed.contains(&keyword)
+    }
+
+    fn schema(&mut self, value: &mut Value) {
+        let Value::Object(object) = value else {
+            *value = json!({});
+            return;
+        };
+        let outside = self.open.len();
+        self.one(object);
+        constant(object);
+        one_to_any(object, self.loose);
+        self.exclusive(object);
+        self.patterns(object);
+        self.tuple(object);
+        if self.tell {
+            limits_text::tell(object, self.listed);
+        }
+        self.drop_unknown(object);
+        only_known_requirements(object);
+        self.below(object);
+        any_of(object);
+        if object.get("properties") == Some(&json!({})) {
+            // "should be non-empty for OBJECT type" (formats.md, section 5).
+            object.shift_remove("properties");
+        }
+        if object.contains_key("$ref") {
+            around(object);
+        }
+        self.open.truncate(outside);
+    }
+
+    /// Merges `allOf`, and a definition that is not alone.
+    fn one(&mut self, object: &mut Map<String, Value>) {
+        loop {
+            if let Some(Value::Array(parts)) = object.shift_remove("allOf") {
+                for part in parts {
+                    if let Value::Object(part) = part {
+                        self.add(object, part);
+                    }
+                }
+            } else if !object.keys().all(|key| key.starts_with('$') || is_annotation(key))
+                && let Some(Value::String(reference)) = object.shift_remove("$ref")
+            {
+                if let Some(target) = self.target(&reference) {
+                    merge(object, target, self.loose);
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Adds one part of an `allOf`; of two references, one has to be opened.
+    fn add(&mut self, object: &mut Map<String, Value>, mut part: Map<String, Value>) {
+        if object.contains_key("$ref")
+            && part.get("$ref").is_some_and(|theirs| object.get("$ref") != Some(theirs))
+            && let Some(Value::String(reference)) = part.shift_remove("$ref")
+            && let Some(target) = self.target(&reference)
+        {
+            merge(&mut part, target, self.loose);
+            if part.contains_key("$ref") {
+                // A definition that is a reference itself.
+                part.shift_remove("$ref");
+                self.loose.record("a reference beside a reference");
+            }
+        }
+        let own_parts = part.shift_remove("allOf");
+        merge(object, part, self.loose);
+        match (object.get_mut("allOf"), own_parts) {
+            (Some(Value::Array(ours)), Some(Value::Array(theirs))) => ours.extend(theirs),
+            (_, Some(theirs)) => {
+                object.insert("allOf".into(), theirs);
+            }
+            _ => {}
+        }
+    }
+
+    fn target(&mut self, reference: &str) -> Option<Map<String, Value>> {
+        let target = reference.strip_prefix(DEFS).and_then(|name| Some((name, self.defs.get(name)?)));
+        let Some((name, target)) = target else {
+            self.loose.record("a reference to the whole schema beside other keywords");
+            return None;
+        };
+        let parts = measure(target).0;
+        if self.open.iter().any(|open| open == name) || parts > self.left {
+            self.loose.record(format!("a reference to `{name}` beside other keywords"));
+            return None;
+        }
+        self.left -= parts;
+        self.open.push(name.to_string());
+        target.as_object().cloned()
+    }
+
+    /// An integer that is more than 0 is at least 1.
+    fn exclusive(&self, object: &mut Map<String, Value>) {
+        let is_integer = object.get("type").is_some_and(|word| word == "integer");
+        for (exclusive, limit, step) in
+            [("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)]
+        {
+            if self.knows(exclusive) || !self.knows(limit) || !is_integer {
+                continue;
+            }
+            let Some(bound) =
+                object.get(exclusive).and_then(Value::as_i64).and_then(|bound| bound.checked_add(step))
+            else {
+                continue;
+            };
+            object.shift_remove(exclusive);
+            let known = object.get(limit).and_then(Value::as_f64);
+            let is_tighter = known
+                .is_none_or(|known| if step > 0 { bound as f64 > known } else { (bound as f64) < known });
+            if is_tighter {
+                object.insert(limit.into(), bound.into());
+            }
+        }
+    }
+
+    /// Patterns of names: what they let in must not fall to `additionalProperties`.
+    fn patterns(&mut self, object: &mut Map<String, Value>) {
+        if self.knows("patternProperties") {
+            return;
+        }
+        let Some(Value::Object(patterns)) = object.shift_remove("patternProperties") else { return };
+        let closed = object.shift_remove("additionalProperties") == Some(Value::Bool(false));
+        if closed {
+            let alternatives: Vec<Value> = patterns.into_iter().map(|(_, schema)| schema).collect();
+            if !alternatives.is_empty() {
+                object.insert("additionalProperties".into(), union::any_of(alternatives));
+            }
+        }
+        self.loose.record("`patternProperties`");
+    }
+
+    /// Items by position: any of them at every position.
+    fn tuple(&mut self, object: &mut Map<String, Value>) {
+        if self.knows("prefixItems") {
+            return;
+        }
+        let Some(Value::Array(mut alternatives)) = object.shift_remove("prefixItems") else { return };
+        match object.shift_remove("items") {
+            Some(Value::Bool(false)) => {}
+            Some(rest) => alternatives.push(rest),
+            None => alternatives.push(Value::Bool(true)),
+        }
+        object.insert("items".into(), union::any_of(alternatives));
+        self.loose.record("`prefixItems`");
+    }
+
+    fn drop_unknown(&mut self, object: &mut Map<String, Value>) {
+        let listed = self.listed;
+        object.retain(|key, value| {
+            let stays = listed.contains(&key.as_str());
+            let is_lost = !stays
+                && match key.as_str() {
+                    "$defs" | "contentSchema" => false,
+                    "additionalProperties" => value.is_object(),
+                    key => matches!(
+                        holds(key),
+                        KeywordKind::Schema | KeywordKind::Named | KeywordKind::NameLists
+                    ),
+                };
+            if is_lost {
+                self.loose.record(format!("`{key}`"));
+            }
+            stays
+        });
+    }
+
+    fn below(&mut self, object: &mut Map<String, Value>) {
+        for (key, value) in object.iter_mut() {
+            match (holds(key), value) {
+                (KeywordKind::Schema, Value::Bool(_)) if key == "additionalProperties" => {}
+                (KeywordKind::Schema, value) => self.schema(value),
+                (KeywordKind::Named, Value::Object(named)) => {
+                    named.values_mut().for_each(|value| self.schema(value))
+                }
+                (KeywordKind::List, Value::Array(list)) => {
+                    if key == "anyOf" {
+                        list.retain(|branch| *branch != Value::Bool(false));
+                    }
+                    list.iter_mut().for_each(|value| self.schema(value));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Writes a reference with something said about it as a union of one: `$ref` stands only beside keys that begin with
+/// `$` (formats.md, section 5).
+pub(super) fn around(object: &mut Map<String, Value>) {
+    let Some(reference) = object.shift_remove("$ref") else { return };
+    let reference = json!({ "$ref": reference });
+    if object.contains_key("description") {
+        object.retain(|key, _| key == "description" || key.starts_with('$'));
+        object.insert("anyOf".into(), json!([reference]));
+    } else {
+        object.retain(|key, _| key.starts_with('$'));
+        object.extend(reference.as_object().cloned().unwrap_or_default());
+    }
+}
+
+/// A constant is a list of one.
+fn constant(object: &mut Map<String, Value>) {
+    let Some(value) = object.shift_remove("const") else { return };
+    if !object.contains_key("type") {
+        object.insert("type".into(), type_of(&value).into());
+    }
+    object.insert("enum".into(), json!([value]));
+}
+
+/// The word for the type of a value.
+pub(super) fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.as_f64().is_some_and(|number| number.fract() == 0.0) => "integer",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// "required[0]: property is not defined" (formats.md, section 5).
+fn only_known_requirements(object: &mut Map<String, Value>) {
+    let Some(Value::Array(mut required)) = object.get_mut("required").map(Value::take) else { return };
+    let properties = object.get("properties").and_then(Value::as_object);
+    required.retain(|name| {
+        name.as_str().is_some_and(|name| properties.is_some_and(|properties| properties.contains_key(name)))
+    });
+    if required.is_empty() {
+        object.shift_remove("required");
+    } else {
+        object.insert("required".into(), Value::Array(required));
+    }
+}
+
+/// A union with a branch that accepts anything says nothing; one with no branch left cannot be said.
+fn any_of(object: &mut Map<String, Value>) {
+    let says_nothing = |branches: &Vec<Value>| branches.is_empty() || branches.contains(&json!({}));
+    if object.get("anyOf").and_then(Value::as_array).is_some_and(says_nothing) {
+        object.shift_remove("anyOf");
+    }
+}

@@ -1,0 +1,190 @@
+//! Vectors by the hash of model and text: in memory, and in a file where the operator wants one.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::vectors::{UnitVector, unit};
+
+/// A hash of model and text.
+pub(super) type Key = [u8; 32];
+
+/// What a file begins with.
+const MAGIC: &[u8; 20] = b"toolcrib vectors 01\n";
+/// The most bytes of a file.
+const MAX_BYTES: u64 = 4 << 30;
+/// The most vectors that a file keeps for catalogs other than the present one.
+const MAX_OTHERS: usize = 50_000;
+
+/// Vectors by key.
+#[derive(Debug)]
+pub(super) struct VectorStore {
+    identity: String,
+    file: Option<PathBuf>,
+    vectors: HashMap<Key, UnitVector>,
+    length: Option<usize>,
+    saved: usize,
+}
+
+impl VectorStore {
+    /// What is kept for a model; a file that is not whole is as good as none.
+    pub(super) fn open(identity: &str, folder: Option<&Path>) -> Self {
+        let name = blake3::hash(identity.as_bytes()).to_hex();
+        let file = folder.map(|folder| folder.join(format!("{}.vectors", &name[..16])));
+        let vectors = file.as_deref().and_then(|file| read(file, identity)).unwrap_or_default();
+        let length = vectors.values().next().map(|vector| vector.len());
+        Self { identity: identity.into(), file, saved: vectors.len(), vectors, length }
+    }
+
+    /// The key of a text.
+    pub(super) fn key(&self, text: &str) -> Key {
+        let mut hash = blake3::Hasher::new();
+        hash.update(&(self.identity.len() as u64).to_le_bytes());
+        hash.update(self.identity.as_bytes()).update(text.as_bytes());
+        *hash.finalize().as_bytes()
+    }
+
+    pub(super) fn get(&self, key: &Key) -> Option<&UnitVector> {
+        self.vectors.get(key)
+    }
+
+    pub(super) fn has(&self, key: &Key) -> bool {
+        self.vectors.contains_key(key)
+    }
+
+    /// The length of all vectors.
+    pub(super) fn length(&self) -> Option<usize> {
+        self.length
+    }
+
+    /// Whether a vector is as long as those that are kept; the model has changed otherwise.
+    pub(super) fn takes(&self, vector: &[f32]) -> bool {
+        self.length.is_none_or(|length| length == vector.len())
+    }
+
+    /// How many are not in the file.
+    pub(super) fn unsaved(&self) -> usize {
+        self.vectors.len().abs_diff(self.saved)
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.vectors.clear();
+        (self.length, self.saved) = (None, 0);
+    }
+
+    /// Keeps a vector.
+    pub(super) fn insert(&mut self, key: Key, vector: &[f32]) {
+        self.length = Some(vector.len());
+        self.vectors.insert(key, unit(vector));
+    }
+
+    /// Forgets what is not among these, as soon as that is much.
+    pub(super) fn keep(&mut self, wanted: &HashSet<Key>) {
+        if self.vectors.len() > wanted.len() + MAX_OTHERS {
+            self.vectors.retain(|key, _| wanted.contains(key));
+        }
+    }
+
+    /// Writes the file anew if there is more than it holds; whole, or not at all.
+    pub(super) fn save(&mut self) -> Result<(), String> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let (Some(length), true) = (self.length, self.vectors.len() != self.saved) else { return Ok(()) };
+        let mut bytes = MAGIC.to_vec();
+        let sizes = [self.identity.len(), length, self.vectors.len()];
+        sizes.iter().for_each(|size| bytes.extend((*size as u64).to_le_bytes()));
+        bytes.extend(self.identity.as_bytes());
+        let mut sorted: Vec<(&Key, &UnitVector)> = self.vectors.iter().collect();
+        sorted.sort_by_key(|(key, _)| **key);
+        for (key, vector) in sorted {
+            bytes.extend(key);
+            vector.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        }
+        bytes.extend(blake3::hash(&bytes).as_bytes());
+        write(file, &bytes).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+        self.saved = self.vectors.len();
+        Ok(())
+    }
+}
+
+fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // Several processes may write at once; the last one wins.
+    let aside = file.with_extension(format!("{}.tmp", std::process::id()));
+    let written = fs::File::create(&aside).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    let moved = written.and_then(|()| fs::rename(&aside, file));
+    if moved.is_err() {
+        let _ = fs::remove_file(&aside);
+    }
+    moved
+}
+
+/// What a file holds, if it is whole and of this model.
+fn read(file: &Path, identity: &str) -> Option<HashMap<Key, UnitVector>> {
+    if fs::metadata(file).ok()?.len() > MAX_BYTES {
+        return None;
+    }
+    let bytes = fs::read(file).ok()?;
+    let (body, sum) = bytes.split_last_chunk::<32>()?;
+    if blake3::hash(body).as_bytes() != sum {
+        return None;
+    }
+    let mut rest = body.strip_prefix(MAGIC)?;
+    let mut size = || {
+        let (size, more) = rest.split_first_chunk::<8>()?;
+        rest = more;
+        usize::try_from(u64::from_le_bytes(*size)).ok()
+    };
+    let (named, length, count) = (size()?, size()?, size()?);
+    let rows = rest.strip_prefix(identity.as_bytes())?;
+    let width = length.checked_mul(4)?.checked_add(32)?;
+    if named != identity.len() || length == 0 || rows.len() != width.checked_mul(count)? {
+        return None;
+    }
+    let vectors = rows.chunks_exact(width).filter_map(|row| {
+        let (key, numbers) = row.split_first_chunk::<32>()?;
+        let numbers = numbers.as_chunks::<4>().0.iter().map(|number| f32::from_le_bytes(*number));
+        let vector: UnitVector = numbers.collect();
+        vector.iter().all(|number| number.is_finite()).then_some((*key, vector))
+    });
+    Some(vectors.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_back_and_a_damaged_one_is_as_good_as_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = VectorStore::open("model", Some(folder.path()));
+        let key = store.key("text");
+        assert_ne!(key, VectorStore::open("other", None).key("text"));
+        store.insert(key, &[3.0, 4.0]);
+        store.save().unwrap();
+        let kept = VectorStore::open("model", Some(folder.path()));
+        assert_eq!(&kept.get(&key).unwrap()[..], [0.6, 0.8]);
+        assert!(!VectorStore::open("other", Some(folder.path())).has(&key));
+
+        let file = store.file.clone().unwrap();
+        let whole = fs::read(&file).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left aside");
+        for end in 0..whole.len() {
+            fs::write(&file, &whole[..end]).unwrap();
+            assert!(!VectorStore::open("model", Some(folder.path())).has(&key));
+        }
+        for place in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 1;
+            fs::write(&file, &bytes).unwrap();
+            assert!(!VectorStore::open("model", Some(folder.path())).has(&key));
+        }
+        assert!(store.takes(&[1.0, 0.0]) && !store.takes(&[1.0]));
+    }
+}

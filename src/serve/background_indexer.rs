@@ -1,0 +1,48 @@
+//! What searches in a new catalog need is made at once, on a thread of its own, and not when somebody first searches.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use crate::functions::CatalogView;
+use crate::guard::guarded_now;
+use crate::search;
+
+/// How long whoever starts, or reloads, has the cores to itself: first answers are small, and need no search.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The thread, which ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct BackgroundIndexer {
+    views: Sender<Weak<CatalogView>>,
+}
+
+impl BackgroundIndexer {
+    /// Starts the thread. Without it, searches make what they need.
+    pub(super) fn start() -> Self {
+        let (views, wanted) = channel();
+        let _ = std::thread::Builder::new().name("words".into()).spawn(move || index(&wanted));
+        Self { views }
+    }
+
+    /// Sees to it that these can be searched in a while. Whoever drops a catalog view wants it no more.
+    pub(super) fn add<'e>(&self, views: impl Iterator<Item = &'e Arc<CatalogView>>) {
+        for view in views {
+            let _ = self.views.send(Arc::downgrade(view));
+        }
+    }
+}
+
+fn index(wanted: &Receiver<Weak<CatalogView>>) {
+    for view in wanted {
+        if view.upgrade().is_none_or(|view| view.is_indexed()) {
+            continue;
+        }
+        std::thread::sleep(PAUSE);
+        search::load();
+        if let Some(view) = view.upgrade() {
+            // What breaks here breaks again where it is used, and is told there; the next catalog view is made all the same.
+            let _ = guarded_now(|| view.build_indexes());
+        }
+    }
+}

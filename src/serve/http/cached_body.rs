@@ -1,0 +1,199 @@
+//! A body that is kept: with a strong tag, compressed once when somebody takes it so, whole or in part.
+
+use std::io::Write;
+use std::sync::OnceLock;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::{
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_MATCH,
+    IF_NONE_MATCH, IF_RANGE, RANGE, VARY,
+};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+
+use super::Response;
+use super::negotiate::{Media, takes_gzip};
+use super::problem::{Problem, ProblemCode};
+
+/// Below this many bytes compression saves less than a packet.
+const MIN_COMPRESSED_BYTES: usize = 1024;
+
+/// A body that is kept.
+#[derive(Debug)]
+pub(super) struct CachedBody {
+    body: Bytes,
+    content_type: &'static str,
+    tag: HeaderValue,
+    gzip: OnceLock<Option<Box<(Bytes, HeaderValue)>>>,
+}
+
+/// How a representation is chosen, for caches on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Vary {
+    Encoding,
+    MediaAndEncoding,
+}
+
+impl Vary {
+    fn header(self) -> HeaderValue {
+        HeaderValue::from_static(match self {
+            Vary::Encoding => "accept-encoding",
+            Vary::MediaAndEncoding => "accept, accept-encoding",
+        })
+    }
+}
+
+/// Which bytes of a body are asked for.
+enum ByteRange {
+    Whole,
+    Part(usize, usize),
+    Outside,
+}
+
+impl CachedBody {
+    /// Keeps a body. Its tag is the hash of its bytes.
+    pub(super) fn new(body: impl Into<Bytes>, media: Media) -> Self {
+        Self::of_type(body.into(), media.content_type())
+    }
+
+    /// Keeps a body of any type.
+    pub(super) fn of_type(body: Bytes, content_type: &'static str) -> Self {
+        let tag = tag(&blake3::hash(&body).to_hex()[..20]);
+        Self { body, content_type, tag, gzip: OnceLock::new() }
+    }
+
+    /// The answer to a GET or HEAD.
+    pub(super) fn answer(&self, request: &Parts, varies: Vary) -> Result<Response, Problem> {
+        self.answer_tagged(self.content_type, HeaderValue::clone, request, varies)
+    }
+
+    /// The same, called something else; which is another representation, with a tag of its own.
+    pub(super) fn answer_as(&self, media: Media, request: &Parts, varies: Vary) -> Result<Response, Problem> {
+        let own = |tag: &HeaderValue| also(tag, media.subtype());
+        self.answer_tagged(media.content_type(), own, request, varies)
+    }
+
+    fn answer_tagged(
+        &self,
+        content_type: &'static str,
+        named: impl FnOnce(&HeaderValue) -> HeaderValue,
+        request: &Parts,
+        varies: Vary,
+    ) -> Result<Response, Problem> {
+        let ranged = request.headers.contains_key(RANGE) && request.method == Method::GET;
+        let gzip = if ranged || !takes_gzip(&request.headers) { None } else { self.compressed() };
+        let (body, tag) = gzip.map_or((&self.body, &self.tag), |(body, tag)| (body, tag));
+        let tag = &named(tag);
+        let mut headers = HeaderMap::with_capacity(16);
+        headers.insert(ETAG, tag.clone());
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(VARY, varies.header());
+        if let Some(answer) = precondition(&request.headers, tag)? {
+            return Ok(with(answer, headers, Body::empty()));
+        }
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        if gzip.is_some() {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        let length = body.len();
+        match if ranged { byte_range(&request.headers, tag, length) } else { ByteRange::Whole } {
+            ByteRange::Whole => Ok(with(StatusCode::OK, headers, Body::from(body.clone()))),
+            ByteRange::Part(from, to) => {
+                let part = format!("bytes {from}-{}/{length}", to - 1);
+                headers.extend(header(CONTENT_RANGE, &part));
+                Ok(with(StatusCode::PARTIAL_CONTENT, headers, Body::from(body.slice(from..to))))
+            }
+            ByteRange::Outside => {
+                let message = format!("there are {length} bytes, and none of them is in the range");
+                let problem = Problem::new(ProblemCode::RangeNotSatisfiable, message);
+                Err(problem.header(header(CONTENT_RANGE, &format!("bytes */{length}"))))
+            }
+        }
+    }
+
+    fn compressed(&self) -> Option<(&Bytes, &HeaderValue)> {
+        let made = self.gzip.get_or_init(|| {
+            let body = Some(&self.body).filter(|body| body.len() >= MIN_COMPRESSED_BYTES)?;
+            let small = gzip(body).filter(|small| small.len() < body.len() / 10 * 9)?;
+            Some(Box::new((Bytes::from(small), also(&self.tag, "gz"))))
+        });
+        made.as_deref().map(|(body, tag)| (body, tag))
+    }
+}
+
+/// The tag of another representation of the same: a strong one stands for exactly these bytes, called exactly so.
+fn also(own: &HeaderValue, what: &str) -> HeaderValue {
+    tag(&format!("{}-{what}", own.to_str().unwrap_or_default().trim_matches('"')))
+}
+
+/// A strong tag.
+pub(super) fn tag(text: &str) -> HeaderValue {
+    HeaderValue::from_str(&format!("\"{text}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+}
+
+/// Whether what the client has, or wants to be so, decides the answer: 304, or a problem.
+pub(super) fn precondition(headers: &HeaderMap, tag: &HeaderValue) -> Result<Option<StatusCode>, Problem> {
+    if headers.contains_key(IF_MATCH) && !names(headers, IF_MATCH, tag, false) {
+        let message = "the content is no longer the one that `If-Match` names";
+        return Err(Problem::new(ProblemCode::PreconditionFailed, message));
+    }
+    Ok(names(headers, IF_NONE_MATCH, tag, true).then_some(StatusCode::NOT_MODIFIED))
+}
+
+/// Whether a list of tags has this one. Weak comparison takes no notice of `W/`, strong comparison refuses it.
+fn names(headers: &HeaderMap, name: HeaderName, tag: &HeaderValue, weakly: bool) -> bool {
+    let lists = headers.get_all(name).into_iter().filter_map(|list| list.to_str().ok());
+    lists.flat_map(|list| list.split(',')).map(str::trim).any(|listed| {
+        let listed = if weakly { listed.strip_prefix("W/").unwrap_or(listed) } else { listed };
+        listed == "*" || listed.as_bytes() == tag.as_bytes()
+    })
+}
+
+/// A single range (RFC 9110, section 14). Several, or what is no range of bytes, get the whole.
+fn byte_range(headers: &HeaderMap, tag: &HeaderValue, length: usize) -> ByteRange {
+    if headers.get(IF_RANGE).is_some_and(|same| same != tag) {
+        return ByteRange::Whole;
+    }
+    let range = headers.get(RANGE).and_then(|range| range.to_str().ok()).unwrap_or_default();
+    let Some((from, to)) = range.strip_prefix("bytes=").and_then(|range| range.trim().split_once('-')) else {
+        return ByteRange::Whole;
+    };
+    match (from, to, from.parse::<usize>(), to.parse::<usize>()) {
+        ("", _, _, Ok(0)) => ByteRange::Outside,
+        ("", _, _, Ok(last)) => ByteRange::Part(length.saturating_sub(last), length).within(length),
+        (_, "", Ok(from), _) => ByteRange::Part(from, length).within(length),
+        (_, _, Ok(from), Ok(to)) if from <= to => {
+            ByteRange::Part(from, to.saturating_add(1).min(length)).within(length)
+        }
+        _ => ByteRange::Whole,
+    }
+}
+
+impl ByteRange {
+    fn within(self, length: usize) -> Self {
+        match self {
+            ByteRange::Part(from, to) if from >= length || from >= to => ByteRange::Outside,
+            span => span,
+        }
+    }
+}
+
+fn header(name: HeaderName, value: &str) -> Option<(HeaderName, HeaderValue)> {
+    Some((name, HeaderValue::from_str(value).ok()?))
+}
+
+/// An answer with these headers.
+pub(super) fn with(status: StatusCode, headers: HeaderMap, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}
+
+fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).ok()?;
+    encoder.finish().ok()
+}

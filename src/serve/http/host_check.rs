@@ -1,0 +1,259 @@
+//! Is this request for us? The names that this server answers to, and the pages that may ask it to do something. This is
+//! what keeps a web page that somebody has open from using a server on their machine.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+
+use http::header::{HOST, ORIGIN};
+use http::request::Parts;
+use http::{HeaderMap, Method};
+
+use super::problem::{Problem, ProblemCode};
+
+/// The longest address.
+const MAX_URI: usize = 8 * 1024;
+
+/// The longest name of a host.
+const LONGEST_NAME: usize = 255;
+
+/// The names that this server answers to.
+#[derive(Clone, Debug)]
+pub struct Hosts {
+    public: HashSet<String>,
+    local: bool,
+    address: IpAddr,
+}
+
+impl Hosts {
+    /// Those of the address listened on, and the public ones.
+    pub fn new(address: SocketAddr, public: &[String]) -> Self {
+        let address = address.ip();
+        let public = public.iter().map(|name| match Authority::read(name) {
+            Some(authority) => authority.host.to_string(),
+            None => name.to_ascii_lowercase(),
+        });
+        let public = public.collect();
+        Self { public, local: address.is_loopback() || address.is_unspecified(), address }
+    }
+
+    /// Whether this server is called that. A name could be made to point here by anybody (DNS rebinding), an address not.
+    fn has(&self, host: &Host) -> bool {
+        match host {
+            Host::Address(address) if address.is_loopback() => self.local,
+            Host::Address(address) => {
+                let is_public = self.public.contains(&host.to_string());
+                *address == self.address || !self.address.is_loopback() || is_public
+            }
+            Host::Name(name) => (self.local && name == "localhost") || self.public.contains(name),
+        }
+    }
+
+    /// Refuses what is not for us.
+    pub(super) fn check(&self, request: &Parts) -> Result<(), Problem> {
+        let length = request.uri.path_and_query().map_or(0, |uri| uri.as_str().len());
+        if length > MAX_URI {
+            return Err(Problem::new(
+                ProblemCode::UriTooLong,
+                format!("an address may have {MAX_URI} bytes"),
+            ));
+        }
+        let asked_for = asked_for(request)?;
+        if !self.has(&asked_for.host) {
+            let message = format!("this server does not answer to `{}`", shown(&asked_for.host.to_string()));
+            return Err(Problem::new(ProblemCode::HostNotAllowed, message));
+        }
+        let changes = !matches!(request.method, Method::GET | Method::HEAD | Method::OPTIONS);
+        if changes || is_mcp(request.uri.path()) {
+            self.check_origin(&request.headers, &asked_for)?;
+        }
+        Ok(())
+    }
+
+    /// Browsers say which site asks. Ours is the one under the name that was asked, and those with a public name.
+    fn check_origin(&self, headers: &HeaderMap, asked_for: &Authority) -> Result<(), Problem> {
+        for origin in headers.get_all(ORIGIN) {
+            let origin = origin.to_str().unwrap_or_default();
+            let site = origin.split_once("://").and_then(|(_, authority)| Authority::read(authority));
+            let is_ours =
+                |site: &Authority| site == asked_for || self.public.contains(&site.host.to_string());
+            if !site.as_ref().is_some_and(is_ours) {
+                let message = format!("pages of `{}` may not use this server", shown(origin));
+                return Err(Problem::new(ProblemCode::OriginNotAllowed, message));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_mcp(path: &str) -> bool {
+    path.strip_prefix("/mcp").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Who was asked, as `Host` says: once, in every version, and as the address says where that has a name (RFC 9112, 3.2).
+/// Whatever stands before us could else have understood another host than we do.
+fn asked_for(request: &Parts) -> Result<Authority, Problem> {
+    let refused = |what: &str| Err(Problem::new(ProblemCode::BadRequest, what));
+    let mut told = request.headers.get_all(HOST).into_iter();
+    let (Some(host), None) = (told.next(), told.next()) else { return refused("a request has one `Host`") };
+    let Some(host) = host.to_str().ok().and_then(Authority::read) else {
+        return refused(
+            "`Host` is a name or an address, and a port where it is not the usual one: `localhost:7878`",
+        );
+    };
+    match request.uri.authority().map(|authority| Authority::read(authority.as_str())) {
+        Some(other) if other.as_ref() != Some(&host) => refused("`Host` and the address name two servers"),
+        _ => Ok(host),
+    }
+}
+
+/// Who is asked: `uri-host [":" port]` of RFC 9110, section 7.2.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Authority {
+    host: Host,
+    port: Option<u16>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Host {
+    Address(IpAddr),
+    /// In lower case.
+    Name(String),
+}
+
+impl Authority {
+    /// Nothing that is not plainly one is taken for one: no user, no port that there is not, no address without brackets.
+    fn read(text: &str) -> Option<Self> {
+        let (host, rest) = match text.strip_prefix('[') {
+            Some(inside) => {
+                let (address, rest) = inside.split_once(']')?;
+                (Host::Address(IpAddr::V6(address.parse().ok()?)), rest)
+            }
+            None => {
+                let (name, rest) = text.split_at(text.find(':').unwrap_or(text.len()));
+                (Host::named(name)?, rest)
+            }
+        };
+        let port = match rest.strip_prefix(':') {
+            None if rest.is_empty() => None,
+            Some("") => None,
+            Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => Some(digits.parse().ok()?),
+            _ => return None,
+        };
+        Some(Self { host, port })
+    }
+}
+
+impl Host {
+    fn named(name: &str) -> Option<Self> {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(fits) {
+            return None;
+        }
+        let address = name.parse().map(|address| Host::Address(IpAddr::V4(address)));
+        Some(address.unwrap_or_else(|_| Host::Name(name.to_ascii_lowercase())))
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Host::Address(address) => address.fmt(to),
+            Host::Name(name) => to.write_str(name),
+        }
+    }
+}
+
+fn shown(text: &str) -> String {
+    crate::tool::clean_line(&text.chars().take(80).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts(address: &str, public: &[&str]) -> Hosts {
+        let public: Vec<String> = public.iter().map(ToString::to_string).collect();
+        Hosts::new(address.parse().unwrap(), &public)
+    }
+
+    fn has(hosts: &Hosts, authority: &str) -> bool {
+        Authority::read(authority).is_some_and(|authority| hosts.has(&authority.host))
+    }
+
+    #[test]
+    fn on_loopback_only_loopback_names_and_public_ones_count() {
+        let hosts = hosts("127.0.0.1:7878", &["tools.example.com", "Other.example:8443", "192.0.2.7"]);
+        for good in [
+            "127.0.0.1:7878",
+            "localhost",
+            "LOCALHOST:1",
+            "[::1]:7878",
+            "127.9.9.9",
+            "Tools.Example.com:443",
+            "other.example",
+            "192.0.2.7:80",
+            "localhost:",
+        ] {
+            assert!(has(&hosts, good), "{good}");
+        }
+        for bad in [
+            "evil.example",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "127.0.0.1.nip.io",
+            "[::2]",
+            "127.1",
+            "0x7f.0.0.1",
+            "2130706433",
+            "localhost.",
+        ] {
+            assert!(!has(&hosts, bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn on_all_addresses_each_address_counts_but_no_name_that_is_not_told() {
+        let hosts = hosts("0.0.0.0:7878", &[]);
+        assert!(has(&hosts, "10.1.2.3:7878") && has(&hosts, "localhost") && has(&hosts, "[fe80::1]:7878"));
+        assert!(!has(&hosts, "tools.example.com"));
+    }
+
+    #[test]
+    fn what_is_not_plainly_a_host_is_none() {
+        for text in [
+            "",
+            ":80",
+            "user@localhost",
+            "user:pw@localhost",
+            "localhost:80:80",
+            "localhost:port",
+            "localhost:65536",
+            "localhost:-1",
+            "localhost:+1",
+            "::1",
+            "[::1",
+            "::1]",
+            "[::1]x",
+            "[::1]80",
+            "[localhost]",
+            "[127.0.0.1]",
+            "[fe80::1%25eth0]",
+            "[v1.x]",
+            "local host",
+            "localhost/",
+            "localhost?x",
+            "localhost#x",
+            "localhost\\x",
+            "local,host",
+            "l%6fcalhost",
+            "a\u{e9}b",
+            "localhost ",
+            "\tlocalhost",
+        ] {
+            assert_eq!(Authority::read(text), None, "{text}");
+        }
+        let read = Authority::read("[0:0:0:0:0:0:0:1]:7").unwrap();
+        assert_eq!((read.host.to_string().as_str(), read.port), ("::1", Some(7)));
+    }
+}

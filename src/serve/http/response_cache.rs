@@ -1,0 +1,157 @@
+//! What the HTTP door keeps of one catalog view: bodies ready to be sent. Made when they are first asked for, read without a
+//! lock, and dropped with their generation.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use super::cached_body::CachedBody;
+use super::negotiate::Media;
+use crate::catalog::registry;
+use crate::finding::Finding;
+use crate::functions::CatalogView;
+use crate::render::{Docs, Llms};
+use crate::serve::ListingPolicy;
+use crate::serve::mcp::ListedTools;
+use crate::site::{Site, SiteIndex};
+
+/// With more tools than this, `registry.json` is made anew each time, and not kept.
+const MAX_CACHED_TOOLS: usize = 1000;
+
+/// The bodies of one catalog view. The text of an error is what its template said.
+#[derive(Debug)]
+pub(in crate::serve) struct ResponseCache {
+    view: Arc<CatalogView>,
+    docs: Vec<OnceLock<Result<CachedBody, String>>>,
+    index: OnceLock<Result<IndexFiles, String>>,
+    site: OnceLock<SiteIndex>,
+    /// What was found in the input, unless the caller may see less than all of it.
+    findings: Arc<[Finding]>,
+    registry: OnceLock<CachedBody>,
+    /// What pages need: style sheets, scripts, and the index of the search.
+    files: HashMap<String, OnceLock<Arc<CachedBody>>>,
+    listing: ListingPolicy,
+    listed_tools: OnceLock<ListedTools>,
+    tool_list_body: OnceLock<CachedBody>,
+}
+
+/// What is laid out from all tools.
+#[derive(Debug)]
+pub(super) struct IndexFiles {
+    /// `README.md`, and pages below `categories/`.
+    pub(super) files: HashMap<String, CachedBody>,
+    /// `llms.txt` and `llms-full.txt`.
+    pub(super) llms: Llms,
+    /// Different whenever any of these files, or the registry, is.
+    pub(super) version: String,
+}
+
+impl ResponseCache {
+    /// An empty cache.
+    pub(in crate::serve) fn new(
+        view: Arc<CatalogView>,
+        findings: Arc<[Finding]>,
+        shown: ListingPolicy,
+    ) -> Self {
+        let docs = view.catalog().tools.iter().map(|_| OnceLock::new()).collect();
+        let (index, registry, site) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let names = view.templates().assets().keys().map(String::as_str).chain(["search-index.js"]);
+        let files = names.map(|name| (name.to_string(), OnceLock::new())).collect();
+        let (bound, called) = (OnceLock::new(), OnceLock::new());
+        Self {
+            view,
+            docs,
+            index,
+            registry,
+            site,
+            findings,
+            files,
+            listing: shown,
+            listed_tools: bound,
+            tool_list_body: called,
+        }
+    }
+
+    /// Whose bodies these are.
+    pub(in crate::serve) fn view(&self) -> &Arc<CatalogView> {
+        &self.view
+    }
+
+    /// The doc of a tool, `tools/NAME.md`.
+    pub(super) fn doc(&self, index: usize) -> Option<&Result<CachedBody, String>> {
+        let make = || match self.view.page(index) {
+            Some(Ok(page)) => Ok(CachedBody::new(page.markdown.clone(), Media::Markdown)),
+            Some(Err(error)) => Err(error.to_string()),
+            None => Err("there is no such tool".into()),
+        };
+        Some(self.docs.get(index)?.get_or_init(make))
+    }
+
+    /// What is laid out from all tools.
+    pub(super) fn index(&self) -> Result<&IndexFiles, &String> {
+        self.index.get_or_init(|| self.lay_out()).as_ref()
+    }
+
+    /// Whether that is done already, which takes time in a large catalog.
+    pub(super) fn is_laid_out(&self) -> bool {
+        self.index.get().is_some()
+    }
+
+    fn lay_out(&self) -> Result<IndexFiles, String> {
+        let (view, profile) = (&self.view, self.view.profile());
+        let llms = Llms::lay_out(view.catalog(), &profile);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(llms.brief(view.catalog(), 0).as_bytes());
+        let docs = Docs::new(view.catalog(), profile, view.templates());
+        hasher.update(docs.key().as_bytes());
+        let version = hasher.finalize().to_hex()[..20].to_string();
+        let pages = view.index().as_ref().map_err(ToString::to_string)?.iter();
+        let files = pages
+            .map(|page| (page.path.clone(), CachedBody::new(page.markdown.clone(), Media::Markdown)))
+            .collect();
+        Ok(IndexFiles { files, llms, version })
+    }
+
+    /// What the lists of clients show.
+    pub(super) fn listing(&self) -> ListingPolicy {
+        self.listing
+    }
+
+    /// The tools that clients are bound.
+    pub(in crate::serve) fn listed_tools(&self) -> &ListedTools {
+        self.listed_tools.get_or_init(|| ListedTools::of(&self.view, self.listing))
+    }
+
+    /// The place of the list of what can be called.
+    pub(super) fn tool_list_body(&self) -> &OnceLock<CachedBody> {
+        &self.tool_list_body
+    }
+
+    /// What was found in the input.
+    pub(super) fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The pages for people.
+    pub(super) fn site(&self) -> Site<'_> {
+        let (catalog, templates) = (self.view.catalog(), self.view.templates());
+        let index = self.site.get_or_init(|| SiteIndex::new(catalog, &self.view.profile()));
+        Site::new(index, catalog, &self.findings, templates).served()
+    }
+
+    /// The place of a file that pages need.
+    pub(super) fn file(&self, path: &str) -> Option<&OnceLock<Arc<CachedBody>>> {
+        self.files.get(path)
+    }
+
+    /// `registry.json`, unless it is too large to be kept.
+    pub(super) fn registry(&self) -> Option<&CachedBody> {
+        let is_small = self.view.catalog().tools.len() <= MAX_CACHED_TOOLS;
+        let make = || CachedBody::new(registry(self.view.catalog(), &self.view.profile()), Media::Json);
+        is_small.then(|| self.registry.get_or_init(make))
+    }
+
+    /// Whether `registry.json` has been made already.
+    pub(super) fn has_registry(&self) -> bool {
+        self.registry.get().is_some()
+    }
+}

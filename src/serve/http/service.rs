@@ -1,0 +1,272 @@
+//! What each request passes on its way: is it for us, who asks, which route; and the headers that each answer has.
+
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, HttpBody};
+use http::header::{
+    ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ORIGIN, REFERRER_POLICY,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use hyper::body::Incoming;
+use tokio::time::timeout;
+use tower::ServiceExt;
+
+use super::negotiate::Media;
+use super::pages::PageContext;
+use super::problem::{Problem, ProblemCode};
+use super::{BlockingPool, Hosts, Response, Shared, caller, docs, functions, routes};
+use crate::config::ServeLimits;
+use crate::exec::Caller;
+use crate::functions::{Function, FunctionContext};
+use crate::guard::{MISTAKE, guarded};
+use crate::serve::auth::AuthError;
+use crate::serve::{CallLimiter, LiveCatalog, Metrics, Route, Seen, Tokens, mcp};
+use crate::site;
+use crate::state::random_id;
+
+/// The policy of every page, with what a page cannot say of itself.
+static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
+    let policy = format!("{}; frame-ancestors 'none'", site::CONTENT_SECURITY_POLICY);
+    HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
+});
+
+/// What an answer of a function is known by.
+pub(super) const TRACE: HeaderName = HeaderName::from_static("x-trace-id");
+
+/// Names that a client gives its request, returned as they are.
+const NAMES: [HeaderName; 2] =
+    [HeaderName::from_static("x-request-id"), HeaderName::from_static("traceparent")];
+
+/// The HTTP door.
+#[derive(Debug)]
+pub struct HttpService {
+    live: Arc<LiveCatalog>,
+    shared: Arc<Shared>,
+    hosts: Hosts,
+    routes: Router,
+}
+
+impl HttpService {
+    /// A door to the running catalog.
+    pub fn new(live: Arc<LiveCatalog>, hosts: Hosts, tokens: Tokens, limits: ServeLimits) -> Self {
+        let metrics = Arc::new(Metrics::default());
+        let gate = Arc::new(CallLimiter::new(&limits, Arc::clone(&metrics)));
+        let shared = Arc::new(Shared {
+            tokens,
+            limits,
+            metrics,
+            call_limiter: gate,
+            blocking_pool: BlockingPool::default(),
+            streams: Default::default(),
+        });
+        Self { live, routes: routes::routes(Arc::clone(&shared)), shared, hosts }
+    }
+
+    /// The same door with one more service, such as MCP at `/mcp`. Extensions of each request are what it sees of the
+    /// catalog, [`Seen`], who asks, a [`Caller`], and the [`CallLimiter`] for calls of functions.
+    pub fn nest<S>(mut self, path: &str, service: S) -> Self
+    where
+        S: tower::Service<http::Request<Body>, Error = std::convert::Infallible>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Response: axum::response::IntoResponse,
+        S::Future: Send + 'static,
+    {
+        self.routes = self.routes.nest_service(path, service);
+        self
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &ServeLimits {
+        &self.shared.limits
+    }
+
+    /// Ends what would last for as long as somebody listens.
+    pub(super) fn close(&self) {
+        self.shared.streams.close();
+    }
+
+    /// The counters.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.shared.metrics
+    }
+
+    /// Answers a request.
+    pub(super) async fn answer(&self, request: http::Request<Incoming>) -> Response {
+        let started = Instant::now();
+        let (request, body) = request.into_parts();
+        let route = Route::of(request.uri.path());
+        let named = NAMES.map(|name| request.headers.get(&name).filter(|value| value.len() <= 128).cloned());
+        let (path, method) = (request.uri.clone(), request.method.clone());
+        let seen = self.live.seen();
+        let begins = route == Route::Mcp && caller::may_begin(&request);
+        let mut response = match self.admit(&request) {
+            Ok(caller) => {
+                let accept = accept_header(&request);
+                let answered = guarded(self.route(route, (seen, caller), request, body)).await;
+                answered.unwrap_or_else(|_| Problem::new(ProblemCode::Internal, MISTAKE).answer(&accept))
+            }
+            Err(problem) => problem.answer(&request.headers),
+        };
+        let headers = response.headers_mut();
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        // Only a page runs or loads anything.
+        if headers.get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(b"text/html")) {
+            headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+            headers.insert(CONTENT_SECURITY_POLICY, POLICY.clone());
+        }
+        for (name, value) in NAMES.into_iter().zip(named) {
+            headers.extend(value.map(|value| (name, value)));
+        }
+        if method == Method::HEAD {
+            let length = response.body().size_hint().exact().filter(|length| *length > 0);
+            response.headers_mut().extend(length.map(|length| (CONTENT_LENGTH, HeaderValue::from(length))));
+            *response.body_mut() = Body::empty();
+        }
+        if route == Route::Function && !response.headers().contains_key(TRACE) {
+            response.headers_mut().extend(HeaderValue::try_from(random_id("tr")).map(|id| (TRACE, id)));
+        }
+        if begins && response.status() == StatusCode::OK {
+            let id = HeaderValue::try_from(random_id("s"));
+            response.headers_mut().extend(id.map(|id| (caller::MCP_SESSION, id)));
+        }
+        let (status, took) = (response.status(), started.elapsed());
+        let bytes = response.body().size_hint().exact().unwrap_or(0);
+        self.shared.metrics.answered(route, status, bytes, took);
+        let trace_id = response.headers().get(TRACE).and_then(|id| id.to_str().ok());
+        let micros = took.as_micros() as u64;
+        tracing::debug!(%method, path = path.path(), status = status.as_u16(), bytes, micros, trace_id);
+        response
+    }
+
+    /// Whether it is for us, and who asks.
+    fn admit(&self, request: &Parts) -> Result<Caller, Problem> {
+        self.hosts.check(request)?;
+        match self.shared.tokens.caller(&request.headers) {
+            // Whoever watches over the process has no token; more than that it is well they do not learn.
+            Err(_) if matches!(request.uri.path(), "/healthz" | "/readyz") => {
+                Ok(Caller { roles: Some(Vec::new()), ..Caller::default() })
+            }
+            known => Ok(known?),
+        }
+    }
+
+    async fn route(
+        &self,
+        route: Route,
+        (seen, caller): (Seen, Caller),
+        request: Parts,
+        body: Incoming,
+    ) -> Response {
+        let is_doc = route == Route::Doc && routes::is_read(&request.method);
+        if let Some(response) =
+            is_doc.then(|| answer_doc(PageContext { seen: &seen, caller: &caller }, &request)).flatten()
+        {
+            return response;
+        }
+        let caller = match route {
+            Route::Function | Route::Mcp => match caller::of_request(&self.shared, &seen, caller, &request) {
+                Ok(caller) => caller,
+                Err(problem) => return problem.answer(&request.headers),
+            },
+            _ => caller,
+        };
+        if let Some(function) = functions::called(&request) {
+            let answer = functions::answer(&self.shared, (&seen, &caller), function, &request, body).await;
+            return answer.unwrap_or_else(|problem| problem.answer(&request.headers));
+        }
+        let body = match route {
+            Route::Mcp if request.method == Method::POST => {
+                match functions::whole(&self.shared, &request, body).await {
+                    Err(problem) => return problem.answer(&request.headers),
+                    Ok(message) => match mcp::refusal(&message) {
+                        Some(refusal) => return json(refusal),
+                        None => Body::from(message),
+                    },
+                }
+            }
+            _ => Body::new(body),
+        };
+        Box::pin(self.answer_routed(seen, caller, request, body)).await
+    }
+
+    /// How long an answer may take to begin: calls of tools as long as their functions give them.
+    fn answer_time(&self, context: &FunctionContext) -> Duration {
+        let longest = Function::all().iter().map(|function| function.timeout(context)).max();
+        let limits = &self.shared.limits;
+        limits.answer_time().max(limits.body_time() + longest.unwrap_or_default())
+    }
+
+    /// All that goes through the router.
+    async fn answer_routed(&self, seen: Seen, caller: Caller, mut request: Parts, body: Body) -> Response {
+        let accept = accept_header(&request);
+        // The origin is checked; what is nested here knows fewer names, and would refuse good ones.
+        request.headers.remove(ORIGIN);
+        let limit = self.answer_time(&seen.context(&caller));
+        request.extensions.insert(caller);
+        request.extensions.insert(seen);
+        request.extensions.insert(Arc::clone(&self.shared.call_limiter));
+        let request = http::Request::from_parts(request, body);
+        let answering = self.routes.clone().oneshot(request);
+        let mut response = match timeout(limit, answering).await {
+            Ok(Ok(response)) => response,
+            Err(_) => {
+                let message = format!("there was no answer within {} seconds", limit.as_secs());
+                return Problem::new(ProblemCode::Timeout, message).answer(&accept);
+            }
+        };
+        match response.extensions_mut().remove::<Problem>() {
+            Some(problem) => {
+                let mut written = problem.answer(&accept);
+                written
+                    .headers_mut()
+                    .extend(response.headers_mut().remove(ALLOW).map(|allow| (ALLOW, allow)));
+                written
+            }
+            None => response,
+        }
+    }
+}
+
+/// Docs, but for what takes long.
+fn answer_doc(context: PageContext<'_>, request: &Parts) -> Option<Response> {
+    let answer = match docs::path(request) {
+        Ok(path) if docs::is_slow(context.cache(), request, &path) => return None,
+        Ok(path) => docs::answer(context, request, &path),
+        Err(problem) => Err(problem),
+    };
+    match answer {
+        Err(problem) if problem.is_missing_page(&request.headers) => None,
+        answer => Some(answer.unwrap_or_else(|problem| problem.answer(&request.headers))),
+    }
+}
+
+fn json(text: String) -> Response {
+    let mut response = Response::new(Body::from(text));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(Media::Json.content_type()));
+    response
+}
+
+/// What the client takes, in case there is a problem.
+fn accept_header(request: &Parts) -> HeaderMap {
+    request.headers.get(ACCEPT).map(|value| (ACCEPT, value.clone())).into_iter().collect()
+}
+
+impl From<AuthError> for Problem {
+    fn from(unknown: AuthError) -> Self {
+        let (message, challenge) = match unknown {
+            AuthError::Missing => ("this server wants a token", "Bearer realm=\"toolcrib\""),
+            AuthError::Wrong => {
+                ("this token is not known", "Bearer realm=\"toolcrib\", error=\"invalid_token\"")
+            }
+        };
+        let challenge = HeaderValue::from_static(challenge);
+        Problem::new(ProblemCode::Unauthorized, message).header([(WWW_AUTHENTICATE, challenge)])
+    }
+}

@@ -1,0 +1,233 @@
+//! The lines of one connection, as the SDK reads them, with what it leaves open: how many requests may be on their way,
+//! what may come before a handshake, and that the end of input is made known.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, ProtocolVersion, RequestId,
+    ServerJsonRpcMessage,
+};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::{Notify, watch};
+use tokio::time::{Duration, Instant, timeout_at};
+
+use crate::sources::mcp::KeyCheck;
+
+/// The longest line; a longer one is passed over without being kept.
+const MAX_LINE: usize = 4 << 20;
+
+/// How many requests are worked on before more are read.
+const MAX_IN_FLIGHT: usize = 64;
+
+/// For how long requests in flight may take to finish after the end of input.
+const LAST_ANSWERS: Duration = Duration::from_secs(10);
+
+/// A request that is not answered otherwise, and what is wrong with it.
+type Refused = (RequestId, String);
+
+/// Hands on what is wrong with a line.
+type Told = Box<dyn FnMut(&[u8], String) -> bool + Send>;
+
+/// One connection.
+pub(super) struct LineTransport<R, W>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite,
+{
+    lines: AsyncRwTransport<RoleServer, KeyCheck<R, Told>, W>,
+    /// Requests in which a key is there twice.
+    refused: UnboundedReceiver<Refused>,
+    in_flight: Arc<InFlight>,
+    has_begun: bool,
+    ended: watch::Sender<bool>,
+    /// When the connection is given up, once input has ended.
+    until: Option<Instant>,
+}
+
+impl<R, W> LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    /// Reads and writes lines; `ended` turns true at the end of input, or before, when no more is to be read.
+    pub(super) fn new(read: R, write: W, ended: watch::Sender<bool>) -> Self {
+        let (to, refused) = unbounded_channel();
+        let told: Told = Box::new(move |line, problem| {
+            // A notification has no answer.
+            let _ = id_of(line).map(|id| to.send((id, problem)));
+            false
+        });
+        let read = KeyCheck::new(read, MAX_LINE, told);
+        let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(MAX_LINE);
+        Self { lines, refused, in_flight: Arc::default(), has_begun: false, ended, until: None }
+    }
+
+    /// Whether a message is one to answer or to act on. Before a handshake, only requests are; the SDK would hang up.
+    fn accepts(&mut self, message: &ClientJsonRpcMessage) -> bool {
+        match message {
+            ClientJsonRpcMessage::Request(request) => self.has_begun |= begins(&request.request),
+            _ if !self.has_begun => return false,
+            _ => {}
+        }
+        match message {
+            ClientJsonRpcMessage::Request(request) => {
+                let lasts = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
+                self.in_flight.begin(request.id.clone(), lasts);
+            }
+            ClientJsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.in_flight.finish(id);
+                }
+            }
+            _ => {}
+        }
+        true
+    }
+}
+
+/// The id of a request.
+pub(super) fn id_of(request: &[u8]) -> Option<RequestId> {
+    let request: Value = serde_json::from_slice(request).ok()?;
+    serde_json::from_value(request.get("id")?.clone()).ok()
+}
+
+/// That in a request a key is there twice.
+pub(super) fn twice(problem: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("VALIDATION_ERROR: in the message {problem}; send it once"), None)
+}
+
+/// Whether a request begins a session: the handshake of the older wire, or a request of the newer one.
+fn begins(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        request => {
+            let meta = request.get_meta();
+            let is_known = |version| ProtocolVersion::KNOWN_VERSIONS.contains(&version);
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                && meta.protocol_version().is_some_and(is_known)
+        }
+    }
+}
+
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = std::io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let answered = match &message {
+            ServerJsonRpcMessage::Response(response) => Some(response.id.clone()),
+            ServerJsonRpcMessage::Error(error) => error.id.clone(),
+            _ => None,
+        };
+        let sending = self.lines.send(message);
+        let in_flight = Arc::clone(&self.in_flight);
+        async move {
+            let sent = sending.await;
+            answered.iter().for_each(|id| in_flight.finish(id));
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        let mut told = self.ended.subscribe();
+        while self.until.is_none() {
+            self.in_flight.wait(Requests::has_room).await;
+            let received = tokio::select! {
+                Some(refused) = self.refused.recv() => Err(refused),
+                received = self.lines.receive() => Ok(received),
+                _ = told.wait_for(|ended| *ended) => Ok(None),
+            };
+            match received {
+                Err((id, problem)) => {
+                    let _ = self.lines.send(ServerJsonRpcMessage::error(twice(&problem), Some(id))).await;
+                }
+                Ok(Some(message)) if self.accepts(&message) => return Some(message),
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    self.ended.send_replace(true);
+                    self.until = Some(Instant::now() + LAST_ANSWERS);
+                }
+            }
+        }
+        // The SDK stops sending once it knows of the end, so it learns of it last.
+        let answered = self.in_flight.wait(Requests::is_empty);
+        let _ = timeout_at(self.until?, answered).await;
+        None
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.lines.close().await
+    }
+}
+
+/// What was read and is not yet answered.
+#[derive(Default)]
+struct InFlight {
+    requests: Mutex<Requests>,
+    landed: Notify,
+}
+
+#[derive(Default)]
+struct Requests {
+    short: HashSet<RequestId>,
+    /// Subscriptions: they last as long as the connection.
+    lasting: HashSet<RequestId>,
+}
+
+impl Requests {
+    fn has_room(&self) -> bool {
+        self.short.len() < MAX_IN_FLIGHT
+    }
+
+    fn is_empty(&self) -> bool {
+        self.short.is_empty() && self.lasting.is_empty()
+    }
+}
+
+impl InFlight {
+    fn requests(&self) -> MutexGuard<'_, Requests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, id: RequestId, lasts: bool) {
+        let mut requests = self.requests();
+        if lasts {
+            requests.lasting.insert(id)
+        } else {
+            requests.short.insert(id)
+        };
+    }
+
+    fn finish(&self, id: &RequestId) {
+        let mut requests = self.requests();
+        if requests.short.remove(id) | requests.lasting.remove(id) {
+            self.landed.notify_one();
+        }
+    }
+
+    /// Waits for a state of the requests in flight.
+    async fn wait(&self, state: fn(&Requests) -> bool) {
+        loop {
+            let landed = self.landed.notified();
+            if state(&self.requests()) {
+                return;
+            }
+            landed.await;
+        }
+    }
+}

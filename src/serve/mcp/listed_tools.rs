@@ -1,0 +1,89 @@
+//! The catalog's own tools as a client is bound them on the surfaces `full` and `hybrid`: in the order of the catalog, made
+//! once for each catalog view.
+
+use std::collections::HashMap;
+
+use rmcp::model::Tool;
+use serde_json::Value;
+
+use crate::config::{ServeSurface, Surface};
+use crate::functions::{CatalogView, Function};
+use crate::provider::{self, Provider};
+use crate::serve::ListingPolicy;
+
+/// The tools that a client is bound.
+#[derive(Debug, Default)]
+pub(in crate::serve) struct ListedTools {
+    tools: Vec<Tool>,
+    /// The canonical name of each listed one.
+    names: HashMap<String, String>,
+}
+
+impl ListedTools {
+    /// The tools of a catalog view; none on the surface `gateway`.
+    pub(in crate::serve) fn of(view: &CatalogView, shown: ListingPolicy) -> Self {
+        let surface = match shown.surface {
+            ServeSurface::Gateway => return Self::default(),
+            ServeSurface::Full => Surface::Full,
+            ServeSurface::Hybrid => Surface::Hybrid,
+        };
+        let catalog = view.catalog();
+        let names = || catalog.tools.iter().enumerate().map(|(index, tool)| (tool, index));
+        let canonical = names().map(|(tool, index)| (tool.name.as_str(), index));
+        let place: HashMap<&str, usize> =
+            names().map(|(tool, index)| (tool.safe_name.as_str(), index)).chain(canonical).collect();
+        let mut bound = Self::default();
+        for mut tool in written(view, surface).into_iter().filter_map(read) {
+            let Some(&index) = place.get(&*tool.name) else { continue };
+            // A result may be cut, or only say what a call would do: clients would refuse what a schema promised otherwise.
+            tool.output_schema = None;
+            bound.names.insert(tool.name.to_string(), catalog.tools[index].name.clone());
+            bound.tools.push(tool);
+        }
+        bound
+    }
+
+    /// The tools, in the order of the catalog.
+    pub(in crate::serve) fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// The canonical name of the tool that is listed under this one.
+    pub(in crate::serve) fn canonical(&self, listed: &str) -> Option<&str> {
+        self.names.get(listed).map(String::as_str)
+    }
+}
+
+/// The tools of a payload, without functions of ours.
+fn written(view: &CatalogView, surface: Surface) -> Vec<Value> {
+    let profile = view.profile();
+    let payload = |surface: Surface| {
+        let options = view.catalog().config.payload;
+        let request = provider::PayloadRequest {
+            catalog: view.catalog(),
+            profile: &profile,
+            provider: Provider::Mcp,
+            surface,
+            options,
+            load: &[],
+        };
+        provider::payload(request)
+    };
+    let is_own =
+        |name: &str| view.catalog().tools.iter().any(|tool| tool.name == name || tool.safe_name == name);
+    let is_ours = |tool: &Value| {
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        Function::named(name).is_some() && !is_own(name)
+    };
+    // On the surface `hybrid` a tool may have the name of a function that comes with it.
+    let payload = payload(surface).or_else(|_| payload(Surface::Full));
+    let mut body = payload.map(|payload| payload.body).unwrap_or_default();
+    let mut tools =
+        body.get_mut("tools").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
+    tools.retain(|tool| !is_ours(tool));
+    tools
+}
+
+fn read(tool: Value) -> Option<Tool> {
+    serde_json::from_value(tool).ok()
+}

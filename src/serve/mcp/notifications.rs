@@ -1,0 +1,130 @@
+//! News of a new catalog: `subscriptions/listen` on the newer wire, plain notifications on the older one.
+//!
+//! What changes is the list of docs, and docs; the list of tools only where it is that of the catalog's own. A client for
+//! whom nothing changed is told nothing.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::service::SubscriptionContext;
+use rmcp::{Peer, RoleServer};
+use tokio::sync::watch;
+
+use super::resources;
+use crate::exec::Caller;
+use crate::functions::CatalogView;
+use crate::guard::guarded_now;
+use crate::serve::LiveCatalog;
+
+/// The docs that a client watches, with the version it knows; none of a doc that is not there.
+type Subscriptions = HashMap<String, Option<String>>;
+
+/// Tells one subscription of each new catalog, until it is cancelled or the connection ends.
+pub(super) async fn listen(
+    live: &LiveCatalog,
+    ended: Option<watch::Receiver<bool>>,
+    context: &SubscriptionContext,
+    caller: &Caller,
+) {
+    let mut news = live.subscribe();
+    let view = || Arc::clone(live.current().view(caller));
+    let uris = context.accepted().resource_subscriptions.iter().flatten();
+    let now = view();
+    let mut watched: Subscriptions = uris.map(|uri| (uri.clone(), resources::version(&now, uri))).collect();
+    let mut known = now.content();
+    drop(now);
+    loop {
+        tokio::select! {
+            changed = news.changed() => if changed.is_err() { return },
+            () = context.cancelled() => return,
+            () = end(ended.clone()) => return,
+        }
+        if !is_news(&mut known, &view()) {
+            continue;
+        }
+        let sink = context.sink();
+        if context.accepted().resources_list_changed == Some(true)
+            && sink.notify_resource_list_changed().await.is_err()
+        {
+            return;
+        }
+        if live.listing().lists_tools()
+            && context.accepted().tools_list_changed == Some(true)
+            && sink.notify_tool_list_changed().await.is_err()
+        {
+            return;
+        }
+        // A catalog view is not held while a client is slow to take its news.
+        let renewed = changed_resources(&mut watched, &view());
+        for uri in renewed {
+            if sink.notify_resource_updated(uri).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Tells a client of the older wire of each new catalog, until the connection ends.
+pub(super) async fn send_notifications(
+    live: Arc<LiveCatalog>,
+    ended: watch::Receiver<bool>,
+    client: Peer<RoleServer>,
+    watched: Arc<Mutex<Subscriptions>>,
+) {
+    let mut news = live.subscribe();
+    let mut known = live.current().unrestricted_view().content();
+    loop {
+        tokio::select! {
+            changed = news.changed() => if changed.is_err() { return },
+            () = end(Some(ended.clone())) => return,
+        }
+        if !is_news(&mut known, live.current().unrestricted_view()) {
+            continue;
+        }
+        if client.notify_resource_list_changed().await.is_err() {
+            return;
+        }
+        if live.listing().lists_tools() && client.notify_tool_list_changed().await.is_err() {
+            return;
+        }
+        let view = Arc::clone(live.current().view(&Caller::default()));
+        let renewed =
+            || changed_resources(&mut watched.lock().unwrap_or_else(PoisonError::into_inner), &view);
+        for uri in guarded_now(renewed).unwrap_or_default() {
+            if client.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Whether this caller sees something else now; from now on that is known.
+fn is_news(known: &mut String, view: &CatalogView) -> bool {
+    let content = view.content();
+    std::mem::replace(known, content.clone()) != content
+}
+
+/// The watched docs that say something else now, in order; from now on their new versions are known.
+fn changed_resources(watched: &mut Subscriptions, view: &CatalogView) -> Vec<String> {
+    let mut renewed = Vec::new();
+    for (uri, known) in watched {
+        let version = resources::version(view, uri);
+        if *known != version {
+            *known = version;
+            renewed.push(uri.clone());
+        }
+    }
+    renewed.sort_unstable();
+    renewed
+}
+
+/// The end of the connection; never, where there is none.
+async fn end(ended: Option<watch::Receiver<bool>>) {
+    match ended {
+        Some(mut ended) => {
+            let _ = ended.wait_for(|ended| *ended).await;
+        }
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,197 @@
+//! What a catalog is made of on disk: its files, as they are now, and the folders in which a change would show.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs::Metadata;
+use std::path::{Component, Path, PathBuf, absolute};
+use std::time::SystemTime;
+
+use walkdir::WalkDir;
+
+use crate::config::Workspace;
+use crate::sources;
+
+/// Symbolic links that lead to further ones are followed this far, as systems do.
+const MAX_LINKS: usize = 40;
+
+/// Where the things lie that a catalog is made of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Roots {
+    /// The path that means the catalog, and that of its configuration.
+    exact: Vec<PathBuf>,
+    /// Files of definitions, and folders that hold some.
+    definitions: Vec<PathBuf>,
+    /// Files and folders of which everything counts.
+    whole: Vec<PathBuf>,
+}
+
+impl Roots {
+    /// The roots of a workspace that was read from `catalog`, and `also` what else its reader uses.
+    pub(super) fn of(catalog: &Path, workspace: &Workspace, also: &[PathBuf]) -> Self {
+        let templates = workspace.config.render.templates.iter().map(|folder| workspace.root.join(folder));
+        let all = |paths: Vec<PathBuf>| paths.iter().filter_map(|path| absolute(path).ok()).collect();
+        Self {
+            exact: all(vec![catalog.to_path_buf(), workspace.root.join("toolcrib.toml")]),
+            definitions: all(sources::roots(workspace)),
+            whole: all(templates.chain(also.iter().cloned()).collect()),
+        }
+    }
+
+    /// Whether everything in a file counts, rather than the definitions in it.
+    pub(super) fn is_whole(&self, file: &Path) -> bool {
+        self.whole.iter().any(|root| file.starts_with(root))
+    }
+}
+
+/// All files that count, and all folders to watch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FilesSnapshot {
+    /// Each file with its state; none where there is no file yet.
+    pub(super) files: BTreeMap<PathBuf, Option<Stamp>>,
+    /// One folder may have several paths; it is watched once.
+    pub(super) folders: BTreeMap<Identity, Folder>,
+}
+
+/// The state of a file, which any change to it changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+    identity: Identity,
+    #[cfg(unix)]
+    changed: (i64, i64),
+}
+
+/// Which file or folder it is, whatever its path; another one that takes its place is another one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Identity {
+    #[cfg(unix)]
+    number: (u64, u64),
+    #[cfg(not(unix))]
+    path: Option<PathBuf>,
+    born: Option<SystemTime>,
+}
+
+/// One folder to watch.
+#[derive(Clone, Debug)]
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
+    /// Whether everything in it counts.
+    pub(super) is_listed: bool,
+    /// Otherwise these names do.
+    pub(super) names: BTreeSet<OsString>,
+}
+
+impl Stamp {
+    /// The state of what is at a path, behind any links.
+    pub(super) fn of(path: &Path) -> Option<Stamp> {
+        let metadata = path.metadata().ok().filter(|metadata| !metadata.is_dir())?;
+        Some(Stamp {
+            length: metadata.len(),
+            modified: metadata.modified().ok(),
+            identity: Identity::of(path, &metadata),
+            #[cfg(unix)]
+            changed: {
+                use std::os::unix::fs::MetadataExt;
+                (metadata.ctime(), metadata.ctime_nsec())
+            },
+        })
+    }
+}
+
+impl Identity {
+    #[cfg_attr(unix, expect(unused_variables, reason = "the system numbers its files"))]
+    fn of(path: &Path, metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            #[cfg(unix)]
+            number: (metadata.dev(), metadata.ino()),
+            #[cfg(not(unix))]
+            path: path.canonicalize().ok(),
+            born: metadata.created().ok(),
+        }
+    }
+}
+
+impl FilesSnapshot {
+    /// Looks at all that lies below the roots now.
+    pub(super) fn of(roots: &Roots) -> Self {
+        let mut snapshot = FilesSnapshot::default();
+        for path in &roots.exact {
+            snapshot.add_ancestors(path, MAX_LINKS);
+            if !path.is_dir() {
+                snapshot.file(path.clone());
+            }
+        }
+        for root in &roots.definitions {
+            snapshot.add_ancestors(root, MAX_LINKS);
+            snapshot.walk(root, sources::entries(root));
+        }
+        for root in &roots.whole {
+            snapshot.add_ancestors(root, MAX_LINKS);
+            snapshot.walk(root, WalkDir::new(root).into_iter().filter_map(Result::ok));
+        }
+        snapshot
+    }
+
+    /// What differs from an earlier look, by path.
+    pub(super) fn changed_since<'a>(&'a self, earlier: &'a FilesSnapshot) -> Vec<&'a PathBuf> {
+        let state = |look: &FilesSnapshot, path: &PathBuf| look.files.get(path).cloned().flatten();
+        let paths: BTreeSet<&PathBuf> = self.files.keys().chain(earlier.files.keys()).collect();
+        paths.into_iter().filter(|path| state(self, path) != state(earlier, path)).collect()
+    }
+
+    fn walk(&mut self, root: &Path, entries: impl Iterator<Item = walkdir::DirEntry>) {
+        if !root.is_dir() {
+            return self.file(root.to_path_buf());
+        }
+        for entry in entries {
+            if entry.file_type().is_dir() || entry.depth() == 0 {
+                self.folder(entry.path(), None);
+            } else {
+                if entry.path_is_symlink() {
+                    self.add_ancestors(entry.path(), MAX_LINKS);
+                }
+                self.file(entry.into_path());
+            }
+        }
+    }
+
+    fn file(&mut self, path: PathBuf) {
+        let stamp = Stamp::of(&path);
+        self.files.insert(path, stamp);
+    }
+
+    /// Watches a folder: all of it, or a name in it.
+    fn folder(&mut self, path: &Path, name: Option<OsString>) {
+        let Ok(metadata) = path.metadata() else { return };
+        let new = || Folder { path: path.to_path_buf(), is_listed: false, names: BTreeSet::new() };
+        let folder = self.folders.entry(Identity::of(path, &metadata)).or_insert_with(new);
+        folder.is_listed |= name.is_none();
+        folder.names.extend(name);
+    }
+
+    /// Watches the way to a path: the folder it is in, that of each link on the way, and where it ends too early,
+    /// the last folder that there is.
+    fn add_ancestors(&mut self, path: &Path, links: usize) {
+        let mut way = PathBuf::new();
+        let parts: Vec<Component> = path.components().collect();
+        for (index, part) in parts.iter().enumerate() {
+            let folder = way.clone();
+            way.push(part);
+            let (Component::Normal(name), is_last) = (part, index + 1 == parts.len()) else { continue };
+            let metadata = way.symlink_metadata();
+            let is_link = metadata.as_ref().is_ok_and(Metadata::is_symlink);
+            if is_last || is_link || metadata.is_err() {
+                self.folder(&folder, Some(name.to_os_string()));
+            }
+            if let (true, true, Ok(target)) = (is_link, links > 0, way.read_link()) {
+                self.add_ancestors(&folder.join(target), links - 1);
+            }
+            if metadata.is_err() {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Results out: the messages of each wire, and the two commands end to end.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use toolcrib::config::Surface;
+use toolcrib::provider::call::Parser;
+use toolcrib::provider::{self, PayloadRequest, Provider, ToolResult};
+
+use super::{chat, checked};
+use crate::fixture;
+
+/// A result, an error and a text, as the answers to one turn.
+fn three() -> Vec<ToolResult> {
+    let reply = |id: &str, name: &str, result: Value| ToolResult {
+        call_id: Some(id.into()),
+        name: name.into(),
+        ..ToolResult::of(result)
+    };
+    vec![
+        reply(
+            "c1",
+            "files_read",
+            json!({"op": "onto.file.read", "ok": true, "result": {"lines": 2}, "meta": {}}),
+        ),
+        reply("c2", "ping", json!({"op": "ping", "ok": false, "error": {"code": "INTERNAL"}, "meta": {}})),
+        reply("c3", "ping", json!("pong")),
+    ]
+}
+
+#[track_caller]
+fn check(provider: Provider, expected: Value) {
+    assert_eq!(provider::result_messages(provider, &three()), expected);
+}
+
+#[test]
+fn the_messages_of_each_wire() {
+    let (lines, error) = ("{\"lines\":2}", "{\"code\":\"INTERNAL\"}");
+    let tool = |id: &str, content: &str| json!({"role": "tool", "tool_call_id": id, "content": content});
+    check(Provider::OpenAi, json!([tool("c1", lines), tool("c2", error), tool("c3", "pong")]));
+    check(Provider::Cohere, json!([tool("c1", lines), tool("c2", error), tool("c3", "pong")]));
+    let output =
+        |id: &str, text: &str| json!({"type": "function_call_output", "call_id": id, "output": text});
+    check(Provider::OpenAiResponses, json!([output("c1", lines), output("c2", error), output("c3", "pong")]));
+    check(
+        Provider::Anthropic,
+        json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "c1", "content": lines},
+            {"type": "tool_result", "tool_use_id": "c2", "content": error, "is_error": true},
+            {"type": "tool_result", "tool_use_id": "c3", "content": "pong"},
+        ]}),
+    );
+    check(
+        Provider::Gemini,
+        json!({"role": "user", "parts": [
+            {"functionResponse": {"id": "c1", "name": "files_read", "response": {"output": {"lines": 2}}}},
+            {"functionResponse": {"id": "c2", "name": "ping", "response": {"error": {"code": "INTERNAL"}}}},
+            {"functionResponse": {"id": "c3", "name": "ping", "response": {"output": "pong"}}},
+        ]}),
+    );
+    let result = |id: &str, name: &str, text: &str, is_error: bool| json!({"type": "function_result", "call_id": id, "name": name, "result": text, "is_error": is_error});
+    let results = [
+        result("c1", "files_read", lines, false),
+        result("c2", "ping", error, true),
+        result("c3", "ping", "pong", false),
+    ];
+    check(Provider::GeminiInteractions, json!(results));
+    check(
+        Provider::Bedrock,
+        json!({"role": "user", "content": [
+            {"toolResult": {"toolUseId": "c1", "content": [{"json": {"lines": 2}}], "status": "success"}},
+            {"toolResult": {"toolUseId": "c2", "content": [{"json": {"code": "INTERNAL"}}], "status": "error"}},
+            {"toolResult": {"toolUseId": "c3", "content": [{"text": "pong"}], "status": "success"}},
+        ]}),
+    );
+    let named = |name: &str, content: &str| json!({"role": "tool", "tool_name": name, "content": content});
+    check(Provider::Ollama, json!([named("files_read", lines), named("ping", error), named("ping", "pong")]));
+    let message = |id: &str, name: &str, content: &str, status: &str| json!({"type": "tool", "content": content, "tool_call_id": id, "name": name, "status": status});
+    check(
+        Provider::LangChain,
+        json!([
+            message("c1", "files_read", lines, "success"),
+            message("c2", "ping", error, "error"),
+            message("c3", "ping", "pong", "success")
+        ]),
+    );
+    let answer = |id: &str, result: Value| json!({"jsonrpc": "2.0", "id": id, "result": result});
+    let text = |text: &str| json!([{"type": "text", "text": text}]);
+    check(
+        Provider::Mcp,
+        json!([
+            answer(
+                "c1",
+                json!({"resultType": "complete", "content": text(lines), "structuredContent": {"lines": 2}, "isError": false})
+            ),
+            answer("c2", json!({"resultType": "complete", "content": text(error), "isError": true})),
+            answer("c3", json!({"resultType": "complete", "content": text("pong"), "isError": false})),
+        ]),
+    );
+}
+
+#[test]
+fn ids_as_each_wire_wants_them() {
+    let reply = |id: Option<&str>| ToolResult {
+        call_id: id.map(str::to_string),
+        name: "ping".into(),
+        ..ToolResult::of(json!("pong"))
+    };
+    let mistral = |id: Option<&str>| {
+        provider::result_messages(Provider::Mistral, &[reply(id)])[0]["tool_call_id"].take()
+    };
+    assert_eq!(mistral(Some("D681PevKs")), "D681PevKs");
+    assert_eq!(mistral(None), Value::Null);
+    let foreign = mistral(Some("call_abc"));
+    assert!(
+        foreign
+            .as_str()
+            .is_some_and(|id| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    );
+    assert_eq!((mistral(Some("call_abc")), mistral(Some("call_abd")) == foreign), (foreign, false));
+    let mcp = |id: Option<&str>| provider::result_messages(Provider::Mcp, &[reply(id)]);
+    assert_eq!(mcp(Some("7"))["id"], json!(7));
+    assert_eq!(mcp(Some("\"7\""))["id"], json!("7"));
+    assert_eq!(mcp(Some("a"))["id"], json!("a"));
+    assert_eq!(mcp(None)["content"][0]["text"], "pong");
+    assert_eq!(
+        provider::result_messages(Provider::OpenAi, &[reply(None)])[0],
+        json!({"role": "function", "name": "ping", "content": "pong"})
+    );
+    let gemini = provider::result_messages(Provider::Gemini, &[reply(None)]);
+    assert_eq!(
+        gemini["parts"][0],
+        json!({"functionResponse": {"name": "ping", "response": {"output": "pong"}}})
+    );
+}
+
+#[test]
+fn found_tools_go_back_as_each_wire_loads_them() {
+    let catalog = &checked().catalog;
+    let profile = catalog.profile(None).unwrap();
+    let replies = |provider: Provider, names: &[&str]| {
+        let (surface, options) = (Surface::Native, catalog.config.payload);
+        let payload = provider::payload(PayloadRequest {
+            catalog,
+            profile: &profile,
+            provider,
+            surface,
+            options,
+            load: &[],
+        })
+        .unwrap();
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let reply = ToolResult {
+            call_id: Some("s1".into()),
+            name: "tool_search".into(),
+            search: true,
+            ..ToolResult::of(json!("nothing fits"))
+        };
+        provider::result_messages(provider, &[reply.with_found_tools(provider, &payload, &names)])
+    };
+    let anthropic = replies(Provider::Anthropic, &["files.read", "ping", "nope"]);
+    assert_eq!(
+        anthropic["content"][0]["content"],
+        json!([
+            {"type": "tool_reference", "tool_name": "files_read"}, {"type": "tool_reference", "tool_name": "ping"}
+        ])
+    );
+    assert_eq!(replies(Provider::Anthropic, &[])["content"][0]["content"], "nothing fits");
+    let responses = replies(Provider::OpenAiResponses, &["files.read"]);
+    assert_eq!(
+        (&responses[0]["type"], &responses[0]["call_id"], &responses[0]["execution"]),
+        (&json!("tool_search_output"), &json!("s1"), &json!("client"))
+    );
+    assert_eq!(
+        (&responses[0]["tools"][0]["name"], &responses[0]["tools"][0]["type"]),
+        (&json!("files_read"), &json!("function"))
+    );
+    assert!(responses[0]["tools"][0]["parameters"]["properties"]["path"].is_object());
+    let interactions = replies(Provider::GeminiInteractions, &["files.read"]);
+    assert_eq!(
+        (&interactions[0]["type"], &interactions[0]["result"][0]["name"]),
+        (&json!("tool_search_result"), &json!("files_read"))
+    );
+    assert_eq!(replies(Provider::OpenAi, &["ping"])[0]["content"], "nothing fits");
+}
+
+#[test]
+fn a_reply_to_an_entry_has_its_id_and_its_name() {
+    let parser = Parser::new(&checked().catalog, Provider::OpenAi);
+    let entry = parser.parse(&chat("onto.file.read", json!({"path": "a"}))).unwrap().remove(0);
+    let reply =
+        ToolResult::to(&parser, &entry, Some(json!({"op": "onto.file.read", "ok": true, "result": "text"})));
+    assert_eq!(
+        (reply.call_id.as_deref(), reply.name.as_str(), &reply.content),
+        (Some("call_1"), "files_read", &json!("text"))
+    );
+    let wrong = parser.parse(&chat("files_read", json!({}))).unwrap().remove(0);
+    let reply = ToolResult::to(&parser, &wrong, None);
+    assert!(reply.is_error);
+    assert_eq!(reply.content["code"], "schema");
+}
+
+fn piped(arguments: &[&str], input: &str) -> fixture::Run {
+    let mut command = fixture::program(arguments);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    fixture::Run {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn the_commands() {
+    let folder = fixture::folder(&[("tools.json", super::TOOLS)]);
+    let catalog = folder.path().join("tools.json");
+    let common = ["--catalog", fixture::text(&catalog), "--provider", "openai"];
+    let run =
+        |command: &str, more: &[&str], input: &str| piped(&[&[command], &common[..], more].concat(), input);
+    let good = run("parse", &[], &chat("files_read", json!("{\"path\":\"a\",\"price\":1.10}")));
+    assert_eq!(
+        (good.code, good.stdout.as_str()),
+        (
+            0,
+            "[\n{\"name\":\"files.read\",\"call_id\":\"call_1\",\"args\":{\"path\":\"a\",\"price\":1.10}}\n]\n"
+        )
+    );
+    let bad = run("parse", &["--pretty"], &chat("files_read", json!("{\"path\"")));
+    assert_eq!(
+        (bad.code, bad.stdout.contains("\n    \"name\": \"files.read\"")),
+        (1, true),
+        "{}",
+        bad.stdout
+    );
+    let none = run("parse", &[], "{\"choices\":[]}");
+    assert_eq!((none.code, none.stdout.as_str()), (0, "[]\n"));
+    let other = run("parse", &[], "{\"candidates\":[]}");
+    assert_eq!((other.code, other.stdout.as_str()), (1, ""));
+    assert!(other.stderr.contains("looks like gemini"), "{}", other.stderr);
+
+    let answered = json!([
+        {"name": "files.read", "call_id": "call_1", "args": {}, "envelope": {"op": "x", "ok": true, "result": "text", "meta": {}}},
+        {"name": "ping", "call_id": "call_2", "args": {}, "envelope": null},
+    ]);
+    let reply = run("results", &[], &answered.to_string());
+    let expected = json!([
+        {"role": "tool", "tool_call_id": "call_1", "content": "text"}, {"role": "tool", "tool_call_id": "call_2", "content": "null"}
+    ]);
+    assert_eq!((reply.code, reply.stdout), (0, format!("{expected}\n")));
+    let error = run("results", &[], &bad.stdout);
+    let content: Value = serde_json::from_str(&error.stdout).unwrap();
+    assert!(content[0]["content"].as_str().unwrap().contains("\"code\":\"parse\""), "{content}");
+    assert_eq!(run("results", &[], "[{\"name\":\"ping\",\"args\":{}}]").code, 1);
+    let found = json!([{"name": "tool_search", "call_id": "s1", "search": true, "found": ["ping"]}]);
+    let found = piped(
+        &["results", "--catalog", fixture::text(&catalog), "--provider", "anthropic"],
+        &found.to_string(),
+    );
+    assert!(found.stdout.contains("tool_reference"), "{}{}", found.stdout, found.stderr);
+}
