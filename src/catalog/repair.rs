@@ -1,5 +1,6 @@
-//! Repairing schemas: words that JSON Schema does not know are read as what they plainly mean, and references that
-//! lead nowhere are cut. The author's own schema is not touched; this makes the one that we read.
+//! Repairs schemas: type names that JSON Schema does not know are replaced by the ones they plainly mean, and
+//! references that resolve to nothing are removed. The author's own schema is not touched; the result is the
+//! canonical schema.
 
 use std::collections::HashSet;
 
@@ -7,12 +8,12 @@ use serde_json::{Map, Value};
 
 use crate::finding::pointer_join;
 
-/// What was repaired, each with the JSON pointer of its place.
+/// The repairs made, each with the JSON Pointer of its place.
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
-    /// What was read differently, in words.
+    /// Keywords and values that were read differently, each with an explanation.
     pub(super) words: Vec<(String, String)>,
-    /// References that point nowhere; their places accept anything.
+    /// References that resolve to nothing; their places accept any value.
     pub(super) broken: Vec<(String, String)>,
     /// References out of the document; never followed.
     pub(super) remote: Vec<(String, String)>,
@@ -293,7 +294,7 @@ impl Repairing<'_> {
         {
             return;
         }
-        // The two names of the same folder of definitions are often mixed up.
+        // `definitions` and `$defs` are often mixed up.
         let swapped =
             [("/$defs/", "/definitions/"), ("/definitions/", "/$defs/"), ("/components/schemas/", "/$defs/")]
                 .into_iter()
@@ -311,7 +312,7 @@ impl Repairing<'_> {
         }
     }
 
-    /// A dialect that nobody knows is read as today's.
+    /// An unknown dialect is read as 2020-12.
     fn schema_uri(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
         let known = |uri: &str| {
             uri.contains("json-schema.org/") && (uri.contains("draft-0") || uri.contains("/draft/20"))

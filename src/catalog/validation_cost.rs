@@ -1,23 +1,24 @@
-//! What checking a value against a schema can cost. Unions of references multiply: thirty definitions that each refer
-//! twice to the next make a billion checks of one value. Such schemas come from strangers, and are not compiled.
+//! Bounds the cost of checking a value against a schema. Unions of references multiply: thirty definitions that each
+//! refer twice to the next make a billion checks of one value. Such schemas are untrusted input, and are not
+//! compiled.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// The most checks of one value that a schema may ask for.
+/// Most checks of one value that a schema may need.
 const MAX_CHECKS: u64 = 10_000;
-/// The most checks of a whole value, over all its levels.
+/// Most checks of a whole value, over all its levels.
 const MAX_TOTAL: f64 = 1e6;
-/// Longer chains of references count as endless.
+/// Most references in a chain: longer chains count as endless.
 const MAX_CHAIN: usize = 256;
 
-/// How a schema multiplies.
+/// The factors by which a schema multiplies checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ValidationCost {
     /// Subschemas applied to one value, at the worst place.
     checks: u64,
-    /// Of those, the ones that go on into the value.
+    /// The checks among them that go on into the value.
     descents: u64,
 }
 
@@ -133,7 +134,7 @@ impl<'a> Counting<'a> {
         }
     }
 
-    /// What is applied to the value that this subschema is applied to.
+    /// Cost of all checks that this subschema applies to the same value.
     fn in_place(&mut self, schema: &'a Value, chain: usize) -> ValidationCost {
         let Some(object) = schema.as_object() else { return ValidationCost { checks: 1, descents: 0 } };
         if chain > MAX_CHAIN {
