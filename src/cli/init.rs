@@ -11,7 +11,7 @@ use super::{CommandError, CommandResult, print_note};
 #[folder = "starter/"]
 struct Starter;
 
-/// Make a small working catalog: a toolcrib.toml and two tools, to change into yours.
+/// Make a small working catalog to start from: a toolcrib.toml and two tools.
 #[derive(Debug, clap::Args)]
 pub(super) struct InitArgs {
     /// The folder to make.
