@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Something of the input is missing from the result, or cannot be called. `check` exits 1.
+    /// Some input is missing from the result, or a tool cannot be called. `check` exits 1.
     Error,
-    /// The result is usable but not what it should be.
+    /// The result is usable but not as good as it should be.
     Warning,
     /// Something was repaired, derived or extracted; worth knowing.
     Info,
@@ -47,12 +47,12 @@ macro_rules! codes {
                 match self { $(Code::$variant => Severity::$severity,)* }
             }
 
-            /// Whether something the user gave is missing from the catalog because of it.
+            /// Whether it means that some input is missing from the catalog.
             pub fn loses_input(self) -> bool {
                 match self { $(Code::$variant => $lost,)* }
             }
 
-            /// What it means, in one line.
+            /// Meaning of the code, in one line.
             pub fn about(self) -> &'static str {
                 match self { $(Code::$variant => $about,)* }
             }

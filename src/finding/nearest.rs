@@ -1,9 +1,9 @@
 //! Nearest names for a name that does not exist.
 
-/// Longer texts are no names; comparing them would cost time and memory without end.
+/// Longest text that is compared, in bytes: longer ones are no names, and comparing them costs time and memory.
 const LONGEST: usize = 200;
 
-/// Below this likeness names have nothing to do with each other.
+/// Least similarity of names that are suggested.
 const LEAST: f64 = 0.6;
 
 /// The known names most like `name`, best first, at most three; empty when nothing is close.
@@ -22,7 +22,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
 
-/// A name that others are compared with.
+/// A name with precomputed letters, for comparisons.
 struct Wanted {
     name: String,
     letters: Letters,
@@ -33,13 +33,13 @@ impl Wanted {
         Self { letters: Letters::of(&name), name }
     }
 
-    /// 0 to 1, unless it is below what counts: edit distance against the longer name, and a name that holds the other
-    /// whole counts as close.
+    /// Similarity from 0 to 1, or `None` below the least that counts: edit distance relative to the longer name; a
+    /// name that contains the other counts as close.
     fn likeness(&self, candidate: &str) -> Option<f64> {
         let candidate = candidate.to_lowercase();
         let (a, b) = (self.name.as_str(), candidate.as_str());
         let holds = a.len() >= 4 && b.len() >= 4 && (a.contains(b) || b.contains(a));
-        // The distance is costly, and nearly every name of a large catalog is told apart by its letters.
+        // The distance is costly, and the letters alone rule out nearly every name of a large catalog.
         if !holds && self.letters.likeness(&Letters::of(b)) < LEAST {
             return None;
         }
@@ -48,7 +48,7 @@ impl Wanted {
     }
 }
 
-/// How often each letter occurs in a name, in 64 classes.
+/// Number of occurrences of each letter in a name, in 64 classes.
 struct Letters {
     counts: [u8; 64],
     length: usize,
@@ -65,7 +65,7 @@ impl Letters {
         letters
     }
 
-    /// No less than the likeness by edits: each letter that only one of them has takes an edit.
+    /// Upper bound of the similarity by edits: each letter that only one of them has takes an edit.
     fn likeness(&self, other: &Self) -> f64 {
         let shared: usize = self.counts.iter().zip(&other.counts).map(|(a, b)| usize::from(*a.min(b))).sum();
         let longest = self.length.max(other.length);

@@ -1,19 +1,19 @@
-//! Many JSON pointers as one tree, so that one pass over a text finds them all.
+//! Many JSON Pointers as one tree, so that one pass over a text finds them all.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Pointers with more segments than this lead nowhere: no document is that deep.
+/// Most segments of a pointer that is followed: no document is nested deeper.
 const MAX_SEGMENTS: usize = 256;
 
-/// A node of the tree: one place that is wanted, or leads to one.
+/// A node of the tree: a place that is wanted, or one on the way to it.
 pub(super) type NodeId = usize;
 
 /// The whole document.
 pub(super) const ROOT: NodeId = 0;
 
-/// Pointers that share a beginning share the nodes of it; a parent comes before its children.
+/// Pointers with a common beginning share its nodes; a parent comes before its children.
 pub(super) struct PointerTree<'p> {
     nodes: Vec<Node<'p>>,
 }
@@ -26,7 +26,7 @@ struct Node<'p> {
     elements: HashMap<usize, NodeId>,
 }
 
-/// Where a value is in its text, in bytes.
+/// Span of a value in its text, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     /// Where its key starts, for a member of an object.
@@ -36,14 +36,14 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Where to point people at: the key of a member, otherwise the value.
+    /// The start of the range to mark: the key of a member, otherwise the value.
     pub(super) fn start(&self) -> usize {
         self.key.unwrap_or(self.value.start)
     }
 }
 
 impl<'p> PointerTree<'p> {
-    /// The tree, and the node of each pointer; none for what is no pointer.
+    /// The tree, and the node of each pointer; `None` for an invalid pointer.
     pub(super) fn new(pointers: impl Iterator<Item = &'p str>) -> (Self, Vec<Option<NodeId>>) {
         let mut tree = Self { nodes: vec![Node::default()] };
         let ends = pointers.map(|pointer| tree.insert(pointer)).collect();
@@ -121,7 +121,7 @@ fn unescape(segment: &str) -> Cow<'_, str> {
     if segment.contains('~') { segment.replace("~1", "/").replace("~0", "~").into() } else { segment.into() }
 }
 
-/// The index that a segment means in an array: digits without a sign or a leading zero.
+/// The index that a segment stands for in an array: digits without a sign or a leading zero.
 pub(super) fn element_index(segment: &str) -> Option<usize> {
     let canonical = segment == "0" || !segment.starts_with(['0', '+']);
     segment.parse().ok().filter(|_| canonical)
