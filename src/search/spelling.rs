@@ -1,32 +1,32 @@
-//! Words that nobody knows, read as those that were probably meant.
+//! Spelling: replaces unknown words by the ones that were probably meant.
 
 use std::collections::HashMap;
 
 use strsim::damerau_levenshtein;
 
-/// Words that are spelled well.
+/// Correctly spelled words.
 #[derive(Debug, Default)]
 pub(super) struct Spelling {
     words: Words,
 }
 
-/// By first character and length: which letters a word has, and the word.
+/// Words by first character and length, each with the set of its letters.
 type Words = HashMap<(char, usize), Vec<(u32, Box<str>)>>;
 
-/// Shorter words are as likely to be right as wrong.
+/// Shortest word that is corrected: shorter ones match too many others.
 const MIN_LENGTH: usize = 5;
-/// From this length on two letters may be wrong.
+/// Length from which two letters may be wrong.
 const LONG: usize = 9;
-/// Longer ones are no words.
+/// Longest word that is corrected.
 const MAX_LENGTH: usize = 24;
 
-/// Which letters a word has, as bits.
+/// The set of a word's letters, as bits.
 fn letters(word: &str) -> u32 {
     word.chars().fold(0, |bits, c| bits | 1 << (c as u32 % 32))
 }
 
 impl Spelling {
-    /// Those words are right.
+    /// Takes these words as correct.
     pub(super) fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
         let mut known = Words::new();
         for word in words.filter(|word| word.chars().all(char::is_alphabetic)) {
@@ -44,7 +44,7 @@ impl Spelling {
         Self { words: known }
     }
 
-    /// The word that was probably meant; none where several are as near.
+    /// The word that was probably meant; `None` where several are as near.
     pub(super) fn meant(&self, word: &str) -> Option<&str> {
         let length = word.chars().count();
         if !(MIN_LENGTH..=MAX_LENGTH).contains(&length) || !word.chars().all(char::is_alphabetic) {
@@ -56,7 +56,7 @@ impl Spelling {
         let mut is_unique = true;
         for near in length.saturating_sub(allowed)..=length + allowed {
             for (letters, known) in self.words.get(&(first, near)).into_iter().flatten() {
-                // Each slip changes at most two letters.
+                // Each edit changes at most two letters.
                 if (own ^ letters).count_ones() as usize > 2 * allowed {
                     continue;
                 }

@@ -1,8 +1,8 @@
-//! One answer to "is this secret?". Dry runs, traces, errors, examples and approvals all ask here.
+//! The one answer to "is this secret?". Dry runs, traces, errors, examples and approvals all ask here.
 //!
-//! 1. [`schema`] reads what a JSON Schema says: `format: password`, `writeOnly`, `x-secret`.
+//! 1. [`schema`] reads the marks of a JSON Schema: `format: password`, `writeOnly`, `x-secret`.
 //! 2. [`name`] judges names, [`shape`] finds secrets within texts.
-//! 3. [`Policy`] is all of that, with the operator's rules; [`walk`] applies it to a value.
+//! 3. [`Policy`] combines both with the operator's rules; [`walk`] applies it to a value.
 
 mod name;
 mod schema;
@@ -19,10 +19,10 @@ pub use schema::declared_names;
 pub use walk::Hidden;
 use walk::{Reach, Walk};
 
-/// The text that stands in place of a secret.
+/// The text in place of a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// What is secret here: what everybody calls so, and what the operator adds (`[state] redact`).
+/// The rules for secrets: the usual names, and the operator's own (`[state] redact`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Policy<'p> {
     /// Globs of names.
@@ -40,33 +40,33 @@ impl<'p> Policy<'p> {
         name::is_secret(name) || self.is_ruled(name)
     }
 
-    /// A text without the secrets in it.
+    /// A text with secrets redacted.
     pub fn text(self, text: &str) -> Cow<'_, str> {
         shape::masked(text)
     }
 
-    /// A value without secrets, otherwise whole.
+    /// A value with secrets redacted, otherwise whole.
     pub fn shown(self, schema: &Value, value: &Value) -> Value {
         self.split(schema, value).0
     }
 
-    /// A value without secrets, and those secrets.
+    /// A value with secrets redacted, and the secrets.
     pub fn split(self, schema: &Value, value: &Value) -> (Value, Vec<Hidden>) {
         Walk::new(self, Reach::Everything).run(schema, value)
     }
 
-    /// A value without secrets, cut where it is long: what a trace keeps.
+    /// A value with secrets redacted and long texts cut, for a trace.
     pub fn noted(self, schema: &Value, value: &Value) -> Value {
         Walk::new(self, Reach::Everything).briefly().run(schema, value).0
     }
 
-    /// A value without what the schema or the operator declares secret, and those secrets; `null` stands in place of
-    /// each. Names and texts that a caller chose hide nothing.
+    /// A value with `null` in place of everything that the schema or the operator declares secret, and these secrets.
+    /// Names and texts that a caller chose hide nothing.
     pub fn declared(self, schema: &Value, value: &Value) -> (Value, Vec<Hidden>) {
         Walk::new(self, Reach::Declared).run(schema, value)
     }
 
-    /// The items of a command line without secrets: `--token=x`, and what follows `--token`.
+    /// The items of a command line with secrets redacted: `--token=x`, and the item after `--token`.
     pub fn command_line(self, items: &[String]) -> Vec<String> {
         let mut is_next = false;
         let shown = items.iter().map(|item| {
@@ -92,7 +92,7 @@ impl<'p> Policy<'p> {
         violation
     }
 
-    /// Whether what stands at a place is secret, or is part of something that is.
+    /// Whether the value at a place is secret, or is part of a secret.
     pub fn covers(self, schema: &Value, value: &Value, pointer: &str) -> bool {
         let mut place = Place::root(schema);
         let mut here = Some(value);
@@ -125,7 +125,7 @@ impl<'p> Policy<'p> {
             || (beside_a_name && name::is_word(name, "value"))
     }
 
-    /// `{"name": "Authorization", "value": "..."}` is how lists of headers and variables are written.
+    /// Lists of headers and variables have the form `{"name": "Authorization", "value": "..."}`.
     fn names_a_secret(self, fields: &Map<String, Value>) -> bool {
         let is_naming =
             |name: &str| ["name", "key", "header"].iter().any(|naming| name::is_word(name, naming));
@@ -134,7 +134,7 @@ impl<'p> Policy<'p> {
         named.any(|name| self.is_secret(name))
     }
 
-    /// Whether the operator names it.
+    /// Whether the operator's rules name it.
     fn is_ruled(self, name: &str) -> bool {
         !self.rules.is_empty() && {
             let name = name.to_lowercase();

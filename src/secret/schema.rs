@@ -1,8 +1,8 @@
-//! What a JSON Schema declares secret: `format: password`, `writeOnly`, `x-secret`, `x-sensitive`.
+//! Secrets that a JSON Schema declares: `format: password`, `writeOnly`, `x-secret`, `x-sensitive`.
 
 use serde_json::Value;
 
-/// The most subschemas that are looked at for one value.
+/// Most subschemas that are visited for one value.
 const MOST: usize = 128;
 
 /// A place in a value, with all subschemas that apply there.
@@ -17,7 +17,7 @@ impl<'s> Place<'s> {
         Self::of(schema, vec![schema])
     }
 
-    /// With the subschemas that references and combinations add.
+    /// Adds the subschemas of references and combinations.
     fn of(root: &'s Value, applied: Vec<&'s Value>) -> Self {
         let mut place = Self { root, applied };
         let mut next = 0;
@@ -73,7 +73,7 @@ impl<'s> Place<'s> {
         Self::of(self.root, parts)
     }
 
-    /// Whether the schema declares what stands here secret.
+    /// Whether the schema declares the value at this place secret.
     pub(super) fn is_secret(&self) -> bool {
         self.applied.iter().any(|schema| {
             let is_set = |name: &str| schema.get(name) == Some(&Value::Bool(true));
@@ -84,7 +84,7 @@ impl<'s> Place<'s> {
     }
 }
 
-/// The names of all properties that a schema declares secret, wherever it has them.
+/// The names of all properties that a schema declares secret, at any place.
 pub fn declared_names(schema: &Value) -> Vec<String> {
     let (mut names, mut left) = (Vec::new(), vec![schema]);
     while let Some(part) = left.pop() {

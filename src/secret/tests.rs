@@ -1,4 +1,4 @@
-//! What is secret, and what is not.
+//! Secrets, and values that look like them.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -151,7 +151,7 @@ fn what_is_long_is_cut() {
     assert!(redacted(&json!({"a": many, "b": "x".repeat(10_000)}), &[]).to_string().len() < ALL + 4096);
 }
 
-/// Anything, with a secret somewhere in it below a name that says so.
+/// Any value, with a secret somewhere in it below the name of one.
 fn hiding() -> impl Strategy<Value = Value> {
     let names = proptest::sample::select(vec!["password", "apiKey", "x-token", "SECRET", "Cookie"]);
     let secret = prop_oneof![
@@ -206,7 +206,7 @@ fn the_schema_says_what_is_secret() {
         assert!(Policy::default().covers(&schema, &given, pointer), "{pointer}");
     }
     assert!(!Policy::default().covers(&schema, &given, "/title"));
-    // What a person decides about is hidden by the schema and the operator alone.
+    // For the person who decides, only the schema and the operator hide values.
     let (shown, hidden) = Policy::default().declared(&schema, &given);
     let pointers: Vec<&str> = hidden.iter().map(|hidden| hidden.pointer.as_str()).collect();
     assert_eq!((pointers, &shown["free"], &shown["pin"]), (declared.to_vec(), &given["free"], &Value::Null));

@@ -1,4 +1,4 @@
-//! A value without the secrets in it, whole or as briefly as a trace has it.
+//! Copies a value with secrets redacted, whole or shortened for a trace.
 
 use serde_json::{Map, Value};
 
@@ -7,45 +7,45 @@ use super::schema::Place;
 use super::{Policy, REDACTED};
 use crate::finding::pointer_join;
 
-/// The longest string of a trace, in bytes.
+/// Longest string in a trace, in bytes.
 pub(super) const STRING: usize = 2 << 10;
 
-/// The most that a trace has of one call, in bytes.
+/// Most bytes of one call in a trace.
 pub(super) const ALL: usize = 16 << 10;
 
-/// The longest name of a trace, in bytes.
+/// Longest name in a trace, in bytes.
 const NAME: usize = 256;
 
-/// How deep texts within texts are read as JSON.
+/// Levels of texts within texts that are read as JSON.
 const NESTED: u8 = 3;
 
-/// The longest text that is read as JSON, in bytes.
+/// Longest text that is read as JSON, in bytes.
 const READ: usize = 1 << 20;
 
-/// Which secrets are left out.
+/// Secrets that are redacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// All of them.
+    /// All secrets.
     Everything,
-    /// Those that the schema or the operator declares.
+    /// Secrets that the schema or the operator declares.
     Declared,
 }
 
-/// A value that was left out.
+/// A redacted value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hidden {
-    /// JSON pointer to it.
+    /// JSON Pointer to it.
     pub pointer: String,
     /// The value.
     pub value: Value,
 }
 
-/// One way through a value.
+/// One pass over a value.
 pub(super) struct Walk<'p> {
     policy: Policy<'p>,
     reach: Reach,
     is_brief: bool,
-    /// How much a brief value may still grow, in bytes.
+    /// Bytes by which a shortened value may still grow.
     room: usize,
     path: String,
     nested: u8,
@@ -65,7 +65,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Cuts what is long.
+    /// Cuts a long text.
     pub(super) fn briefly(mut self) -> Self {
         (self.is_brief, self.room) = (true, ALL);
         self
@@ -115,7 +115,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// The text of a JSON text without its secrets, if it has any.
+    /// A JSON text with its secrets redacted, if it has any.
     fn within(&mut self, text: &str) -> Option<String> {
         let begins = text.trim_start().starts_with(['{', '[']);
         if !begins || text.len() > READ || self.nested == NESTED {
@@ -177,7 +177,7 @@ impl<'p> Walk<'p> {
         kept.into()
     }
 
-    /// Goes on below a name.
+    /// Continues below a name.
     fn at<T>(&mut self, name: &str, below: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.path.len();
         self.path.push_str(&pointer_join("", name));
@@ -193,7 +193,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// How long it is as JSON.
+/// Length of a text as JSON, in bytes.
 fn written(text: &str) -> usize {
     let mut length = Length(0);
     serde_json::to_writer(&mut length, text).map_or(text.len(), |()| length.0)
