@@ -1,5 +1,5 @@
-//! The threads that serve connections, one a core. A connection stays with its thread, so that answering a request wakes
-//! no other one; that is what most of a small answer would cost.
+//! The threads that serve connections, one per core. A connection stays with its thread, so that answering a request
+//! wakes no other one; waking one would cost more than a small answer.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What became of tools: how often they were read and called, in how many tokens, and whether that is written down.
+//! Metrics of tools: reads and calls, tokens, and whether traces can be written.
 
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,7 +9,7 @@ use crate::functions::function_counters::{BOUNDS, FunctionCounters};
 use crate::state::Health;
 
 impl MetricsText {
-    /// Reads and calls of tools. Tools that the reader may not see are not named.
+    /// Reads and calls of tools. Tools that the reader of the metrics may not see are not named.
     pub(super) fn tools(&mut self, counts: &FunctionCounters, catalog: &Catalog) {
         let calls = "toolcrib_executions_total";
         self.family(calls, "counter", "Calls of tools, by `ok` or the code of the error.");
@@ -59,7 +59,7 @@ impl MetricsText {
         self.sample(&format!("{took}_count"), "", total);
     }
 
-    /// Whether what happens is written down.
+    /// Whether traces can be written.
     pub(super) fn state(&mut self, health: &Health) {
         let lost = "toolcrib_state_lost_events_total";
         self.family(lost, "counter", "Events that could not be written down.");
