@@ -15,8 +15,8 @@ use crate::provider::Provider;
 use crate::sources::mcp::{Environment, list_all};
 use crate::watch::Admission;
 
-/// Help for a toolcrib.toml that was merely found: two ways to make it count.
-const HELP: &str = "name it with `--catalog .`, or trust it with `toolcrib trust .`";
+/// How a toolcrib.toml that was merely found is made to count.
+pub(super) const HELP: &str = "name it with `--catalog .`, or trust it with `toolcrib trust .`";
 
 /// The catalog, and the part of it that may be used.
 #[derive(Clone, Debug, clap::Args)]
