@@ -103,7 +103,7 @@ pub(super) fn unused_hints(workspace: &Workspace, raw: &[RawTool], findings: &mu
     }
 }
 
-/// What the request of a backend says that it changes. A POST says nothing: many ask with one.
+/// The effect that the request of a backend implies. A POST implies none: many only query.
 fn of_request(definition: &Definition) -> Option<(Effect, String)> {
     match definition.backend.as_ref()? {
         Backend::Http(http) => {

@@ -15,7 +15,7 @@ use crate::provider::Provider;
 use crate::sources::mcp::{Environment, list_all};
 use crate::watch::Admission;
 
-/// How a toolcrib.toml that was merely found is made to count.
+/// Help for a toolcrib.toml that was merely found: two ways to make it count.
 pub(super) const HELP: &str = "name it with `--catalog .`, or trust it with `toolcrib trust .`";
 
 /// The catalog, and the part of it that may be used.

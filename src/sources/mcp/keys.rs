@@ -1,4 +1,5 @@
-//! Lines of JSON on their way to the SDK, which keeps one of two equal keys and does not say so.
+//! Checks lines of JSON for repeated keys before the SDK reads them: the SDK keeps one of two equal keys without a
+//! word.
 
 use std::io;
 use std::pin::Pin;
@@ -8,11 +9,11 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use crate::finding::from_json_bytes;
 
-/// How much is read at once.
+/// Bytes that are read at once.
 const CHUNK: usize = 8 * 1024;
 
-/// A stream of lines. `told` learns of each line in which a key is there twice, with what is wrong, and says whether it goes
-/// on all the same. A line that is longer than `longest` is not looked at.
+/// A stream of lines. `told` is called with the error of each line with a repeated key, and says whether the line is
+/// passed on. A line that is longer than `longest` is not checked.
 pub(crate) struct KeyCheck<R, F> {
     from: R,
     longest: usize,
@@ -20,7 +21,7 @@ pub(crate) struct KeyCheck<R, F> {
     /// The beginning of a line.
     line: Vec<u8>,
     is_too_long: bool,
-    /// What was looked at, and how much of it was handed on.
+    /// Checked bytes, and the number of them that were passed on.
     ready: Vec<u8>,
     handed: usize,
     has_ended: bool,
@@ -54,7 +55,7 @@ impl<R, F: FnMut(&[u8], String) -> bool> KeyCheck<R, F> {
     }
 }
 
-/// What is wrong with the keys of a JSON text, if one of them is there twice.
+/// The error for a repeated key in a JSON text, if there is one.
 pub(crate) fn key_twice(text: &[u8]) -> Option<String> {
     from_json_bytes(text).err().filter(serde_json::Error::is_data).map(|error| error.to_string())
 }
@@ -77,7 +78,7 @@ impl<R: AsyncRead + Unpin, F: FnMut(&[u8], String) -> bool + Unpin> AsyncRead fo
                 false => this.take(read.filled()),
             }
             if this.ready.is_empty() && !this.has_ended {
-                // Whoever learns of what is wrong has a turn before more is read.
+                // The receiver of the error gets its turn before more is read.
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }

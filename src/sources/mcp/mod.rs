@@ -1,12 +1,11 @@
-//! Live MCP servers as sources: what they list is read like a dump of `tools/list`.
+//! Live MCP servers as sources: their lists are read like dumps of `tools/list`.
 //!
-//! 1. [`endpoint`] is how a server is reached: a command with its environment, or a URL with its headers.
-//! 2. [`session`] connects, in either era of the protocol, and lists all pages within limits.
-//! 3. [`list_all`] does that once, for all servers of a workspace at the same time; [`Servers`] goes on, and keeps what
-//!    a server listed last while it is away.
-//!    [`keys`] are looked at before the SDK reads a line.
-//! 4. A [`Session`] also calls tools, for those who run them ([`call`]).
-//! 5. [`answers`] are the [`Listings`] as documents, like those of files.
+//! 1. [`endpoint`] is the address of a server: a command with its environment, or a URL with its headers.
+//! 2. [`session`] connects, in either version of the protocol, and lists all pages within limits.
+//! 3. [`list_all`] does that once, for all servers of a workspace at the same time; [`Servers`] stays connected, and
+//!    keeps the last list of a server while it is away. [`keys`] checks lines before the SDK reads them.
+//! 4. A [`Session`] also calls tools ([`call`]).
+//! 5. [`answers`] turns the [`Listings`] into documents, like those of files.
 
 mod call;
 mod endpoint;
@@ -32,10 +31,10 @@ pub(crate) use keys::{KeyCheck, key_twice};
 pub(crate) use secrets::{Missing, Secrets};
 pub(crate) use session::Session;
 
-/// How long servers have to end when nobody needs them any more.
+/// Longest wait for servers to end when they are no longer needed.
 const ENDING: Duration = Duration::from_secs(6);
 
-/// Where environment variables come from. What it tells is for servers, and shown to nobody.
+/// Source of environment variables. Values go to servers only, and are never printed.
 #[derive(Clone)]
 pub struct Environment(Arc<Variables>);
 
@@ -66,12 +65,12 @@ impl std::fmt::Debug for Environment {
     }
 }
 
-/// What one server listed, and why it does not answer now.
+/// Result of listing one server, and the reason why it does not answer now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Listing {
-    /// What it listed last, as a dump.
+    /// Its last list, as a dump.
     tools: Option<Arc<str>>,
-    /// What it calls itself.
+    /// Its own name.
     server: Option<String>,
     problem: Option<String>,
 }
@@ -82,11 +81,11 @@ impl Listing {
     }
 }
 
-/// What the live servers of a workspace listed, by the number of their source. None: nobody was asked.
+/// Lists of the live servers of a workspace, by the number of their source. Empty: no server was asked.
 #[derive(Clone, Debug, Default)]
 pub struct Listings(BTreeMap<usize, Listing>);
 
-/// The servers of a workspace that can be reached at all.
+/// The servers of a workspace whose address is complete.
 fn endpoints(workspace: &Workspace) -> impl Iterator<Item = (usize, Endpoint)> {
     let sources = workspace.config.sources.iter().enumerate();
     sources.filter_map(|(index, source)| {
@@ -95,7 +94,7 @@ fn endpoints(workspace: &Workspace) -> impl Iterator<Item = (usize, Endpoint)> {
     })
 }
 
-/// Asks all servers of a workspace at the same time, and lets them go.
+/// Lists all servers of a workspace at the same time, and disconnects.
 pub fn list_all(workspace: &Workspace, environment: &Environment) -> Listings {
     let servers: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
     let mut listings = Listings::default();
@@ -140,19 +139,19 @@ async fn list_once(endpoint: &Endpoint, environment: &Environment) -> Listing {
     }
 }
 
-/// What one source gives.
+/// The list of one source.
 pub(super) struct ServerListing {
     /// The number of the source.
     pub(super) index: usize,
     /// The source, with the server's own name if it has no other.
     pub(super) source: Source,
-    /// The tools, as a dump, or why there are none.
+    /// The tools as a dump, or the reason why there are none.
     pub(super) document: Result<Document, Finding>,
-    /// Why they may be out of date.
+    /// Reason why they may be out of date.
     pub(super) stale: Option<Finding>,
 }
 
-/// The listings as documents, like those of files.
+/// The lists as documents, like those of files.
 pub(super) fn answers(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Vec<ServerListing> {
     let live = |(index, _)| answer(workspace, listings, limits, index);
     endpoints(workspace).map(live).collect()

@@ -1,4 +1,4 @@
-//! Values of the configuration with secrets in their places, from the environment and from whoever calls.
+//! Values of the configuration with secrets filled in, from the environment and from the caller.
 
 use std::sync::LazyLock;
 
@@ -10,21 +10,21 @@ use serde_json::Value;
 use super::Environment;
 use crate::tool::clean_line;
 
-/// The most characters that are told of what a stranger says.
+/// Most characters of untrusted text in a message.
 const MAX_TOLD: usize = 300;
-/// What is shorter is no secret, and is found everywhere.
+/// Shortest text that is redacted: shorter ones occur everywhere.
 const MIN_SECRET: usize = 4;
 
-/// What was filled in, and is shown to nobody.
+/// The values that were filled in; they are never printed.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets(Vec<String>);
 
-/// What is wanted, and not there.
+/// A value that is needed and missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// A variable of the environment.
+    /// An environment variable.
     Variable(String),
-    /// A header of whoever calls.
+    /// A header of the caller.
     Header(String),
 }
 
@@ -58,8 +58,8 @@ impl Secrets {
         Self(texts)
     }
 
-    /// Puts variables, and headers of whoever calls, in their places. What wants such a header is left out when nobody
-    /// calls.
+    /// Fills in environment variables, and headers of the caller. A value with such a header is left out when there
+    /// is no caller.
     pub(crate) fn fill(
         &mut self,
         values: &IndexMap<String, String>,
@@ -107,13 +107,13 @@ impl Secrets {
         missing.map_or(Ok(filled), Err)
     }
 
-    /// A text without the secrets.
+    /// A text with these secrets redacted.
     pub(crate) fn hide(&self, text: &str) -> String {
         let secrets = self.0.iter().filter(|secret| secret.len() >= MIN_SECRET);
         secrets.fold(text.to_string(), |text, secret| text.replace(secret.as_str(), "..."))
     }
 
-    /// A value without the secrets, wherever they stand in it.
+    /// A value with these secrets redacted, wherever they occur.
     pub(crate) fn hide_in(&self, value: Value) -> Value {
         if self.0.iter().all(|secret| secret.len() < MIN_SECRET) {
             return value;
@@ -128,7 +128,7 @@ impl Secrets {
         }
     }
 
-    /// A text of a stranger's in one line, without the secrets.
+    /// An untrusted text on one line, with these secrets redacted.
     pub(crate) fn line(&self, text: &str) -> String {
         clean_line(&self.hide(text)).chars().take(MAX_TOLD).collect()
     }
@@ -144,7 +144,7 @@ fn of_environment(environment: &Environment, name: &str) -> Result<String, Missi
     environment.get(name).ok_or_else(|| Missing::Variable(name.to_string()))
 }
 
-/// The headers of whoever calls that these values want.
+/// The caller's headers that these values contain.
 pub(super) fn wanted(values: &IndexMap<String, String>, caller: &HeaderMap) -> Result<HeaderMap, Missing> {
     let mut wanted = HeaderMap::new();
     let Some(placeholder) = PLACEHOLDER.as_ref() else { return Ok(wanted) };

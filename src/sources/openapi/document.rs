@@ -1,4 +1,4 @@
-//! The document as a whole: its dialect, and what a `$ref` in it means.
+//! The document as a whole: its dialect, and the targets of its references.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use crate::finding::Code;
 /// The longest chain of references that is followed.
 const MAX_HOPS: usize = 32;
 
-/// The language that a document's schemas are written in.
+/// The dialect of a document's schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// Swagger 2.0.
@@ -22,7 +22,7 @@ pub(super) enum Dialect {
     Draft31,
 }
 
-/// A document, with what is needed to find things in it.
+/// A document, with lookup tables.
 pub(super) struct Document<'d> {
     pub(super) root: &'d Value,
     pub(super) dialect: Dialect,
@@ -30,9 +30,9 @@ pub(super) struct Document<'d> {
     named: OnceCell<HashMap<String, String>>,
 }
 
-/// What a `$ref` points to.
+/// Target of a `$ref`.
 pub(super) enum Target<'d> {
-    /// A value of this document, and where it is.
+    /// A value of this document, and its pointer.
     Local(&'d Value, String),
     /// Nothing.
     Broken,
@@ -40,7 +40,7 @@ pub(super) enum Target<'d> {
     Remote,
 }
 
-/// The version that a document says it is written in.
+/// The version that a document declares.
 pub(super) fn version(document: &Value) -> Option<(&'static str, String)> {
     ["openapi", "swagger"].into_iter().find_map(|field| match document.get(field)? {
         Value::String(version) => Some((field, version.clone())),
@@ -65,7 +65,7 @@ impl<'d> Document<'d> {
         self.root.pointer(pointer)
     }
 
-    /// What `reference` means. Names given by `$anchor` and `$id` count; nothing is ever fetched.
+    /// The target of `reference`. Names given by `$anchor` and `$id` count; nothing is ever fetched.
     pub(super) fn resolve(&self, reference: &str) -> Target<'d> {
         let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let itself = base.is_empty()
@@ -88,8 +88,8 @@ impl<'d> Document<'d> {
         }
     }
 
-    /// What `reference` means in a schema at `pointer`. Schemas that were pasted into a document refer to
-    /// their own root, so that is tried when the document has nothing there.
+    /// The target of `reference` in a schema at `pointer`. Schemas that were pasted into a document refer to their
+    /// own root, so that is tried when the document has no such target.
     pub(super) fn resolve_from(&self, reference: &str, pointer: &str) -> Target<'d> {
         let found = self.resolve(reference);
         let (Target::Broken, Some(path)) = (&found, reference.strip_prefix('#')) else { return found };
@@ -104,8 +104,8 @@ impl<'d> Document<'d> {
         found
     }
 
-    /// Follows the `$ref`s of a parameter, body, response, example or path item; `None` once it is reported
-    /// that they lead nowhere.
+    /// Follows the `$ref`s of a parameter, body, response, example or path item; `None` after reporting one that
+    /// cannot be resolved.
     pub(super) fn follow(
         &self,
         value: &'d Value,
@@ -131,7 +131,7 @@ impl<'d> Document<'d> {
         None
     }
 
-    /// Pointers to what `$anchor` (as `#name`) and `$id` name; the first of a name wins.
+    /// Pointers to the schemas that `$anchor` (as `#name`) and `$id` name; the first of a name wins.
     fn named(&self) -> &HashMap<String, String> {
         self.named.get_or_init(|| {
             let mut found = HashMap::new();
