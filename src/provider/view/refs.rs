@@ -1,5 +1,5 @@
-//! References: all of them lead to `#/$defs/NAME` or to `#`, and `$defs` holds what is referred to, in the order in
-//! which it is met, and nothing else.
+//! References: all of them lead to `#/$defs/NAME` or to `#`, and `$defs` holds only their targets, in the order of
+//! the first reference.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 use super::keyword_table::{self, KeywordKind, holds, is_schema, measure};
 use super::loosened::{Loosened, guard};
 
-/// Definitions that are copied out of the middle of a schema have at most this many parts together.
+/// Most parts of definitions that are copied out of the middle of a schema, altogether.
 const MAX_COPIED: usize = 20_000;
-/// Where definitions stand.
+/// Keys of definitions.
 pub(super) const DEFS: &str = "#/$defs/";
 /// The longest name of a definition.
 const MAX_NAME: usize = 64;
@@ -50,7 +50,7 @@ pub(super) fn gathered(schema: &Value, loose: &mut Loosened) -> Value {
     root
 }
 
-/// Takes out the definitions that nothing refers to any more; the others stand in the order in which they are met.
+/// Removes definitions without references; the others stand in the order of their first reference.
 pub(super) fn prune(view: &mut Value) {
     let Some(Value::Object(mut defs)) = view.as_object_mut().and_then(|root| root.shift_remove("$defs"))
     else {
@@ -70,7 +70,7 @@ pub(super) fn prune(view: &mut Value) {
     }
 }
 
-/// Shows the names of the definitions that a schema refers to, as often as it does, in its order; of the root, `""`.
+/// Calls with the names of the definitions that a schema refers to, with repeats, in its order; `""` for the root.
 pub(super) fn referred_to<'a>(schema: &'a Value, visit: &mut dyn FnMut(&'a str)) {
     let Some(object) = schema.as_object() else { return };
     if let Some(reference) = object.get("$ref").and_then(Value::as_str) {
@@ -112,7 +112,7 @@ fn below<'a>(key: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
     }
 }
 
-/// Whether a schema, or what may be one, gives itself a name.
+/// Whether a schema, or a value that may be one, gives itself a name.
 fn names_itself(value: &Value) -> bool {
     let is_name = |key: &str| matches!(key, "$id" | "id" | "$anchor" | "$dynamicAnchor");
     match value {
@@ -128,7 +128,7 @@ fn names_itself(value: &Value) -> bool {
 #[derive(Default)]
 struct SchemaIndex {
     ids: HashMap<String, String>,
-    /// Where schemas with an `$id` stand, below the root.
+    /// Pointers of the schemas with an `$id` below the root.
     bases: Vec<String>,
 }
 
@@ -171,7 +171,7 @@ impl SchemaIndex {
         pointer.truncate(before);
     }
 
-    /// The schema with an `$id` that a place is part of.
+    /// The schema with an `$id` that contains a place.
     fn base(&self, place: &str) -> &str {
         let holds = |base: &&String| {
             place.strip_prefix(base.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -187,9 +187,9 @@ fn escaped(step: &str) -> String {
 struct Gathering<'a> {
     source: &'a Value,
     index: SchemaIndex,
-    /// The name of each definition by its place.
+    /// The name of each definition by its pointer.
     names: HashMap<String, String>,
-    /// How often each clean name was asked for.
+    /// Number of requests for each clean name.
     taken: HashMap<String, usize>,
     queue: VecDeque<(String, String)>,
     left: usize,
@@ -219,7 +219,7 @@ impl Gathering<'_> {
             }
         }
         for (key, value) in object.iter_mut() {
-            // Only schemas with an `$id` need to know where they stand.
+            // Only schemas with an `$id` need their own pointer.
             let at =
                 if self.index.bases.is_empty() { String::new() } else { format!("{place}/{}", escaped(key)) };
             self.below(key, value, &at);
@@ -251,10 +251,10 @@ impl Gathering<'_> {
         }
     }
 
-    /// Where a reference leads, as it is written from now on.
+    /// The new form of a reference.
     fn resolve(&mut self, reference: &str, place: &str) -> Option<String> {
         let pointer = self.pointer(reference, place)?;
-        // The root becomes an object; where it is more than that, others refer to what it was.
+        // The root becomes a plain object; if it was more, references to it lead to a copy.
         if pointer.is_empty() && self.source.get("type").is_some_and(|word| word == "object") {
             return Some("#".into());
         }
@@ -300,7 +300,7 @@ impl Gathering<'_> {
     }
 }
 
-/// A fragment without its percent signs.
+/// A fragment with its percent-encoding decoded.
 fn decoded(fragment: &str) -> String {
     if !fragment.contains('%') {
         return fragment.to_string();
