@@ -1,4 +1,4 @@
-//! What a function answers.
+//! The answer of a function.
 
 use std::sync::OnceLock;
 
@@ -21,12 +21,12 @@ pub struct Answer {
 enum Body {
     /// Made for this call.
     Fields(Map<String, Value>),
-    /// JSON that was made before, whole; read only by who wants its fields.
+    /// JSON that was made before, whole; parsed only for a reader of its fields.
     Json(Bytes, OnceLock<Map<String, Value>>),
 }
 
 impl Answer {
-    /// An answer with these fields. `text` says the same for a model, where JSON is not what it should read.
+    /// An answer with these fields. `text` says the same for a model, where JSON is not the best form.
     pub(super) fn new(fields: Map<String, Value>, text: Option<String>) -> Self {
         let mut body = Map::with_capacity(fields.len() + 2);
         body.insert("ok".into(), true.into());
@@ -49,7 +49,7 @@ impl Answer {
         self.error.is_none()
     }
 
-    /// What went wrong.
+    /// The error code, if there is one.
     pub fn error(&self) -> Option<ErrorCode> {
         self.error
     }
@@ -70,7 +70,7 @@ impl Answer {
         }
     }
 
-    /// What a model reads: the text where there is one, else the JSON on one line.
+    /// The text for a model: the text where there is one, else the JSON on one line.
     pub fn text(&self) -> String {
         match (&self.text, &self.body) {
             (Some(text), _) => text.clone(),
@@ -79,7 +79,7 @@ impl Answer {
         }
     }
 
-    /// How long it is, as a model reads it.
+    /// Bytes of the text for a model.
     pub(super) fn bytes(&self) -> usize {
         match (&self.text, &self.body) {
             (Some(text), _) => text.len(),
@@ -88,7 +88,7 @@ impl Answer {
         }
     }
 
-    /// Whether something fits, where a search says so.
+    /// The verdict, where the answer is that of a search.
     pub(super) fn verdict(&self) -> Option<&str> {
         match &self.body {
             Body::Fields(fields) => fields.get("verdict")?.as_str(),
@@ -101,7 +101,7 @@ impl Answer {
         self.text.is_some()
     }
 
-    /// Says in `meta.semantic` whether meaning had a part in the search.
+    /// Adds to `meta.semantic` whether the search used meaning.
     pub fn with_semantic_status(mut self, semantic: &SemanticStatus) -> Self {
         self.semantic = Some(semantic.to_string());
         self

@@ -1,4 +1,5 @@
-//! What a call of a tool finds around it: the caller's catalog view, the services, and our functions as tools.
+//! The context of a tool call: the caller's catalog view, the services, and the functions that can be called as
+//! tools.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::exec::backend::{BackendError, BackendErrorKind, Backends};
 use crate::exec::{CallContext, Caller, Doc, FunctionFuture};
 use crate::state::StateStore;
 
-/// The functions that run others: as tools they could go on without end.
+/// Functions that run others: called as tools they could recurse without end.
 pub(super) const RUNS_TOOLS: [&str; 5] =
     ["tool_exec", "tool_exec_read", "tool_exec_write", "tool_batch", "call_tool"];
 

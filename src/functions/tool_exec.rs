@@ -1,5 +1,5 @@
-//! `tool_exec`: runs a tool by its op. `tool_exec_read` and `tool_exec_write` are the same for clients that ask a person by
-//! what a function may do.
+//! `tool_exec`: runs a tool by its op. `tool_exec_read` and `tool_exec_write` are the same for clients that ask a
+//! person depending on the effect of a function.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{Answer, AnswerFuture, Function, FunctionContext, Refusal};
 use crate::exec::{self, CallResult, EffectLimit, Failure, Outcome};
 
-/// The function that reads on.
+/// The function that reads the rest of a result.
 const READ: &str = "read_result";
 
 /// Answers a call.
@@ -17,12 +17,12 @@ pub(super) fn run(context: FunctionContext, input: Value) -> AnswerFuture {
     Box::pin(answer(context, "tool_exec", EffectLimit::None, input))
 }
 
-/// Answers a call of what changes nothing.
+/// Answers a call that may change nothing.
 pub(super) fn run_reads(context: FunctionContext, input: Value) -> AnswerFuture {
     Box::pin(answer(context, "tool_exec_read", EffectLimit::ReadsOnly, input))
 }
 
-/// Answers a call of what changes something.
+/// Answers a call that may change something.
 pub(super) fn run_changes(context: FunctionContext, input: Value) -> AnswerFuture {
     Box::pin(answer(context, "tool_exec_write", EffectLimit::WritesOnly, input))
 }
@@ -39,8 +39,8 @@ async fn answer(
     Ok(enveloped(exec::answer(Arc::new(context), function, limit, input).await))
 }
 
-/// The next part of a long result, for who is shown no function to read it with: `read_result` as an op, unless a tool is
-/// called that.
+/// The next part of a long result, for a caller without `read_result` in its list: `read_result` as an op, unless a
+/// tool has that name.
 async fn rest(context: &FunctionContext, input: &Value) -> Option<CallResult> {
     let op = input.get("op")?.as_str().filter(|op| *op == READ)?;
     if context.view.resolve(op).is_ok() {

@@ -1,4 +1,4 @@
-//! `call_tool`: a call in the words of the discovery protocol; it takes the same way as one of `tool_exec`.
+//! `call_tool`: a call in the words of the discovery protocol; it runs like one of `tool_exec`.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ async fn answer(context: FunctionContext, arguments: Value) -> Result<Answer, Re
     }
 }
 
-/// The result, with what is worth knowing beside it.
+/// The result, with notes on the call.
 fn answered(call_result: CallResult) -> Answer {
     let mut fields = Map::new();
     fields.insert("ok".into(), true.into());
@@ -59,7 +59,7 @@ fn answered(call_result: CallResult) -> Answer {
     Answer::enveloped(fields, None)
 }
 
-/// Why there is none, in the terms of this function's own arguments.
+/// The error, in the terms of this function's own arguments.
 fn refusal(mut failure: Failure, op: &str) -> Refusal {
     let inside = |pointer: &mut String| pointer.insert_str(0, "/arguments");
     failure.fields.iter_mut().for_each(|fault| inside(&mut fault.pointer));
