@@ -1,5 +1,5 @@
-//! Any JSON as the arguments of a real tool, or as all that `tool_exec` is given. What is taken fits the schema of the
-//! tool, and what is offered instead of a call that was refused is taken.
+//! Any JSON as the arguments of a real tool, or as the whole input of `tool_exec`. Accepted arguments fit the schema
+//! of the tool, and the corrected call of a refusal is accepted.
 //!
 //! The first byte chooses: the whole input, the arguments, or the arguments as text; the second chooses the tool.
 

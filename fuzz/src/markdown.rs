@@ -14,7 +14,7 @@ const PLAIN: &str =
 
 thread_local! {
     static CHECKED: RefCell<Checked> = super::open(&[("a.json", PLAIN.as_bytes())]).into();
-    /// What a page of plain text is made of.
+    /// The elements of a page of plain text.
     static ELEMENTS: Vec<String> = CHECKED.with_borrow_mut(|checked| {
         say(&mut checked.catalog, "Plain words.");
         elements(&page(&checked.catalog))
@@ -147,7 +147,7 @@ fn is_inert(html: &str) {
     });
 }
 
-/// What stands between angle brackets; a quoted value may hold one.
+/// The texts between angle brackets; a quoted value may hold one.
 fn elements(html: &str) -> Vec<String> {
     let (mut found, mut rest) = (Vec::new(), html);
     while let Some((_, after)) = rest.split_once('<') {

@@ -1,4 +1,4 @@
-//! What `toolcrib approvals` shows to the person who decides.
+//! `toolcrib approvals` as the person who decides sees it.
 
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -1,5 +1,5 @@
-//! What runs tools, against real servers and real programs: what arrives there, what comes back, and what cannot be
-//! made to happen.
+//! Backends, against real servers and real programs: the requests that arrive there, the results that come back, and
+//! attacks that must fail.
 #![cfg(unix)]
 
 use std::path::Path;

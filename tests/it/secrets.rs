@@ -72,7 +72,7 @@ fn no_door_repeats_a_secret_in_a_dry_run_or_a_refusal() {
     for (function, arguments, error) in rows {
         let (answer, _) = on_command_line(text(folder.path()), function, &arguments);
         assert_eq!(answer["error"]["code"].as_str(), error, "{answer}");
-        // What is no secret stays, such as a number of tokens.
+        // Values that are no secrets stay, such as a number of tokens.
         assert!(answer.to_string().contains("500"), "{answer}");
         for told in doors.tell(function, &arguments).into_iter().chain([answer.to_string()]) {
             assert!(!told.contains("hush"), "{told}");

@@ -15,10 +15,10 @@ use html::Document;
 
 static TEMPLATES: LazyLock<Templates> = LazyLock::new(|| Templates::load(None).unwrap());
 
-/// How many tool pages of a catalog are read.
+/// Most tool pages of a catalog that are read.
 const MAX_TOOLS: usize = 30;
 
-/// What a test asks of the site of a catalog.
+/// Runs a test on the site of a catalog.
 fn with_site<T>(checked: &Checked, ask: impl FnOnce(&Site<'_>) -> T) -> T {
     let index = SiteIndex::new(&checked.catalog, &checked.catalog.profile(None).unwrap());
     ask(&Site::new(&index, &checked.catalog, &checked.findings, &TEMPLATES))

@@ -116,7 +116,7 @@ impl Coercion<'_> {
     }
 
     /// Whether the model was held to a schema that requires every property: it has no other way to leave an optional
-    /// one out than null (formats.md, section 2).
+    /// one out than null (docs/reference/wires.md, Strict schemas).
     fn requires_nulls(&self) -> bool {
         self.rules.schema.strict == Some(Strict::OpenAi) && self.tool.definition.strict == Some(true)
     }

@@ -1,4 +1,4 @@
-//! What stands where arguments are due, made one value (formats.md, section 0, item 6).
+//! Reads the arguments of a call as one value (docs/reference/wires.md, Portable rules).
 
 use serde_json::{Map, Value};
 

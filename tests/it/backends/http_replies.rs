@@ -1,4 +1,4 @@
-//! What comes back from HTTP backends, and what is tried again.
+//! Replies of HTTP backends, and retries.
 
 use std::time::{Duration, Instant};
 

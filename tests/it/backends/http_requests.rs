@@ -1,4 +1,4 @@
-//! What HTTP backends send.
+//! Requests of HTTP backends.
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
