@@ -215,6 +215,11 @@ impl Session {
         self.secrets.hide(text)
     }
 
+    /// A result of the server's without credentials, and the warning that one stood in it.
+    pub(crate) fn hide_in_result(&self, result: serde_json::Value) -> (serde_json::Value, Option<String>) {
+        self.secrets.hide_in_result(result)
+    }
+
     /// A value of the server's, without secrets.
     pub(crate) fn hide_in(&self, value: serde_json::Value) -> serde_json::Value {
         self.secrets.hide_in(value)
