@@ -14,7 +14,7 @@ use crate::tool::clean_line;
 const MAX_TOLD: usize = 300;
 /// The text that stands for a secret.
 const HIDDEN: &str = "[redacted]";
-/// What is shorter is no secret, and is found everywhere.
+/// Shortest text that is redacted: shorter ones occur everywhere.
 const MIN_SECRET: usize = 4;
 
 /// Bytes from which a value is hidden in results too: shorter ones, such as the name of a tenant, stand there by

@@ -23,7 +23,7 @@ const FRAME_HEADER: u64 = 24;
 /// Bytes that the disk must take before it is written to again after a failure: a call with a key takes a few pages.
 const ROOM_BYTES: usize = 64 << 10;
 
-/// What a log begins with; the last bit says in which order its bytes are.
+/// First bytes of a log; the last bit gives its byte order.
 const LOG_MAGIC: u32 = 0x377f_0682;
 
 /// A file as it was opened.
