@@ -162,7 +162,7 @@ fn claims(tool: &Tool) -> Vec<String> {
 
 fn collision(tool: &Tool, other: &Tool, claim: &str, is_left_out: bool) -> Finding {
     let audience = |tool: &Tool| Audience::of(&tool.definition).in_words();
-    let outcome = if is_left_out { "it is left out" } else { "who may see both has neither" };
+    let outcome = if is_left_out { "it is left out" } else { "a caller who may see both gets neither" };
     let message = format!(
         "`{}`, for {}, shares the name `{claim}` with `{}`, for {}; {outcome}",
         tool.name,
@@ -178,7 +178,7 @@ fn collision(tool: &Tool, other: &Tool, claim: &str, is_left_out: bool) -> Findi
 /// others share its written name.
 pub(super) fn late(tool: &Tool) -> Finding {
     let message = format!(
-        "an overlay decides who may see `{}` by its qualified name, which itself depends on who sees it; it is left out",
+        "an overlay sets the roles of `{}` by its qualified name, which itself depends on the roles; it is left out",
         tool.name
     );
     let help =

@@ -127,7 +127,7 @@ fn known(state: &dyn StateStore, id: &str) -> Result<Approval, CommandError> {
 fn unknown(id: &str) -> CommandError {
     let id = clean_line(id);
     CommandError::Findings(Some(format!(
-        "there is no approval {id}; `toolcrib approvals list` shows those that wait"
+        "there is no approval {id}; `toolcrib approvals list` prints the waiting ones"
     )))
 }
 
@@ -232,7 +232,7 @@ impl Current {
 }
 
 /// Why an approval is void.
-const CHANGED: &str = "the definition of its tool, or what runs it, has changed since";
+const CHANGED: &str = "the definition of its tool, or the backend, has changed since";
 
 fn list(approvals: &[Approval], current: &Current, all: bool, json: bool) -> CommandResult {
     if json {

@@ -83,7 +83,7 @@ impl CatalogArgs {
             if !workspace.is_found {
                 was_trusted.store(true, Ordering::Relaxed);
             } else if was_trusted.load(Ordering::Relaxed) {
-                let message = "what this folder runs has changed since it was trusted";
+                let message = "something that this folder runs has changed since it was trusted";
                 let finding = Finding::new(Code::ConfigInvalid, message)
                     .help("look at it, and `toolcrib trust` it again");
                 workspace.findings.push(finding.at(Place::new("toolcrib.toml", "")));

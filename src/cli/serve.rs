@@ -282,7 +282,7 @@ async fn delete_old_state(state: Arc<dyn StateStore>, days: Duration) {
     loop {
         tokio::time::sleep(Duration::from_secs(60 * 60)).await;
         if let Ok(Err(error)) = guarded(state.delete_older(days)).await {
-            tracing::warn!(%error, "what is old cannot be forgotten now");
+            tracing::warn!(%error, "expired state cannot be deleted now");
         }
     }
 }
@@ -342,7 +342,7 @@ fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
     print_note(text_report(&broken, &checked.documents, color, Some(10)).trim_end());
     let message =
-        "toolcrib.toml has errors, and without what they hide the server could be too open; correct them";
+        "toolcrib.toml has errors, and without the parts in error the server could be too open; correct them";
     Err(CommandError::Findings(Some(message.into())))
 }
 

@@ -60,7 +60,7 @@ impl TraceArgs {
             (Some(session), _) if events.is_empty() => {
                 let shown = clean_line(session);
                 Err(CommandError::Findings(Some(format!(
-                    "nothing is known of a session `{shown}`; `toolcrib trace` lists those that there are"
+                    "there is no session `{shown}`; `toolcrib trace` lists the sessions"
                 ))))
             }
             (_, true) => print(&events.iter().map(|event| format!("{}\n", json!(event))).collect::<String>()),

@@ -50,7 +50,7 @@ impl Trust {
         trusted.insert(path.clone(), content.hash);
         save(&trusted)?;
         print_note(format!(
-            "{path} is trusted until what is listed changes; `toolcrib trust --remove {path}` ends it"
+            "{path} is trusted until one of these changes; `toolcrib trust --remove {path}` ends it"
         ));
         Ok(())
     }
@@ -61,7 +61,7 @@ fn remove(trusted: &mut Trusted, folder: &Path) -> CommandResult {
     let path = canonical(folder).unwrap_or_else(|_| folder.to_string_lossy().into_owned());
     if !trusted.remove(&path) {
         return Err(CommandError::Findings(Some(format!(
-            "{path} is not trusted; `toolcrib trust --list` says what is"
+            "{path} is not trusted; `toolcrib trust --list` prints the trusted folders"
         ))));
     }
     save(trusted)?;
@@ -131,7 +131,7 @@ pub(super) fn admit(workspace: &Workspace) -> Result<(), String> {
     }
     let content = Content::of(workspace);
     if known.is_some_and(|known| known != content.hash) {
-        return Err("what it runs has changed since it was trusted".into());
+        return Err("something that it runs has changed since it was trusted".into());
     }
     exposure(workspace, &content).map_or(Ok(()), Err)
 }

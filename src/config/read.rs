@@ -124,7 +124,7 @@ fn check_sources(workspace: &mut Workspace) {
     for (index, source) in workspace.config.sources.iter().enumerate() {
         match &source.mcp {
             Some(_) if source.trust == Trust::Run => invalid(
-                "what a live server lists is never trusted to name programs; `[exec.trust_hints]` is for its effects",
+                "tools of a live server are never trusted to name programs; `[exec.trust_hints]` is for its effects",
                 format!("/source/{index}/trust"),
             ),
             None if source.path.is_empty() => {

@@ -257,7 +257,7 @@ impl MetricsText {
 
     /// Whether the catalog on disk is the one that is served.
     fn reloads(&mut self, seen: &Seen) {
-        self.family("toolcrib_reloads_total", "counter", "Catalogs built anew, by what became of them.");
+        self.family("toolcrib_reloads_total", "counter", "Rebuilt catalogs, by outcome.");
         for (outcome, count) in seen.reloads() {
             self.sample("toolcrib_reloads_total", &format!("outcome=\"{outcome}\""), count);
         }

@@ -94,7 +94,9 @@ impl FolderError {
     pub fn hint(&self) -> String {
         match self {
             FolderError::BadPath { .. } => "rename the tool or category that this path comes from".into(),
-            FolderError::Render { .. } => "correct what the message names; nothing was written".into(),
+            FolderError::Render { .. } => {
+                "correct the part that the message names; nothing was written".into()
+            }
             FolderError::Occupied { .. } => format!(
                 "move these away or delete them, or choose another folder; only files listed in {MANIFEST} are ever replaced"
             ),

@@ -220,5 +220,5 @@ fn number(request: &Parts, name: &str) -> Result<Option<i64>, Problem> {
 
 fn unavailable(error: StateError) -> Problem {
     tracing::warn!(%error, "state cannot be read");
-    Problem::new(ProblemCode::StateUnavailable, "what is kept of sessions cannot be read now")
+    Problem::new(ProblemCode::StateUnavailable, "sessions cannot be read now")
 }

@@ -67,7 +67,7 @@ fn resource(view: &CatalogView, address: &str, place: DocResource) -> Result<Res
         DocResource::Index(index) => {
             let page = &index_pages(view)?[index];
             let description = match index {
-                0 => "One line a tool, by category: what each is for, and its name",
+                0 => "One line per tool, by category: its purpose and its name",
                 _ => "The tools of one category, one line each",
             };
             Resource::new(address, page.path.as_str())

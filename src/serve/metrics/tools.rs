@@ -47,7 +47,11 @@ impl MetricsText {
 
     fn latency(&mut self, counts: &FunctionCounters) {
         let took = "toolcrib_execution_duration_seconds";
-        self.family(took, "histogram", "Time from a call of a tool to its result, what runs it included.");
+        self.family(
+            took,
+            "histogram",
+            "Time from a call of a tool to its result, with the time of its backend.",
+        );
         let (by_bound, micros) = counts.latency();
         let mut total = 0;
         for (index, count) in by_bound.into_iter().enumerate() {

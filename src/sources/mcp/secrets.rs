@@ -53,7 +53,7 @@ impl std::fmt::Display for Missing {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Missing::Variable(name) => write!(to, "the environment variable {name} is not set"),
-            Missing::Header(name) => write!(to, "the header `{name}` of whoever calls is missing"),
+            Missing::Header(name) => write!(to, "the caller's header `{name}` is missing"),
         }
     }
 }

@@ -89,7 +89,7 @@ fn plain(text: &str) -> Cow<'_, str> {
 }
 
 fn json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, StateError> {
-    serde_json::from_str(text).map_err(|error| StateError(format!("what is kept is no JSON: {error}")))
+    serde_json::from_str(text).map_err(|error| StateError(format!("stored data is not JSON: {error}")))
 }
 
 impl StateStore for Postgres {
