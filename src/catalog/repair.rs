@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::finding::pointer_join;
+use crate::finding::{percent_decoded, pointer_join};
 
 /// What was repaired, each with the JSON pointer of its place.
 #[derive(Debug, Default)]
@@ -356,27 +356,4 @@ fn collect_ids(value: &Value, ids: &mut HashSet<String>) {
         Value::Array(items) => items.iter().for_each(|item| collect_ids(item, ids)),
         _ => {}
     }
-}
-
-fn percent_decoded(fragment: &str) -> String {
-    if !fragment.contains('%') {
-        return fragment.to_string();
-    }
-    let bytes = fragment.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut index = 0;
-    while index < bytes.len() {
-        let hex = bytes.get(index + 1..index + 3).and_then(|pair| std::str::from_utf8(pair).ok());
-        match (bytes[index], hex.and_then(|hex| u8::from_str_radix(hex, 16).ok())) {
-            (b'%', Some(byte)) => {
-                decoded.push(byte);
-                index += 3;
-            }
-            (byte, _) => {
-                decoded.push(byte);
-                index += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
 }

@@ -30,7 +30,7 @@ pub(super) fn invalid_field(
     let is_secret = secrets.covers(schema, given, &wrong.pointer);
     let shown = |value: &Value| match is_secret {
         true => REDACTED.into(),
-        false => secrets.shown(&Value::Null, &brief(value)),
+        false => brief(&secrets.shown(&Value::Null, value)),
     };
     let place = place.map(shown);
     let wrong = secrets.conceal(schema, given, wrong);

@@ -23,6 +23,8 @@ mod value;
 mod violation;
 mod yaml;
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 pub use code::{Code, Severity};
@@ -95,6 +97,24 @@ impl Finding {
         self.help = Some(help.into());
         self
     }
+}
+
+/// A text without percent-encoding, such as the fragment of a `$ref`.
+pub fn percent_decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return text.into();
+    }
+    let (mut decoded, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+    while let [first, more @ ..] = rest {
+        let hex = |at: usize| more.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+        let byte = match (first, hex(0), hex(1)) {
+            (b'%', Some(high), Some(low)) => u8::try_from(high * 16 + low).ok(),
+            _ => None,
+        };
+        decoded.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &more[2..] } else { more };
+    }
+    String::from_utf8_lossy(&decoded).into_owned().into()
 }
 
 /// Appends one segment to a JSON pointer, escaped as RFC 6901 wants.

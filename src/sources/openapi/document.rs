@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::report::Report;
-use crate::finding::Code;
+use crate::finding::{Code, percent_decoded};
 
 /// The longest chain of references that is followed.
 const MAX_HOPS: usize = 32;
@@ -73,8 +73,8 @@ impl<'d> Document<'d> {
             || self.root.get("$self").and_then(Value::as_str) == Some(base);
         let base = if itself { Some("") } else { self.named().get(base).map(String::as_str) };
         let Some(base) = base else { return Target::Remote };
-        let fragment = percent_decode(fragment);
-        let pointer = match fragment.as_str() {
+        let fragment = percent_decoded(fragment);
+        let pointer = match fragment.as_ref() {
             "" => base.to_string(),
             path if path.starts_with('/') => format!("{base}{path}"),
             anchor => match self.named().get(&format!("#{anchor}")) {
@@ -95,7 +95,7 @@ impl<'d> Document<'d> {
         let (Target::Broken, Some(path)) = (&found, reference.strip_prefix('#')) else { return found };
         let mut ancestor = pointer;
         while path.starts_with('/') && !ancestor.is_empty() {
-            let target = format!("{ancestor}{}", percent_decode(path));
+            let target = format!("{ancestor}{}", percent_decoded(path));
             if let Some(value) = self.at(&target) {
                 return Target::Local(value, target);
             }
@@ -183,24 +183,4 @@ pub(super) fn push_segment(pointer: &mut String, segment: &str) {
             c => pointer.push(c),
         }
     }
-}
-
-fn percent_decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let hex = |offset| bytes.get(at + offset).and_then(|&b| char::from(b).to_digit(16));
-        match (byte, hex(1), hex(2)) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            _ => {
-                decoded.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
 }

@@ -91,7 +91,8 @@ impl ErrorResponse<'_> {
     fn body_excerpt(&self) -> Value {
         let body = self.secrets.hide(&self.body);
         if body.len() <= MAX_TOLD {
-            return serde_json::from_str(&body).unwrap_or_else(|_| Value::String(body));
+            let read = serde_json::from_str(&body).unwrap_or(Value::String(body));
+            return self.secrets.hide_in(read);
         }
         let end = body.floor_char_boundary(MAX_TOLD);
         format!("{}...", &body[..end]).into()

@@ -116,7 +116,9 @@ impl<'o> HttpRequest<'o> {
         if let Some(body) = &self.body {
             headers.insert(CONTENT_TYPE, configured("content-type", &body.content_type)?.1);
         }
-        for (name, value) in secrets.fill(&self.server.headers, environment, Some(&call.caller.headers))? {
+        for (name, value) in
+            secrets.fill_headers(&self.server.headers, environment, Some(&call.caller.headers))?
+        {
             let (name, mut value) = configured(&name, &value)?;
             value.set_sensitive(true);
             // The body is written by us, and we know its type best.
