@@ -2,10 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::Failure;
-use super::active_call::ActiveCall;
 use super::coerce::normalized;
 use super::request::{key_of, receipt_of};
+use super::{CallRequest, Failure};
 use crate::tool::clean_line;
 
 /// A field of the call.
@@ -23,7 +22,7 @@ const MAX_DEPTH: usize = 32;
 
 /// Takes the fields of the call out of the arguments, unless the schema has properties of these names.
 pub(super) fn take_from_arguments(
-    call: &mut ActiveCall,
+    call: &mut CallRequest,
     schema: &Value,
     arguments: &mut Value,
 ) -> Result<(), Failure> {
@@ -31,7 +30,7 @@ pub(super) fn take_from_arguments(
         if let Value::String(text) = arguments
             && normalized(text).contains("dryruntrue")
         {
-            call.requested_dry_run = Some(true);
+            call.dry_run = Some(true);
         }
         return Ok(());
     };
@@ -39,10 +38,8 @@ pub(super) fn take_from_arguments(
         let known = clean_line(&name);
         call.warnings.push(format!("`{known}` stood among the arguments, read as the field of the call"));
         match own {
-            CallField::DryRun => {
-                call.requested_dry_run = Some(is_yes(&value) || call.requested_dry_run == Some(true))
-            }
-            CallField::Key => call.key = call.key.take().or(key_of(Some(value))?),
+            CallField::DryRun => call.dry_run = Some(is_yes(&value) || call.dry_run == Some(true)),
+            CallField::Key => call.idempotency_key = call.idempotency_key.take().or(key_of(Some(value))?),
             CallField::Receipt => call.receipt = call.receipt.take().or(receipt_of(Some(value))?),
         }
     }
@@ -58,8 +55,8 @@ pub(super) fn take_from_arguments(
 }
 
 /// Takes note of `dry_run`, wherever it is said and however it is spelled, where no tool is known.
-pub(super) fn take_dry_run(call: &mut ActiveCall, beside: &Map<String, Value>) {
-    let mut arguments = call.arguments.clone();
+pub(super) fn take_dry_run(call: &mut CallRequest) {
+    let mut arguments = call.args.clone();
     let asks = |fields: &Map<String, Value>| {
         fields.iter().any(|(name, value)| call_field(name, value) == Some(CallField::DryRun) && is_yes(value))
     };
@@ -67,8 +64,8 @@ pub(super) fn take_dry_run(call: &mut ActiveCall, beside: &Map<String, Value>) {
     // What cannot be read does no harm here: nothing is run.
     let _ = take_from_arguments(call, &Value::Null, &mut arguments);
     call.warnings.truncate(warned);
-    if asks(beside) {
-        call.requested_dry_run = Some(true);
+    if asks(&call.extra_fields) {
+        call.dry_run = Some(true);
     }
 }
 

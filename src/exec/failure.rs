@@ -1,8 +1,8 @@
 //! Why a call has no result (EXEC-3, EXEC-4): what is wrong and where, what to read, and a call that would do.
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::InvalidField;
 use super::correction::Corrected;
 use crate::provider::call::FieldError;
 use crate::refusal::{ErrorCode, Refusal};
@@ -36,24 +36,6 @@ pub struct Failure {
     pub call: Option<Value>,
     /// Help on the tool.
     pub help: Option<Map<String, Value>>,
-}
-
-/// One argument that does not fit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct InvalidField {
-    /// JSON pointer into the arguments; for a missing or unknown property, to that property.
-    pub pointer: String,
-    /// What is wrong.
-    pub message: String,
-    /// What was expected.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected: Option<String>,
-    /// What was given, cut where it is long.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub given: Option<Value>,
-    /// The nearest valid property or value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub nearest: Option<String>,
 }
 
 impl Failure {

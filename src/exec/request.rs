@@ -14,6 +14,8 @@ pub struct CallRequest {
     pub function: &'static str,
     /// What the tool was called by.
     pub op: String,
+    /// The place of the tool in the caller's catalog, where the door has found it already.
+    pub tool: Option<usize>,
     /// What stands where its arguments are due; null where nothing does.
     pub args: Value,
     /// What stands beside them, and is no field of ours.
@@ -59,18 +61,7 @@ impl CallRequest {
         let mut request = Self { function, limit, ..Self::default() };
         let mut fields = request.fields(given)?;
         request.rename(&mut fields);
-        request.op = match fields.shift_remove("op") {
-            Some(Value::String(op)) if !op.trim().is_empty() => op.trim().chars().take(LONGEST_OP).collect(),
-            Some(Value::String(_)) | None | Some(Value::Null) => {
-                let next = "send `op` and `args`; find the op with tool_search or tool_help";
-                return Err(Failure::invalid("`op` is missing: which tool is to be called?", next).field(
-                    "/op",
-                    "missing required property \"op\"",
-                    Some("string"),
-                ));
-            }
-            Some(_) => return Err(of_another_type("op", "a string such as `onto.task.list`", "string")),
-        };
+        request.op = op_of(fields.shift_remove("op"))?;
         request.args = fields.shift_remove("args").unwrap_or_default();
         request.idempotency_key = key_of(fields.shift_remove("idempotency_key"))?;
         request.dry_run = match fields.shift_remove("dry_run") {
@@ -86,6 +77,17 @@ impl CallRequest {
         fields.shift_remove("session");
         request.extra_fields = fields;
         Ok(request)
+    }
+
+    /// The call of a tool by its own name: `tool` is its place in the catalog, where the door has found it.
+    pub fn by_name(
+        function: &'static str,
+        (name, tool): (&str, Option<usize>),
+        args: Value,
+        idempotency_key: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let (op, key) = (op_of(Some(name.into()))?, key_of(idempotency_key.map(Value::from))?);
+        Ok(Self { function, op, tool, args, idempotency_key: key, ..Self::default() })
     }
 
     /// The fields, wherever they are.
@@ -154,6 +156,21 @@ impl CallRequest {
             self.warnings.push(format!("`{}` was read as `{own}`", clean_line(&name)));
             fields.insert(own.into(), value);
         }
+    }
+}
+
+fn op_of(given: Option<Value>) -> Result<String, Failure> {
+    match given {
+        Some(Value::String(op)) if !op.trim().is_empty() => Ok(op.trim().chars().take(LONGEST_OP).collect()),
+        Some(Value::String(_)) | None | Some(Value::Null) => {
+            let next = "send `op` and `args`; find the op with tool_search or tool_help";
+            Err(Failure::invalid("`op` is missing: which tool is to be called?", next).field(
+                "/op",
+                "missing required property \"op\"",
+                Some("string"),
+            ))
+        }
+        Some(_) => Err(of_another_type("op", "a string such as `onto.task.list`", "string")),
     }
 }
 

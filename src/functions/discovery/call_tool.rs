@@ -23,11 +23,12 @@ pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> A
 
 async fn answer(context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
     let asked: Arguments = read("call_tool", arguments)?;
-    let (_, tool) = resolve_tool::named(&context.view, &asked.tool_id)?;
-    let (name, op) = (tool.name.clone(), tool.op.clone());
+    let (index, tool) = resolve_tool::named(&context.view, &asked.tool_id)?;
+    let op = tool.op.clone();
     let request = CallRequest {
         function: "call_tool",
-        op: name,
+        op: op.clone(),
+        tool: Some(index),
         args: asked.arguments.map(Value::Object).unwrap_or_default(),
         dry_run: asked.dry_run,
         ..CallRequest::default()

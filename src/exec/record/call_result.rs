@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Failure;
+use crate::exec::Failure;
 use crate::provider::call::Repair;
 use crate::refusal::ErrorCode;
 
@@ -33,7 +33,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// The fields of the envelope but for `meta`.
-    pub(super) fn fields(&self, op: &str) -> Map<String, Value> {
+    pub(in crate::exec) fn fields(&self, op: &str) -> Map<String, Value> {
         let mut fields = Map::with_capacity(4);
         fields.insert("op".into(), op.into());
         match self {

@@ -1,44 +1,57 @@
 //! The tool that a call names, by whichever of its names; what is only near is told, and not run.
 
+use std::sync::Arc;
+
 use indexmap::IndexSet;
 use serde_json::Value;
 
-use super::arguments::decoded;
-use super::correction::corrected;
-use super::{CallContext, Failure, call_fields};
 use crate::catalog::{Catalog, Resolved, Tool};
+use crate::exec::arguments::decoded;
+use crate::exec::call::Call;
+use crate::exec::correction::corrected;
+use crate::exec::{CallContext, CallRequest, Failure, call_fields};
 use crate::refusal::ErrorCode;
 use crate::tool::{Effect, clean_line};
 
-/// The place of the tool that a name means, if the caller may use it.
-pub(super) fn resolve(
-    context: &dyn CallContext,
-    name: &str,
-    args: &Value,
-    told: &mut Vec<String>,
-) -> Result<usize, Failure> {
-    let catalog = context.catalog();
+/// The tool of a call and its place in the catalog, if the caller may use it.
+pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Failure> {
+    let context = Arc::clone(&call.context);
+    let found = match call.request.tool {
+        Some(index) => Ok(index),
+        None => by_name(&*context, &mut call.request),
+    };
+    let found = found.and_then(|index| match context.catalog().tools.get(index) {
+        Some(tool) if context.is_forbidden(index) => Err(forbidden(tool)),
+        Some(tool) => Ok((index, Arc::clone(tool))),
+        None => Err(Failure::new(ErrorCode::Internal, "the tool is gone", "send the call again")),
+    });
+    if found.is_err() {
+        call_fields::take_dry_run(&mut call.request);
+        call.is_dry_run = call.request.dry_run == Some(true);
+    }
+    found
+}
+
+/// The place of the one tool that a name means.
+fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize, Failure> {
+    let (catalog, name) = (context.catalog(), &request.op);
     let tool = match catalog.resolve(name) {
         Resolved::Tool(tool) => tool,
         Resolved::Ambiguous(tools) => return Err(ambiguous(name, &tools)),
         Resolved::Unknown(nearest) => match respelled(catalog, name) {
             Some(tool) => {
-                told.push(format!("`{}` was read as `{}`", shown(name), tool.op));
+                request.warnings.push(format!("`{}` was read as `{}`", shown(name), tool.op));
                 tool
             }
             None => {
                 let tools: IndexSet<&str> =
                     nearest.iter().filter_map(|name| Some(catalog.find(name)?.op.as_str())).collect();
                 let tools: Vec<&Tool> = tools.into_iter().filter_map(|op| catalog.find(op)).collect();
-                return Err(unknown(context, name, &tools, args));
+                return Err(unknown(context, name, &tools, &request.args));
             }
         },
     };
-    match catalog.position(&tool.name) {
-        Some(index) if context.is_forbidden(index) => Err(forbidden(tool)),
-        Some(index) => Ok(index),
-        None => Err(unknown(context, name, &[], args)),
-    }
+    catalog.position(&tool.name).ok_or_else(|| unknown(context, name, &[], &request.args))
 }
 
 /// The one tool that is called so but for case, or for slashes in place of dots; these not where something is destroyed.
