@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use super::{CallContext, CallRequest, EffectLimit, audit};
+use crate::arguments::Repair;
 use crate::catalog::Tool;
 use crate::config::Config;
 use crate::guard::guarded_now;
-use crate::provider::call::Repair;
 use crate::refusal::ErrorCode;
 use crate::secret::Policy as Secrets;
 use crate::state::StateStore;

@@ -7,8 +7,8 @@ use tokio::time::timeout;
 
 use super::Failure;
 use super::active_call::ActiveCall;
-use super::arguments::decoded;
 use super::call_result::Outcome;
+use crate::arguments::decoded;
 use crate::catalog::Tool;
 use crate::secret;
 use crate::state::{self, Approval, Event, EventKind};

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Failure;
 use super::active_call::ActiveCall;
 use super::backend::{BackendError, BackendErrorKind};
-use super::correction::with_placeholders;
+use crate::arguments::with_placeholders;
 use crate::catalog::Tool;
 use crate::guard::MISTAKE;
 use crate::refusal::ErrorCode;

@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 
 use super::Failure;
 use super::active_call::ActiveCall;
-use super::coerce::normalized;
 use super::request::{key_of, receipt_of};
+use crate::arguments::WRAPPERS;
+use crate::finding::{SlipPolicy, normalized};
 use crate::tool::clean_line;
 
 /// A field of the call.
@@ -16,8 +17,6 @@ enum CallField {
     Receipt,
 }
 
-/// What such fields are called, and may wrap arguments.
-const WRAPPERS: [&str; 6] = ["args", "arguments", "input", "parameters", "params", "kwargs"];
 /// How deep a schema is searched for a name.
 const MAX_DEPTH: usize = 32;
 
@@ -104,7 +103,7 @@ fn call_field(name: &str, value: &Value) -> Option<CallField> {
         "dryrun" => Some(CallField::DryRun),
         "idempotencykey" => Some(CallField::Key),
         "receipt" => Some(CallField::Receipt),
-        slip if is_yes(value) && strsim::damerau_levenshtein(slip, "dryrun") == 1 => Some(CallField::DryRun),
+        slip if is_yes(value) && SlipPolicy::ARGUMENT.is_slip(slip, "dryrun") => Some(CallField::DryRun),
         _ => None,
     }
 }

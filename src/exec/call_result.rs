@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Failure;
-use crate::provider::call::Repair;
+use crate::arguments::Repair;
 use crate::refusal::ErrorCode;
 
 /// What came of a call.

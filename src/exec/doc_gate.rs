@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::active_call::ActiveCall;
-use super::correction::corrected;
+use crate::arguments::corrected;
 use crate::catalog::Tool;
 use crate::help::{Format, HelpOptions, of_tool};
 use crate::refusal::ErrorCode;

@@ -1,10 +1,8 @@
 //! Why a call has no result (EXEC-3, EXEC-4): what is wrong and where, what to read, and a call that would do.
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::correction::Corrected;
-use crate::provider::call::FieldError;
+use crate::arguments::{Corrected, FieldError};
 use crate::refusal::{ErrorCode, Refusal};
 
 /// Why a call has no result.
@@ -15,7 +13,7 @@ pub struct Failure {
     /// In one line.
     pub message: String,
     /// Each argument that does not fit.
-    pub fields: Vec<InvalidField>,
+    pub fields: Vec<FieldError>,
     /// What else there is to know.
     pub details: Map<String, Value>,
     /// What to ask `tool_help` for; empty where the op itself will do.
@@ -36,24 +34,6 @@ pub struct Failure {
     pub call: Option<Value>,
     /// Help on the tool.
     pub help: Option<Map<String, Value>>,
-}
-
-/// One argument that does not fit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct InvalidField {
-    /// JSON pointer into the arguments; for a missing or unknown property, to that property.
-    pub pointer: String,
-    /// What is wrong.
-    pub message: String,
-    /// What was expected.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected: Option<String>,
-    /// What was given, cut where it is long.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub given: Option<Value>,
-    /// The nearest valid property or value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub nearest: Option<String>,
 }
 
 impl Failure {
@@ -83,13 +63,8 @@ impl Failure {
 
     /// With what is wrong with a field.
     pub(super) fn field(mut self, pointer: &str, message: &str, expected: Option<&str>) -> Self {
-        self.fields.push(InvalidField {
-            pointer: pointer.into(),
-            message: message.into(),
-            expected: expected.map(ToString::to_string),
-            given: None,
-            nearest: None,
-        });
+        let expected = expected.map(str::to_string);
+        self.fields.push(FieldError { expected, ..FieldError::new(pointer, message) });
         self
     }
 
@@ -153,12 +128,7 @@ impl Failure {
     /// The same for a function that answers with refusals; `example` has arguments alone.
     pub fn refusal(self) -> Refusal {
         let mut refusal = Refusal::new(self.code, self.message, self.next_action);
-        let plain = |invalid: InvalidField| FieldError {
-            pointer: invalid.pointer,
-            message: invalid.message,
-            nearest: invalid.nearest,
-        };
-        refusal.field_errors = self.fields.into_iter().map(plain).collect();
+        refusal.field_errors = self.fields.into_iter().map(FieldError::brief).collect();
         refusal.nearest = self.nearest;
         refusal.hints = self.details;
         if let Some(help) = self.help {

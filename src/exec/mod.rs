@@ -1,8 +1,8 @@
 //! A call of a tool: checked, gated, run, and wrapped (EXEC-1..6). Which door it came through is not known here.
 //!
 //! 1. [`CallRequest`] is what was asked for, and [`Caller`] who asks; [`resolve`] finds the tool.
-//! 2. [`arguments`] lets the schema decide, and reads what plainly means something that fits as that ([`coerce`]). Else a
-//!    [`Failure`] says what is wrong, with a [`correction`].
+//! 2. [`arguments`] are coerced and validated ([`crate::arguments`]). Else a [`Failure`] says what is wrong, with a corrected
+//!    call.
 //! 3. [`gates`] say whether the call may be run, [`doc`] whether its tool was read of, [`approval`] whether a person agrees.
 //! 4. [`run`] takes it through all of that to a [`backend`]; [`idempotency`] sees to it that a write with a key is run once.
 //! 5. [`result_paging`] shortens long results, [`session_context`] notes what the session is about.
@@ -17,15 +17,11 @@ mod backend_failure;
 mod call_fields;
 mod call_result;
 mod caller;
-mod coerce;
-mod correction;
 mod doc_gate;
-mod exact_numbers;
 mod failure;
 mod fingerprint;
 mod gates;
 mod idempotency;
-mod null_policy;
 mod repeat_guard;
 mod request;
 mod resolve;
@@ -46,7 +42,7 @@ use backend::{BackendError, Backends};
 pub use approval::binding;
 pub use call_result::{CallResult, Outcome};
 pub use caller::{Caller, EVERY_ROLE};
-pub use failure::{Failure, InvalidField};
+pub use failure::Failure;
 pub use request::{CallRequest, EffectLimit};
 pub use result_paging::{Part, next_page};
 pub use run::{answer, run};

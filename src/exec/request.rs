@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::Failure;
-use super::coerce::normalized;
-use crate::finding::from_json;
+use crate::arguments::WRAPPERS;
+use crate::finding::{from_json, normalized};
 use crate::tool::clean_line;
 
 /// What a call asks for.
@@ -50,8 +50,6 @@ const LONGEST_KEY: usize = 200;
 const FIELDS: [&str; 6] = ["op", "args", "idempotency_key", "dry_run", "receipt", "session"];
 /// What models call the op instead.
 const OPS: [&str; 6] = ["operation", "tool", "tool_name", "tool_id", "name", "command"];
-/// What models call the arguments instead.
-const ARGS: [&str; 5] = ["arguments", "parameters", "params", "input", "kwargs"];
 
 impl CallRequest {
     /// Reads what was given to `function`.
@@ -111,7 +109,7 @@ impl CallRequest {
             }
             return Err(of_another_type("", "an object with `op` and `args`", "object"));
         };
-        let is_wrapper = |name: &str| ARGS.contains(&name) || name == "args" || name == self.function;
+        let is_wrapper = |name: &str| WRAPPERS.contains(&name) || name == self.function;
         if fields.len() == 1
             && let Some((name, inside)) = fields.iter_mut().next()
             && is_wrapper(name)
@@ -135,7 +133,7 @@ impl CallRequest {
             self.take_misnamed(fields, own, is_like);
         }
         self.take_misnamed(fields, "op", |name| OPS.contains(&name.as_str()));
-        self.take_misnamed(fields, "args", |name| ARGS.contains(&name.as_str()));
+        self.take_misnamed(fields, "args", |name| WRAPPERS.contains(&name.as_str()));
     }
 
     fn take_misnamed(

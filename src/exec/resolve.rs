@@ -3,9 +3,8 @@
 use indexmap::IndexSet;
 use serde_json::Value;
 
-use super::arguments::decoded;
-use super::correction::corrected;
 use super::{CallContext, Failure, call_fields};
+use crate::arguments::{corrected, decoded};
 use crate::catalog::{Catalog, Resolved, Tool};
 use crate::refusal::ErrorCode;
 use crate::tool::{Effect, clean_line};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::provider::call::FieldError;
+use crate::arguments::FieldError;
 
 /// What kind of thing went wrong; stable, and documented in `docs/errors.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -180,11 +180,7 @@ impl Refusal {
 
     /// With what is wrong with an argument.
     pub fn field(mut self, pointer: &str, message: &str) -> Self {
-        self.field_errors.push(FieldError {
-            pointer: pointer.into(),
-            message: message.into(),
-            nearest: None,
-        });
+        self.field_errors.push(FieldError::new(pointer, message));
         self
     }
 
