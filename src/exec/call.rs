@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::{CallContext, CallRequest, Failure};
+use super::{CallContext, CallRequest};
 use crate::catalog::{Callable, Tool};
 use crate::config::Config;
 use crate::guard::MISTAKE;
-use crate::refusal::ErrorCode;
+use crate::refusal::{ErrorCode, Refusal};
 use crate::secret::Policy as Secrets;
 use crate::state::StateStore;
 use crate::tool::{Effect, NoSchemaMode};
@@ -136,7 +136,7 @@ impl Call {
     }
 
     /// The failure of a call that has panicked. `was_begun` says whether its backend may have been sent something.
-    pub(super) fn panicked(&self, was_begun: bool) -> Failure {
+    pub(super) fn panicked(&self, was_begun: bool) -> Refusal {
         let may_have_run = was_begun && self.effect() != Effect::Read;
         let (message, next) = match may_have_run {
             true => {
@@ -145,7 +145,7 @@ impl Call {
             }
             false => (format!("{MISTAKE}; nothing was changed"), "tell the operator"),
         };
-        let failure = Failure::new(ErrorCode::Internal, message, next);
+        let failure = Refusal::new(ErrorCode::Internal, message, next);
         if may_have_run { failure.detail("may_have_run", true) } else { failure }
     }
 }

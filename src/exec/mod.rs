@@ -5,30 +5,20 @@
 //! 3. [`run`] runs it: an idempotency key and an approval count once, and a [`backend`] does the work.
 //! 4. [`record`] counts what came of it, writes it down, and makes the [`CallResult`].
 //!
-//! A [`Failure`] ends a call at any of these steps, and takes it to the last one.
+//! A [`Refusal`](crate::refusal::Refusal) ends a call at any of these steps, and takes it to the last one.
 
 mod admit;
-mod arguments;
 pub mod backend;
 mod call;
-mod call_fields;
 mod caller;
-mod coerce;
 mod context;
-mod correction;
-mod exact_numbers;
-mod failure;
 mod fingerprint;
-mod invalid_field;
-mod null_policy;
 mod record;
 mod request;
 mod run;
 
 pub use caller::{Caller, EVERY_ROLE};
 pub use context::{CallContext, Doc, FunctionFuture};
-pub use failure::Failure;
-pub use invalid_field::InvalidField;
 pub use record::call_result::{CallResult, Outcome};
 pub use request::{CallRequest, EffectLimit};
 pub use run::approval::binding;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 
 use super::{Answer, AnswerFuture, CatalogView, Function, FunctionContext, Refusal};
-use crate::exec::{self, CallRequest, CallResult, EffectLimit, Failure, Outcome};
+use crate::exec::{self, CallRequest, CallResult, EffectLimit, Outcome};
 use crate::guard::guarded;
 use crate::state::Patience;
 
@@ -52,7 +52,7 @@ async fn run_request(
     context: FunctionContext,
     function: &'static str,
     op: &str,
-    request: Result<CallRequest, Failure>,
+    request: Result<CallRequest, Refusal>,
 ) -> Answer {
     let context = Arc::new(context);
     enveloped(match request {
@@ -115,8 +115,8 @@ async fn rest(context: &FunctionContext, args: Value) -> CallResult {
     let outcome = match result {
         Ok(fields) => Outcome::Result(Value::Object(fields)),
         Err(refusal) => {
-            let mut failure = Failure::new(refusal.code, refusal.message, refusal.next_action);
-            failure.help_path = "root".into();
+            let mut failure = Refusal::new(refusal.code, refusal.message, refusal.next_action);
+            failure.help_path = Some("root".into());
             Outcome::Failed(failure)
         }
     };

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::finding::Violation;
+use crate::finding::{Violation, pointer_unescape};
 use schema::Place;
 pub use schema::declared_names;
 pub use walk::Hidden;
@@ -97,7 +97,7 @@ impl<'p> Policy<'p> {
         let mut place = Place::root(schema);
         let mut here = Some(value);
         for token in pointer.split('/').skip(1) {
-            let token = token.replace("~1", "/").replace("~0", "~");
+            let token = pointer_unescape(token);
             let fields = here.and_then(Value::as_object);
             let (inner, _) = match here {
                 Some(Value::Array(_)) => (place.item(token.parse().unwrap_or(0)), false),
@@ -105,7 +105,7 @@ impl<'p> Policy<'p> {
             };
             here = match here {
                 Some(Value::Array(items)) => token.parse::<usize>().ok().and_then(|index| items.get(index)),
-                _ => fields.and_then(|fields| fields.get(&token)),
+                _ => fields.and_then(|fields| fields.get(&*token)),
             };
             place = inner;
             let is_named =

@@ -1,14 +1,13 @@
 //! The gate of tools whose doc has to be read first: a receipt shows that it was, or the session, which was given it.
 
+use crate::arguments::corrected;
 use crate::catalog::Tool;
-use crate::exec::Failure;
 use crate::exec::call::Call;
-use crate::exec::correction::corrected;
 use crate::help::{Format, HelpOptions, of_tool};
-use crate::refusal::ErrorCode;
+use crate::refusal::{ErrorCode, Refusal};
 
 /// Requires that the tool's doc was read, where that is wanted. The refusal carries help, so that the next call can pass.
-pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), Failure> {
+pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), Refusal> {
     if !call.config().exec.require_doc.covers(tool.effect) {
         return Ok(());
     }
@@ -41,9 +40,9 @@ pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Resul
         true => "read `help` here, then send the call again",
         false => "read `help` here, then send the call again with `receipt` as it stands in there",
     };
-    let mut failure = Failure::new(ErrorCode::DocRequired, message, next);
+    let mut failure = Refusal::new(ErrorCode::DocRequired, message, next);
     if let Some(again) = corrected(tool, call.secrets(), call.arguments()) {
-        (failure.example, failure.fill_in) = (Some((None, again.args)), again.fill_in);
+        (failure.example, failure.fill_in) = (Some(again.args), again.fill_in);
     }
     failure.help = Some(help);
     Err(failure)

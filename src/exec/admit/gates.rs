@@ -2,16 +2,16 @@
 //! written down.
 
 use crate::catalog::Tool;
+use crate::exec::EffectLimit;
 use crate::exec::backend::Backends;
 use crate::exec::backend::failure::no_backend;
 use crate::exec::call::Call;
 use crate::exec::record::audit;
-use crate::exec::{EffectLimit, Failure};
-use crate::refusal::ErrorCode;
+use crate::refusal::{ErrorCode, Refusal};
 use crate::tool::{Effect, NoSchemaMode};
 
 /// Passes a call whose arguments fit, or says why not. A dry run is told what would stop it.
-pub(super) fn check(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
+pub(super) fn check(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
     if Backends::of(tool, call.config()).is_none() {
         return Err(no_backend(tool, call.arguments()));
     }
@@ -31,7 +31,7 @@ pub(super) fn check(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
             kind(tool.effect)
         );
         let next = "do without it, or tell the user that the tool needs a schema";
-        return Err(Failure::new(ErrorCode::PermissionDenied, message, next));
+        return Err(Refusal::new(ErrorCode::PermissionDenied, message, next));
     }
     if call.no_schema_mode().is_some() {
         call.request.warnings.push("this tool has no schema: its arguments were not checked".into());
@@ -52,7 +52,7 @@ fn kind(effect: Effect) -> &'static str {
 }
 
 /// Whether this function runs such calls at all.
-fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
+fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
     match call.request.limit {
         EffectLimit::ReadsOnly if tool.effect != Effect::Read => {
             let message = format!(
@@ -62,7 +62,7 @@ fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
                 call.request.function
             );
             let next = "send the same call with tool_exec_write";
-            Err(Failure::new(ErrorCode::PermissionDenied, message, next))
+            Err(Refusal::new(ErrorCode::PermissionDenied, message, next))
         }
         EffectLimit::WritesOnly if tool.effect == Effect::Read => {
             call.request.warnings.push("this op changes nothing; tool_exec_read runs it too".into());
@@ -73,7 +73,7 @@ fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Failure> {
 }
 
 /// Says which setting forbids so much change, if one does.
-fn effect_denied(call: &Call, tool: &Tool) -> Option<Failure> {
+fn effect_denied(call: &Call, tool: &Tool) -> Option<Refusal> {
     let config = call.config();
     let needed = tool.effect.as_str();
     let profile = call.context.profile();
@@ -100,5 +100,5 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<Failure> {
     };
     let message = format!("`{}` is {}, and {who} allows {most}", tool.op, kind(tool.effect));
     let next = format!("tell the user, and do not send it again before it is allowed: {how}");
-    Some(Failure::new(ErrorCode::PermissionDenied, message, next))
+    Some(Refusal::new(ErrorCode::PermissionDenied, message, next))
 }

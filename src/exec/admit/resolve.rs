@@ -5,16 +5,17 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::Value;
 
+use super::call_fields;
+
+use crate::arguments::{corrected, decoded};
 use crate::catalog::{Catalog, Resolved, Tool};
-use crate::exec::arguments::decoded;
 use crate::exec::call::Call;
-use crate::exec::correction::corrected;
-use crate::exec::{CallContext, CallRequest, Failure, call_fields};
-use crate::refusal::ErrorCode;
+use crate::exec::{CallContext, CallRequest};
+use crate::refusal::{ErrorCode, Refusal};
 use crate::tool::{Effect, clean_line};
 
 /// The tool of a call and its place in the catalog, if the caller may use it.
-pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Failure> {
+pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Refusal> {
     let context = Arc::clone(&call.context);
     let found = match call.request.tool {
         Some(index) => Ok(index),
@@ -23,7 +24,7 @@ pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Failure> 
     let found = found.and_then(|index| match context.catalog().tools.get(index) {
         Some(tool) if context.is_forbidden(index) => Err(forbidden(tool)),
         Some(tool) => Ok((index, Arc::clone(tool))),
-        None => Err(Failure::new(ErrorCode::Internal, "the tool is gone", "send the call again")),
+        None => Err(Refusal::new(ErrorCode::Internal, "the tool is gone", "send the call again")),
     });
     if found.is_err() {
         call_fields::take_dry_run(&mut call.request);
@@ -33,7 +34,7 @@ pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Failure> 
 }
 
 /// The place of the one tool that a name means.
-fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize, Failure> {
+fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize, Refusal> {
     let (catalog, name) = (context.catalog(), &request.op);
     let tool = match catalog.resolve(name) {
         Resolved::Tool(tool) => tool,
@@ -70,34 +71,34 @@ fn shown(name: &str) -> String {
     clean_line(&name.chars().take(80).collect::<String>())
 }
 
-fn forbidden(tool: &Tool) -> Failure {
-    Failure::new(
+fn forbidden(tool: &Tool) -> Refusal {
+    Refusal::new(
         ErrorCode::PermissionDenied,
         format!("you may not use `{}`: it needs a role that you do not have", tool.op),
         "do without it, or say that this task needs it; asking again changes nothing",
     )
 }
 
-fn ambiguous(name: &str, tools: &[&Tool]) -> Failure {
-    let mut failure = Failure::new(
+fn ambiguous(name: &str, tools: &[&Tool]) -> Refusal {
+    let mut failure = Refusal::new(
         ErrorCode::Ambiguous,
         format!("{} tools go by the name `{}`", tools.len(), shown(name)),
         "send the call again with one of `nearest` as `op`",
     );
     failure.nearest = tools.iter().map(|tool| tool.op.clone()).collect();
-    failure.help_path = tools.first().map_or("root", |tool| group(&tool.op)).to_string();
+    failure.help_path = Some(tools.first().map_or("root", |tool| group(&tool.op)).to_string());
     failure
 }
 
-fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) -> Failure {
+fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) -> Refusal {
     let next = match near {
         [] => "find the op by what it does, with tool_search",
         _ => "send one of `nearest` as `op` if that is what you mean, or find the op with tool_search",
     };
     let message = format!("there is no op `{}`", shown(name));
-    let mut failure = Failure::new(ErrorCode::NotFound, message, next);
+    let mut failure = Refusal::new(ErrorCode::NotFound, message, next);
     failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
-    failure.help_path = nearest_group(context.catalog(), name, near).to_string();
+    failure.help_path = Some(nearest_group(context.catalog(), name, near).to_string());
     let usable = near.iter().find(|tool| {
         let place = context.catalog().position(&tool.name);
         place.is_some_and(|index| !context.is_forbidden(index))
@@ -110,7 +111,8 @@ fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) 
         args => args.clone(),
     };
     let args = call_fields::without(tool.parameters.schema(), args);
-    failure.offering(Some(tool.op.clone()), corrected(tool, context.catalog().secrets(), &args))
+    failure.example_op = Some(tool.op.clone());
+    failure.offering(corrected(tool, context.catalog().secrets(), &args))
 }
 
 /// The longest beginning of a name that ops begin with; else where the nearest op is.

@@ -87,7 +87,7 @@ pub enum ErrorAnswer {
         body: String,
     },
     /// A refusal of one of toolcrib's functions.
-    Function(Refusal),
+    Function(Box<Refusal>),
 }
 
 impl BackendErrorKind {
@@ -119,7 +119,8 @@ impl BackendError {
     /// A refusal of one of toolcrib's functions, which a tool has for its backend.
     pub fn of_function(refusal: Refusal) -> Self {
         let (message, next_action) = (refusal.message.clone(), refusal.next_action.clone());
-        Self::new(BackendErrorKind::Failed, message, next_action).with_answer(ErrorAnswer::Function(refusal))
+        Self::new(BackendErrorKind::Failed, message, next_action)
+            .with_answer(ErrorAnswer::Function(Box::new(refusal)))
     }
 
     /// A connection that broke in the middle of a call.

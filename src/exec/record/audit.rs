@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 use super::call_result::Outcome;
+use crate::arguments::decoded;
 use crate::catalog::Tool;
 use crate::config::WhenUnwritable;
-use crate::exec::arguments::decoded;
 use crate::exec::call::{Call, RunNotes};
-use crate::exec::{CallContext, CallRequest, Failure};
+use crate::exec::{CallContext, CallRequest};
 use crate::guard::guarded_now;
-use crate::refusal::ErrorCode;
+use crate::refusal::{ErrorCode, Refusal};
 use crate::secret;
 use crate::state::{self, Approval, Event, EventKind};
 
@@ -70,7 +70,7 @@ impl Drop for Received {
 
 /// Arguments as they may be written down. Those of a call that failed may stand in the wrong place, or be meant for a tool
 /// that is near: what its schema declares secret is so by its name, wherever it stands.
-fn redacted(call: &Call, arguments: &Value, failure: Option<&Failure>) -> Value {
+fn redacted(call: &Call, arguments: &Value, failure: Option<&Refusal>) -> Value {
     let schema = call.tool.as_ref().map_or(&Value::Null, |tool| tool.parameters.schema());
     let Some(failure) = failure else { return call.secrets().noted(schema, arguments) };
     let near = failure.nearest.iter().filter_map(|op| call.context.catalog().find(op));
@@ -81,7 +81,7 @@ fn redacted(call: &Call, arguments: &Value, failure: Option<&Failure>) -> Value 
 }
 
 /// What stood where arguments are due, as it may be written down: where it was not taken apart, not word by word.
-fn input(call: &Call, given: &Value, failure: Option<&Failure>) -> Value {
+fn input(call: &Call, given: &Value, failure: Option<&Refusal>) -> Value {
     match given {
         Value::Object(_) | Value::Null => redacted(call, given, failure),
         Value::String(text) => match decoded(text).ok().filter(Value::is_object) {
@@ -146,7 +146,7 @@ pub(super) async fn wait_until_durable(call: &Call, lost: u64, notes: &mut RunNo
 pub(in crate::exec) fn require_writable(
     context: &dyn CallContext,
     warnings: &mut Vec<String>,
-) -> Result<(), Failure> {
+) -> Result<(), Refusal> {
     let Some(problem) = context.state().health().problem else { return Ok(()) };
     match context.catalog().config.state.when_unwritable {
         WhenUnwritable::GoOn => {
@@ -158,9 +158,9 @@ pub(in crate::exec) fn require_writable(
 }
 
 /// The failure of a call that is not run, since nothing can be written down.
-pub(in crate::exec) fn unwritable(problem: &str) -> Failure {
+pub(in crate::exec) fn unwritable(problem: &str) -> Refusal {
     let message = format!("nothing was run: what is run cannot be written down now ({problem})");
-    Failure::new(ErrorCode::StateUnavailable, message, "tell the operator; reads still work; try again later")
+    Refusal::new(ErrorCode::StateUnavailable, message, "tell the operator; reads still work; try again later")
 }
 
 /// Writes down that the context of a session has changed.

@@ -12,10 +12,9 @@ pub(super) mod repeat_guard;
 pub(super) mod session_context;
 
 use self::call_result::{CallResult, Outcome};
-use super::Failure;
 use super::call::RunNotes;
-use crate::provider::call::Repair;
-use crate::refusal::ErrorCode;
+use crate::arguments::Repair;
+use crate::refusal::{ErrorCode, Refusal};
 use crate::tool::Effect;
 
 pub(super) use audit::Received;
@@ -35,7 +34,7 @@ impl Ran {
     }
 
     /// A call that was not admitted.
-    pub(super) fn refused(call: Received, failure: Failure) -> Self {
+    pub(super) fn refused(call: Received, failure: Refusal) -> Self {
         Self::new(call, Outcome::Failed(failure), RunNotes::default(), Vec::new())
     }
 }
@@ -45,9 +44,7 @@ pub(super) async fn record(ran: Ran) -> CallResult {
     let Ran { mut call, mut outcome, mut notes, repaired } = ran;
     match &mut outcome {
         Outcome::Failed(failure) => {
-            if failure.help_path.is_empty() {
-                failure.help_path = call.op().to_string();
-            }
+            failure.help_path.get_or_insert_with(|| call.op().to_string());
             if failure.example.is_some() {
                 failure.carried = call.carried();
             }

@@ -1,10 +1,9 @@
 //! Repeated mistakes of a session: each time the answer is stronger, and none is the same text three times.
 
-use crate::exec::Failure;
 use crate::exec::call::Call;
 use crate::exec::fingerprint::{failure_fingerprint, op_fingerprint};
 use crate::help::{Format, HelpOptions, of_tool};
-use crate::refusal::ErrorCode;
+use crate::refusal::{ErrorCode, Refusal};
 use crate::tool::Effect;
 
 /// From this failure on, a call is told to stop.
@@ -14,7 +13,7 @@ const STOP_AFTER: u32 = 3;
 const RUN_FAILURE: &str = "run";
 
 /// Stops a call before it is run, where it would change something and has been run in vain too often in its session.
-pub(in crate::exec) async fn check(call: &Call) -> Result<(), Failure> {
+pub(in crate::exec) async fn check(call: &Call) -> Result<(), Refusal> {
     if call.effect() == Effect::Read || call.is_dry_run {
         return Ok(());
     }
@@ -38,12 +37,12 @@ pub(in crate::exec) async fn check(call: &Call) -> Result<(), Failure> {
         "stop: this same call of `{}` was run {failures} times, and failed; it is not run again for now (said {told} times)",
         call.op()
     );
-    let failure = Failure::new(ErrorCode::LoopStopped, message, next);
+    let failure = Refusal::new(ErrorCode::LoopStopped, message, next);
     Err(failure.detail("failures", failures).detail("is_run", false))
 }
 
 /// Counts a failure in its session, and says more the more often it was made.
-pub(super) async fn on_failure(call: &Call, failure: &mut Failure, was_run: bool) {
+pub(super) async fn on_failure(call: &Call, failure: &mut Refusal, was_run: bool) {
     let Some(session) = call.context.caller().session() else { return };
     // Who was just told to read has made no mistake yet, and who was stopped has been told.
     let code = failure.code;
@@ -102,7 +101,7 @@ pub(super) async fn on_success(call: &Call) {
     }
 }
 
-fn stop(call: &Call, failure: &mut Failure, count: u32) {
+fn stop(call: &Call, failure: &mut Refusal, count: u32) {
     let waits =
         matches!(failure.code, ErrorCode::ApprovalRequired | ErrorCode::OutcomeUnknown | ErrorCode::Conflict);
     let told = std::mem::take(&mut failure.message);
@@ -128,7 +127,7 @@ fn stop(call: &Call, failure: &mut Failure, count: u32) {
             call.op()
         ),
     };
-    failure.details.insert("last_code".into(), last.into());
-    failure.details.insert("failures".into(), count.into());
+    failure.hints.insert("last_code".into(), last.into());
+    failure.hints.insert("failures".into(), count.into());
     failure.code = ErrorCode::LoopStopped;
 }

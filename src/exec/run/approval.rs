@@ -6,14 +6,13 @@ use serde_json::{Value, json};
 use super::execution::{Certainty, RunFailure, execute};
 use crate::catalog::Tool;
 use crate::config::Config;
-use crate::exec::Failure;
 use crate::exec::admit::Admitted;
 use crate::exec::backend::Backends;
 use crate::exec::call::RunNotes;
 use crate::exec::fingerprint::fingerprint;
 use crate::exec::record::audit;
 use crate::guard::guarded;
-use crate::refusal::ErrorCode;
+use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{Approval, ApprovalStatus, HiddenValue, StateError, now, random_id};
 use crate::tool::NoSchemaMode;
 
@@ -32,7 +31,7 @@ pub(super) async fn run_approved(call: &Admitted, notes: &mut RunNotes) -> Resul
 }
 
 /// The approval of a call, used up by it, where it needs one.
-async fn require_approval(call: &Admitted) -> Result<Option<Approval>, Failure> {
+async fn require_approval(call: &Admitted) -> Result<Option<Approval>, Refusal> {
     let tool = call.tool();
     let is_unchecked = call.no_schema_mode() == Some(NoSchemaMode::HumanApproval);
     if tool.definition.approval != Some(true) && !is_unchecked {
@@ -66,7 +65,7 @@ async fn require_approval(call: &Admitted) -> Result<Option<Approval>, Failure> 
         }
     }
     let message = format!("an approval of `{}` was used by another call at the same moment", tool.op);
-    Err(Failure::new(ErrorCode::ApprovalRequired, message, "send the same call again to ask for another"))
+    Err(Refusal::new(ErrorCode::ApprovalRequired, message, "send the same call again to ask for another"))
 }
 
 /// Gives back an approval whose call was not run.
@@ -116,7 +115,7 @@ fn approval_request(call: &Admitted, key: &str) -> Approval {
     }
 }
 
-fn approval_required(tool: &Tool, approval: &Approval, void: Option<&str>, nobody_can: bool) -> Failure {
+fn approval_required(tool: &Tool, approval: &Approval, void: Option<&str>, nobody_can: bool) -> Refusal {
     let (op, id) = (&tool.op, &approval.id);
     let message = match void {
         None => format!("a person has to approve this call of `{op}`; it waits as {id}"),
@@ -135,21 +134,21 @@ fn approval_required(tool: &Tool, approval: &Approval, void: Option<&str>, nobod
     if let Some(void) = void {
         asked["void"] = void.into();
     }
-    Failure::new(ErrorCode::ApprovalRequired, message, next).detail("approval", asked)
+    Refusal::new(ErrorCode::ApprovalRequired, message, next).detail("approval", asked)
 }
 
-fn denied(tool: &Tool, approval: &Approval) -> Failure {
+fn denied(tool: &Tool, approval: &Approval) -> Refusal {
     let why = approval.reason.as_deref().filter(|reason| !reason.trim().is_empty());
     let why = why.map(|reason| format!(": {}", crate::tool::clean_line(reason))).unwrap_or_default();
     let message = format!("a person has refused this call of `{}`{why}", tool.op);
     let next = "do not send it again; tell the user, and ask what to do instead";
     let asked = json!({ "id": approval.id, "status": approval.status, "reason": approval.reason });
-    Failure::new(ErrorCode::PermissionDenied, message, next).detail("approval", asked)
+    Refusal::new(ErrorCode::PermissionDenied, message, next).detail("approval", asked)
 }
 
-fn unavailable(error: StateError) -> Failure {
+fn unavailable(error: StateError) -> Refusal {
     let message =
         format!("nothing was run: a person has to approve the call, and nobody can be asked ({error})");
     let next = "tell the operator: approvals need a place where they are kept, `url` below `[state]`";
-    Failure::new(ErrorCode::StateUnavailable, message, next)
+    Refusal::new(ErrorCode::StateUnavailable, message, next)
 }

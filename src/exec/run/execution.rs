@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::result_paging;
+use crate::exec::Outcome;
 use crate::exec::admit::Admitted;
 use crate::exec::backend::failure::{failure_of, no_backend};
 use crate::exec::backend::{
@@ -11,13 +12,13 @@ use crate::exec::backend::{
 };
 use crate::exec::call::RunNotes;
 use crate::exec::record::session_context;
-use crate::exec::{Failure, Outcome};
 use crate::guard::guarded;
+use crate::refusal::Refusal;
 use crate::tool::Backend;
 
 /// The failure of a run.
 pub(super) struct RunFailure {
-    pub(super) failure: Failure,
+    pub(super) failure: Refusal,
     pub(super) certainty: Certainty,
 }
 
@@ -124,6 +125,6 @@ fn backend_request<'o>(call: &'o Admitted, backend: &'o Backend, begun: &'o Begu
     }
 }
 
-fn failure(call: &Admitted, error: BackendError) -> Failure {
+fn failure(call: &Admitted, error: BackendError) -> Refusal {
     failure_of(call.tool(), call.secrets(), call.arguments(), error)
 }

@@ -10,13 +10,13 @@ use tokio::time::sleep;
 
 use super::approval::run_approved;
 use super::execution::{Certainty, RunFailure};
+use crate::exec::Outcome;
 use crate::exec::admit::Admitted;
 use crate::exec::call::RunNotes;
 use crate::exec::fingerprint::fingerprint;
 use crate::exec::record::audit;
-use crate::exec::{Failure, Outcome};
 use crate::guard::guarded;
-use crate::refusal::ErrorCode;
+use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{Claim, ClaimOutcome, ClaimStatus, Patience, StateError, StateStore, random_id};
 use crate::tool::Effect;
 
@@ -64,7 +64,7 @@ async fn run_with_key(call: &Admitted, key: &str, notes: &mut RunNotes) -> Outco
     let (outcome, certainty) = match ran {
         Ok(result) => (Outcome::Result(result), Certainty::Answered),
         Err(RunFailure { mut failure, certainty }) => {
-            failure.help_path = call.op().to_string();
+            failure.help_path = Some(call.op().to_string());
             (Outcome::Failed(failure), certainty)
         }
     };
@@ -85,7 +85,7 @@ async fn run_with_key(call: &Admitted, key: &str, notes: &mut RunNotes) -> Outco
 }
 
 /// The status of a claim, acquired for this call where it can be.
-async fn status_of(call: &Admitted, claim: &Claim, notes: &mut RunNotes) -> Result<ClaimStatus, Failure> {
+async fn status_of(call: &Admitted, claim: &Claim, notes: &mut RunNotes) -> Result<ClaimStatus, Refusal> {
     let state = call.state();
     let claimed = match audit::require_writable(&*call.context, &mut notes.warnings) {
         Ok(()) => {
@@ -130,26 +130,26 @@ async fn renew_claim(state: &dyn StateStore, claim: &Claim) -> Infallible {
     }
 }
 
-fn claim_failure(claimed: &ClaimStatus, op: &str) -> Failure {
+fn claim_failure(claimed: &ClaimStatus, op: &str) -> Refusal {
     match claimed {
-        ClaimStatus::Conflict { op: other } if other == op => Failure::new(
+        ClaimStatus::Conflict { op: other } if other == op => Refusal::new(
             ErrorCode::Conflict,
             format!("this idempotency_key was used for a call of `{op}` with other arguments"),
             "send another key for another call, or the same arguments for the same one",
         ),
-        ClaimStatus::Conflict { op: other } => Failure::new(
+        ClaimStatus::Conflict { op: other } => Refusal::new(
             ErrorCode::Conflict,
             format!("this idempotency_key was used for a call of `{other}`"),
             "send another key for another call",
         ),
-        ClaimStatus::Unknown => Failure::new(
+        ClaimStatus::Unknown => Refusal::new(
             ErrorCode::OutcomeUnknown,
             format!(
                 "a call of `{op}` with this idempotency_key was begun, and it is not known whether it did its work"
             ),
             "look with a read whether it was done; if it was not, send it with a new key",
         ),
-        _ => Failure::new(
+        _ => Refusal::new(
             ErrorCode::Conflict,
             format!("a call of `{op}` with this idempotency_key is still running"),
             "wait, then send the same call with the same key for its answer",

@@ -17,8 +17,9 @@ use tokio::runtime::Handle;
 use super::admit::{Admitted, admit};
 use super::call::RunNotes;
 use super::record::{Ran, Received, record};
-use super::{CallContext, CallRequest, CallResult, Failure, Outcome};
+use super::{CallContext, CallRequest, CallResult, Outcome};
 use crate::guard::guarded;
+use crate::refusal::Refusal;
 use crate::state::Patience;
 use crate::tool::{Backend, Effect};
 
@@ -40,9 +41,9 @@ pub async fn refuse(
     context: Arc<dyn CallContext>,
     function: &'static str,
     op: String,
-    mut failure: Failure,
+    mut failure: Refusal,
 ) -> CallResult {
-    failure.help_path = "root".into();
+    failure.help_path = Some("root".into());
     let request = CallRequest { function, op, ..CallRequest::default() };
     record(Ran::refused(Received::new(context, request), failure)).await
 }
@@ -59,7 +60,7 @@ async fn run_detached(call: Admitted) -> CallResult {
     let Ok(runtime) = Handle::try_current() else { return run_inline(call).await };
     let (op, meta, mut failure) =
         (call.op().to_string(), call.meta(&RunNotes::default()), call.panicked(true));
-    failure.help_path.clone_from(&op);
+    failure.help_path = Some(op.clone());
     let lost = |_| CallResult { op, outcome: Outcome::Failed(failure), repaired: Vec::new(), meta };
     runtime.spawn(Patience::current().with(run_inline(call))).await.unwrap_or_else(lost)
 }
