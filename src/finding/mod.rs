@@ -15,6 +15,7 @@ mod nearest;
 mod open;
 mod place;
 mod pointer;
+mod pointer_tree;
 mod position;
 mod report;
 mod toml;
@@ -30,9 +31,10 @@ use serde::Serialize;
 pub use code::{Code, Severity};
 pub use document::{Document, Format, Limits};
 pub use json::{from_json, from_json_bytes};
-pub use nearest::nearest;
+pub use nearest::{SlipPolicy, is_plausible, nearest, normalized};
 pub use open::open;
 pub use place::locate;
+pub use pointer::{pointer_join, pointer_push, pointer_split, pointer_unescape};
 pub use report::{json_report, text_report};
 pub use typed::{Reader, schema_of};
 pub use violation::{Violation, violations};
@@ -101,24 +103,5 @@ impl Finding {
 
 /// A text without percent-encoding, such as the fragment of a `$ref`.
 pub fn percent_decoded(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return text.into();
-    }
-    let (mut decoded, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
-    while let [first, more @ ..] = rest {
-        let hex = |at: usize| more.get(at).and_then(|byte| char::from(*byte).to_digit(16));
-        let byte = match (first, hex(0), hex(1)) {
-            (b'%', Some(high), Some(low)) => u8::try_from(high * 16 + low).ok(),
-            _ => None,
-        };
-        decoded.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &more[2..] } else { more };
-    }
-    String::from_utf8_lossy(&decoded).into_owned().into()
-}
-
-/// Appends one segment to a JSON pointer, escaped as RFC 6901 wants.
-pub fn pointer_join(pointer: &str, segment: impl std::fmt::Display) -> String {
-    let segment = segment.to_string().replace('~', "~0").replace('/', "~1");
-    format!("{pointer}/{segment}")
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy()
 }

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::violation::{Violation, violations};
-use super::{Code, Finding, Place};
+use super::{Code, Finding, Place, pointer_split};
 
 /// How many mistakes of one value are repaired, and reported, before the rest is left to chance.
 const MAX_REPAIRS: usize = 200;
@@ -114,10 +114,9 @@ fn finding(violation: &Violation, place: &Place) -> Finding {
 /// Leaves out what a violation points at; the object itself where it lacks a property. False when nothing can be.
 fn leave_out(value: &mut Value, violation: &Violation) -> bool {
     let mut pointer = violation.pointer.as_str();
-    while let Some((parent, last)) = pointer.rsplit_once('/') {
-        let last = last.replace("~1", "/").replace("~0", "~");
+    while let Some((parent, last)) = pointer_split(pointer) {
         let removed = match value.pointer_mut(parent) {
-            Some(Value::Object(fields)) => fields.shift_remove(&last),
+            Some(Value::Object(fields)) => fields.shift_remove(&*last),
             Some(Value::Array(items)) => match last.parse::<usize>() {
                 Ok(index) if index < items.len() => Some(items.remove(index)),
                 _ => None,

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use strsim::damerau_levenshtein;
 
+use crate::finding::SlipPolicy;
+
 /// Words that are spelled well.
 #[derive(Debug, Default)]
 pub(super) struct Spelling {
@@ -13,10 +15,8 @@ pub(super) struct Spelling {
 /// By first character and length: which letters a word has, and the word.
 type Words = HashMap<(char, usize), Vec<(u32, Box<str>)>>;
 
-/// Shorter words are as likely to be right as wrong.
-const MIN_LENGTH: usize = 5;
-/// From this length on two letters may be wrong.
-const LONG: usize = 9;
+/// Characters of the shortest word that is corrected.
+const MIN_LENGTH: usize = SlipPolicy::QUERY_WORD.one_edit;
 /// Longer ones are no words.
 const MAX_LENGTH: usize = 24;
 
@@ -50,7 +50,7 @@ impl Spelling {
         if !(MIN_LENGTH..=MAX_LENGTH).contains(&length) || !word.chars().all(char::is_alphabetic) {
             return None;
         }
-        let allowed = if length >= LONG { 2 } else { 1 };
+        let allowed = SlipPolicy::QUERY_WORD.max_edits(length);
         let (first, own) = (word.chars().next()?, letters(word));
         let mut best: Option<(usize, &str)> = None;
         let mut is_unique = true;

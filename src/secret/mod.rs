@@ -16,7 +16,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::finding::{Violation, pointer_join};
+use crate::finding::{Violation, pointer_join, pointer_unescape};
 pub(crate) use echo::Echo;
 use schema::Place;
 pub use schema::declared_names;
@@ -102,7 +102,7 @@ impl<'p> Policy<'p> {
         let mut place = Place::root(schema);
         let mut here = Some(Cow::Borrowed(value));
         for token in pointer.split('/').skip(1) {
-            let token = token.replace("~1", "/").replace("~0", "~");
+            let token = pointer_unescape(token);
             // Arguments that are text may have been read as the JSON that they say.
             let read = here.as_deref().and_then(Value::as_str).and_then(read_json).map(Cow::Owned);
             let outer = read.or(here);

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::keyword_table::{self, KeywordKind, holds, is_schema, measure};
 use super::loosened::{Loosened, guard};
+use crate::finding::{pointer_join, pointer_push};
 
 /// Definitions that are copied out of the middle of a schema have at most this many parts together.
 const MAX_COPIED: usize = 20_000;
@@ -147,7 +148,7 @@ impl SchemaIndex {
                         ("$anchor" | "$dynamicAnchor", Value::String(anchor)) => {
                             self.ids.entry(format!("#{anchor}")).or_insert_with(|| pointer.clone());
                         }
-                        _ => self.step(&escaped(key), value, pointer),
+                        _ => self.step(key, value, pointer),
                     }
                 }
             }
@@ -165,8 +166,7 @@ impl SchemaIndex {
             return;
         }
         let before = pointer.len();
-        pointer.push('/');
-        pointer.push_str(step);
+        pointer_push(pointer, step);
         self.read(value, pointer);
         pointer.truncate(before);
     }
@@ -178,10 +178,6 @@ impl SchemaIndex {
         };
         self.bases.iter().filter(holds).max_by_key(|base| base.len()).map_or("", String::as_str)
     }
-}
-
-fn escaped(step: &str) -> String {
-    step.replace('~', "~0").replace('/', "~1")
 }
 
 struct Gathering<'a> {
@@ -220,8 +216,7 @@ impl Gathering<'_> {
         }
         for (key, value) in object.iter_mut() {
             // Only schemas with an `$id` need to know where they stand.
-            let at =
-                if self.index.bases.is_empty() { String::new() } else { format!("{place}/{}", escaped(key)) };
+            let at = if self.index.bases.is_empty() { String::new() } else { pointer_join(place, key) };
             self.below(key, value, &at);
         }
         if self.loose.times() > before {
@@ -231,7 +226,7 @@ impl Gathering<'_> {
 
     fn below(&mut self, key: &str, value: &mut Value, place: &str) {
         let track = !self.index.bases.is_empty();
-        let at = |step: &str| if track { format!("{place}/{}", escaped(step)) } else { String::new() };
+        let at = |step: &str| if track { pointer_join(place, step) } else { String::new() };
         match (holds(key), value) {
             (KeywordKind::Schema | KeywordKind::List, Value::Array(list)) => {
                 for (index, value) in list.iter_mut().enumerate() {

@@ -15,8 +15,8 @@ use crate::serve::ListingPolicy;
 #[derive(Debug, Default)]
 pub(in crate::serve) struct ListedTools {
     tools: Vec<Tool>,
-    /// The canonical name of each listed one.
-    names: HashMap<String, String>,
+    /// The place in the catalog of each, by the name that it is listed under.
+    places: HashMap<String, usize>,
 }
 
 impl ListedTools {
@@ -37,7 +37,7 @@ impl ListedTools {
             let Some(&index) = place.get(&*tool.name) else { continue };
             // A result may be cut, or only say what a call would do: clients would refuse what a schema promised otherwise.
             tool.output_schema = None;
-            bound.names.insert(tool.name.to_string(), catalog.tools[index].name.clone());
+            bound.places.insert(tool.name.to_string(), index);
             bound.tools.push(tool);
         }
         bound
@@ -48,9 +48,9 @@ impl ListedTools {
         &self.tools
     }
 
-    /// The canonical name of the tool that is listed under this one.
-    pub(in crate::serve) fn canonical(&self, listed: &str) -> Option<&str> {
-        self.names.get(listed).map(String::as_str)
+    /// The place in the catalog of the tool that is listed under this name.
+    pub(in crate::serve) fn place(&self, listed: &str) -> Option<usize> {
+        self.places.get(listed).copied()
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::report::Report;
-use crate::finding::{Code, percent_decoded};
+use crate::finding::{Code, percent_decoded, pointer_push};
 
 /// The longest chain of references that is followed.
 const MAX_HOPS: usize = 32;
@@ -154,7 +154,7 @@ fn collect_names(value: &Value, pointer: &mut String, found: &mut HashMap<String
                         found.entry(id.trim_end_matches('#').to_string()).or_insert_with(|| pointer.clone());
                     }
                     _ if child.is_object() || child.is_array() => {
-                        push_segment(pointer, key);
+                        pointer_push(pointer, key);
                         collect_names(child, pointer, found);
                         pointer.truncate(length);
                     }
@@ -164,23 +164,11 @@ fn collect_names(value: &Value, pointer: &mut String, found: &mut HashMap<String
         }
         Value::Array(items) => {
             for (index, child) in items.iter().enumerate().filter(|(_, child)| child.is_object()) {
-                push_segment(pointer, &index.to_string());
+                pointer_push(pointer, &index.to_string());
                 collect_names(child, pointer, found);
                 pointer.truncate(length);
             }
         }
         _ => {}
-    }
-}
-
-/// Appends a segment to a pointer in place; for walks that visit every value.
-pub(super) fn push_segment(pointer: &mut String, segment: &str) {
-    pointer.push('/');
-    for c in segment.chars() {
-        match c {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            c => pointer.push(c),
-        }
     }
 }
