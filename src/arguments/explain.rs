@@ -124,7 +124,7 @@ fn field_error(tool: &Tool, secrets: Secrets<'_>, given: &Value, mut wrong: Viol
     let is_secret = secrets.covers(schema, given, &wrong.pointer);
     let place = place.map(|value| match is_secret {
         true => REDACTED.into(),
-        false => secrets.shown(&Value::Null, &cut(value)),
+        false => cut(&secrets.shown(&Value::Null, value)),
     });
     let mut wrong = secrets.conceal(schema, given, wrong);
     if wrong.nearest.is_none()
