@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::finding::resolve_local;
+
 /// The most subschemas that are looked at for one value.
 const MOST: usize = 128;
 
@@ -23,9 +25,8 @@ impl<'s> Place<'s> {
         let mut next = 0;
         while let Some(schema) = place.applied.get(next).copied() {
             next += 1;
-            let target =
-                schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
-            let referred = target.and_then(|pointer| root.pointer(pointer));
+            let reference = schema.get("$ref").and_then(Value::as_str);
+            let referred = reference.and_then(|reference| resolve_local(reference, root));
             let lists = ["allOf", "anyOf", "oneOf"].iter().filter_map(|name| schema.get(name)?.as_array());
             let single = ["if", "then", "else"].iter().filter_map(|name| schema.get(name));
             for part in referred.into_iter().chain(lists.flatten()).chain(single) {
