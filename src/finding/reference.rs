@@ -124,3 +124,30 @@ fn has_names(value: &Value, id_keywords: &[&str]) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_reference_is_followed_through_percent_signs_and_escapes() {
+        let root = json!({ "$defs": { "a b/c": 1, "50%": 2 } });
+        assert_eq!(resolve_local("#/$defs/a%20b~1c", &root), Some(&json!(1)));
+        assert_eq!(resolve_local("#/%24defs/50%25", &root), Some(&json!(2)));
+        assert_eq!(resolve_local("#/$defs/50%", &root), Some(&json!(2)));
+        assert_eq!(resolve_local("other.json#/$defs/50%", &root), None);
+    }
+
+    #[test]
+    fn the_first_schema_of_a_name_has_it() {
+        let root = json!({ "a": { "$id": "x", "b": { "$anchor": "y" } }, "c": [{ "$id": "x" }], "d": { "id": "z" } });
+        let names = SchemaNames::of(&root, &["$id"]);
+        assert_eq!(
+            (names.pointer("x"), names.pointer("#y"), names.pointer("z")),
+            (Some("/a"), Some("/a/b"), None)
+        );
+        assert_eq!((names.base("/a/b/e"), names.base("/ab"), names.base("/c/0")), ("/a", "", "/c/0"));
+    }
+}
