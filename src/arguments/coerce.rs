@@ -79,17 +79,14 @@ impl Coercion<'_> {
         let is_plainly_wrapped = unwrapped.as_ref().is_some_and(|read| {
             read.value.as_object().is_some_and(|fields| !fields.is_empty() && has_all(self.tool, fields))
         });
-        if !is_plainly_wrapped && self.accepts(&as_is.value) {
-            return Ok(as_is);
-        }
-        if let Some(read) = unwrapped.as_ref().filter(|read| self.accepts(&read.value)) {
-            return Ok(Reading { value: read.value.clone(), repaired: read.repaired.clone() });
-        }
-        if is_plainly_wrapped && self.accepts(&as_is.value) {
-            return Ok(as_is);
+        let mut readings: Vec<Reading> = std::iter::once(as_is).chain(unwrapped).collect();
+        let mut order = if is_plainly_wrapped { [1, 0] } else { [0, 1] }.into_iter();
+        let is_accepted = |index: &usize| readings.get(*index).is_some_and(|read| self.accepts(&read.value));
+        if let Some(index) = order.find(is_accepted) {
+            return Ok(readings.swap_remove(index));
         }
         let mut closest: Option<(Reading, Vec<Violation>)> = None;
-        for read in std::iter::once(as_is).chain(unwrapped) {
+        for read in readings {
             let wrong = self.violations(&read.value);
             let edited = self.edited(&read, &wrong);
             let edited_wrong = edited.as_ref().map(|edited| self.violations(&edited.value));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::names::only;
+use super::names::{meant_word, only};
 use crate::catalog::Tool;
 use crate::finding::{Violation, from_json, is_plausible, normalized, pointer_join, pointer_split};
 use crate::secret::Policy as Secrets;
@@ -186,10 +186,7 @@ fn converted(value: &Value, wrong: &Violation) -> Option<Value> {
         |kind: &str| wrong.expected.as_deref().is_some_and(|all| all.split(" or ").any(|one| one == kind));
     match value {
         Value::Number(_) | Value::Bool(_) if wants("string") => Some(value.to_string().into()),
-        Value::String(word) if !wrong.known.is_empty() => {
-            let meant = only(wrong.known.iter().filter(|known| normalized(known) == normalized(word)));
-            meant.map(|meant| meant.as_str().into())
-        }
+        Value::String(word) if !wrong.known.is_empty() => meant_word(&wrong.known, word).map(Value::from),
         Value::String(text) if ["integer", "number", "boolean", "array", "object"].into_iter().any(wants) => {
             from_json(text).ok().filter(|decoded: &Value| !decoded.is_string() && !decoded.is_null())
         }

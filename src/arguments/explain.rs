@@ -9,7 +9,7 @@ use super::properties::property;
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_split};
 use crate::secret::{Policy as Secrets, REDACTED};
-use crate::tool::clean_line;
+use crate::tool::{clean_line, words};
 
 /// Characters of a text that are repeated.
 const QUOTE: usize = 60;
@@ -182,30 +182,13 @@ fn possible(wrong: &Violation) -> Vec<String> {
 /// The known names that an unknown one may stand for a part of: `id` for `item_id`, or the other way round.
 fn related(wrong: &Violation) -> Vec<&str> {
     let (_, name) = pointer_split(&wrong.pointer).unwrap_or_default();
-    let words = words(&name);
+    let given = words(&name.chars().take(MAX_NAME).collect::<String>());
     let is_end = |all: &[String], end: &[String]| !end.is_empty() && all.ends_with(end);
     let is_related = |other: &&String| {
-        let other = self::words(other);
-        is_end(&other, &words) || is_end(&words, &other)
+        let other = words(other);
+        is_end(&other, &given) || is_end(&given, &other)
     };
     wrong.known.iter().filter(is_related).map(String::as_str).take(LISTED).collect()
-}
-
-fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut goes_on = false;
-    for sign in name.chars().take(MAX_NAME) {
-        if !sign.is_alphanumeric() {
-            goes_on = false;
-            continue;
-        }
-        match words.last_mut().filter(|_| goes_on && !sign.is_uppercase()) {
-            Some(word) => word.push(sign),
-            None => words.push(sign.to_lowercase().collect()),
-        }
-        goes_on = true;
-    }
-    words
 }
 
 /// Tells in words how values were read.

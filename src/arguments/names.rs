@@ -10,20 +10,9 @@ use crate::tool::{Effect, clean_line};
 /// Rounds of coercion after the first: under its right name a value shows what else is wrong with it.
 const MAX_ROUNDS: usize = 3;
 
-/// The differences that a property's name may have from a known one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NameTolerance {
-    /// Case and separators.
-    Case,
-    /// Also a slip or two.
-    Typos,
-}
-
-impl NameTolerance {
-    /// The tolerance that the effect of a tool allows: nothing is deleted on a guess.
-    pub(super) fn of(tool: &Tool) -> Self {
-        if tool.effect == Effect::Destructive { NameTolerance::Case } else { NameTolerance::Typos }
-    }
+/// The slips that are tolerated in the names of properties, beside case and separators: nothing is deleted on a guess.
+fn tolerated_slips(tool: &Tool) -> Option<SlipPolicy> {
+    (tool.effect != Effect::Destructive).then_some(SlipPolicy::ARGUMENT)
 }
 
 /// Arguments with names and words coerced, and each change in words. None where nothing was changed.
@@ -67,7 +56,7 @@ pub(super) fn coerce_accepted_names(tool: &Tool, arguments: Value, notes: &mut V
 pub(super) fn is_property_name(tool: &Tool, name: &str) -> bool {
     let Some(known) = properties(tool) else { return false };
     let is_respelled = || known.keys().any(|known| is_same(known, name));
-    known.contains_key(name) || (NameTolerance::of(tool) == NameTolerance::Typos && is_respelled())
+    known.contains_key(name) || (tolerated_slips(tool).is_some() && is_respelled())
 }
 
 fn coerce_round(tool: &Tool, given: &Value, wrong: &[Violation]) -> Option<(Value, Vec<String>)> {
@@ -75,21 +64,21 @@ fn coerce_round(tool: &Tool, given: &Value, wrong: &[Violation]) -> Option<(Valu
     let mut notes = Vec::new();
     if let (Some(fields), Some(known)) = (value.as_object_mut(), closed_properties(tool)) {
         let known: Vec<&str> = known.keys().map(String::as_str).collect();
-        rename(fields, &known, NameTolerance::of(tool), "", &mut notes);
+        rename(fields, &known, tolerated_slips(tool), "", &mut notes);
     }
     for violation in wrong {
-        let known: Vec<&str> = violation.known.iter().map(String::as_str).collect();
         let (parent, _) = pointer_split(&violation.pointer).unwrap_or_default();
         if violation.unknown && !parent.is_empty() {
             if let Some(Value::Object(fields)) = value.pointer_mut(parent) {
-                rename(fields, &known, NameTolerance::Case, parent, &mut notes);
+                let known: Vec<&str> = violation.known.iter().map(String::as_str).collect();
+                rename(fields, &known, None, parent, &mut notes);
             }
         } else if let Some(Value::String(word)) = value.pointer_mut(&violation.pointer)
-            && let Some(meant) = only(known.iter().filter(|known| is_same(known, word)))
-            && *meant != word.as_str()
+            && let Some(meant) = meant_word(&violation.known, word)
+            && meant != word
         {
             notes.push(format!("{}: `{}` was read as `{meant}`", violation.pointer, clean_line(word)));
-            *word = meant.to_string();
+            *word = meant.into();
         }
     }
     (!notes.is_empty()).then_some((value, notes))
@@ -99,7 +88,7 @@ fn coerce_round(tool: &Tool, given: &Value, wrong: &[Violation]) -> Option<(Valu
 fn rename(
     fields: &mut Map<String, Value>,
     known: &[&str],
-    tolerance: NameTolerance,
+    slips: Option<SlipPolicy>,
     at: &str,
     notes: &mut Vec<String>,
 ) {
@@ -107,12 +96,10 @@ fn rename(
         fields.keys().filter(|name| !known.contains(&name.as_str())).cloned().collect();
     for name in &unknown {
         let free = || known.iter().copied().filter(|known| !fields.contains_key(*known));
-        let is_slip = |known: &&str| SlipPolicy::ARGUMENT.is_slip(&normalized(name), &normalized(known));
-        let meant = match only(free().filter(|known| is_same(known, name))) {
-            Some(meant) => Some(meant),
-            None if tolerance == NameTolerance::Typos => only(free().filter(is_slip)),
-            None => None,
-        };
+        let is_slip =
+            |known: &&str| slips.is_some_and(|slips| slips.is_slip(&normalized(name), &normalized(known)));
+        let meant =
+            only(free().filter(|known| is_same(known, name))).or_else(|| only(free().filter(is_slip)));
         let Some(meant) = meant else { continue };
         // Two that mean the same leave open which is right.
         let is_twice = unknown.iter().filter(|other| is_same(other, name)).count() > 1;
@@ -125,6 +112,11 @@ fn rename(
             fields.insert(meant, value);
         }
     }
+}
+
+/// The one of the known words that differs from this one in case and separators alone.
+pub(super) fn meant_word<'k>(known: &'k [String], word: &str) -> Option<&'k str> {
+    only(known.iter().map(String::as_str).filter(|known| is_same(known, word)))
 }
 
 fn is_same(one: &str, other: &str) -> bool {

@@ -24,7 +24,8 @@ pub(crate) fn has_property(tool: &Tool, name: &str) -> bool {
 
 /// Whether a schema lists every property that is given.
 pub(super) fn has_all(tool: &Tool, fields: &Map<String, Value>) -> bool {
-    fields.keys().all(|name| has_property(tool, name))
+    let known = properties(tool);
+    fields.keys().all(|name| known.is_some_and(|known| known.contains_key(name)))
 }
 
 /// The properties that a schema lists, unless it says that there may be others.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::finding::{percent_decoded, pointer_join};
+use crate::finding::{SchemaNames, percent_decoded, pointer_join};
 
 /// What was repaired, each with the JSON pointer of its place.
 #[derive(Debug, Default)]
@@ -23,10 +23,9 @@ pub(super) fn repair(schema: &Value) -> Option<(Value, Repairs)> {
     let mut repairing = Repairing {
         root: schema,
         old_draft: is_old_draft(schema),
-        ids: HashSet::new(),
+        names: SchemaNames::of(schema, &["$id", "id"]),
         repairs: Repairs::default(),
     };
-    collect_ids(schema, &mut repairing.ids);
     let mut value = schema.clone();
     repairing.schema(&mut value, String::new());
     let Repairs { words, broken, remote } = &repairing.repairs;
@@ -67,7 +66,7 @@ const STANDARD: [&str; 7] = ["object", "array", "number", "integer", "boolean", 
 struct Repairing<'a> {
     root: &'a Value,
     old_draft: bool,
-    ids: HashSet<String>,
+    names: SchemaNames,
     repairs: Repairs,
 }
 
@@ -281,15 +280,14 @@ impl Repairing<'_> {
         let Some(reference) = schema.get("$ref").and_then(Value::as_str).map(str::to_string) else { return };
         let place = pointer_join(pointer, "$ref");
         let Some(fragment) = reference.strip_prefix('#') else {
-            if !self.ids.contains(reference.as_str()) {
+            if self.names.pointer(&reference).is_none() {
                 self.repairs.remote.push((place, reference));
             }
             return;
         };
-        let decoded = percent_decoded(fragment);
         if fragment.is_empty()
-            || self.root.pointer(&decoded).is_some()
-            || self.ids.contains(reference.as_str())
+            || self.root.pointer(&percent_decoded(fragment)).is_some()
+            || self.names.pointer(&reference).is_some()
         {
             return;
         }
@@ -335,25 +333,4 @@ fn standard_type(word: &str) -> Option<&'static str> {
 fn is_old_draft(schema: &Value) -> bool {
     let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
     uri.contains("draft-0") || uri.contains("2019-09")
-}
-
-/// Identifiers and anchors that references inside the document may name.
-fn collect_ids(value: &Value, ids: &mut HashSet<String>) {
-    match value {
-        Value::Object(object) => {
-            for (key, child) in object {
-                match (key.as_str(), child) {
-                    ("$id" | "id", Value::String(id)) => {
-                        ids.insert(id.clone());
-                    }
-                    ("$anchor" | "$dynamicAnchor", Value::String(anchor)) => {
-                        ids.insert(format!("#{anchor}"));
-                    }
-                    _ => collect_ids(child, ids),
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect_ids(item, ids)),
-        _ => {}
-    }
 }

@@ -17,6 +17,7 @@ mod place;
 mod pointer;
 mod pointer_tree;
 mod position;
+mod reference;
 mod report;
 mod toml;
 mod typed;
@@ -24,7 +25,6 @@ mod value;
 mod violation;
 mod yaml;
 
-use std::borrow::Cow;
 
 use serde::Serialize;
 
@@ -35,6 +35,7 @@ pub use nearest::{SlipPolicy, is_plausible, nearest, normalized};
 pub use open::open;
 pub use place::locate;
 pub use pointer::{pointer_join, pointer_push, pointer_split, pointer_unescape};
+pub use reference::{SchemaNames, percent_decoded, resolve_local};
 pub use report::{json_report, text_report};
 pub use typed::{Reader, schema_of};
 pub use violation::{Violation, violations};
@@ -99,9 +100,4 @@ impl Finding {
         self.help = Some(help.into());
         self
     }
-}
-
-/// A text without percent-encoding, such as the fragment of a `$ref`.
-pub fn percent_decoded(text: &str) -> Cow<'_, str> {
-    percent_encoding::percent_decode_str(text).decode_utf8_lossy()
 }

@@ -16,21 +16,10 @@ pub(super) fn check(definition: &Tool, secrets: Secrets<'_>, arguments: Value) -
         return Ok(arguments);
     }
     read_paths(definition, &mut arguments);
-    // Our schemas are closed: what fits as it is needs no other reading.
-    let mut arguments = match arguments.is_object() && definition.parameters.accepts(&arguments) {
-        true => arguments,
-        false => match coerce_to_schema(definition, arguments.clone()) {
-            Ok((arguments, _)) => arguments,
-            Err(violations) => {
-                let schema = definition.parameters.schema();
-                let told =
-                    violations.into_iter().map(|one| secrets.conceal(schema, &arguments, one)).collect();
-                return Err(validation_refusal(definition, told));
-            }
-        },
-    };
-    read_integers(definition, &mut arguments);
-    Ok(arguments)
+    let (mut fit, _) = coerce_to_schema(definition, arguments.clone())
+        .map_err(|wrong| validation_refusal(definition, secrets, &arguments, wrong))?;
+    read_integers(definition, &mut fit);
+    Ok(fit)
 }
 
 /// Arguments that were checked, as a function's own type.
@@ -84,9 +73,10 @@ fn read_integers(definition: &Tool, arguments: &mut Value) {
     }
 }
 
-/// What is wrong with the arguments of a function.
-fn validation_refusal(tool: &Tool, violations: Vec<Violation>) -> Refusal {
-    let field_errors: Vec<FieldError> = violations.into_iter().map(FieldError::from).collect();
+/// A refusal of the arguments of a function, field by field.
+fn validation_refusal(tool: &Tool, secrets: Secrets<'_>, given: &Value, wrong: Vec<Violation>) -> Refusal {
+    let told = wrong.into_iter().map(|violation| secrets.conceal(tool.parameters.schema(), given, violation));
+    let field_errors: Vec<FieldError> = told.map(FieldError::from).collect();
     let message = format!("the arguments of {} do not fit: {}", tool.name, in_words(&field_errors, 3));
     let next = "correct the arguments; `example` fits";
     let mut refusal = Refusal::new(ErrorCode::ValidationError, message, next);

@@ -1,12 +1,11 @@
 //! The document as a whole: its dialect, and what a `$ref` in it means.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 
 use serde_json::Value;
 
 use super::report::Report;
-use crate::finding::{Code, percent_decoded, pointer_push};
+use crate::finding::{Code, SchemaNames, percent_decoded};
 
 /// The longest chain of references that is followed.
 const MAX_HOPS: usize = 32;
@@ -27,7 +26,7 @@ pub(super) struct Document<'d> {
     pub(super) root: &'d Value,
     pub(super) dialect: Dialect,
     file_name: String,
-    named: OnceCell<HashMap<String, String>>,
+    names: OnceCell<SchemaNames>,
 }
 
 /// What a `$ref` points to.
@@ -57,7 +56,7 @@ impl<'d> Document<'d> {
             _ => Dialect::Draft31,
         };
         let file_name = file.rsplit(['/', '\\']).next().unwrap_or(file).to_string();
-        Self { root, dialect, file_name, named: OnceCell::new() }
+        Self { root, dialect, file_name, names: OnceCell::new() }
     }
 
     /// The value at a JSON pointer.
@@ -71,14 +70,15 @@ impl<'d> Document<'d> {
         let itself = base.is_empty()
             || base.trim_start_matches("./") == self.file_name
             || self.root.get("$self").and_then(Value::as_str) == Some(base);
-        let base = if itself { Some("") } else { self.named().get(base).map(String::as_str) };
+        let named = || self.names().pointer(base).or_else(|| self.names().pointer(&format!("{base}#")));
+        let base = if itself { Some("") } else { named() };
         let Some(base) = base else { return Target::Remote };
         let fragment = percent_decoded(fragment);
-        let pointer = match fragment.as_ref() {
+        let pointer = match &*fragment {
             "" => base.to_string(),
             path if path.starts_with('/') => format!("{base}{path}"),
-            anchor => match self.named().get(&format!("#{anchor}")) {
-                Some(pointer) => pointer.clone(),
+            anchor => match self.names().pointer(&format!("#{anchor}")) {
+                Some(pointer) => pointer.to_string(),
                 None => return Target::Broken,
             },
         };
@@ -131,44 +131,8 @@ impl<'d> Document<'d> {
         None
     }
 
-    /// Pointers to what `$anchor` (as `#name`) and `$id` name; the first of a name wins.
-    fn named(&self) -> &HashMap<String, String> {
-        self.named.get_or_init(|| {
-            let mut found = HashMap::new();
-            collect_names(self.root, &mut String::new(), &mut found);
-            found
-        })
-    }
-}
-
-fn collect_names(value: &Value, pointer: &mut String, found: &mut HashMap<String, String>) {
-    let length = pointer.len();
-    match value {
-        Value::Object(map) => {
-            for (key, child) in map {
-                match (key.as_str(), child) {
-                    ("$anchor" | "$dynamicAnchor", Value::String(name)) => {
-                        found.entry(format!("#{name}")).or_insert_with(|| pointer.clone());
-                    }
-                    ("$id", Value::String(id)) => {
-                        found.entry(id.trim_end_matches('#').to_string()).or_insert_with(|| pointer.clone());
-                    }
-                    _ if child.is_object() || child.is_array() => {
-                        pointer_push(pointer, key);
-                        collect_names(child, pointer, found);
-                        pointer.truncate(length);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Value::Array(items) => {
-            for (index, child) in items.iter().enumerate().filter(|(_, child)| child.is_object()) {
-                pointer_push(pointer, &index.to_string());
-                collect_names(child, pointer, found);
-                pointer.truncate(length);
-            }
-        }
-        _ => {}
+    /// The names that schemas of the document give themselves.
+    fn names(&self) -> &SchemaNames {
+        self.names.get_or_init(|| SchemaNames::of(self.root, &["$id"]))
     }
 }
