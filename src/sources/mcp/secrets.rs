@@ -19,7 +19,7 @@ const MIN_SECRET: usize = 4;
 const MIN_HEADER: usize = 8;
 /// Bytes from which a value is hidden in results too: shorter ones, such as the name of a tenant, stand there by
 /// themselves.
-const MIN_CREDENTIAL: usize = 16;
+const MIN_CREDENTIAL: usize = 12;
 
 /// Values that were filled in, and are shown to nobody.
 #[derive(Clone, Default)]

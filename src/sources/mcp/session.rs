@@ -20,7 +20,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::endpoint::Endpoint;
-use super::keys::KeyCheck;
+use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::process::Process;
 use super::secrets::Secrets;
 use super::{Environment, Listing};
@@ -100,8 +100,10 @@ impl Session {
             None => {
                 let (process, stdout, stdin) = Process::start(endpoint, environment, secrets)?;
                 let noted = Arc::clone(&twice);
-                let stdout = KeyCheck::new(stdout, MAX_LINE, move |_, problem| {
-                    *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+                let stdout = LineCheck::new(stdout, MAX_LINE, move |bad: BadLine| {
+                    if let LineProblem::KeyTwice(problem) = bad.problem {
+                        *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+                    }
                     true
                 });
                 (client.serve_with_lifecycle((stdout, stdin), mode).await, Some(process))
