@@ -79,10 +79,9 @@ fn length_of(letter: char, text: &str) -> Option<usize> {
                 '\u{c}' => 'f',
                 letter => letter,
             };
-            if matches!(letter, '"' | '\\' | '/') || short != letter {
-                if text[1..].starts_with(short) {
-                    return Some(2);
-                }
+            let has_short = matches!(letter, '"' | '\\' | '/') || short != letter;
+            if has_short && text[1..].starts_with(short) {
+                return Some(2);
             }
             let mut utf16 = [0; 2];
             let mut units = letter.encode_utf16(&mut utf16).iter().enumerate();

@@ -149,7 +149,7 @@ fn with_parameters(parameters: &Value, server: &str) -> TempDir {
         "name": "set_pin", "effect": "read", "description": "Set a pin.", "parameters": parameters,
         "backend": {"type": "http", "server": "api", "method": "POST", "path": "/pins"},
     }]);
-    let config = format!("[server.api]\n{server}\n[state]\nurl = \"state.db\"\n");
+    let config = format!("[server.api]\n{server}\n[exec]\nallow = \"write\"\n[state]\nurl = \"state.db\"\n");
     folder(&[("tools.json", &tool.to_string()), ("toolcrib.toml", &config)])
 }
 
