@@ -13,6 +13,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod arguments; // read, coerced, validated, explained, corrected
 pub mod catalog; // raw tools in, one checked catalog out
 pub mod cli; // the command line
 pub mod config; // toolcrib.toml

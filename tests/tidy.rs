@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 /// The layers of ARCHITECTURE.md. A module imports from lower numbers only, never sideways.
-const LAYERS: [(&str, u8); 23] = [
+const LAYERS: [(&str, u8); 24] = [
     ("guard", 0),
     ("tool", 0),
     ("finding", 0),
@@ -18,14 +18,15 @@ const LAYERS: [(&str, u8); 23] = [
     ("model", 2),
     ("catalog", 3),
     ("trust", 3),
-    ("provider", 4),
+    ("arguments", 4),
     ("render", 4),
     ("search", 4),
     ("help", 4),
     ("state", 4),
-    ("report", 5),
+    ("provider", 5),
     ("watch", 5),
     ("refusal", 5),
+    ("report", 6),
     ("exec", 6),
     ("site", 7),
     ("functions", 7),

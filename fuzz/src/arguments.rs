@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolcrib::arguments::coerce_to_schema;
 use toolcrib::functions::CatalogView;
-use toolcrib::provider::call::coerce_to_schema;
 
 const CONFIG: &str = r#"
 [exec]

@@ -6,7 +6,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// Most checks of one value that a schema may need.
+use crate::finding::resolve_local;
+
+/// The most checks of one value that a schema may ask for.
 const MAX_CHECKS: u64 = 10_000;
 /// Most checks of a whole value, over all its levels.
 const MAX_TOTAL: f64 = 1e6;
@@ -92,8 +94,8 @@ fn applied<'a>(schema: &'a Value, root: &'a Value) -> impl Iterator<Item = &'a V
     let single = ["not", "if", "then", "else"].into_iter().filter_map(get);
     let dependent =
         get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(|map| map.values());
-    let reference = get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
-    lists.chain(single).chain(dependent).chain(reference.and_then(|pointer| root.pointer(pointer)))
+    let target = get("$ref").and_then(Value::as_str).and_then(|reference| resolve_local(reference, root));
+    lists.chain(single).chain(dependent).chain(target)
 }
 
 /// The keywords whose subschemas apply to what is inside a value.

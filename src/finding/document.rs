@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::pointer::{PointerTree, Span};
+use super::pointer_tree::{PointerTree, Span};
 use super::position::Cursor;
 use super::value::{MAX_VALUES, TOO_DEEP, TOO_MANY};
 use super::{Code, Finding, Place, json, toml, yaml};

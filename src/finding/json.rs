@@ -4,7 +4,7 @@ use serde::de::DeserializeSeed;
 use serde_json::Value;
 
 use super::document::{Fault, Limits};
-use super::pointer::{NodeId, PointerTree, ROOT, Span};
+use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
 use super::value::{Meter, Node, TOO_DEEP, TOO_MANY, TWICE};
 
 /// Levels of nesting that the parser refuses, whatever limit it is given.

@@ -15,7 +15,9 @@ mod nearest;
 mod open;
 mod place;
 mod pointer;
+mod pointer_tree;
 mod position;
+mod reference;
 mod report;
 mod toml;
 mod typed;
@@ -23,14 +25,17 @@ mod value;
 mod violation;
 mod yaml;
 
+
 use serde::Serialize;
 
 pub use code::{Code, Severity};
 pub use document::{Document, Format, Limits};
 pub use json::{from_json, from_json_bytes};
-pub use nearest::nearest;
+pub use nearest::{SlipPolicy, is_plausible, nearest, normalized};
 pub use open::open;
 pub use place::locate;
+pub use pointer::{pointer_join, pointer_push, pointer_split, pointer_unescape};
+pub use reference::{SchemaNames, percent_decoded, resolve_local};
 pub use report::{json_report, text_report};
 pub use typed::{Reader, schema_of};
 pub use violation::{Violation, violations};
@@ -95,10 +100,4 @@ impl Finding {
         self.help = Some(help.into());
         self
     }
-}
-
-/// Appends one segment to a JSON Pointer, escaped as RFC 6901 wants.
-pub fn pointer_join(pointer: &str, segment: impl std::fmt::Display) -> String {
-    let segment = segment.to_string().replace('~', "~0").replace('/', "~1");
-    format!("{pointer}/{segment}")
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::pointer::PointerTree;
+use super::pointer_tree::PointerTree;
 use super::position::Cursor;
 use super::{Document, Finding};
 

@@ -7,7 +7,7 @@ use ::toml::de::{DeTable, DeValue};
 use serde_json::{Map, Value};
 
 use super::document::{Fault, Limits};
-use super::pointer::{PointerTree, ROOT, Span, element_index};
+use super::pointer_tree::{PointerTree, ROOT, Span, element_index};
 use super::value::{Meter, TOO_DEEP, TOO_MANY, number};
 
 /// Levels of nesting that the parser refuses, whatever limit it is given.

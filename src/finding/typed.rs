@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::violation::{Violation, violations};
-use super::{Code, Finding, Place};
+use super::{Code, Finding, Place, pointer_split};
 
 /// Most mistakes of one value that are reported and left out: each of them validates the value again.
 const MAX_REPAIRS: usize = 200;
@@ -115,10 +115,9 @@ fn finding(violation: &Violation, place: &Place) -> Finding {
 /// removed.
 fn leave_out(value: &mut Value, violation: &Violation) -> bool {
     let mut pointer = violation.pointer.as_str();
-    while let Some((parent, last)) = pointer.rsplit_once('/') {
-        let last = last.replace("~1", "/").replace("~0", "~");
+    while let Some((parent, last)) = pointer_split(pointer) {
         let removed = match value.pointer_mut(parent) {
-            Some(Value::Object(fields)) => fields.shift_remove(&last),
+            Some(Value::Object(fields)) => fields.shift_remove(&*last),
             Some(Value::Array(items)) => match last.parse::<usize>() {
                 Ok(index) if index < items.len() => Some(items.remove(index)),
                 _ => None,

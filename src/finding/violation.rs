@@ -26,19 +26,43 @@ pub struct Violation {
     pub expected: Option<String>,
     /// The properties or values that exist at this place, where an unknown one was given.
     pub known: Vec<String>,
+    /// The text that the message quotes.
+    quoted: Option<String>,
 }
 
 impl Violation {
     /// A violation at a place, with this message.
     pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         let (pointer, message) = (pointer.into(), message.into());
-        Self { pointer, message, unknown: false, nearest: None, expected: None, known: Vec::new() }
+        Self {
+            pointer,
+            message,
+            unknown: false,
+            nearest: None,
+            expected: None,
+            known: Vec::new(),
+            quoted: None,
+        }
     }
 
     /// A value that should be another one.
     fn expected(pointer: String, expected: String, given: &Value) -> Self {
         let message = format!("expected {expected}, got {}", shown(given));
-        Self { expected: Some(expected), ..Self::new(pointer, message) }
+        Self { expected: Some(expected), ..Self::new(pointer, message) }.quoting(given)
+    }
+
+    fn quoting(self, given: &Value) -> Self {
+        Self { quoted: given.as_str().map(str::to_string), ..self }
+    }
+
+    /// The same, with the text that it quotes told in other words.
+    pub fn retold(mut self, tell: impl FnOnce(&str) -> Value) -> Self {
+        if let Some(text) = &self.quoted {
+            let told = tell(text);
+            self.message = self.message.replace(&quote(text), &shown(&told));
+            self.quoted = told.as_str().map(str::to_string);
+        }
+        self
     }
 }
 
@@ -104,10 +128,10 @@ fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violati
                 Some(branch) if branch_distance(branch) < (1, 0) => {
                     branch.iter().for_each(|error| describe(error, schema, found))
                 }
-                _ => found.push(Violation::new(
-                    pointer,
-                    format!("{} fits none of the allowed forms", shown(error.instance())),
-                )),
+                _ => {
+                    let message = format!("{} fits none of the allowed forms", shown(error.instance()));
+                    found.push(Violation::new(pointer, message).quoting(error.instance()));
+                }
             }
         }
         kind => found.push(Violation::expected(pointer, expectation(kind), error.instance())),

@@ -14,6 +14,7 @@ pub struct Answer {
     body: Body,
     text: Option<String>,
     error: Option<ErrorCode>,
+    refusal: Option<Box<Refusal>>,
     semantic: Option<String>,
 }
 
@@ -31,17 +32,23 @@ impl Answer {
         let mut body = Map::with_capacity(fields.len() + 2);
         body.insert("ok".into(), true.into());
         body.extend(fields);
-        Self { body: Body::Fields(body), text, error: None, semantic: None }
+        Self { body: Body::Fields(body), text, error: None, refusal: None, semantic: None }
     }
 
     /// An answer that was made before: one JSON object with `ok` and `meta`.
     pub(super) fn from_json(json: Bytes) -> Self {
-        Self { body: Body::Json(json, OnceLock::new()), text: None, error: None, semantic: None }
+        Self {
+            body: Body::Json(json, OnceLock::new()),
+            text: None,
+            error: None,
+            refusal: None,
+            semantic: None,
+        }
     }
 
     /// An answer with an envelope of its own, `ok` and `meta` included.
     pub(super) fn enveloped(fields: Map<String, Value>, error: Option<ErrorCode>) -> Self {
-        Self { body: Body::Fields(fields), text: None, error, semantic: None }
+        Self { body: Body::Fields(fields), text: None, error, refusal: None, semantic: None }
     }
 
     /// Whether there is a result.
@@ -60,6 +67,20 @@ impl Answer {
             Body::Fields(fields) => fields,
             Body::Json(json, read) => read.get_or_init(|| serde_json::from_slice(json).unwrap_or_default()),
         }
+    }
+
+    /// The fields of the answer without `ok` and `meta`; else the refusal.
+    pub(super) fn into_result(self) -> Result<Map<String, Value>, Refusal> {
+        if let Some(refusal) = self.refusal {
+            return Err(*refusal);
+        }
+        let mut fields = match self.body {
+            Body::Fields(fields) => fields,
+            Body::Json(..) => self.body().clone(),
+        };
+        fields.shift_remove("ok");
+        fields.shift_remove("meta");
+        Ok(fields)
     }
 
     /// The answer as JSON on one line.
@@ -130,6 +151,7 @@ impl From<Refusal> for Answer {
         let error = serde_json::to_value(&refusal).unwrap_or_default();
         let body =
             [("ok".to_string(), Value::Bool(false)), ("error".to_string(), error)].into_iter().collect();
-        Self { body: Body::Fields(body), text: None, error: Some(refusal.code), semantic: None }
+        let error = Some(refusal.code);
+        Self { body: Body::Fields(body), text: None, error, refusal: Some(Box::new(refusal)), semantic: None }
     }
 }

@@ -7,6 +7,7 @@ use super::surface::SelectedTool;
 use super::view::{self, StrictBudget};
 use super::wire::{Rules, Stub};
 use super::{PayloadError, PayloadRequest};
+use crate::arguments::{WRAPPERS, has_property};
 use crate::catalog::{Callable, Tool};
 use crate::finding::{Code, Finding, Severity};
 
@@ -157,12 +158,7 @@ fn whole_text(tool: &Tool) -> &str {
     shorter.filter(|_| tool.definition.provider_schema.is_none()).unwrap_or(&tool.description)
 }
 
-/// Keys below which models put arguments that belong at the root, most likely first.
-pub(super) const WRAPPERS: [&str; 6] = ["args", "arguments", "input", "parameters", "params", "kwargs"];
-
-/// The key below which a stub takes arguments where it cannot take them at the root: not a property of the tool.
+/// The key below which a stub takes arguments where it cannot take them at the root: no property of the tool.
 pub(super) fn stub_key(tool: &Tool) -> &'static str {
-    let properties = tool.parameters.schema().get("properties");
-    let is_free = |key: &&str| properties.is_none_or(|properties| properties.get(*key).is_none());
-    WRAPPERS.into_iter().find(is_free).unwrap_or("args")
+    WRAPPERS.into_iter().find(|key| !has_property(tool, key)).unwrap_or("args")
 }

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::call::{CallEntry, Parser, exactly};
+use super::call::{CallEntry, Parser};
 use super::{Payload, Provider};
+use crate::arguments::exactly;
 
 /// The result of one call.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::provider::call::FieldError;
+use crate::arguments::{Corrected, FieldError, InvalidArguments};
 
 /// Code of a refusal; stable, and documented in `docs/errors.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -138,7 +138,7 @@ pub struct Refusal {
     /// Names that the caller may have meant, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
-    /// Alternatives: categories, tools.
+    /// What else there is to know: categories and tools to look at instead, what a backend said.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub hints: Map<String, Value>,
     /// Path to ask `tool_help` for, where tools are called.
@@ -158,6 +158,15 @@ pub struct Refusal {
     /// The call as it was checked, for a host that can run it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Value>,
+    /// The op of the example, where that is not the one that was called. This and what follows is for envelopes.
+    #[serde(skip)]
+    pub example_op: Option<String>,
+    /// The fields that the example repeats of the call beside its arguments.
+    #[serde(skip)]
+    pub carried: Map<String, Value>,
+    /// Help on the tool.
+    #[serde(skip)]
+    pub help: Option<Map<String, Value>>,
 }
 
 impl Refusal {
@@ -175,16 +184,48 @@ impl Refusal {
             fill_in: Vec::new(),
             dropped: Vec::new(),
             call: None,
+            example_op: None,
+            carried: Map::new(),
+            help: None,
         }
     }
 
-    /// Adds a wrong argument.
+    /// A refusal of input that does not fit.
+    pub(crate) fn invalid(message: impl Into<String>, next_action: impl Into<String>) -> Self {
+        Self::new(ErrorCode::ValidationError, message, next_action)
+    }
+
+    /// With what is wrong with an argument.
     pub fn field(mut self, pointer: &str, message: &str) -> Self {
-        self.field_errors.push(FieldError {
-            pointer: pointer.into(),
-            message: message.into(),
-            nearest: None,
+        self.field_errors.push(FieldError::new(pointer, message));
+        self
+    }
+
+    /// With what is wrong with a field.
+    pub(crate) fn with_field(mut self, field: FieldError) -> Self {
+        self.field_errors.push(field);
+        self
+    }
+
+    /// With something else to know.
+    pub(crate) fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.hints.insert(name.into(), value.into());
+        self
+    }
+
+    /// With arguments that would have been right, if there are any.
+    pub(crate) fn offering(mut self, corrected: Option<Corrected>) -> Self {
+        let Some(corrected) = corrected else { return self };
+        self.next_action.push_str(match (corrected.fill_in.is_empty(), corrected.dropped.is_empty()) {
+            (true, true) => "; `example` fits",
+            (false, true) => "; `example` fits: put your own values in place of those listed in fill_in",
+            (true, false) => "; `example` fits, without what is listed in dropped",
+            (false, false) => {
+                "; `example` fits, without what is listed in dropped: put your own values in place of those listed in fill_in"
+            }
         });
+        self.example = Some(corrected.args);
+        (self.fill_in, self.dropped) = (corrected.fill_in, corrected.dropped);
         self
     }
 
@@ -194,5 +235,13 @@ impl Refusal {
             self.hints.insert(what.into(), list.into());
         }
         self
+    }
+}
+
+impl From<InvalidArguments> for Refusal {
+    fn from(invalid: InvalidArguments) -> Self {
+        let InvalidArguments { message, next_action, fields, nearest, corrected } = invalid;
+        let refusal = Self { field_errors: fields, nearest, ..Self::invalid(message, next_action) };
+        refusal.offering(corrected)
     }
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use strsim::damerau_levenshtein;
 
-/// Correctly spelled words.
+use crate::finding::SlipPolicy;
+
+/// Words that are spelled well.
 #[derive(Debug, Default)]
 pub(super) struct Spelling {
     words: Words,
@@ -13,11 +15,9 @@ pub(super) struct Spelling {
 /// Words by first character and length, each with the set of its letters.
 type Words = HashMap<(char, usize), Vec<(u32, Box<str>)>>;
 
-/// Shortest word that is corrected: shorter ones match too many others.
-const MIN_LENGTH: usize = 5;
-/// Length from which two letters may be wrong.
-const LONG: usize = 9;
-/// Longest word that is corrected.
+/// Characters of the shortest word that is corrected.
+const MIN_LENGTH: usize = SlipPolicy::QUERY_WORD.one_edit;
+/// Longer ones are no words.
 const MAX_LENGTH: usize = 24;
 
 /// The set of a word's letters, as bits.
@@ -50,7 +50,7 @@ impl Spelling {
         if !(MIN_LENGTH..=MAX_LENGTH).contains(&length) || !word.chars().all(char::is_alphabetic) {
             return None;
         }
-        let allowed = if length >= LONG { 2 } else { 1 };
+        let allowed = SlipPolicy::QUERY_WORD.max_edits(length);
         let (first, own) = (word.chars().next()?, letters(word));
         let mut best: Option<(usize, &str)> = None;
         let mut is_unique = true;

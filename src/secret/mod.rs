@@ -2,9 +2,12 @@
 //!
 //! 1. [`schema`] reads the marks of a JSON Schema: `format: password`, `writeOnly`, `x-secret`.
 //! 2. [`name`] judges names, [`shape`] finds secrets within texts.
-//! 3. [`Policy`] combines both with the operator's rules; [`walk`] applies it to a value.
+//! 3. [`Echo`] finds a secret that a server repeats, however it was encoded on its way.
+//! 4. [`Policy`] is all of that, with the operator's rules; [`walk`] applies it to a value.
 
+mod echo;
 mod name;
+mod reference;
 mod schema;
 mod shape;
 mod walk;
@@ -13,11 +16,12 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::finding::Violation;
+use crate::finding::{Violation, pointer_join, pointer_unescape};
+pub(crate) use echo::Echo;
 use schema::Place;
 pub use schema::declared_names;
 pub use walk::Hidden;
-use walk::{Reach, Walk};
+use walk::{Reach, Walk, read_json};
 
 /// The text in place of a secret.
 pub const REDACTED: &str = "[redacted]";
@@ -86,6 +90,7 @@ impl<'p> Policy<'p> {
                 None => violation.message,
             };
         }
+        violation = violation.retold(|text| self.shown(&Value::Null, &text.into()));
         if let Cow::Owned(masked) = self.text(&violation.message) {
             violation.message = masked;
         }
@@ -95,26 +100,24 @@ impl<'p> Policy<'p> {
     /// Whether the value at a place is secret, or is part of a secret.
     pub fn covers(self, schema: &Value, value: &Value, pointer: &str) -> bool {
         let mut place = Place::root(schema);
-        let mut here = Some(value);
+        let mut here = Some(Cow::Borrowed(value));
         for token in pointer.split('/').skip(1) {
-            let token = token.replace("~1", "/").replace("~0", "~");
-            let fields = here.and_then(Value::as_object);
-            let (inner, _) = match here {
-                Some(Value::Array(_)) => (place.item(token.parse().unwrap_or(0)), false),
-                _ => place.property(&token),
+            let token = pointer_unescape(token);
+            // Arguments that are text may have been read as the JSON that they say.
+            let read = here.as_deref().and_then(Value::as_str).and_then(read_json).map(Cow::Owned);
+            let outer = read.or(here);
+            let fields = outer.as_deref().and_then(Value::as_object);
+            place = match outer.as_deref() {
+                Some(Value::Array(_)) => place.item(Some(token.parse().unwrap_or(0))),
+                _ => place.property(&token).0,
             };
-            here = match here {
-                Some(Value::Array(items)) => token.parse::<usize>().ok().and_then(|index| items.get(index)),
-                _ => fields.and_then(|fields| fields.get(&token)),
-            };
-            place = inner;
-            let is_named =
-                self.is_named(&token, here, fields.is_some_and(|fields| self.names_a_secret(fields)));
-            if place.is_secret() || is_named {
+            let beside_a_name = fields.is_some_and(|fields| self.names_a_secret(fields));
+            here = outer.and_then(|outer| step(outer, &token));
+            if place.is_secret() || self.is_named(&token, here.as_deref(), beside_a_name) {
                 return true;
             }
         }
-        place.is_secret()
+        here.map_or(place.is_secret(), |value| place.hides(&value))
     }
 
     /// Whether a field is secret by its name, or by what the field beside it names.
@@ -140,6 +143,15 @@ impl<'p> Policy<'p> {
             let name = name.to_lowercase();
             self.rules.iter().any(|glob| name::matches(&glob.to_lowercase(), &name))
         }
+    }
+}
+
+/// The field or the item of a value that a part of a pointer names.
+fn step<'v>(value: Cow<'v, Value>, token: &str) -> Option<Cow<'v, Value>> {
+    let pointer = pointer_join("", token);
+    match value {
+        Cow::Borrowed(value) => value.pointer(&pointer).map(Cow::Borrowed),
+        Cow::Owned(mut value) => value.pointer_mut(&pointer).map(|inner| Cow::Owned(inner.take())),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-/// Words that mark a secret anywhere in a name, as whole words: `compass` is none.
+use crate::finding::normalized;
+
+/// Words that say it wherever they stand in a name, by themselves: `compass` is none.
 const WORDS: [&str; 15] = [
     "passcode",
     "pwd",
@@ -143,7 +145,7 @@ pub(super) fn is_secret(name: &str) -> bool {
     let before_last = words.len().checked_sub(2).map_or("", |index| words[index]);
     let is_token = is_word(last, "token") || is_word(last, "tokens");
     let is_measured = is_word(last, "tokens") && words.iter().any(|word| is_one_of(word, &MEASURES));
-    let joined = joined(name).replace("passwordless", "");
+    let joined = normalized(name).replace("passwordless", "");
     if (is_one_of(last, &ABOUT) && !joined.ends_with("secretid"))
         || is_measured
         || (is_token && is_one_of(before_last, &PLACES))
@@ -161,14 +163,9 @@ pub(super) fn is_secret(name: &str) -> bool {
 pub(super) fn can_hold(name: &str, value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => false,
-        Value::Number(_) => !joined(name).ends_with("tokens"),
+        Value::Number(_) => !normalized(name).ends_with("tokens"),
         _ => true,
     }
-}
-
-/// The letters and digits of a name, in lower case.
-fn joined(name: &str) -> String {
-    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 fn is_one_of(word: &str, lower: &[&str]) -> bool {

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::Metrics;
 use super::metrics::CallOutcome;
 use crate::config::ServeLimits;
-use crate::functions::{Answer, Function, FunctionContext};
+use crate::functions::{Answer, Function, FunctionContext, ToolCall};
 
 /// The limits and counters of all functions.
 #[derive(Debug)]
@@ -64,11 +64,29 @@ impl CallLimiter {
 impl CallPermit<'_> {
     /// Calls the function.
     pub async fn call(self, context: &FunctionContext, arguments: Value) -> Result<Answer, LimitReached> {
+        let function = self.function;
+        self.answer(context, function.call(context, arguments)).await
+    }
+
+    /// Calls a tool by its own name.
+    pub async fn call_tool(
+        self,
+        context: &FunctionContext,
+        call: ToolCall<'_>,
+    ) -> Result<Answer, LimitReached> {
+        self.answer(context, call.call(context)).await
+    }
+
+    async fn answer(
+        self,
+        context: &FunctionContext,
+        calling: impl Future<Output = Answer>,
+    ) -> Result<Answer, LimitReached> {
         let CallLimiter { time, metrics, .. } = self.gate;
         // A function that runs tools has a longer timeout of its own, with a better error.
         let time = (*time).max(self.function.timeout(context));
-        let mut calling = pin!(self.function.call(context, arguments));
-        // An answer from memory is ready at once, and needs no timer.
+        let mut calling = pin!(calling);
+        // What comes from memory is there at once, and needs no clock.
         let at_once = poll_fn(|context| match calling.as_mut().poll(context) {
             Poll::Ready(answer) => Poll::Ready(Some(answer)),
             Poll::Pending => Poll::Ready(None),

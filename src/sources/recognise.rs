@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::shape::{SCHEMA_KEYS, Shape};
+use crate::finding::SlipPolicy;
 
 /// Surroundings of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -233,8 +234,8 @@ fn is_nearly_native(object: &Map<String, Value>) -> bool {
 
 /// Whether a key is a native field with a letter or two wrong.
 fn is_slip(key: &str) -> bool {
-    let near = |field: &&str| strsim::damerau_levenshtein(key, field) <= field.len().min(6) / 3;
-    COMMON_KEYS.iter().chain(&TELLING_KEYS).filter(|field| field.len() >= 5).any(near)
+    let is_meant = |field: &&str| SlipPolicy::DEFINITION_FIELD.is_slip(key, field);
+    COMMON_KEYS.iter().chain(&TELLING_KEYS).any(is_meant)
 }
 
 #[cfg(test)]

@@ -98,6 +98,11 @@ impl Running {
         }
     }
 
+    /// What a backend answered, as an envelope tells it.
+    pub fn told(error: &BackendError) -> Value {
+        serde_json::to_value(&error.answer).unwrap()
+    }
+
     #[track_caller]
     pub fn fails(&self, name: &str, arguments: Value, kind: BackendErrorKind, why: &str) -> BackendError {
         let error = self.call(name, arguments).expect_err("a fault");

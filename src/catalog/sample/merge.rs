@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::Sampler;
+use crate::finding::resolve_local;
 
 /// Most references and compositions that are followed for one value.
 const MAX_STEPS: usize = 24;
@@ -48,7 +49,7 @@ impl Sampler<'_> {
                 return self.refuse();
             }
             followed.push(pointer.to_string());
-            let other = self.part(resolve(self.root, pointer)?, steps, followed)?;
+            let other = self.part(resolve_local(pointer, self.root)?, steps, followed)?;
             self.add(&mut own, other)?;
         }
         let list = |key: &str| schema.get(key).and_then(Value::as_array);
@@ -139,10 +140,4 @@ fn add(own: &mut Map<String, Value>, other: Map<String, Value>) {
 
 fn narrows(key: &str, mine: Option<f64>, theirs: Option<f64>) -> bool {
     if key.starts_with("min") || key == "exclusiveMinimum" { theirs > mine } else { theirs < mine }
-}
-
-/// Target of a local reference.
-fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
-    let pointer = reference.strip_prefix('#')?;
-    root.pointer(&pointer.replace("%24", "$").replace("%20", " ").replace("%7B", "{").replace("%7D", "}"))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::finding::pointer_join;
+use crate::finding::{pointer_join, pointer_unescape};
 use crate::functions::{ErrorCode, Refusal};
 
 /// Key that marks such a value.
@@ -96,7 +96,7 @@ impl References<'_> {
 fn fetch(answer: &Map<String, Value>, pointer: &str) -> Option<Value> {
     let rest = pointer.strip_prefix('/')?;
     let (name, rest) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    answer.get(&name.replace("~1", "/").replace("~0", "~"))?.pointer(rest).cloned()
+    answer.get(&*pointer_unescape(name))?.pointer(rest).cloned()
 }
 
 /// The part of a pointer that exists, with the keys there.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::keyword_table::{self, KeywordKind, holds, is_schema, measure};
 use super::loosened::{Loosened, guard};
+use crate::finding::{SchemaNames, percent_decoded, pointer_join};
 
 /// Most parts of definitions that are copied out of the middle of a schema, altogether.
 const MAX_COPIED: usize = 20_000;
@@ -25,16 +26,13 @@ pub(super) fn gathered(schema: &Value, loose: &mut Loosened) -> Value {
     let mut root = Value::Object(object.iter().filter_map(without).collect());
     let mut gathering = Gathering {
         source: schema,
-        index: SchemaIndex::default(),
+        schema_names: SchemaNames::of(schema, &["$id", "id"]),
         names: HashMap::new(),
         taken: HashMap::new(),
         queue: VecDeque::new(),
         left: MAX_COPIED,
         loose,
     };
-    if names_itself(schema) {
-        gathering.index.read(schema, &mut String::new());
-    }
     gathering.schema(&mut root, "");
     let mut defs = Map::new();
     while let Some((name, pointer)) = gathering.queue.pop_front() {
@@ -112,82 +110,10 @@ fn below<'a>(key: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
     }
 }
 
-/// Whether a schema, or a value that may be one, gives itself a name.
-fn names_itself(value: &Value) -> bool {
-    let is_name = |key: &str| matches!(key, "$id" | "id" | "$anchor" | "$dynamicAnchor");
-    match value {
-        Value::Object(object) => {
-            object.iter().any(|(key, value)| is_name(key) && value.is_string() || names_itself(value))
-        }
-        Value::Array(list) => list.iter().any(names_itself),
-        _ => false,
-    }
-}
-
-/// The names that schemas give themselves, with their pointers.
-#[derive(Default)]
-struct SchemaIndex {
-    ids: HashMap<String, String>,
-    /// Pointers of the schemas with an `$id` below the root.
-    bases: Vec<String>,
-}
-
-impl SchemaIndex {
-    fn read(&mut self, schema: &Value, pointer: &mut String) {
-        match schema {
-            Value::Object(object) => {
-                for (key, value) in object {
-                    match (key.as_str(), value) {
-                        ("$id" | "id", Value::String(id)) => {
-                            self.ids.entry(id.clone()).or_insert_with(|| pointer.clone());
-                            if !pointer.is_empty() && !id.starts_with('#') && key == "$id" {
-                                self.bases.push(pointer.clone());
-                            }
-                        }
-                        ("$anchor" | "$dynamicAnchor", Value::String(anchor)) => {
-                            self.ids.entry(format!("#{anchor}")).or_insert_with(|| pointer.clone());
-                        }
-                        _ => self.step(&escaped(key), value, pointer),
-                    }
-                }
-            }
-            Value::Array(list) => {
-                for (index, value) in list.iter().enumerate() {
-                    self.step(&index.to_string(), value, pointer);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn step(&mut self, step: &str, value: &Value, pointer: &mut String) {
-        if !value.is_object() && !value.is_array() {
-            return;
-        }
-        let before = pointer.len();
-        pointer.push('/');
-        pointer.push_str(step);
-        self.read(value, pointer);
-        pointer.truncate(before);
-    }
-
-    /// The schema with an `$id` that contains a place.
-    fn base(&self, place: &str) -> &str {
-        let holds = |base: &&String| {
-            place.strip_prefix(base.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.bases.iter().filter(holds).max_by_key(|base| base.len()).map_or("", String::as_str)
-    }
-}
-
-fn escaped(step: &str) -> String {
-    step.replace('~', "~0").replace('/', "~1")
-}
-
 struct Gathering<'a> {
     source: &'a Value,
-    index: SchemaIndex,
-    /// The name of each definition by its pointer.
+    schema_names: SchemaNames,
+    /// The name of each definition by its place.
     names: HashMap<String, String>,
     /// Number of requests for each clean name.
     taken: HashMap<String, usize>,
@@ -219,9 +145,8 @@ impl Gathering<'_> {
             }
         }
         for (key, value) in object.iter_mut() {
-            // Only schemas with an `$id` need their own pointer.
-            let at =
-                if self.index.bases.is_empty() { String::new() } else { format!("{place}/{}", escaped(key)) };
+            // Only schemas with an `$id` need to know where they stand.
+            let at = if self.schema_names.has_bases() { pointer_join(place, key) } else { String::new() };
             self.below(key, value, &at);
         }
         if self.loose.times() > before {
@@ -230,8 +155,8 @@ impl Gathering<'_> {
     }
 
     fn below(&mut self, key: &str, value: &mut Value, place: &str) {
-        let track = !self.index.bases.is_empty();
-        let at = |step: &str| if track { format!("{place}/{}", escaped(step)) } else { String::new() };
+        let track = self.schema_names.has_bases();
+        let at = |step: &str| if track { pointer_join(place, step) } else { String::new() };
         match (holds(key), value) {
             (KeywordKind::Schema | KeywordKind::List, Value::Array(list)) => {
                 for (index, value) in list.iter_mut().enumerate() {
@@ -273,14 +198,13 @@ impl Gathering<'_> {
     }
 
     fn pointer(&self, reference: &str, place: &str) -> Option<String> {
-        if let Some(pointer) = self.index.ids.get(reference) {
-            return Some(pointer.clone());
+        if let Some(pointer) = self.schema_names.pointer(reference) {
+            return Some(pointer.to_string());
         }
-        let fragment = decoded(reference.strip_prefix('#')?);
-        let base = self.index.base(place);
-        let inside = format!("{base}{fragment}");
-        let is_there = |pointer: &str| self.source.pointer(pointer).is_some();
-        if is_there(&inside) { Some(inside) } else { Some(fragment).filter(|fragment| is_there(fragment)) }
+        let fragment = percent_decoded(reference.strip_prefix('#')?);
+        let inside = format!("{}{fragment}", self.schema_names.base(place));
+        let is_there = |pointer: &String| self.source.pointer(pointer).is_some();
+        Some(inside).filter(is_there).or_else(|| Some(fragment.into_owned()).filter(is_there))
     }
 
     /// A name of plain characters that no other definition has.
@@ -298,28 +222,4 @@ impl Gathering<'_> {
         self.taken.insert(name.clone(), 0);
         name
     }
-}
-
-/// A fragment with its percent-encoding decoded.
-fn decoded(fragment: &str) -> String {
-    if !fragment.contains('%') {
-        return fragment.to_string();
-    }
-    let bytes = fragment.as_bytes();
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut index = 0;
-    while let Some(byte) = bytes.get(index) {
-        let hex = bytes.get(index + 1..index + 3).and_then(|pair| std::str::from_utf8(pair).ok());
-        match hex.filter(|_| *byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(code) => {
-                plain.push(code);
-                index += 3;
-            }
-            None => {
-                plain.push(*byte);
-                index += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&plain).into_owned()
 }

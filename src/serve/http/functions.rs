@@ -25,7 +25,7 @@ use super::service::TRACE;
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::finding::{from_json_bytes, nearest};
-use crate::functions::{Answer, Function, FunctionContext};
+use crate::functions::{Answer, Function, FunctionContext, ToolCall};
 use crate::serve::Seen;
 use crate::serve::call_limiter::LimitReached;
 
@@ -88,10 +88,14 @@ pub(super) async fn run(
     let passing = shared.call_limiter.acquire(function)?;
     let given = arguments(&shared, &request, body).await?;
     let given = if given.is_null() { json!({}) } else { given };
-    let name = seen.cache(&caller).listed_tools().canonical(&name).map_or(name.clone(), str::to_string);
-    let call = keyed(function, &request.headers, json!({ "op": name, "args": given }))?;
+    let idempotency_key = header_key(function, &request.headers)?;
     let context = seen.context(&caller);
-    let answer = passing.call(&context, call).await?;
+    let call = match seen.cache(&caller).listed_tools().place(&name) {
+        Some(place) => ToolCall::listed(&context.view, place),
+        None => ToolCall::named(&context.view, &name),
+    };
+    let call = ToolCall { arguments: given, idempotency_key, ..call };
+    let answer = passing.call_tool(&context, call).await?;
     Ok(traced(written(&answer, &request.headers), &context))
 }
 
@@ -119,11 +123,22 @@ pub(super) async fn call(
     answer(&shared, (&seen, &caller), function, &request, body).await
 }
 
-/// A call with the key of its `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header), unless the call
-/// has one itself. A key that would be ignored is refused, since the call could run twice.
+/// A call with the key of its `Idempotency-Key`, unless it says one itself.
 fn keyed(function: &Function, headers: &HeaderMap, mut call: Value) -> Result<Value, Problem> {
+    if let Some(key) = header_key(function, headers)?
+        && let Some(fields) = call.as_object_mut()
+        && fields.get("idempotency_key").is_none_or(Value::is_null)
+    {
+        fields.insert("idempotency_key".into(), key.into());
+    }
+    Ok(call)
+}
+
+/// The key that `Idempotency-Key` says (draft-ietf-httpapi-idempotency-key-header). A key that would be overlooked is refused,
+/// since the call could run twice.
+fn header_key<'h>(function: &Function, headers: &'h HeaderMap) -> Result<Option<&'h str>, Problem> {
     let mut keys = headers.get_all(KEY).iter();
-    let Some(key) = keys.next().filter(|_| function.runs_tools()) else { return Ok(call) };
+    let Some(key) = keys.next().filter(|_| function.runs_tools()) else { return Ok(None) };
     let refused =
         |what: &str| Err(Problem::new(ProblemCode::ValidationError, format!("`Idempotency-Key` {what}")));
     if !function.takes_idempotency_key() {
@@ -134,13 +149,7 @@ fn keyed(function: &Function, headers: &HeaderMap, mut call: Value) -> Result<Va
     let (Ok(key), None) = (key.to_str(), keys.next()) else {
         return refused("is one text of ASCII characters");
     };
-    let text = key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key);
-    if let Some(fields) = call.as_object_mut()
-        && fields.get("idempotency_key").is_none_or(Value::is_null)
-    {
-        fields.insert("idempotency_key".into(), text.into());
-    }
-    Ok(call)
+    Ok(Some(key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key)))
 }
 
 /// The function that a request calls by its plain name; with GET where it runs no tools, so that a link does no harm.

@@ -15,8 +15,8 @@ use crate::serve::ListingPolicy;
 #[derive(Debug, Default)]
 pub(in crate::serve) struct ListedTools {
     tools: Vec<Tool>,
-    /// The canonical name of each listed one.
-    names: HashMap<String, String>,
+    /// The place in the catalog of each, by the name that it is listed under.
+    places: HashMap<String, usize>,
 }
 
 impl ListedTools {
@@ -38,7 +38,7 @@ impl ListedTools {
             // A result may be cut, or only describe a dry run: clients would refuse it if an output schema promised
             // more.
             tool.output_schema = None;
-            bound.names.insert(tool.name.to_string(), catalog.tools[index].name.clone());
+            bound.places.insert(tool.name.to_string(), index);
             bound.tools.push(tool);
         }
         bound
@@ -49,9 +49,9 @@ impl ListedTools {
         &self.tools
     }
 
-    /// The canonical name of the tool that is listed under this name.
-    pub(in crate::serve) fn canonical(&self, listed: &str) -> Option<&str> {
-        self.names.get(listed).map(String::as_str)
+    /// The place in the catalog of the tool that is listed under this name.
+    pub(in crate::serve) fn place(&self, listed: &str) -> Option<usize> {
+        self.places.get(listed).copied()
     }
 }
 

@@ -16,7 +16,7 @@ use crate::catalog::{Profile, ProfileTool, Resolved, functions};
 use crate::config::Surface;
 use crate::exec::Caller;
 use crate::finding::nearest;
-use crate::functions::{Answer, CatalogView, Function, FunctionContext};
+use crate::functions::{Answer, CatalogView, Function, FunctionContext, ToolCall};
 use crate::provider::{self, Provider};
 use crate::serve::call_limiter::LimitReached;
 use crate::serve::{CallLimiter, ListingPolicy, Seen};
@@ -67,7 +67,7 @@ pub(super) fn list(
 ) -> Result<ListToolsResult, ErrorData> {
     // A listed tool of the catalog keeps its name.
     let functions =
-        FUNCTIONS.iter().filter(|tool| shown.lists(&tool.name) && bound.canonical(&tool.name).is_none());
+        FUNCTIONS.iter().filter(|tool| shown.lists(&tool.name) && bound.place(&tool.name).is_none());
     let all: Vec<&Tool> = functions.chain(bound.tools()).collect();
     let from = after.map_or(Ok(0), |after| following(&all, after))?;
     let to = all.len().min(from + PER_PAGE);
@@ -107,9 +107,9 @@ pub(super) async fn call(
             let answer = answer(gate, context, function, given).await;
             answer.map_or_else(limit_result, |answer| function_result(&answer))
         }
-        Some(CallTarget::Tool(function, name)) => {
-            let given = if given.is_null() { json!({}) } else { given };
-            let answer = answer(gate, context, function, json!({ "op": name, "args": given })).await;
+        Some(CallTarget::Tool(function, call)) => {
+            let call = ToolCall { arguments: if given.is_null() { json!({}) } else { given }, ..call };
+            let answer = run_tool(gate, context, function, call).await;
             answer.map_or_else(limit_result, |answer| tool_result(&answer))
         }
         None => return Err(unknown(&context.view, &request.name)),
@@ -125,21 +125,21 @@ enum CallTarget<'a> {
     /// A function of toolcrib.
     Function(&'static Function),
     /// A tool, which this function runs.
-    Tool(&'static Function, &'a str),
+    Tool(&'static Function, ToolCall<'a>),
 }
 
-/// A listed tool of this name comes first, then functions, then tools by any of their names.
-fn call_target<'a>(view: &CatalogView, bound: &'a ListedTools, name: &'a str) -> Option<CallTarget<'a>> {
-    let run = |name| Function::named("tool_exec").map(|function| CallTarget::Tool(function, name));
-    if let Some(name) = bound.canonical(name) {
-        return run(name);
+/// A tool that is listed under the name comes first, then our functions, then tools by any of their names.
+fn call_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) -> Option<CallTarget<'a>> {
+    let run = |call| Function::named("tool_exec").map(|function| CallTarget::Tool(function, call));
+    if let Some(place) = bound.place(name) {
+        return run(ToolCall::listed(view, place));
     }
     if let Some(function) = Function::named(name) {
         return Some(CallTarget::Function(function));
     }
     match view.catalog().resolve(name) {
         Resolved::Unknown(_) => None,
-        _ => run(name),
+        _ => run(ToolCall::named(view, name)),
     }
 }
 
@@ -150,6 +150,15 @@ async fn answer(
     given: Value,
 ) -> Result<Answer, LimitReached> {
     gate.acquire(function)?.call(context, given).await
+}
+
+async fn run_tool(
+    gate: &CallLimiter,
+    context: &FunctionContext,
+    function: &'static Function,
+    call: ToolCall<'_>,
+) -> Result<Answer, LimitReached> {
+    gate.acquire(function)?.call_tool(context, call).await
 }
 
 fn unknown(view: &CatalogView, name: &str) -> ErrorData {

@@ -84,7 +84,7 @@ impl Endpoint {
         secrets: &mut Secrets,
     ) -> Result<HashMap<HeaderName, HeaderValue>, String> {
         let mut headers = HashMap::new();
-        let filled = secrets.fill(&self.server.headers, environment, self.caller.as_ref());
+        let filled = secrets.fill_headers(&self.server.headers, environment, self.caller.as_ref());
         for (name, value) in filled.map_err(|missing| missing.to_string())? {
             let header =
                 HeaderName::try_from(&name).map_err(|_| format!("\"{name}\" is no name of a header"))?;

@@ -10,6 +10,7 @@ use super::document::Document;
 use super::lower::{Direction, Lowering};
 use super::name::{Names, portable};
 use super::report::Report;
+use crate::finding::pointer_split;
 
 /// A rewritten schema.
 #[derive(Debug, Default)]
@@ -47,7 +48,7 @@ impl Keys {
         if let Some(key) = self.by_pointer.get(pointer) {
             return key.clone();
         }
-        let last = pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+        let (_, last) = pointer_split(pointer).unwrap_or_default();
         let key = self.names.number(&portable(&last, 128, "schema"));
         self.by_pointer.insert(pointer.to_string(), key.clone());
         self.pointers.insert(key.clone(), pointer.to_string());

@@ -7,10 +7,10 @@ use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
 use super::bundle::Keys;
-use super::document::{Dialect, Document, Target, push_segment};
+use super::document::{Dialect, Document, Target};
 use super::keyword::{Kind, fits, kind, strings};
 use super::report::{Report, quote};
-use crate::finding::Code;
+use crate::finding::{Code, pointer_push};
 
 /// Deepest schema that is read; deeper ones accept any value.
 const MAX_DEPTH: usize = 200;
@@ -248,7 +248,7 @@ impl Lowering<'_, '_> {
 
     fn inside<T>(&mut self, segments: &[&str], then: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
-        segments.iter().for_each(|segment| push_segment(&mut self.pointer, segment));
+        segments.iter().for_each(|segment| pointer_push(&mut self.pointer, segment));
         let result = then(self);
         self.pointer.truncate(length);
         result

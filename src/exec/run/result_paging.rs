@@ -4,7 +4,7 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use super::active_call::ActiveCall;
+use crate::exec::call::{Call, RunNotes};
 use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{StateStore, StoredResult, now, random_id};
 
@@ -30,7 +30,7 @@ enum PageUnit {
 }
 
 /// The result, or its beginning where it is longer than is returned whole; then `meta.more` says where it goes on.
-pub(super) async fn first_page(call: &mut ActiveCall, result: Value) -> Value {
+pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes) -> Value {
     let limit = call.config().exec.result_bytes.max(1);
     if !is_longer(&result, limit) {
         return result;
@@ -56,7 +56,7 @@ pub(super) async fn first_page(call: &mut ActiveCall, result: Value) -> Value {
     };
     match call.state().store_result(&kept).await {
         Ok(()) => {
-            call.warnings.push(format!(
+            notes.warnings.push(format!(
                 "the result is longer than {limit} bytes and cut; read on with read_result {{\"cursor\": \"{cursor}\"}}"
             ));
             more["cursor"] = cursor.into();
@@ -66,10 +66,10 @@ pub(super) async fn first_page(call: &mut ActiveCall, result: Value) -> Value {
                 "the result is cut after {limit} bytes, and the rest could not be kept ({})",
                 error.0
             );
-            call.warnings.push(told);
+            notes.warnings.push(told);
         }
     }
-    call.continuation = Some(more);
+    notes.continuation = Some(more);
     shown
 }
 
