@@ -1,4 +1,4 @@
-//! What a call of a tool finds around it: the caller's catalog view, the services, and our functions as tools.
+//! The surroundings of a call of a tool: the caller's catalog view, the services, and our functions as tools.
 
 use std::time::Duration;
 
