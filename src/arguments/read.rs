@@ -1,8 +1,4 @@
-<<<<<<< HEAD:src/provider/call/reader.rs
-//! Reads the arguments of a call as one value (docs/reference/wires.md, Portable rules).
-=======
 //! Arguments made one value, from whatever stands where they are due: an object, its JSON text, nothing.
->>>>>>> merge13:src/arguments/read.rs
 
 use serde_json::{Map, Value};
 

@@ -27,13 +27,13 @@ pub(super) struct Call {
     pub(super) validated: Option<bool>,
 }
 
-/// What there is to tell of a run beside its outcome.
+/// Notes on a run, told beside its outcome.
 #[derive(Default)]
 pub(super) struct RunNotes {
     pub(super) warnings: Vec<String>,
-    /// What the session is about.
+    /// The context of the session.
     pub(super) session_context: Option<Value>,
-    /// Where the result goes on.
+    /// The cursor by which a long result is read on, for `meta.more`.
     pub(super) continuation: Option<Value>,
     /// Whether the call was handed to its backend.
     pub(super) was_run: bool,
@@ -74,7 +74,7 @@ impl Call {
         self.tool.as_ref().map_or(Effect::Read, |tool| tool.effect)
     }
 
-    /// How the tool may be called without a schema, if it has none.
+    /// The no-schema mode of the tool, if it has no schema.
     pub(super) fn no_schema_mode(&self) -> Option<NoSchemaMode> {
         let tool = self.tool.as_ref().filter(|_| self.validated.is_some())?;
         match tool.parameters.callable() {

@@ -25,7 +25,6 @@ mod value;
 mod violation;
 mod yaml;
 
-
 use serde::Serialize;
 
 pub use code::{Code, Severity};

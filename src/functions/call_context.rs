@@ -1,5 +1,4 @@
-//! The context of a tool call: the caller's catalog view, the services, and the functions that can be called as
-//! tools.
+//! The surroundings of a call of a tool: the caller's catalog view, the services, and our functions as tools.
 
 use std::time::Duration;
 

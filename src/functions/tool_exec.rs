@@ -89,7 +89,7 @@ impl<'c> ToolCall<'c> {
 
     /// Answers the call. A panic is answered as well.
     pub async fn call(self, context: &FunctionContext) -> Answer {
-        let answer = guarded(Patience::current().with(Box::pin(self.run(context.clone())))).await;
+        let answer = guarded(Patience::current().with(self.run(context.clone()))).await;
         let answer = answer.unwrap_or_else(|_| super::panicked().into());
         answer.with_registry_version(&context.view.catalog().version)
     }

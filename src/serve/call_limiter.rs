@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -64,8 +64,8 @@ impl CallLimiter {
 impl CallPermit<'_> {
     /// Calls the function.
     pub async fn call(self, context: &FunctionContext, arguments: Value) -> Result<Answer, LimitReached> {
-        let function = self.function;
-        self.answer(context, function.call(context, arguments)).await
+        let calling = Box::pin(self.function.call(context, arguments));
+        self.answer(context, calling).await
     }
 
     /// Calls a tool by its own name.
@@ -74,18 +74,18 @@ impl CallPermit<'_> {
         context: &FunctionContext,
         call: ToolCall<'_>,
     ) -> Result<Answer, LimitReached> {
-        self.answer(context, call.call(context)).await
+        self.answer(context, Box::pin(call.call(context))).await
     }
 
+    /// Waits for the answer of a call, for as long as it may take. Boxed, so that no door has room for all that a call keeps.
     async fn answer(
         self,
         context: &FunctionContext,
-        calling: impl Future<Output = Answer>,
+        mut calling: Pin<Box<impl Future<Output = Answer>>>,
     ) -> Result<Answer, LimitReached> {
         let CallLimiter { time, metrics, .. } = self.gate;
         // A function that runs tools has a longer timeout of its own, with a better error.
         let time = (*time).max(self.function.timeout(context));
-        let mut calling = pin!(calling);
         // What comes from memory is there at once, and needs no clock.
         let at_once = poll_fn(|context| match calling.as_mut().poll(context) {
             Poll::Ready(answer) => Poll::Ready(Some(answer)),

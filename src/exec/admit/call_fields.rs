@@ -18,7 +18,7 @@ enum CallField {
     Receipt,
 }
 
-/// How deep a schema is searched for a name.
+/// Levels of a schema that are searched for a name, as a bound on hostile ones.
 const MAX_DEPTH: usize = 32;
 
 /// Makes the arguments of a call an object without the fields of the call, which these then are.
@@ -83,7 +83,7 @@ pub(super) fn take_dry_run(call: &mut CallRequest) {
         fields.iter().any(|(name, value)| call_field(name, value) == Some(CallField::DryRun) && is_yes(value))
     };
     let warned = call.warnings.len();
-    // What cannot be read does no harm here: nothing is run.
+    // A field that cannot be read does no harm here: nothing is run.
     let _ = take_from_arguments(call, &Value::Null, &mut arguments);
     call.warnings.truncate(warned);
     if asks(&call.extra_fields) {
@@ -113,7 +113,7 @@ fn taken(schema: &Value, fields: &mut Map<String, Value>) -> Vec<(CallField, Str
         .collect()
 }
 
-/// Which field of the call a name is. A slip counts where it asks for a dry run, since that does no harm.
+/// The field of the call that a name means. A slip counts where it asks for a dry run, since that does no harm.
 fn call_field(name: &str, value: &Value) -> Option<CallField> {
     if name.len() > 40 {
         return None;

@@ -1,4 +1,4 @@
-//! The tool that a call names, by whichever of its names; what is only near is told, and not run.
+//! The tool that a call names, by any of its names; a name that is only near is told, and not run.
 
 use std::sync::Arc;
 
@@ -6,7 +6,6 @@ use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::call_fields;
-
 use crate::arguments::{corrected, decoded};
 use crate::catalog::{Catalog, Resolved, Tool};
 use crate::exec::call::Call;
@@ -103,7 +102,7 @@ fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) 
         let place = context.catalog().position(&tool.name);
         place.is_some_and(|index| !context.is_forbidden(index))
     });
-    // What is destroyed is never guessed.
+    // The tool of a destructive call is never guessed.
     let Some(tool) = usable.filter(|tool| tool.effect != Effect::Destructive) else { return failure };
     let args = match args {
         Value::String(text) => decoded(text).unwrap_or_default(),

@@ -15,7 +15,7 @@ use crate::tool::Backend;
 #[derive(Debug)]
 pub struct Backends {
     root: PathBuf,
-    /// None: nobody is to be contacted.
+    /// The variables for commands and servers; without any, nobody is contacted.
     environment: Option<Environment>,
     http: http::Http,
     sessions: mcp::Sessions,
@@ -43,12 +43,12 @@ impl Backends {
         Self { environment: None, ..Self::default() }
     }
 
-    /// What runs a tool: what its definition says, else the live MCP server that it comes from.
+    /// The backend of a tool: the one that its definition names, else the live MCP server that it comes from.
     pub fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
         choice::of(tool, config)
     }
 
-    /// What runs a tool and where, as it is configured: it differs once that has changed.
+    /// The backend of a tool with the configuration of its server: another value once either has changed.
     pub fn configured(tool: &Tool, config: &Config) -> Value {
         let Some(backend) = Self::of(tool, config) else { return Value::Null };
         let server = match &*backend {
@@ -91,7 +91,7 @@ impl Backends {
         self.sessions.close().await;
     }
 
-    /// What a call would send, without secrets; nothing is sent.
+    /// The request that a call would send, without secrets; nothing is sent.
     pub fn preview(&self, call: BackendRequest<'_>) -> Result<Value, BackendError> {
         match call.backend {
             Backend::Static { .. } => Ok(json!({ "backend": "static" })),

@@ -1,4 +1,4 @@
-//! Why a backend has no result, as fields.
+//! Errors of backends, as fields.
 
 use std::time::Duration;
 
@@ -8,22 +8,22 @@ use serde_json::Value;
 use crate::refusal::Refusal;
 use crate::sources::mcp::Missing;
 
-/// Why a backend has no result.
+/// The error of a backend that has no result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackendError {
-    /// What kind of error.
+    /// The kind, which says whether the tool was run.
     pub kind: BackendErrorKind,
     /// In one line, without secrets or addresses.
     pub message: String,
-    /// What the caller can do.
+    /// The next step for the caller.
     pub next_action: String,
     /// The argument that cannot be sent, for [`BackendErrorKind::InvalidArgument`], where it is known.
     pub argument: Option<String>,
-    /// What the backend said.
+    /// The answer of the backend, if it gave one.
     pub answer: Option<Box<ErrorAnswer>>,
 }
 
-/// What kind of error a backend has met.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackendErrorKind {
     /// Nothing says how to reach what runs the tool, or something it needs is missing here.
@@ -44,8 +44,7 @@ pub enum BackendErrorKind {
     TimedOut,
 }
 
-/// What a backend answered in place of a result. As JSON it is `details.backend` of an envelope; texts are cut where they
-/// are long.
+/// The answer of a backend in place of a result. As JSON it is `details.backend` of an envelope; long texts are cut.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum ErrorAnswer {
@@ -147,7 +146,7 @@ impl BackendError {
         Self { answer: Some(Box::new(answer)), ..self }
     }
 
-    /// How long the backend wants its caller to wait.
+    /// The time that the backend wants its caller to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         match self.answer.as_deref()? {
             ErrorAnswer::Http { retry_after_seconds, .. } => retry_after_seconds.map(Duration::from_secs),

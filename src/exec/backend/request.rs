@@ -1,4 +1,4 @@
-//! What is asked of a backend, and what it answers.
+//! Requests to backends, and their responses.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -16,17 +16,17 @@ use crate::tool::Backend;
 pub struct BackendRequest<'o> {
     /// The tool.
     pub tool: &'o Tool,
-    /// What runs it.
+    /// The backend that runs it.
     pub backend: &'o Backend,
-    /// Where servers are configured.
+    /// The configuration, with its servers.
     pub config: &'o Config,
     /// The arguments, as the canonical schema wants them.
     pub arguments: &'o Value,
-    /// Who calls.
+    /// The caller.
     pub caller: &'o Caller,
     /// The key under which a write runs once.
     pub idempotency_key: Option<&'o str>,
-    /// How long it may take.
+    /// The longest time that it may take.
     pub timeout: Duration,
     /// Marked before anything leaves.
     pub begun: &'o Begun,
@@ -48,12 +48,12 @@ impl Begun {
     }
 }
 
-/// What a backend answered.
+/// The answer of a backend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackendResponse {
     /// The result: JSON where it was JSON, else text.
     pub content: Value,
-    /// What the caller should know of how it came about.
+    /// Warnings to the caller about how it came about.
     pub warnings: Vec<String>,
 }
 

@@ -18,7 +18,7 @@ use crate::refusal::{ErrorCode, Refusal};
 use crate::secret;
 use crate::state::{self, Approval, Event, EventKind};
 
-/// How long a call that has changed something waits for its trace.
+/// Seconds that a call waits for its trace once it has changed something: a slow disk should not hold it for longer.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The warning of such a call where its trace may not be written.
@@ -80,7 +80,7 @@ fn redacted(call: &Call, arguments: &Value, failure: Option<&Refusal>) -> Value 
     secret::Policy::new(&rules).noted(schema, arguments)
 }
 
-/// What stood where arguments are due, as it may be written down: where it was not taken apart, not word by word.
+/// The arguments of a call, as they may be written down: those that could not be taken apart only by their kind and size.
 fn input(call: &Call, given: &Value, failure: Option<&Refusal>) -> Value {
     match given {
         Value::Object(_) | Value::Null => redacted(call, given, failure),

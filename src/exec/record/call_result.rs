@@ -1,18 +1,18 @@
-//! What came of a call, and the envelope that says so (EXEC-2, EXEC-3).
+//! The result of a call, and its envelope (EXEC-2, EXEC-3).
 
 use serde_json::{Map, Value, json};
 
 use crate::arguments::Repair;
 use crate::refusal::{ErrorCode, Refusal};
 
-/// What came of a call.
+/// The result of a call, for its caller.
 #[derive(Clone, Debug)]
 pub struct CallResult {
     /// The op; what the caller wrote where there is none.
     pub op: String,
     /// The result, or why there is none.
     pub outcome: Outcome,
-    /// What was read otherwise than it was written.
+    /// The changes that made the arguments fit.
     pub repaired: Vec<Repair>,
     /// Trace id, latency, warnings, and what else is told beside the outcome.
     pub meta: Map<String, Value>,
@@ -49,7 +49,7 @@ impl Outcome {
         fields
     }
 
-    /// What went wrong, if anything did.
+    /// The code of the error, if there is one.
     pub fn error(&self) -> Option<ErrorCode> {
         match self {
             Outcome::Result(_) => None,

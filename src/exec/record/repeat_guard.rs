@@ -9,7 +9,7 @@ use crate::tool::Effect;
 /// From this failure on, a call is told to stop.
 const STOP_AFTER: u32 = 3;
 
-/// What failed runs of a call are counted as, whatever they failed with.
+/// The name under which failed runs of a call are counted, whatever they failed with.
 const RUN_FAILURE: &str = "run";
 
 /// Stops a call before it is run, where it would change something and has been run in vain too often in its session.
@@ -44,7 +44,7 @@ pub(in crate::exec) async fn check(call: &Call) -> Result<(), Refusal> {
 /// Counts a failure in its session, and says more the more often it was made.
 pub(super) async fn on_failure(call: &Call, failure: &mut Refusal, was_run: bool) {
     let Some(session) = call.context.caller().session() else { return };
-    // Who was just told to read has made no mistake yet, and who was stopped has been told.
+    // A caller that was just told to read has made no mistake yet, and one that was stopped has been told.
     let code = failure.code;
     if matches!(code, ErrorCode::DocRequired | ErrorCode::LoopStopped) {
         return;
@@ -53,7 +53,7 @@ pub(super) async fn on_failure(call: &Call, failure: &mut Refusal, was_run: bool
     let same = failure_fingerprint(call.op(), call.arguments(), code.as_str());
     let count = state.count_failure(&session, &same).await.unwrap_or(1);
     if was_run && call.effect() != Effect::Read {
-        // What cannot be counted cannot be stopped either.
+        // A run that cannot be counted cannot be stopped either.
         let _ = state
             .count_failure(&session, &failure_fingerprint(call.op(), call.arguments(), RUN_FAILURE))
             .await;
@@ -96,7 +96,7 @@ pub(super) async fn on_success(call: &Call) {
     }
     let Some(session) = call.context.caller().session() else { return };
     if call.state().has_failed(&session) {
-        // What is not forgotten now is so after a while.
+        // Failures that are not forgotten now are forgotten after a while.
         let _ = call.state().clear_failures(&session, &op_fingerprint(call.op())).await;
     }
 }

@@ -16,7 +16,7 @@ use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{Approval, ApprovalStatus, HiddenValue, StateError, now, random_id};
 use crate::tool::NoSchemaMode;
 
-/// How many digits of a hash people see.
+/// Digits of a hash that people see: 128 bits, too many to guess.
 const DIGITS: usize = 32;
 
 /// Runs a call once a person has approved it, where that is wanted. An approval whose call was not run is given back.

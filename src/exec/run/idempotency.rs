@@ -125,7 +125,7 @@ async fn acquire_claim(
 async fn renew_claim(state: &dyn StateStore, claim: &Claim) -> Infallible {
     loop {
         sleep(RENEWAL_INTERVAL).await;
-        // Where this fails the next one may not; a claim that has run out says that the outcome is unknown.
+        // A renewal that fails is made up for by the next; a claim that has run out says that the outcome is unknown.
         let _ = guarded(Patience::default().with(state.claim(claim, LEASE))).await;
     }
 }

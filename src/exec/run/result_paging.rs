@@ -8,7 +8,7 @@ use crate::exec::call::{Call, RunNotes};
 use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{StateStore, StoredResult, now, random_id};
 
-/// How long the rest of a result is kept, in milliseconds.
+/// Milliseconds that the rest of a result is kept: an hour, in which an agent has read on or given up.
 const RESULT_TTL_MS: i64 = 3_600_000;
 
 /// A part of a result that was kept.
@@ -18,7 +18,7 @@ pub struct Part {
     pub fields: Map<String, Value>,
 }
 
-/// How a result is taken apart.
+/// The unit in which a result is taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PageUnit {
     /// Item by item of a list.
@@ -123,7 +123,7 @@ fn text(result: Value, limit: usize) -> FirstPage {
     FirstPage::Text { text, part, is_plain }
 }
 
-/// How many items from one on fit into so many bytes.
+/// The number of items from one on that fit into so many bytes.
 fn fitting(items: &[Value], from: usize, room: usize) -> usize {
     let mut left = room;
     let fits = |item: &&Value| {
@@ -164,7 +164,7 @@ fn is_longer(value: &Value, limit: usize) -> bool {
     }
 }
 
-/// How long a value is as compact JSON.
+/// The bytes of a value as compact JSON.
 fn length(value: &Value) -> usize {
     let mut count = Count { bytes: 0, limit: usize::MAX };
     let _ = serde_json::to_writer(&mut count, value);

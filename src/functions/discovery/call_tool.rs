@@ -61,7 +61,7 @@ fn answered(call_result: CallResult) -> Answer {
     Answer::enveloped(fields, None)
 }
 
-/// Why there is none, in the terms of this function's own arguments.
+/// The refusal of a call in the terms of this function's own arguments.
 fn refusal(mut refusal: Refusal, op: &str) -> Refusal {
     let inside = |pointer: &mut String| pointer.insert_str(0, "/arguments");
     refusal.field_errors.iter_mut().for_each(|error| inside(&mut error.pointer));
