@@ -281,7 +281,9 @@ fn findings_are_listed_with_what_to_do() {
         "parameters":{"type":"object","properties":{"number":{"type":"integer","description":"Which one."}},"required":["number"]}}]"#;
     let checked = fixture::open_text("a.json", clean);
     assert!(checked.findings.is_empty(), "{:?}", checked.findings);
-    with_site(&checked, |site| assert!(body(site, "findings.html").contains("Nothing was found")));
+    with_site(&checked, |site| {
+        assert!(body(site, "findings.html").contains("There are no findings to show here"))
+    });
 }
 
 #[test]

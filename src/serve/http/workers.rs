@@ -8,6 +8,9 @@ use std::thread;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::watch;
 
+/// Bytes of a thread's stack: without optimisation, a call with the deepest arguments takes nearly the usual two megabytes.
+const STACK_BYTES: usize = 8 << 20;
+
 /// Threads, each with a runtime of its own.
 pub(super) struct Workers {
     runtimes: Vec<Handle>,
@@ -25,7 +28,7 @@ impl Workers {
             let runtime = Builder::new_current_thread().enable_all().build()?;
             let (handle, mut ended) = (runtime.handle().clone(), ended.clone());
             let work = move || while runtime.block_on(ended.changed()).is_ok() {};
-            thread::Builder::new().name("http".into()).spawn(work)?;
+            thread::Builder::new().name("http".into()).stack_size(STACK_BYTES).spawn(work)?;
             Ok(handle)
         };
         let runtimes = (0..cores).map(start).collect::<io::Result<_>>()?;
