@@ -40,7 +40,11 @@ pub fn check(bytes: &[u8]) {
         say(&mut checked.catalog, &long);
         let again = Doc::of(&checked.catalog.tools[0], &checked.catalog);
         let again = again.section(Section::Description, &checked.catalog.tools[0]).unwrap_or_default();
-        assert_eq!(long, again, "cleaned twice");
+        // A description that says no more than the summary is left out.
+        assert!(
+            again == long || again.is_empty() && !long.contains('\n'),
+            "{long:?} cleaned again: {again:?}"
+        );
     });
 }
 

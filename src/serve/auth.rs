@@ -124,6 +124,14 @@ mod tests {
     }
 
     #[test]
+    fn two_tokens_with_one_value_are_refused() {
+        let mut tokens = Tokens::default();
+        tokens.add("0123456789abcdef", &ServeToken::default()).unwrap();
+        let again = tokens.add(" 0123456789abcdef ", &ServeToken::default());
+        assert!(again.unwrap_err().contains("the same value"));
+    }
+
+    #[test]
     fn short_tokens_are_refused_without_being_told() {
         let error = Tokens::default().add("hunter2", &ServeToken::default()).unwrap_err();
         assert!(!error.contains("hunter2"), "{error}");

@@ -226,3 +226,30 @@ pub(super) fn wanted(values: &IndexMap<String, String>, caller: &HeaderMap) -> R
     }
     Ok(wanted)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn results_keep_their_words_and_lose_credentials() {
+        let environment = Environment::new(|name| {
+            Some(if name == "KEY" { "a-long-enough-key" } else { "eu-west" }.to_string())
+        });
+        let caller = HeaderMap::from_iter([(
+            http::HeaderName::from_static("x-tenant"),
+            http::HeaderValue::from_static("a-tenant-of-some-length"),
+        )]);
+        let wanted = [("A", "${KEY}"), ("B", "${REGION}"), ("C", "${caller:X-Tenant}")];
+        let wanted = wanted.map(|(name, value)| (name.to_string(), value.to_string()));
+        let mut secrets = Secrets::default();
+        secrets.fill(&IndexMap::from(wanted), &environment, Some(&caller)).unwrap();
+        let plain = json!({"region": "eu-west", "of": ["a-tenant-of-some-length"]});
+        assert_eq!(secrets.hide_in_result(plain.clone()), (plain, None));
+        let (result, warning) = secrets.hide_in_result(json!({"echo": "key: a-long-enough-key"}));
+        assert_eq!(result, json!({"echo": "key: [redacted]"}));
+        assert!(warning.unwrap().contains("credential"));
+    }
+}
