@@ -21,7 +21,7 @@ pub fn pointer_push(pointer: &mut String, segment: &str) {
     }
 }
 
-/// The pointer of the parent, and the last segment as the name that it stands for. None for the whole document.
+/// The pointer of the parent, and the last segment as the name that it stands for; the whole document has neither.
 pub fn pointer_split(pointer: &str) -> Option<(&str, Cow<'_, str>)> {
     pointer.rsplit_once('/').map(|(parent, last)| (parent, pointer_unescape(last)))
 }

@@ -138,7 +138,7 @@ pub struct Refusal {
     /// Names that the caller may have meant, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
-    /// What else there is to know: categories and tools to look at instead, what a backend said.
+    /// Further facts: categories and tools to look at instead, the answer of a backend.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub hints: Map<String, Value>,
     /// Path to ask `tool_help` for, where tools are called.

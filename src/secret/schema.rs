@@ -9,7 +9,7 @@ use super::reference::{Part, References, base_of};
 /// Most subschemas that are visited for one value.
 const MOST: usize = 128;
 
-/// Keywords whose subschemas apply to the same value. What a schema marks secret in a branch, or excludes, is marked.
+/// Keywords whose subschemas apply to the same value. Marks in branches and in excluded schemas count.
 const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const SINGLE: [&str; 5] = ["if", "then", "else", "not", "contentSchema"];
 const NAMED: [&str; 2] = ["dependentSchemas", "dependencies"];

@@ -198,7 +198,7 @@ pub(super) fn read_json(text: &str) -> Option<Value> {
     if begins && text.len() <= READ { serde_json::from_str(text).ok() } else { None }
 }
 
-/// How long it is as JSON.
+/// The length of a value as JSON, in bytes.
 fn written(text: &str) -> usize {
     let mut length = Length(0);
     serde_json::to_writer(&mut length, text).map_or(text.len(), |()| length.0)

@@ -86,7 +86,7 @@ impl CallPermit<'_> {
         let CallLimiter { time, metrics, .. } = self.gate;
         // A function that runs tools has a longer timeout of its own, with a better error.
         let time = (*time).max(self.function.timeout(context));
-        // What comes from memory is there at once, and needs no clock.
+        // An answer from memory is there at once, and needs no clock.
         let at_once = poll_fn(|context| match calling.as_mut().poll(context) {
             Poll::Ready(answer) => Poll::Ready(Some(answer)),
             Poll::Pending => Poll::Ready(None),

@@ -98,7 +98,7 @@ impl Running {
         }
     }
 
-    /// What a backend answered, as an envelope tells it.
+    /// The answer of a backend, as an envelope has it.
     pub fn told(error: &BackendError) -> Value {
         serde_json::to_value(&error.answer).unwrap()
     }

@@ -13,7 +13,7 @@ use crate::tool::clean_line;
 
 /// Most characters of untrusted text in a message.
 const MAX_TOLD: usize = 300;
-/// What is shorter is no secret, and is found everywhere.
+/// Bytes from which a value counts as a secret: shorter ones are found everywhere.
 const MIN_SECRET: usize = 4;
 /// Bytes from which a header without a variable is one, whatever its name: `true` and `v2` are found everywhere as well.
 const MIN_HEADER: usize = 8;
@@ -80,7 +80,7 @@ impl Secrets {
         Self(texts.into_iter().map(|text| Secret { text, is_for_results: false }).collect())
     }
 
-    /// Headers of a server, filled in. Those without a variable are secret as they stand.
+    /// Headers of a server, filled in. A header without a variable is secret as it stands.
     pub(crate) fn fill_headers(
         &mut self,
         headers: &IndexMap<String, String>,
