@@ -199,6 +199,15 @@ impl<'a> Line<'a> {
             .chars()
             .next()
             .is_none_or(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
+            || self.may_be_address(next)
+    }
+
+    /// Whether an address of mail between angle brackets may follow: it would be a link, also where it begins with a digit.
+    fn may_be_address(&self, next: usize) -> bool {
+        let rest = &self.text[next..];
+        let word =
+            rest.split(|c: char| c.is_whitespace() || matches!(c, '<' | '>')).next().unwrap_or_default();
+        word.contains('@') && rest[word.len()..].starts_with('>')
     }
 
     /// Entities can stand for hidden characters; only well-known ones pass.

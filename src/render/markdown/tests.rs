@@ -33,6 +33,7 @@ fn a_line_keeps_its_words_and_loses_its_markup() {
     inlined("<https://x.y> &#8203; &zwj; &lt;", "&lt;https://x.y> &amp;#8203; &amp;zwj; &lt;");
     inlined("# title", "\\# title");
     inlined("**- one**", "\\- one");
+    inlined("<3@b.c> and 1 <2", "&lt;3@b.c> and 1 <2");
     inlined("<**http://a.b**", "&lt;http://a.b");
     inlined("1. one", "1\\. one");
     inlined("- item", "\\- item");
