@@ -38,7 +38,7 @@ pub(crate) fn prose(text: &str) -> String {
             in_order = 0;
             text = apply(&text, edits);
         } else if in_order == 1 {
-            return text.trim_matches('\n').to_string();
+            return without_blanks(&text);
         } else {
             in_order += 1;
         }
@@ -61,6 +61,12 @@ fn dedent(text: &str) -> String {
         .enumerate()
         .map(|(i, line)| if i == 0 { line } else { line.get(common..).unwrap_or("") });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Lines of spaces, which edits leave behind, as empty ones; empty ones at both ends go.
+fn without_blanks(text: &str) -> String {
+    let lines = text.split('\n').map(|line| if line.trim_matches(' ').is_empty() { "" } else { line });
+    lines.collect::<Vec<_>>().join("\n").trim_matches('\n').to_string()
 }
 
 type Edit = (Range<usize>, String);
