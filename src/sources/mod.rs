@@ -4,17 +4,20 @@
 //! 2. Each is read and parsed, in parallel, within limits.
 //! 3. [`openapi`] takes OpenAPI documents; [`collect`] finds the tools in everything else, in whatever
 //!    containers they lie; [`recognise`] tells them from other objects, and [`shape`] reads each as the format it has.
-//! 4. [`mcp`] asks live servers, and hands on what they list as documents like those of files.
+//! 4. `mcp` asks live servers; what they list becomes documents like those of files ([`listings`]).
 //! 5. Schemas get back the very bytes that the file has for them.
 
 mod collect;
 mod files;
+mod listings;
+#[cfg(feature = "runtime")]
 pub mod mcp;
 pub mod openapi;
 mod recognise;
 mod shape;
 
 pub use files::{entries, roots};
+pub use listings::Listings;
 
 use std::sync::Arc;
 
@@ -64,7 +67,7 @@ pub struct Loaded {
 }
 
 /// Loads all sources of a workspace; `listings` are from its live servers.
-pub fn load(workspace: &Workspace, listings: &mcp::Listings, limits: &Limits) -> Loaded {
+pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Loaded {
     let mut loaded = Loaded::default();
     let files = files::list(workspace, &mut loaded.findings);
     let mut parsed: Vec<(usize, Result<Imported, Finding>)> = files
@@ -77,7 +80,7 @@ pub fn load(workspace: &Workspace, listings: &mcp::Listings, limits: &Limits) ->
             (file.index, document.map(|document| import(document, file.source, origin, file.named)))
         })
         .collect();
-    for answer in mcp::answers(workspace, listings, limits) {
+    for answer in listings::answers(workspace, listings, limits) {
         loaded.findings.extend(answer.stale);
         let server = workspace.config.sources.get(answer.index).and_then(|source| source.server.clone());
         let origin = Origin { trust: Trust::Read, path: None, server };

@@ -36,8 +36,8 @@ pub enum ArgumentsError {
 /// What an application builds from valid calls: one type for a tool, or one enum for all.
 ///
 /// ```no_run
-/// use toolcrib::provider::call::{ArgumentsError, Call, FromCall, Parser};
-/// use toolcrib::provider::{Provider, Reply};
+/// use toolcrib::provider::call::{ArgumentsError, FromCall, Parser, ValidCall};
+/// use toolcrib::provider::{Provider, ToolResult};
 /// use toolcrib::{catalog, config};
 ///
 /// #[derive(serde::Deserialize)]
@@ -51,7 +51,7 @@ pub enum ArgumentsError {
 /// }
 ///
 /// impl FromCall for Action {
-///     fn from_call(call: &Call<'_>) -> Result<Self, ArgumentsError> {
+///     fn from_call(call: &ValidCall<'_>) -> Result<Self, ArgumentsError> {
 ///         match call.name() {
 ///             "read_file" => call.arguments_as().map(Action::Read),
 ///             "ping" => Ok(Action::Ping),
@@ -71,7 +71,7 @@ pub enum ArgumentsError {
 ///         },
 ///         Err(error) => format!("{}; read {}", error.message, error.help_path),
 ///     };
-///     let reply = Reply::to(&parser, &entry, Some(answer.into()));
+///     let result = ToolResult::to(&parser, &entry, Some(answer.into()));
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

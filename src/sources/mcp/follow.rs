@@ -11,9 +11,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::endpoint::Endpoint;
 use super::session::Session;
-use super::{ENDING, Environment, Listing, Listings, endpoints, runtime};
+use super::{ENDING, Environment, endpoints, runtime};
 use crate::config::Workspace;
 use crate::guard::{MISTAKE, guarded};
+use crate::sources::listings::{Listing, Listings};
 
 /// How long others wait for a server that is new; what it lists later is a change.
 const MIN_LISTING_INTERVAL: Duration = Duration::from_secs(2);
