@@ -2,7 +2,7 @@
 default:
     @just --list
 
-# Everything that must hold before a change lands.
+# All checks that must pass before a change lands.
 ci:
     bash .ci/run
 
@@ -10,7 +10,7 @@ ci:
 test:
     cargo test
 
-# Rewrite golden files after a change that is meant.
+# Rewrite golden files after an intended change.
 bless:
     SNAPSHOTS=overwrite cargo test
 
@@ -30,7 +30,7 @@ fuzz target="load" seconds="60":
       fuzz/target/corpus/{{target}} fuzz/corpus/{{target}} -- -max_total_time={{seconds}} -timeout=10 -rss_limit_mb=2048 \
       -dict=fuzz/dict/{{ if target =~ '^(load|config|markdown)$' { target } else { "json" } }}.dict
 
-# Keep of what fuzzing found what reaches code that no input of fuzz/corpus reaches.
+# Keep the inputs found by fuzzing that reach code which no input of fuzz/corpus reaches.
 fuzz-keep target:
     RUSTC_BOOTSTRAP=1 cargo fuzz run --sanitizer none --codegen-units 16 {{target}} \
       fuzz/corpus/{{target}} fuzz/target/corpus/{{target}} -- -merge=1 -use_counters=0 -max_len=4000

@@ -79,7 +79,7 @@ fn report(what: &str, provider: Provider, parser: &Parser<'_>, bodies: &[(&str, 
     println!("{what:<28}  {:>12.0}  {:>12.0}  {ratio:>6.2}", speed(ours), speed(floor));
 }
 
-/// What no reader of calls can do without.
+/// The work that no reader of calls can avoid.
 fn bare(provider: Provider, response: &Value, index: usize, validator: &Validator) -> bool {
     match provider {
         Provider::OpenAi => {

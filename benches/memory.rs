@@ -1,4 +1,4 @@
-//! What a catalog takes in memory, step by step: `cargo bench --bench memory -- CATALOG`.
+//! Memory of a catalog, step by step: `cargo bench --bench memory -- CATALOG`.
 use std::sync::Arc;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

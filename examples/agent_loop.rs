@@ -53,7 +53,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let mut answered = Vec::new();
         for call in calls {
-            // What does not fit goes back as an error that says what was expected; the model tries again.
+            // A call that does not fit goes back as an error with the expected arguments; the model tries again.
             let result = match (&call.name, &call.arguments) {
                 (Some(name), Ok(arguments)) => Some(run_tool(name, arguments)),
                 (_, Err(error)) => {

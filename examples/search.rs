@@ -14,7 +14,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", catalog.doc(&best.name)?);
     println!("{}", serde_json::to_string_pretty(&catalog.help(&best.op)?)?);
 
-    // What no tool does is told, with the nearest tools.
+    // A search that no tool fits says so, with the nearest tools.
     let none = catalog.search("water the plants", 3);
     assert!(!none.is_match);
     Ok(())

@@ -5,14 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-/// That something has panicked; where and why, the panic hook has said.
+/// A panic happened; its place and message are in the log, by the panic hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Panicked;
 
-/// What a caller is told of it.
+/// The message that a caller gets.
 pub const MISTAKE: &str = "this is a mistake in toolcrib";
 
-/// What comes of some work, or that it has panicked. After that, nothing of it is left.
+/// The result of some work, or the fact that it panicked. The work's own state is dropped then.
 pub async fn guarded<T>(work: impl Future<Output = T>) -> Result<T, Panicked> {
     let mut work = pin!(work);
     let guarded = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
@@ -22,7 +22,7 @@ pub async fn guarded<T>(work: impl Future<Output = T>) -> Result<T, Panicked> {
     guarded.await
 }
 
-/// The same for work that waits for nothing.
+/// Like [`guarded`], for work that awaits nothing.
 pub fn guarded_now<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| Panicked)
 }

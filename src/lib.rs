@@ -18,10 +18,12 @@
 //! The items of this page are the interface. Modules are the stages behind it, in the order of the data, and may change with any
 //! release.
 
-// The core leaves unused what only the runtime uses; the whole crate is checked for both.
+// Items that only the runtime uses are unused in the core; the whole crate is checked for both.
 #![cfg_attr(not(feature = "runtime"), allow(dead_code, unused_imports))]
 
-mod api; // what other programs call
+mod api; // the interface for other programs
+#[doc(hidden)]
+pub mod arguments; // read, coerced, validated, explained, corrected
 #[doc(hidden)]
 pub mod catalog; // raw tools in, one checked catalog out
 #[cfg(feature = "cli")]
@@ -79,9 +81,10 @@ pub mod trust; // folders that the operator has trusted
 pub mod watch; // when what a catalog is made of changes
 
 pub use api::{Call, Catalog, Error, Found, FoundTool, Payload, PayloadOptions, ToolSummary, Written};
+pub use arguments::{FieldError, Repair};
 pub use config::Surface;
 pub use finding::{Finding, Severity};
 pub use provider::Provider;
-pub use provider::call::{CallError, Repair};
+pub use provider::call::CallError;
 pub use report::Report as TokenReport;
 pub use tool::Effect;

@@ -92,7 +92,7 @@ fn dependencies_have_licences_we_allow() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What the core must do without: runtimes, network, SQL, the command line.
+/// Crates that must stay out of the core: runtimes, network, SQL, the command line.
 const NOT_IN_THE_CORE: [&str; 20] = [
     "ammonia",
     "axum",
@@ -221,4 +221,75 @@ fn the_tests_that_the_threat_model_names_exist() {
         };
         assert!(is_module() || is_test().is_some(), "SECURITY.md names a test that is not there: {name}");
     }
+}
+
+/// Folders whose comments are not rewritten yet.
+const IN_WORK: [&str; 5] = [
+    "src/arguments/",
+    "src/exec/",
+    "src/provider/call/",
+    "src/functions/arguments.rs",
+    "src/functions/mod.rs",
+];
+
+/// Pages in markdown at the root and in `docs/`, with their relative paths.
+fn pages() -> Vec<(String, String)> {
+    let top = WalkDir::new(root()).max_depth(1).sort_by_file_name();
+    let files =
+        top.into_iter().chain(WalkDir::new(root().join("docs")).sort_by_file_name()).filter_map(Result::ok);
+    let pages = files.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "md"));
+    pages.map(|entry| (relative(entry.path()), fs::read_to_string(entry.path()).unwrap())).collect()
+}
+
+/// Sources and tests that are written in Rust, with their relative paths.
+fn rust_files() -> Vec<(String, String)> {
+    let folders = ["src", "tests", "fuzz/src", "benches", "examples"].map(|folder| root().join(folder));
+    let files = folders
+        .into_iter()
+        .flat_map(|folder| WalkDir::new(folder).sort_by_file_name())
+        .filter_map(Result::ok);
+    let rust = files.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"));
+    rust.map(|entry| (relative(entry.path()), fs::read_to_string(entry.path()).unwrap())).collect()
+}
+
+#[test]
+fn comments_begin_with_a_noun_or_a_verb() {
+    let words = "What|Who|Whom|Whose|Those|That|None|How|Whoever|Whatever|Which";
+    let sentence = format!(r"//[/!]?\s+(?:.*[.:;!?]\s+)?(?:[-*]\s+|\d+\.\s+)?(?:{words})\b");
+    let riddle = r"//[/!]?\s+\[`[^`]*`\]\s+(?:whether|what|who|how|which)\b";
+    let refused = regex::Regex::new(&format!("(?:{sentence})|(?:{riddle})")).unwrap();
+    let mut wrong = Vec::new();
+    for (name, text) in rust_files() {
+        if name == "tests/tidy.rs" || IN_WORK.iter().any(|folder| name.starts_with(folder)) {
+            continue;
+        }
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| refused.is_match(line)) {
+            wrong.push(format!("{name}:{}: {}", number + 1, line.trim()));
+        }
+    }
+    assert!(wrong.is_empty(), "rewrite these comments (CONTRIBUTING.md, Comments): {wrong:#?}");
+}
+
+#[test]
+fn references_lead_to_files_and_ids_of_the_repository() {
+    let gone = regex::Regex::new(
+        &["formats", "design", "REQUIREMENTS"].map(|name| format!(r"\b{name}\.md")).join("|"),
+    )
+    .unwrap();
+    let page = regex::Regex::new(r"\bdocs/reference/\w+\.md").unwrap();
+    let id = regex::Regex::new(r"\b(?:DOC|BIND|REG|HELP|EXEC|BATCH|CACHE|RULE|DISC|API|DEF|CALL|PICK)-\d+\b")
+        .unwrap();
+    let requirements = fs::read_to_string(root().join("docs/reference/requirements.md")).unwrap();
+    let known: BTreeSet<&str> = id.find_iter(&requirements).map(|found| found.as_str()).collect();
+    let mut wrong = Vec::new();
+    for (name, text) in rust_files().into_iter().chain(pages()) {
+        for (number, line) in text.lines().enumerate() {
+            let unknown = id.find_iter(line).filter(|found| !known.contains(found.as_str()));
+            let missing = page.find_iter(line).filter(|found| !root().join(found.as_str()).is_file());
+            for found in gone.find_iter(line).chain(unknown).chain(missing) {
+                wrong.push(format!("{name}:{}: {}", number + 1, found.as_str()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

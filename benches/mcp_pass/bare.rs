@@ -1,5 +1,6 @@
-//! A gateway that does nothing: an MCP server over stdio that hands each call to the server behind it, whose command
-//! is its arguments, on many threads as `#[tokio::main]` has it or, after `--one-thread`, on one. What `toolcrib serve --stdio` is measured against, by `benches/mcp_pass.py`.
+//! A gateway that does nothing: an MCP server over stdio that passes each call to the server behind it. Its arguments
+//! are that server's command. It runs on many threads as `#[tokio::main]` does or, after `--one-thread`, on one.
+//! `benches/mcp_pass.py` compares `toolcrib serve --stdio` with it.
 
 use std::process::Stdio;
 

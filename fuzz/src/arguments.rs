@@ -1,13 +1,13 @@
-//! Any JSON as the arguments of a real tool, or as all that `tool_exec` is given. What is taken fits the schema of the
-//! tool, and what is offered instead of a call that was refused is taken.
+//! Any JSON as the arguments of a real tool, or as the whole input of `tool_exec`. Accepted arguments fit the schema
+//! of the tool, and the corrected call of a refusal is accepted.
 //!
 //! The first byte chooses: the whole input, the arguments, or the arguments as text; the second chooses the tool.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolcrib::arguments::coerce_to_schema;
 use toolcrib::functions::CatalogView;
-use toolcrib::provider::call::coerce_to_schema;
 
 const CONFIG: &str = r#"
 [exec]

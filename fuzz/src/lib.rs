@@ -1,4 +1,4 @@
-//! What fuzzing checks: one module a target, each with a `check` of any bytes that panics where a promise is broken.
+//! Fuzz targets: one module each, with a `check` of any bytes that panics where a promise is broken.
 //!
 //! `cargo fuzz` runs them on what it makes up, and `tests/it/fuzz.rs` on the inputs that were worth keeping.
 
@@ -48,7 +48,7 @@ pub fn templates() -> Arc<Templates> {
     TEMPLATES.with(Arc::clone)
 }
 
-/// What `tool_exec` answers on a catalog. Whatever it is given, the fault is never ours.
+/// The answer of `tool_exec` on a catalog. No input causes an internal error.
 pub fn exec(view: &Arc<CatalogView>, input: &Value) -> Value {
     /// Calls after which the state is made anew, so that what it remembers does not fill the memory.
     const CALLS: usize = 2_000;

@@ -14,7 +14,7 @@ const PLAIN: &str =
 
 thread_local! {
     static CHECKED: RefCell<Checked> = super::open(&[("a.json", PLAIN.as_bytes())]).into();
-    /// What a page of plain text is made of.
+    /// The elements of a page of plain text.
     static ELEMENTS: Vec<String> = CHECKED.with_borrow_mut(|checked| {
         say(&mut checked.catalog, "Plain words.");
         elements(&page(&checked.catalog))
@@ -40,7 +40,11 @@ pub fn check(bytes: &[u8]) {
         say(&mut checked.catalog, &long);
         let again = Doc::of(&checked.catalog.tools[0], &checked.catalog);
         let again = again.section(Section::Description, &checked.catalog.tools[0]).unwrap_or_default();
-        assert_eq!(long, again, "cleaned twice");
+        // A description that says no more than the summary is left out.
+        assert!(
+            again == long || again.is_empty() && !long.contains('\n'),
+            "{long:?} cleaned again: {again:?}"
+        );
     });
 }
 
@@ -147,7 +151,7 @@ fn is_inert(html: &str) {
     });
 }
 
-/// What stands between angle brackets; a quoted value may hold one.
+/// The texts between angle brackets; a quoted value may hold one.
 fn elements(html: &str) -> Vec<String> {
     let (mut found, mut rest) = (Vec::new(), html);
     while let Some((_, after)) = rest.split_once('<') {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use toolcrib::functions::CatalogView;
 
 const BASE: &str = "https://api.example/v1";
-/// What stands in place of a secret here, as a URI may have it.
+/// The text in place of a secret, as a URI may contain it.
 const REDACTED: &str = "redacted";
 const CONFIG: &str = "[server.api]\nurl = \"https://api.example/v1/\"\n";
 

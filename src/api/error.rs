@@ -7,7 +7,7 @@ use crate::provider::call::ParseError;
 use crate::render::{RenderError, TemplateError};
 use crate::report::ReportError;
 
-/// Why a job could not be done. What is wrong with definitions is a [`Finding`](crate::Finding) instead.
+/// Reasons why a job could not be done. A wrong definition is a [`Finding`](crate::Finding) instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

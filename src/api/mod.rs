@@ -1,4 +1,4 @@
-//! The public interface: a catalog, and the jobs that it is for. The command line calls the same stages.
+//! The public interface: a catalog and its jobs. The command line calls the same stages.
 
 mod error;
 mod types;
@@ -21,8 +21,8 @@ use crate::search::{Index, IndexEntry, SearchRequest, Verdict};
 pub use error::Error;
 pub use types::{Call, Found, FoundTool, Payload, PayloadOptions, ToolSummary, Written};
 
-/// How many requests a job has, for [`Catalog::tokens`].
-const ITERATIONS: u32 = 10;
+/// Requests of one job, for [`Catalog::tokens`]: the default of `toolcrib tokens`.
+const ITERATIONS: u32 = 84;
 
 /// A checked catalog of tools, with its configuration and templates. It never changes: open it again after an edit.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Catalog {
         self.checked.catalog.complete
     }
 
-    /// What is wrong with the input, or worth knowing, with places and configured severities.
+    /// Findings on the input, with places and configured severities.
     pub fn findings(&self) -> &[Finding] {
         &self.checked.findings
     }
@@ -170,7 +170,7 @@ impl Catalog {
         provider::result_messages(provider, &results)
     }
 
-    /// What the tools of a profile cost on each surface, in tokens; without a profile, those of all profiles.
+    /// Tokens that the tools of a profile cost on each surface; without a profile, of all profiles.
     pub fn tokens(&self, provider: Provider, profile: Option<&str>) -> Result<report::Report, Error> {
         let catalog = &self.checked.catalog;
         let options = report::Options {

@@ -1,11 +1,12 @@
-//! What the public interface takes and gives: owned values.
+//! Owned values that the public interface takes and gives.
 
 use serde_json::{Map, Value};
 
+use crate::arguments::Repair;
 use crate::config::Surface;
 use crate::finding::Finding;
 use crate::provider::Provider;
-use crate::provider::call::{CallEntry, CallError, Repair};
+use crate::provider::call::{CallEntry, CallError};
 use crate::render::{Seeded, folder};
 use crate::tool::Effect;
 
@@ -21,11 +22,11 @@ pub struct ToolSummary {
     pub op: String,
     /// When to use it, in one line.
     pub summary: String,
-    /// What a call may change.
+    /// The change that a call may make.
     pub effect: Effect,
 }
 
-/// What a payload is wanted for: a provider, and where needed a surface, a profile and the toolsets loaded so far.
+/// Options of a payload: a provider, and where needed a surface, a profile and the toolsets loaded so far.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PayloadOptions {
@@ -61,7 +62,7 @@ impl PayloadOptions {
     }
 }
 
-/// What is sent to a provider.
+/// The part of a request that holds the tools.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Payload {
@@ -123,7 +124,7 @@ pub struct Found {
 pub struct FoundTool {
     /// The tool.
     pub tool: ToolSummary,
-    /// How likely it is the tool that was wanted, from 0 to 1.
+    /// Probability that it is the wanted tool, from 0 to 1.
     pub confidence: f32,
     /// The words that led to it.
     pub reason: String,
@@ -133,13 +134,13 @@ pub struct FoundTool {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Written {
-    /// How many files were made.
+    /// Number of new files.
     pub created: usize,
-    /// How many got a new content.
+    /// Number of files with new content.
     pub updated: usize,
-    /// How many are no longer generated and were deleted.
+    /// Number of files that were deleted, since they are no longer generated.
     pub removed: usize,
-    /// How many were current and were not touched.
+    /// Number of files that were current and were not touched.
     pub unchanged: usize,
     /// Files that were left as they are, since they have been edited or are kept.
     pub kept: Vec<String>,

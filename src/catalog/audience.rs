@@ -1,9 +1,10 @@
-//! Who may see a tool, and what follows for names: the name of a tool never depends on tools that some of its callers
-//! cannot see.
+//! The audience of a tool, which is the set of callers who may see it, and its effect on names: the name of a tool
+//! never depends on tools that some of its callers cannot see.
 //!
-//! Tools that the same callers see settle their names among themselves ([`groups`]). A name that two groups claim is an
-//! error, and costs a tool ([`separate`]): the one that fewer callers see, so that everybody who loses it sees the other.
-//! Where neither group holds the other, each keeps its tool, and who sees both has neither.
+//! Tools that the same callers see settle their names among themselves ([`groups`]). A name that two groups claim is
+//! an error and costs a tool ([`separate`]). The tool with the smaller audience is left out, so that everybody who
+//! loses it sees the other one. Where neither audience contains the other, each keeps its tool, and a caller in both
+//! gets neither.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use super::Tool;
 use crate::finding::{Code, Finding};
 use crate::tool::{Definition, WhenForbidden};
 
-/// Who may know of a tool.
+/// The callers who may see that a tool exists.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Audience {
     /// Every caller.
@@ -24,7 +25,7 @@ pub(super) enum Audience {
 }
 
 impl Audience {
-    /// Those who may know of a tool with this definition.
+    /// Audience of a tool with this definition.
     pub(super) fn of(definition: &Definition) -> Self {
         let is_visible = definition.when_forbidden == Some(WhenForbidden::Visible);
         if is_visible || definition.allowed_roles.is_empty() {
@@ -36,12 +37,12 @@ impl Audience {
         Self::Roles(roles)
     }
 
-    /// Whether an overlay that sets these fields decides who may know of a tool.
+    /// Whether an overlay that sets these fields changes the audience of a tool.
     pub(super) fn is_changed_by(set: &Definition) -> bool {
         !set.allowed_roles.is_empty() || set.when_forbidden.is_some()
     }
 
-    /// Whether everybody here is also there, and somebody there is not here.
+    /// Whether this audience is a proper subset of the other.
     fn is_narrower_than(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Everybody, _) => false,
@@ -52,7 +53,7 @@ impl Audience {
         }
     }
 
-    /// From the widest, which holds all others, to the narrowest.
+    /// Sort key: the widest audience first, the narrowest last.
     fn breadth(&self) -> std::cmp::Reverse<usize> {
         std::cmp::Reverse(match self {
             Self::Everybody => usize::MAX,
@@ -72,7 +73,7 @@ impl Audience {
     }
 }
 
-/// The places of tools that the same callers see, group by group, in the order of their first tools.
+/// Positions of the tools with the same audience, group by group, in the order of their first tools.
 pub(super) fn groups(audiences: impl IntoIterator<Item = Audience>) -> Vec<Vec<usize>> {
     let mut groups: IndexMap<Audience, Vec<usize>> = IndexMap::new();
     for (index, audience) in audiences.into_iter().enumerate() {
@@ -81,16 +82,16 @@ pub(super) fn groups(audiences: impl IntoIterator<Item = Audience>) -> Vec<Vec<u
     groups.into_values().collect()
 }
 
-/// A tool that only those have who see none of the others that share one of its names.
+/// A tool that a caller gets only when no other visible tool shares one of its names.
 #[derive(Clone, Debug)]
 pub(super) struct Contested {
-    /// How many tools of the catalog stand before it.
+    /// Number of tools of the catalog that stand before it.
     pub(super) position: usize,
     pub(super) tool: Arc<Tool>,
     claims: Vec<String>,
 }
 
-/// The tools that a catalog has for all who may see them, and those that are contested. The rest is left out.
+/// The tools that everybody in their audience gets, and the contested ones. All other tools are left out.
 pub(super) fn separate(tools: Vec<Tool>, findings: &mut Vec<Finding>) -> (Vec<Arc<Tool>>, Vec<Contested>) {
     let fates = fates(&tools, findings);
     let (mut kept, mut contested) = (Vec::with_capacity(tools.len()), Vec::new());
@@ -149,7 +150,7 @@ fn fates(tools: &[Tool], findings: &mut Vec<Finding>) -> Vec<Fate> {
     fates
 }
 
-/// All that may lead to a tool, in one letter case, since files of docs differ in more than that.
+/// All names that lead to a tool, in lower case, since some file systems ignore letter case.
 fn claims(tool: &Tool) -> Vec<String> {
     let own = [&tool.name, &tool.safe_name, &tool.op, &tool.definition.name];
     let mut claims: Vec<String> =
@@ -161,7 +162,7 @@ fn claims(tool: &Tool) -> Vec<String> {
 
 fn collision(tool: &Tool, other: &Tool, claim: &str, is_left_out: bool) -> Finding {
     let audience = |tool: &Tool| Audience::of(&tool.definition).in_words();
-    let outcome = if is_left_out { "it is left out" } else { "who may see both has neither" };
+    let outcome = if is_left_out { "it is left out" } else { "a caller who may see both gets neither" };
     let message = format!(
         "`{}`, for {}, shares the name `{claim}` with `{}`, for {}; {outcome}",
         tool.name,
@@ -173,10 +174,11 @@ fn collision(tool: &Tool, other: &Tool, claim: &str, is_left_out: bool) -> Findi
     Finding::new(Code::NameCollision, message).tool(&tool.name).at(tool.place.clone()).help(help)
 }
 
-/// A tool whose roles come from an overlay that selects it by a name which it only has because others share its own.
+/// Reports a tool whose roles come from an overlay that selects it by a qualified name, which it has only because
+/// others share its written name.
 pub(super) fn late(tool: &Tool) -> Finding {
     let message = format!(
-        "an overlay decides who may see `{}` by its qualified name, which itself depends on who sees it; it is left out",
+        "an overlay sets the roles of `{}` by its qualified name, which itself depends on the roles; it is left out",
         tool.name
     );
     let help =
@@ -184,7 +186,7 @@ pub(super) fn late(tool: &Tool) -> Finding {
     Finding::new(Code::NameCollision, message).tool(&tool.name).at(tool.place.clone()).help(help)
 }
 
-/// Those of the contested tools that a caller has who sees these.
+/// Keeps the contested tools that share no name with another contested tool that the same caller sees.
 pub(super) fn uncontested(seen: Vec<&Contested>) -> Vec<&Contested> {
     let mut holders: HashMap<&str, Vec<Audience>> = HashMap::new();
     for contested in &seen {

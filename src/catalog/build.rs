@@ -52,7 +52,8 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Who may know of each tool. That decides its name, so that overlays see no other name here than the written one.
+    /// The audience of each tool. The audience decides the name, so overlays that set it are matched by the written
+    /// name alone.
     fn audiences(&self, raw: &[RawTool]) -> Vec<Audience> {
         let overlays = &self.workspace.overlays;
         if !overlays.iter().any(|overlay| Audience::is_changed_by(&overlay.set)) {

@@ -8,16 +8,16 @@ use parse::{
     Field, Section, arguments, block_end, dedent, dedent_docstring, field, heading, indent, items, paragraphs,
 };
 
-/// A long description, taken apart. What is not clearly a section stays in the body, in order.
+/// A long description, taken apart. Text that is not clearly a section stays in the body, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Docstring {
     /// Everything that belongs to no section.
     pub body: String,
-    /// Everything but what is said of the arguments.
+    /// Everything but the descriptions of arguments.
     pub without_arguments: String,
-    /// What the text says of each argument; a type in parentheses stays in front.
+    /// Text about each argument; a type in parentheses stays in front.
     pub arguments: IndexMap<String, String>,
-    /// What a call returns.
+    /// Description of the result of a call.
     pub returns: Option<String>,
     /// Examples, as written.
     pub examples: Vec<String>,
@@ -55,7 +55,7 @@ pub fn split(text: &str) -> Docstring {
 }
 
 impl Docstring {
-    /// Lifts what starts at a line and returns the line after it, or `None` when nothing starts there.
+    /// Lifts the section that starts at a line and returns the line after it, or `None` when no section starts there.
     fn lift(&mut self, lines: &[&str], at: usize) -> Option<usize> {
         if let Some(field) = field(lines[at]) {
             let deeper = |line: &&&str| !line.trim().is_empty() && indent(line) > indent(lines[at]);

@@ -1,4 +1,4 @@
-//! Our own functions, defined in the native format like any tool, and built like any tool.
+//! The functions of toolcrib, defined in the native format and built like any tool.
 
 use std::sync::{Arc, LazyLock};
 

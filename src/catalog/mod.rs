@@ -1,16 +1,16 @@
 //! Raw tools in, one checked catalog out; immutable once built.
 //!
 //! 1. [`names`] makes canonical names unique: tools of several servers that share one are qualified.
-//! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied, what the operator does not trust is
-//!    taken from it ([`trust`]), text is cleaned, docstrings are
-//!    taken apart ([`docstring`]), what is missing is derived ([`short`], [`policy`], [`op`], [`sample`]), and its
-//!    schema is repaired and compiled once ([`schema`]).
-//! 3. [`names`] maps safe names, and settles ops and aliases between tools that the same callers see; [`audience`] sees to
-//!    it that no name depends on a tool that some of its callers cannot see.
+//! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied, programs that the operator does
+//!    not trust are removed ([`trust`]), text is cleaned, docstrings are taken apart ([`docstring`]), missing fields
+//!    are derived ([`short`], [`policy`], [`op`], [`sample`]), and its schema is repaired and compiled once
+//!    ([`schema`]).
+//! 3. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
+//!    sure that no name depends on a tool that some of its callers cannot see.
 //! 4. [`lint`] looks at tools and at pairs of them.
 //! 5. [`registry`] writes the content down and hashes it: the registry version.
-//! 6. [`profile`] picks what one kind of agent gets; [`tree`] is the tree of their categories, and [`redacted`] what is
-//!    left of a tool for those who may know of it but not use it.
+//! 6. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
+//!    the form of a tool for callers who may see but not call it.
 
 mod audience;
 mod build;
@@ -46,7 +46,7 @@ pub use registry::{Record, registry, registry_head, registry_line};
 pub use schema::{Callable, Parameters};
 pub use tree::{CategoryNode, CategoryTree};
 
-/// One checked tool: its definition, and everything that follows from it.
+/// One checked tool: its definition, and everything derived from it.
 #[derive(Debug)]
 pub struct Tool {
     /// Canonical name, unique in the catalog.
@@ -57,19 +57,19 @@ pub struct Tool {
     pub op: String,
     /// Other names that resolve to it and to no other tool.
     pub aliases: Vec<String>,
-    /// Where it hangs; never empty.
+    /// Its categories; never empty.
     pub categories: Vec<CategoryPath>,
-    /// "When would I use this?", within the cap; never empty.
+    /// When to use the tool, in one line within the cap; never empty.
     pub short: String,
     /// The whole description, cleaned.
     pub description: String,
-    /// The description without what it says of arguments, when the schema says the same of each.
+    /// The description without its text about arguments, when the schema says the same of each.
     pub without_arguments: Option<String>,
-    /// The description without what is told elsewhere: arguments, returns, examples.
+    /// The description without the parts that have fields of their own: arguments, returns, examples.
     pub long: String,
-    /// What a call returns, in words.
+    /// Description of the result, in words.
     pub returns: Option<String>,
-    /// What can go wrong, in the author's words.
+    /// Errors that a call may end in, in the author's words.
     pub raises: Vec<String>,
     /// Behaviour worth knowing.
     pub notes: Vec<String>,
@@ -79,20 +79,20 @@ pub struct Tool {
     pub example_texts: Vec<String>,
     /// When to use it and when not to.
     pub policy: Option<Policy>,
-    /// What a call may change.
+    /// Strongest change that a call may make.
     pub effect: Effect,
     /// The schema of its arguments, checked.
     pub parameters: Parameters,
-    /// Arguments of a complete, valid call, unless none could be made.
+    /// Arguments of a complete, valid call; `None` when none could be made.
     pub call: Option<serde_json::Map<String, serde_json::Value>>,
-    /// As its author wrote it, overlays applied, without a program that it may not name.
+    /// The definition as its author wrote it, with overlays applied, without a program that it may not name.
     pub definition: Definition,
-    /// What the operator has to write before the program is run that its definition names; none when nothing was taken
-    /// from it.
+    /// Text that the operator has to write before the program of the definition is run; `None` when nothing was
+    /// removed.
     pub withheld: Option<String>,
     /// The server it belongs to.
     pub server: Option<String>,
-    /// Where it is written, the file relative to the catalog.
+    /// Place of the definition; the file is relative to the catalog.
     pub place: Place,
     /// The hash of its content.
     digest: OnceLock<blake3::Hash>,
@@ -107,42 +107,42 @@ pub struct Catalog {
     pub config: Arc<Config>,
     /// The hash of all content.
     pub version: String,
-    /// Whether all input could be read; otherwise that a tool is not here proves nothing.
+    /// Whether all input could be read. Otherwise a missing tool may exist in input that was not read.
     pub complete: bool,
     by_name: HashMap<String, Vec<usize>>,
-    /// Tools that are here only for callers who do not see the others of their names.
+    /// Tools for callers who see no other tool that shares one of their names.
     contested: Vec<audience::Contested>,
 }
 
-/// What a name means.
+/// Result of looking up a name.
 #[derive(Debug)]
 pub enum Resolved<'a> {
     /// One tool.
     Tool(&'a Tool),
-    /// Several tools go by this name; say which.
+    /// Several tools have this name; these are their canonical names.
     Ambiguous(Vec<&'a Tool>),
-    /// None; these names are nearest.
+    /// No tool has this name; these names are nearest.
     Unknown(Vec<&'a str>),
 }
 
-/// A catalog with all that was found on the way.
+/// A catalog with all findings about it.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// The catalog of what could be read.
+    /// The catalog of all input that could be read.
     pub catalog: Catalog,
     /// Findings, located, with configured severities.
     pub findings: Vec<Finding>,
-    /// The files, for snippets.
+    /// The files, for excerpts.
     pub documents: Vec<crate::finding::Document>,
 }
 
 impl Checked {
-    /// How many findings have this severity.
+    /// Number of findings of this severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 
-    /// Whether something the user gave is missing from the catalog.
+    /// Whether some of the input is missing from the catalog.
     pub fn lost_input(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == Severity::Error && finding.code.loses_input())
     }
@@ -153,7 +153,7 @@ pub fn open(workspace: Workspace) -> Checked {
     open_with(workspace, &Listings::default())
 }
 
-/// Reads, builds and checks the catalog of a workspace, of whose live servers these are the listings.
+/// Reads, builds and checks the catalog of a workspace, with these listings of its live servers.
 pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     let Loaded { tools, mut documents, findings } = load(&workspace, listings, &Limits::default());
     documents.extend(workspace.document.take());
@@ -168,7 +168,7 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
 }
 
 impl Tool {
-    /// What selectors look at.
+    /// The facts that selectors match.
     pub fn facts(&self) -> crate::config::Facts<'_> {
         crate::config::Facts {
             name: &self.definition.name,
@@ -205,7 +205,7 @@ impl Catalog {
         findings.retain(|finding| !off(finding.code) && !ignored(finding));
     }
 
-    /// What is secret in calls of its tools.
+    /// The secrets policy for calls of its tools.
     pub fn secrets(&self) -> Secrets<'_> {
         Secrets::new(&self.config.state.redact)
     }
@@ -215,7 +215,7 @@ impl Catalog {
         self.position(name).map(|index| &*self.tools[index])
     }
 
-    /// The one tool that goes by a name, be it canonical name, op, safe name or alias. Unlike [`Catalog::resolve`] this
+    /// The one tool with this name, be it canonical name, op, safe name or alias. Unlike [`Catalog::resolve`] this
     /// takes no longer in a large catalog.
     pub fn find(&self, name: &str) -> Option<&Tool> {
         self.named(name).or_else(|| match self.by_name.get(name).map(Vec::as_slice) {
@@ -224,12 +224,12 @@ impl Catalog {
         })
     }
 
-    /// Where the tool with this canonical name stands in [`Catalog::tools`].
+    /// Position of the tool with this canonical name in [`Catalog::tools`].
     pub fn position(&self, name: &str) -> Option<usize> {
         self.by_name.get(name)?.iter().copied().find(|&index| self.tools[index].name == name)
     }
 
-    /// The place of the tool that goes by this name, if it is the only one. Looks for no others.
+    /// Position of the only tool with this name; looks for no near names.
     pub fn unique_position(&self, name: &str) -> Option<usize> {
         match self.by_name.get(name).map(Vec::as_slice) {
             Some([index]) => Some(*index),
@@ -245,8 +245,8 @@ impl Catalog {
         Self { tools, config, version, complete: true, by_name, contested }
     }
 
-    /// The tools of somebody who sees these, in the order of their sources. Who sees several of the tools that contest a
-    /// name has none of them.
+    /// The tools of a caller who sees these, in the order of their sources. A caller who sees several tools that
+    /// contest a name gets none of them.
     pub fn seen_by(&self, sees: impl Fn(&Tool) -> bool) -> Vec<&Arc<Tool>> {
         let contested = self.contested.iter().filter(|contested| sees(&contested.tool)).collect();
         let mut contested = audience::uncontested(contested).into_iter().peekable();
@@ -260,12 +260,13 @@ impl Catalog {
         seen
     }
 
-    /// The same catalog with only these of its tools, or with less of each. The version is that of what is left.
+    /// The same catalog with only these of its tools, or with redacted ones. The version is the hash of the tools
+    /// that remain.
     pub fn with_tools(&self, tools: Vec<Arc<Tool>>) -> Self {
         Self { complete: self.complete, ..Self::of(tools, Vec::new(), Arc::clone(&self.config)) }
     }
 
-    /// What a canonical name, op, safe name or alias means. An exact canonical name always wins.
+    /// Looks up a canonical name, op, safe name or alias. An exact canonical name always wins.
     pub fn resolve(&self, name: &str) -> Resolved<'_> {
         if let Some(tool) = self.named(name) {
             return Resolved::Tool(tool);

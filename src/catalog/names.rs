@@ -30,8 +30,9 @@ pub(super) fn clean(raw: &mut [RawTool], findings: &mut Vec<Finding>) {
     }
 }
 
-/// Canonical names, one for each tool. A name that several tools of one audience share is qualified, for each of them, by
-/// its server, else by its file, so that the outcome does not depend on their order; what is still the same is numbered.
+/// Canonical names, one for each tool. A name that several tools of one audience share is qualified, for each of
+/// them, by its server, else by its file, so that the result does not depend on their order; names that are still
+/// equal are numbered.
 pub(super) fn canonical(raw: &[RawTool], audiences: &[Audience], findings: &mut Vec<Finding>) -> Vec<String> {
     let mut names: Vec<String> = raw.iter().map(|tool| tool.definition.name.clone()).collect();
     for members in groups(audiences.iter().cloned()) {
@@ -73,8 +74,8 @@ fn qualify(name: &str, group: &[usize], raw: &[RawTool], names: &mut [String], f
     findings.push(finding.help(format!("they are now {listed}")));
 }
 
-/// Numbers the second and later tools of a name, whatever it came from. A name as it was written comes before one that
-/// was made by qualifying.
+/// Numbers the second and later tools of a name. A name as it was written comes before one that was made by
+/// qualifying.
 fn number(names: &mut [String], members: &[usize], raw: &[RawTool], findings: &mut Vec<Finding>) {
     let mut taken: HashSet<String> = members.iter().map(|&index| names[index].clone()).collect();
     let mut seen: HashSet<String> = HashSet::with_capacity(members.len());
@@ -119,7 +120,7 @@ pub(super) fn assign_unique(tools: &mut [Tool], findings: &mut Vec<Finding>) {
     }
 }
 
-/// Ops that somebody wrote are given out before derived ones, and no number takes one of them away.
+/// Ops that an author wrote are assigned before derived ones, and no number takes one of them away.
 fn unique_ops(tools: &mut [Tool], members: &[usize], findings: &mut Vec<Finding>) {
     let (authored, derived): (Vec<usize>, Vec<usize>) =
         members.iter().partition(|&&index| tools[index].definition.op.as_ref() == Some(&tools[index].op));
@@ -137,7 +138,7 @@ fn unique_ops(tools: &mut [Tool], members: &[usize], findings: &mut Vec<Finding>
         if tool.op != wanted {
             let message = format!("the op `{wanted}` is taken; `{}` became `{}`", tool.name, tool.op);
             let finding = Finding::new(Code::OpDuplicate, message).tool(&tool.name).at(tool.place.clone());
-            // Derived ops meet by chance; only an op that somebody wrote twice is a mistake.
+            // Derived ops can be equal by chance; two equal written ops are a mistake.
             let severity = if is_authored { finding.severity } else { crate::finding::Severity::Info };
             findings.push(Finding { severity, ..finding }.help("give one of them another `op`"));
         }

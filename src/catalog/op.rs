@@ -1,4 +1,4 @@
-//! Ops: the stable dotted names of the gateway (REG-2).
+//! Ops: the stable dotted names of the gateway.
 
 use crate::finding::{Code, Finding};
 use crate::tool::{Definition, slug};
@@ -35,7 +35,7 @@ fn segment(text: &str) -> String {
     if slug.is_empty() { "x".into() } else { slug }
 }
 
-/// The parts of an op (REG-1): group, entity and action. `onto.search` has no entity.
+/// The parts of an op: group, entity and action. `onto.search` has no entity.
 pub(super) fn parts(op: &str) -> (&str, Option<&str>, &str) {
     let segments: Vec<&str> = op.split('.').collect();
     match segments.as_slice() {

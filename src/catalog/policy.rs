@@ -1,4 +1,4 @@
-//! When to use a tool and when not to, taken from its long description's own rules (REG-4).
+//! The policy of a tool (when to use it, when not to), taken from the rules in its long description.
 //!
 //! A rule is a bullet below a heading that says so ("When to use:", "DO NOT create when:"), a line that
 //! starts with a tick or a cross, or a sentence that is itself a rule ("Never call this twice.").

@@ -12,11 +12,11 @@ use crate::tool::DescriptionMode;
 pub struct Profile<'a> {
     /// Its name; `None` for the whole catalog.
     pub name: Option<&'a str>,
-    /// Who it is for.
+    /// The kind of agent that the profile is for.
     pub description: Option<&'a str>,
     /// Its tools.
     pub tools: Vec<ProfileTool<'a>>,
-    /// Whether its full tools were picked for one request: then they are bound whatever the surface.
+    /// Whether its full tools were picked for one request: these are bound on every surface.
     pub picked: bool,
 }
 
@@ -25,12 +25,12 @@ pub struct Profile<'a> {
 pub struct ProfileTool<'a> {
     /// The tool.
     pub tool: &'a Tool,
-    /// How much of it is bound.
+    /// Description mode of the tool in this profile.
     pub mode: DescriptionMode,
 }
 
 impl Profile<'_> {
-    /// The same tools, of which those that were picked are full, and the others deferred.
+    /// The same tools: the picked ones full, the others deferred.
     pub fn with_picked(mut self, picked: &dyn Fn(&Tool) -> bool) -> Self {
         for entry in &mut self.tools {
             entry.mode = if picked(entry.tool) { DescriptionMode::Full } else { DescriptionMode::Deferred };
@@ -41,7 +41,7 @@ impl Profile<'_> {
 }
 
 impl Catalog {
-    /// The profile of this name, or the whole catalog. The error says which profiles there are.
+    /// The profile of this name, or the whole catalog. The error names the profiles that exist.
     pub fn profile<'a>(&'a self, name: Option<&'a str>) -> Result<Profile<'a>, String> {
         let mode = self.modes(name)?;
         let entry = |tool: &'a Arc<Tool>| Some(ProfileTool { tool, mode: mode(tool)? });
@@ -51,7 +51,8 @@ impl Catalog {
         Ok(Profile { name, description, tools, picked: false })
     }
 
-    /// How much of a tool a profile binds; none of a tool that is not in it. The error says which profiles there are.
+    /// Description mode of each tool of a profile; `None` for a tool outside it. The error names the profiles that
+    /// exist.
     pub fn modes<'a>(
         &'a self,
         profile: Option<&str>,
@@ -70,7 +71,7 @@ impl Catalog {
         })
     }
 
-    /// The nearest word counts: the profile's lists, the tool's own mode, the profile's, the catalog's.
+    /// The most specific setting counts: the profile's lists, the tool's own mode, the profile's, the catalog's.
     fn mode(&self, tool: &Tool, profile: Option<&config::Profile>) -> DescriptionMode {
         let listed = profile.and_then(|profile| {
             let facts = tool.facts();

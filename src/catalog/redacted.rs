@@ -1,4 +1,4 @@
-//! What is left of a tool for those who may know that it is there, but not use it: what lists show of it.
+//! The redacted form of a tool, for callers who may see that it exists but not call it: the fields that lists show.
 
 use std::sync::OnceLock;
 
@@ -6,12 +6,12 @@ use super::{Parameters, Tool};
 use crate::finding::Place;
 use crate::tool::Definition;
 
-/// Why such a tool cannot be called.
+/// Reason why such a tool cannot be called.
 const NOT_PERMITTED: &str = "the caller does not have a role that it needs";
 
 impl Tool {
-    /// The tool without all that only those may read who may use it. Made once for each kind of caller, so that nothing
-    /// that is made of a catalog has to remember what to leave out.
+    /// The tool without the fields that only its callers may read. Made once for each kind of caller, so that no
+    /// later stage has to leave anything out.
     pub fn redacted(&self) -> Tool {
         let whole = &self.definition;
         let definition = Definition {

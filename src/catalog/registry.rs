@@ -1,4 +1,4 @@
-//! `registry.json`: the catalog's content written down (REG-1, REG-3), and the version that is its hash.
+//! `registry.json`: the catalog's content written down, and the version that is its hash.
 
 use std::collections::HashSet;
 
@@ -86,7 +86,7 @@ pub fn registry(catalog: &Catalog, profile: &Profile<'_>) -> String {
     format!("{}{}\n]}}\n", registry_head(&catalog.version, profile.name), lines.join(",\n"))
 }
 
-/// What comes before the first tool.
+/// The text before the first tool.
 pub fn registry_head(version: &str, profile: Option<&str>) -> String {
     let profile = profile.map_or("null".into(), |name| serde_json::Value::from(name).to_string());
     format!("{{\"registry_version\":\"{version}\",\"profile\":{profile},\"tools\":[\n")
@@ -98,8 +98,8 @@ pub fn registry_line(entry: &ProfileTool<'_>) -> String {
     serde_json::to_string(&record).unwrap_or_default().replace('\n', " ")
 }
 
-/// The hash of everything that somebody who sees these tools could notice: each tool's record and what runs it, in order,
-/// and what is said of their categories.
+/// Hash of everything that a caller of these tools can notice: the record and the backend of each tool, in order, and
+/// the configured texts of their categories.
 pub(super) fn version(tools: &[&Tool], categories: &[Category]) -> String {
     let digests: Vec<&blake3::Hash> = tools.par_iter().map(|tool| tool.digest()).collect();
     let mut hasher = blake3::Hasher::new();
@@ -114,7 +114,7 @@ pub(super) fn version(tools: &[&Tool], categories: &[Category]) -> String {
     hasher.finalize().to_hex()[..16].to_string()
 }
 
-/// What is said of categories that one of these tools is in.
+/// The configured categories that hold one of these tools.
 fn described<'c>(tools: &[&Tool], categories: &'c [Category]) -> Vec<&'c Category> {
     if categories.is_empty() {
         return Vec::new();
@@ -128,7 +128,7 @@ fn described<'c>(tools: &[&Tool], categories: &'c [Category]) -> Vec<&'c Categor
 }
 
 impl Tool {
-    /// The hash of its record and of its definition, which says what runs it. Made once, since many versions need it.
+    /// The hash of its record and of its definition, which names its backend. Made once, since many versions need it.
     fn digest(&self) -> &blake3::Hash {
         self.digest.get_or_init(|| {
             let content = (Record::of(self, None), &self.definition);

@@ -1,18 +1,19 @@
-//! Repairing schemas: words that JSON Schema does not know are read as what they plainly mean, and references that
-//! lead nowhere are cut. The author's own schema is not touched; this makes the one that we read.
+//! Repairs schemas: type names that JSON Schema does not know are replaced by the ones they plainly mean, and
+//! references that resolve to nothing are removed. The author's own schema is not touched; the result is the
+//! canonical schema.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::finding::pointer_join;
+use crate::finding::{SchemaNames, percent_decoded, pointer_join};
 
-/// What was repaired, each with the JSON pointer of its place.
+/// The repairs made, each with the JSON Pointer of its place.
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
-    /// What was read differently, in words.
+    /// Keywords and values that were read differently, each with an explanation.
     pub(super) words: Vec<(String, String)>,
-    /// References that point nowhere; their places accept anything.
+    /// References that resolve to nothing; their places accept any value.
     pub(super) broken: Vec<(String, String)>,
     /// References out of the document; never followed.
     pub(super) remote: Vec<(String, String)>,
@@ -23,10 +24,9 @@ pub(super) fn repair(schema: &Value) -> Option<(Value, Repairs)> {
     let mut repairing = Repairing {
         root: schema,
         old_draft: is_old_draft(schema),
-        ids: HashSet::new(),
+        names: SchemaNames::of(schema, &["$id", "id"]),
         repairs: Repairs::default(),
     };
-    collect_ids(schema, &mut repairing.ids);
     let mut value = schema.clone();
     repairing.schema(&mut value, String::new());
     let Repairs { words, broken, remote } = &repairing.repairs;
@@ -67,7 +67,7 @@ const STANDARD: [&str; 7] = ["object", "array", "number", "integer", "boolean", 
 struct Repairing<'a> {
     root: &'a Value,
     old_draft: bool,
-    ids: HashSet<String>,
+    names: SchemaNames,
     repairs: Repairs,
 }
 
@@ -281,19 +281,18 @@ impl Repairing<'_> {
         let Some(reference) = schema.get("$ref").and_then(Value::as_str).map(str::to_string) else { return };
         let place = pointer_join(pointer, "$ref");
         let Some(fragment) = reference.strip_prefix('#') else {
-            if !self.ids.contains(reference.as_str()) {
+            if self.names.pointer(&reference).is_none() {
                 self.repairs.remote.push((place, reference));
             }
             return;
         };
-        let decoded = percent_decoded(fragment);
         if fragment.is_empty()
-            || self.root.pointer(&decoded).is_some()
-            || self.ids.contains(reference.as_str())
+            || self.root.pointer(&percent_decoded(fragment)).is_some()
+            || self.names.pointer(&reference).is_some()
         {
             return;
         }
-        // The two names of the same folder of definitions are often mixed up.
+        // `definitions` and `$defs` are often mixed up.
         let swapped =
             [("/$defs/", "/definitions/"), ("/definitions/", "/$defs/"), ("/components/schemas/", "/$defs/")]
                 .into_iter()
@@ -311,7 +310,7 @@ impl Repairing<'_> {
         }
     }
 
-    /// A dialect that nobody knows is read as today's.
+    /// An unknown dialect is read as 2020-12.
     fn schema_uri(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
         let known = |uri: &str| {
             uri.contains("json-schema.org/") && (uri.contains("draft-0") || uri.contains("/draft/20"))
@@ -335,48 +334,4 @@ fn standard_type(word: &str) -> Option<&'static str> {
 fn is_old_draft(schema: &Value) -> bool {
     let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
     uri.contains("draft-0") || uri.contains("2019-09")
-}
-
-/// Identifiers and anchors that references inside the document may name.
-fn collect_ids(value: &Value, ids: &mut HashSet<String>) {
-    match value {
-        Value::Object(object) => {
-            for (key, child) in object {
-                match (key.as_str(), child) {
-                    ("$id" | "id", Value::String(id)) => {
-                        ids.insert(id.clone());
-                    }
-                    ("$anchor" | "$dynamicAnchor", Value::String(anchor)) => {
-                        ids.insert(format!("#{anchor}"));
-                    }
-                    _ => collect_ids(child, ids),
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect_ids(item, ids)),
-        _ => {}
-    }
-}
-
-fn percent_decoded(fragment: &str) -> String {
-    if !fragment.contains('%') {
-        return fragment.to_string();
-    }
-    let bytes = fragment.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut index = 0;
-    while index < bytes.len() {
-        let hex = bytes.get(index + 1..index + 3).and_then(|pair| std::str::from_utf8(pair).ok());
-        match (bytes[index], hex.and_then(|hex| u8::from_str_radix(hex, 16).ok())) {
-            (b'%', Some(byte)) => {
-                decoded.push(byte);
-                index += 3;
-            }
-            (byte, _) => {
-                decoded.push(byte);
-                index += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
 }

@@ -13,18 +13,18 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-/// How deep arguments may nest.
+/// Most levels that arguments nest.
 const MAX_DEPTH: usize = 8;
-/// How many values one attempt may make.
+/// Most values that one attempt makes.
 const MAX_NODES: usize = 300;
-/// The work of all attempts together: schema nodes that are looked at, copied or compared.
+/// Most schema nodes that all attempts together look at, copy or compare.
 const MAX_WORK: usize = 60_000;
-/// How deep a value may have to nest that is there only to make the example telling.
+/// Most levels of a value that is optional and only makes the example more informative.
 const MAX_TELLING_DEPTH: usize = 2;
-/// How many elements an array gets at most, and how long a string may become.
+/// Most elements of an array, and most characters of a string, in an example.
 const MAX_ITEMS: u64 = 16;
 
-/// How one attempt goes about what a schema leaves open: which branch, and how many optional arguments.
+/// Attempts in order: the branch of a union that is taken, and how optional arguments are chosen.
 const ATTEMPTS: [(usize, Optional); 10] = [
     (0, Optional::WhenBare),
     (0, Optional::Never),
@@ -46,7 +46,7 @@ enum Optional {
     Always,
 }
 
-/// Arguments that `is_valid` accepts: all that are required, or a telling optional one when none is.
+/// Arguments that `is_valid` accepts: all required ones, or an informative optional one when none is required.
 pub fn sample_arguments(schema: &Value, is_valid: &dyn Fn(&Value) -> bool) -> Option<Map<String, Value>> {
     let mut tried: Vec<Value> = Vec::new();
     let mut work_left = MAX_WORK;
@@ -77,7 +77,7 @@ struct Sampler<'a> {
     work_left: usize,
     /// The references that led to the value being made.
     open: Vec<String>,
-    /// Within an argument that is only there to be telling: how deep an object or array may be.
+    /// Levels that are left for an optional argument that only makes the example more informative.
     deepest: Option<usize>,
     /// Whether such an argument turned out to be recursive or too deep.
     refused: bool,
@@ -157,7 +157,8 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// What the schema itself says a value looks like; `None` when the budget is spent.
+    /// A value that the schema itself gives (`const`, `default`, `enum`, `examples`); `None` when the budget is
+    /// spent.
     fn given(&mut self, schema: &Map<String, Value>, kind: &str) -> Option<Option<Value>> {
         if let Some(only) = schema.get("const") {
             self.weigh(only)?;
@@ -233,7 +234,7 @@ impl<'a> Sampler<'a> {
         Some(Value::Object(made))
     }
 
-    /// A value that is there only to make the example telling: not when it is recursive or has to nest deep.
+    /// An optional value that makes the example more informative; none when it is recursive or nests too deep.
     fn telling_value(&mut self, schema: &Value, name: &str, depth: usize) -> Option<Value> {
         let outer = (self.deepest, self.refused);
         self.deepest = Some(depth + MAX_TELLING_DEPTH - 1);
@@ -298,7 +299,7 @@ fn is_kind(value: &Value, kind: &str) -> bool {
     }
 }
 
-/// The type of a schema: the first that is not null, or what its keywords speak of.
+/// The type of a schema: the first that is not null, or the type that its keywords imply.
 fn kind(schema: &Map<String, Value>) -> &str {
     const SIGNS: [(&str, &[&str]); 4] = [
         ("object", &["properties", "required", "additionalProperties", "minProperties"]),
@@ -323,7 +324,7 @@ fn required(schema: &Map<String, Value>) -> Vec<&str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// How many optional arguments make an example of an object that requires none.
+/// Number of optional arguments in the example of an object that requires none.
 fn telling(properties: &Map<String, Value>) -> usize {
     let said = |schema: &Value| schema.get("enum").is_some() || schema.get("default").is_some();
     match properties.len() {

@@ -1,4 +1,4 @@
-//! The schema of a tool's arguments: repaired, compiled (DEF-4), and what follows when it cannot be.
+//! The schema of a tool's arguments: repaired and compiled, or the reason why it cannot be.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +11,7 @@ use super::validation_cost::ValidationCost;
 use crate::finding::{Code, Finding, Place, Violation, violations};
 use crate::tool::{Definition, NoSchemaMode, compact};
 
-/// Patterns may take this many backtracking steps before a value is refused.
+/// Backtracking steps of a pattern before a value is refused: more would let one pattern stall a call.
 const BACKTRACK_LIMIT: usize = 100_000;
 
 /// The arguments of a tool: a schema to read, and whether calls can be checked against it.
@@ -20,7 +20,8 @@ pub struct Parameters {
     schema: Arc<Value>,
     callable: Callable,
     cost: ValidationCost,
-    /// Compiled when it is first needed. Most of a large catalog is only read, and this is most of its memory.
+    /// Compiled at its first use. Most tools of a large catalog are only read, and compiled schemas are most of its
+    /// memory.
     validator: OnceLock<Option<Box<Validator>>>,
 }
 
@@ -29,21 +30,21 @@ pub struct Parameters {
 pub enum Callable {
     /// Calls are checked.
     Checked,
-    /// Calls run unchecked, within a mode that the author chose (DEF-3).
+    /// Calls run unchecked, in the no-schema mode that the author chose.
     Unchecked(NoSchemaMode),
     /// Calls are refused, for this reason.
     No(String),
 }
 
 impl Parameters {
-    /// Nothing at all, and the reason why.
+    /// A schema without content, and the reason why.
     pub(super) fn withheld(reason: &str) -> Self {
         let schema = Arc::new(json!({}));
         let (callable, cost) = (Callable::No(reason.into()), ValidationCost::of(&schema));
         Self { schema, callable, cost, validator: OnceLock::new() }
     }
 
-    /// The schema as it is read: the author's, with what was wrong repaired. `{}` when there is none.
+    /// The canonical schema: the author's, with its mistakes repaired. `{}` when there is none.
     pub fn schema(&self) -> &Value {
         &self.schema
     }
@@ -53,7 +54,7 @@ impl Parameters {
         &self.callable
     }
 
-    /// What checks calls, when they can be checked.
+    /// The validator of calls; `None` when calls cannot be checked.
     pub fn validator(&self) -> Option<&Validator> {
         let compile = || validator(&self.schema).ok().map(Box::new);
         self.is_checked().then(|| self.validator.get_or_init(compile).as_deref())?
@@ -64,20 +65,20 @@ impl Parameters {
         matches!(self.callable, Callable::Checked)
     }
 
-    /// Drops what was compiled while the catalog was built.
+    /// Drops the validator that was compiled while the catalog was built.
     pub(super) fn drop_compiled(mut self) -> Self {
         self.validator = OnceLock::new();
         self
     }
 
-    /// Whether these arguments fit. So are arguments that would cost too much to check said not to.
+    /// Whether these arguments fit. Arguments that would cost too much to check count as unfit.
     pub fn accepts(&self, arguments: &Value) -> bool {
         self.validator().is_some_and(|validator| {
             self.cost.affords(&self.schema, arguments) && validator.is_valid(arguments)
         })
     }
 
-    /// What is wrong with these arguments; nothing when they cannot be checked.
+    /// The violations of these arguments; empty when calls cannot be checked.
     pub fn violations(&self, arguments: &Value) -> Vec<Violation> {
         match self.validator() {
             Some(_) if !self.cost.affords(&self.schema, arguments) => vec![Violation::new(
@@ -193,7 +194,7 @@ fn report_repairs(repairs: &Repairs, place: &Place, report: &mut impl FnMut(Find
     }
 }
 
-/// Descriptions that only the docstring has go where readers look for them.
+/// Copies descriptions that only the docstring has into the schema, where readers look for them.
 fn describe(schema: &mut Arc<Value>, described: &IndexMap<String, String>) {
     let lacks = |schema: &Value, name: &str| {
         let property =
@@ -213,7 +214,7 @@ fn describe(schema: &mut Arc<Value>, described: &IndexMap<String, String>) {
     }
 }
 
-/// Whether a schema says all that a docstring says of the arguments, which is something.
+/// Whether the schema says everything that the docstring says of the arguments, and the docstring says something.
 pub(super) fn tells(schema: &Value, described: &IndexMap<String, String>) -> bool {
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let says = |(name, text): (&String, &String)| {

@@ -1,4 +1,4 @@
-//! Short descriptions: "when would I use this?" in one line, derived from the long one.
+//! Short descriptions: when to use the tool, in one line, derived from the long description.
 
 mod plain_text;
 
@@ -10,7 +10,7 @@ use crate::tool::words;
 use super::docstring;
 pub(super) use plain_text::{sentence_end, without_marks};
 
-/// How long a short description may be.
+/// Longest short description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cap {
     /// Characters.
@@ -39,7 +39,7 @@ pub fn derive(name: &str, description: &str, cap: Cap) -> String {
     capped(&text, cap).unwrap_or(text)
 }
 
-/// What opens a description and says nothing; the verb that follows remains.
+/// Openings of a description without content; the verb after them remains.
 const OPENINGS: [&str; 8] = ["", "this is ", "use ", "use this ", "provides ", "an mcp ", "mcp ", "call "];
 const NOUNS: [&str; 12] = [
     "this tool ",
@@ -205,7 +205,7 @@ fn borders(text: &str, more_follows: bool) -> Vec<usize> {
     borders
 }
 
-/// A start of a text, without a dangling conjunction or mark, and the sign that more follows.
+/// A start of a text, without a dangling conjunction or mark, and an ellipsis.
 fn cut(start: &str) -> String {
     const DANGLING: [&str; 24] = [
         "a",
@@ -247,7 +247,7 @@ fn cut(start: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{text}…") }
 }
 
-/// A bracket that opens near the end and never closes goes with what it holds.
+/// Removes a bracket that opens near the end and never closes, with its content.
 fn without_open_bracket(text: &str) -> &str {
     match text.rfind(['(', '（', '[']) {
         Some(at) if !text[at..].contains([')', '）', ']']) && at * 2 > text.len() => &text[..at],

@@ -1,4 +1,4 @@
-//! The tree of categories. A tool may hang in several places of it, once in each.
+//! The tree of categories. A tool may be in several categories, once in each.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -10,18 +10,18 @@ use crate::config::Category;
 use crate::finding::{Code, Finding, Place, nearest};
 use crate::tool::{CategoryPath, clean_line};
 
-/// How deep the tree is. What is filed deeper hangs at the end of that.
+/// Levels of the tree. A tool that is filed deeper stands at the last level.
 const MAX_DEPTH: usize = 16;
-/// How much of what is in a category its derived summary names.
+/// Categories or tools that a derived summary names: more would not fit a line.
 const NAMED: usize = 4;
 /// The most characters of a name in a summary, and of a tag.
 const MAX_NAME: usize = 60;
 /// The most characters of a summary.
 const MAX_SUMMARY: usize = 300;
-/// How many tags a category gets from its tools.
+/// Most tags that a category gets from its tools.
 const MAX_TAGS: usize = 5;
 
-/// The categories of a catalog's tools. Nodes and tools are known by their places.
+/// The categories of a catalog's tools. Nodes and tools are known by their positions.
 #[derive(Debug, Default)]
 pub struct CategoryTree {
     nodes: Vec<CategoryNode>,
@@ -37,11 +37,11 @@ pub struct CategoryNode {
     pub path: String,
     /// The last segment.
     pub name: String,
-    /// What is in it, in one line.
+    /// Its content, in one line.
     pub summary: String,
     /// Labels.
     pub tags: Vec<String>,
-    /// The category that holds it; none at the root.
+    /// The parent category; none at the root.
     pub parent: Option<usize>,
     /// Categories directly in it, by name.
     pub children: Vec<usize>,
@@ -90,7 +90,7 @@ impl CategoryTree {
         &self.nodes[index]
     }
 
-    /// Where a tool hangs.
+    /// The nodes of a tool.
     pub fn places(&self, tool: usize) -> &[usize] {
         self.places.get(tool).map_or(&[], Vec::as_slice)
     }
@@ -103,12 +103,12 @@ impl CategoryTree {
         })
     }
 
-    /// Whether one node is another, or holds it.
+    /// Whether a node is another one, or an ancestor of it.
     pub fn holds(&self, above: usize, below: usize) -> bool {
         above == below || self.lineage(below).any(|node| node == above)
     }
 
-    /// The nodes that hold a node, nearest first, with the root last.
+    /// The ancestors of a node, nearest first, with the root last.
     pub fn lineage(&self, node: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.nodes[node].parent, |&above| self.nodes[above].parent)
     }
@@ -174,7 +174,7 @@ impl CategoryTree {
         }
     }
 
-    /// How many tools there are, and what some of it is called: the largest categories, then tools.
+    /// Number of tools, and some names: the largest categories, then tools.
     fn summary(&self, index: usize, catalog: &Catalog) -> String {
         let node = &self.nodes[index];
         let mut children = node.children.clone();
@@ -202,7 +202,7 @@ fn usual_tags(node: &CategoryNode, catalog: &Catalog) -> Vec<String> {
     counts.keys().filter_map(|tag| tag_of(tag)).take(MAX_TAGS).collect()
 }
 
-/// A tag as it is shown.
+/// A tag in the form that lists show.
 fn tag_of(tag: &str) -> Option<String> {
     Some(clipped(&clean_line(tag), MAX_NAME)).filter(|tag| !tag.is_empty())
 }
@@ -219,13 +219,13 @@ fn is_about(category: &Category, node: &CategoryNode) -> bool {
 }
 
 impl Tool {
-    /// Its tags as they are shown.
+    /// The tags of a category, in the form that lists show.
     pub fn tags(&self) -> Vec<String> {
         self.definition.tags.iter().filter_map(|tag| tag_of(tag)).collect()
     }
 }
 
-/// Reports what is said of categories that there are not.
+/// Reports `[[category]]` entries for categories that do not exist.
 pub(super) fn check(catalog: &Catalog, findings: &mut Vec<Finding>) {
     let described = &catalog.config.categories;
     if described.is_empty() {

@@ -1,5 +1,5 @@
-//! What definitions may say for themselves: which programs run, and that a tool only reads. Both count where the
-//! operator trusts the source, and what an overlay of the operator's says counts always.
+//! Trust in definitions: the programs that they name run, and their claim to only read counts, where the operator
+//! trusts the source. An overlay of the operator always counts.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use crate::finding::{Code, Finding, Place, nearest, pointer_join};
 use crate::sources::RawTool;
 use crate::tool::{Backend, Definition, Effect};
 
-/// What overlays of the operator's have said of a tool.
+/// Fields of a tool that the operator's overlays have set.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Said {
     pub(super) backend: bool,
     pub(super) effect: bool,
 }
 
-/// What a `toolcrib.toml` that was merely found does not run.
+/// Help for a program that is not run because its `toolcrib.toml` was merely found.
 const FOUND: &str = "tell the operator to name the folder of toolcrib.toml with --catalog, or to trust it once with \
                      `toolcrib trust DIR`; it was merely found";
 
-/// Takes away the program that a definition names and may not. What has to be written for it to count comes back, and a
-/// finding unless the operator has written that already.
+/// Removes a program that the definition names without permission. Returns the text that the operator has to write
+/// for it to count, and a finding unless the operator has written it already.
 pub(super) fn withhold(
     definition: &mut Definition,
     said: Said,
@@ -60,7 +60,8 @@ pub(super) fn withhold(
     (Some(format!("tell the operator, who can allow it: {lines}")), Some(finding))
 }
 
-/// Settles whether a tool only reads. A claim that its name or its request contradicts does not count, and is told.
+/// Settles whether a tool only reads. A claim that its name or its request contradicts does not count, and is
+/// reported.
 pub(super) fn settle_effect(
     definition: &mut Definition,
     raw: &RawTool,
@@ -114,7 +115,7 @@ pub(super) fn unused_hints(workspace: &Workspace, raw: &[RawTool], findings: &mu
     }
 }
 
-/// What the request of a backend says that it changes. A POST says nothing: many ask with one.
+/// The effect that the request of a backend implies. A POST implies none: many only query.
 fn of_request(definition: &Definition) -> Option<(Effect, String)> {
     match definition.backend.as_ref()? {
         Backend::Http(http) => {

@@ -1,23 +1,26 @@
-//! What checking a value against a schema can cost. Unions of references multiply: thirty definitions that each refer
-//! twice to the next make a billion checks of one value. Such schemas come from strangers, and are not compiled.
+//! Bounds the cost of checking a value against a schema. Unions of references multiply: thirty definitions that each
+//! refer twice to the next make a billion checks of one value. Such schemas are untrusted input, and are not
+//! compiled.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::finding::resolve_local;
+
 /// The most checks of one value that a schema may ask for.
 const MAX_CHECKS: u64 = 10_000;
-/// The most checks of a whole value, over all its levels.
+/// Most checks of a whole value, over all its levels.
 const MAX_TOTAL: f64 = 1e6;
-/// Longer chains of references count as endless.
+/// Most references in a chain: longer chains count as endless.
 const MAX_CHAIN: usize = 256;
 
-/// How a schema multiplies.
+/// The factors by which a schema multiplies checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ValidationCost {
     /// Subschemas applied to one value, at the worst place.
     checks: u64,
-    /// Of those, the ones that go on into the value.
+    /// The checks among them that go on into the value.
     descents: u64,
 }
 
@@ -91,8 +94,8 @@ fn applied<'a>(schema: &'a Value, root: &'a Value) -> impl Iterator<Item = &'a V
     let single = ["not", "if", "then", "else"].into_iter().filter_map(get);
     let dependent =
         get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(|map| map.values());
-    let reference = get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
-    lists.chain(single).chain(dependent).chain(reference.and_then(|pointer| root.pointer(pointer)))
+    let target = get("$ref").and_then(Value::as_str).and_then(|reference| resolve_local(reference, root));
+    lists.chain(single).chain(dependent).chain(target)
 }
 
 /// The keywords whose subschemas apply to what is inside a value.
@@ -133,7 +136,7 @@ impl<'a> Counting<'a> {
         }
     }
 
-    /// What is applied to the value that this subschema is applied to.
+    /// Cost of all checks that this subschema applies to the same value.
     fn in_place(&mut self, schema: &'a Value, chain: usize) -> ValidationCost {
         let Some(object) = schema.as_object() else { return ValidationCost { checks: 1, descents: 0 } };
         if chain > MAX_CHAIN {

@@ -1,4 +1,4 @@
-//! `toolcrib approvals`: the calls that wait for a person, and what the person says.
+//! `toolcrib approvals`: the calls that wait for a person, and the person's decisions.
 
 mod arguments;
 
@@ -13,7 +13,7 @@ use crate::exec::binding;
 use crate::state::{Approval, ApprovalStatus, Event, EventKind, StateError, StateStore, now, random_id, utc};
 use crate::tool::clean_line;
 
-/// Calls that wait for a person: list them, read all of one, say yes, say no.
+/// Calls that wait for a person: list them, read one in full, approve or deny it.
 ///
 /// A call of a tool with `approval = true` waits until somebody has approved it here; the agent then sends it again,
 /// unchanged, and it runs once. An approval counts for as long as `[exec] approval_minutes` says, and is void once the
@@ -39,34 +39,35 @@ pub(super) struct ApprovalsArgs {
 enum ApprovalsCommand {
     /// The calls that wait, oldest first.
     List {
-        /// Those that were decided, used, or have run out of time, too.
+        /// List decided, used and expired ones too.
         #[arg(long)]
         all: bool,
         /// One JSON object a line.
         #[arg(long)]
         json: bool,
     },
-    /// All of one call: every argument, however long. What is hidden is said to be, with its length and a hash.
+    /// Print one call in full: every argument, however long. A hidden value is marked as hidden, with its length and
+    /// a hash.
     Show {
-        /// The approval, as `list` and the agent's error have it.
+        /// The approval, as `list` and the agent's error name it.
         id: String,
-        /// As one JSON object.
+        /// Print it as one JSON object.
         #[arg(long)]
         json: bool,
     },
-    /// Let a call run, once.
+    /// Approve a call: it runs once.
     Approve {
-        /// The approval, as `list` and the agent's error have it.
+        /// The approval, as `list` and the agent's error name it.
         id: String,
-        /// What to say about it.
+        /// A note about the decision.
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Refuse a call.
+    /// Deny a call.
     Deny {
-        /// The approval, as `list` and the agent's error have it.
+        /// The approval, as `list` and the agent's error name it.
         id: String,
-        /// Why; the agent is told.
+        /// The reason, which the agent is told.
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
@@ -126,11 +127,11 @@ fn known(state: &dyn StateStore, id: &str) -> Result<Approval, CommandError> {
 fn unknown(id: &str) -> CommandError {
     let id = clean_line(id);
     CommandError::Findings(Some(format!(
-        "there is no approval {id}; `toolcrib approvals list` shows those that wait"
+        "there is no approval {id}; `toolcrib approvals list` prints the waiting ones"
     )))
 }
 
-/// What approvals are held against: the time, and the tools as they are now.
+/// The facts that approvals are checked against: the time, and the current tools.
 struct Current {
     now: i64,
     catalog: Option<Catalog>,
@@ -138,7 +139,7 @@ struct Current {
 }
 
 impl Current {
-    /// Reads the catalog where one is named or trusted, and something may still be approved or run.
+    /// Reads the catalog, if it is named or trusted and an approval may still be given or used.
     fn of(
         approvals: &[Approval],
         state: &dyn StateStore,
@@ -155,7 +156,7 @@ impl Current {
         Ok(Self { now, catalog: Some(args.open()?.catalog), key: block_on(state.hash_key())? })
     }
 
-    /// Why an approval counts no more, if something has changed.
+    /// The reason why an approval is void, if something has changed.
     fn void(&self, approval: &Approval) -> Option<&'static str> {
         match approval.status {
             ApprovalStatus::Void => return Some(CHANGED),
@@ -171,7 +172,7 @@ impl Current {
         is_other.then_some(CHANGED)
     }
 
-    /// How an approval stands, in words.
+    /// Status of an approval, in words.
     fn status_text(&self, approval: &Approval) -> String {
         let is_past = approval.until <= self.now;
         match (approval.status, self.void(approval)) {
@@ -231,7 +232,7 @@ impl Current {
 }
 
 /// Why an approval is void.
-const CHANGED: &str = "the definition of its tool, or what runs it, has changed since";
+const CHANGED: &str = "the definition of its tool, or the backend, has changed since";
 
 fn list(approvals: &[Approval], current: &Current, all: bool, json: bool) -> CommandResult {
     if json {
@@ -246,7 +247,7 @@ fn list(approvals: &[Approval], current: &Current, all: bool, json: bool) -> Com
 
 fn decide(state: &dyn StateStore, id: &str, yes: bool, reason: Option<&str>) -> CommandResult {
     let deciding = async {
-        // Whoever decides second changes nothing, and is told so.
+        // A second decision changes nothing, and the person is told so.
         let before = state.approvals(true).await?.into_iter().any(|waiting| waiting.id == id);
         let decided = state.decide_approval(id, yes, reason).await?;
         if let Some(approval) = decided.as_ref().filter(|approval| before && is_as_wanted(approval, yes)) {

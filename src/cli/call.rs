@@ -1,4 +1,4 @@
-//! `toolcrib call`: a function of ours, without a server.
+//! `toolcrib call`: one function of toolcrib, without a server.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::functions::{Answer, CatalogView, Function, FunctionContext, Services}
 use crate::state::{Patience, Session};
 use crate::tool::Effect;
 
-/// Call one of our functions, as an agent would through a server.
+/// Call one function of toolcrib, as an agent would through a server.
 ///
 /// Prints the answer as JSON, the same that `POST /v1/FUNCTION` and an MCP client get. Exit code 1 when the answer is
 /// an error.
@@ -43,8 +43,8 @@ pub(super) struct CallArgs {
     /// See the tools of this profile only.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// See what a caller with this role sees, and not everything. Can be given several times; a role that no tool names
-    /// shows what callers without one see.
+    /// See the tools that a caller with this role may see, and no others. Can be given several times; a role that no
+    /// tool names shows the tools that callers without a role see.
     #[arg(long, value_name = "ROLE")]
     role: Vec<String>,
     #[command(flatten)]
@@ -52,13 +52,13 @@ pub(super) struct CallArgs {
     /// The session that the call belongs to, for `toolcrib trace`.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// The most that the call may change, instead of what `[exec] allow` says: read, write or destructive.
+    /// The strongest effect that the call may have, instead of `[exec] allow`: read, write or destructive.
     #[arg(long, value_name = "EFFECT", value_parser = effects(), hide_possible_values = true)]
     allow: Option<Effect>,
-    /// A header as of a caller's request, for servers whose headers name it as ${caller:NAME}. Can be given several times.
+    /// A header of the caller, for servers whose headers contain ${caller:NAME}. Can be given several times.
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<String>,
-    /// Print what a model reads rather than JSON: markdown, where the function answers in it.
+    /// Print the text that a model reads, in markdown where the function has one, rather than JSON.
     #[arg(long)]
     text: bool,
 }
@@ -70,7 +70,7 @@ impl CallArgs {
         let mut checked = self.catalog.open()?;
         report_lost(&checked);
         if let Some(allow) = self.allow {
-            // More than the configuration says, or less, which is then the caller's own wish.
+            // The option can allow more than the configuration, or less: then it is the caller's own limit.
             let exec = &mut Arc::make_mut(&mut checked.catalog.config).exec;
             exec.allow = exec.allow.max(allow);
         }
@@ -164,7 +164,7 @@ fn asked(
     (context.services, context.caller) = (Arc::new(services), Arc::new(caller));
     let patience = Patience::default();
     let answer = runtime.block_on(patience.clone().with(function.call(&context, arguments)));
-    // The process ends with this, and what was recorded should not.
+    // The process ends here, so the trace is written first.
     if let Err(error) = runtime.block_on(patience.with(context.services.state.flush())) {
         print_note(format!("the call is missing from the trace: {error}"));
     }
@@ -178,7 +178,7 @@ fn functions() -> impl TypedValueParser<Value = &'static Function> {
     PossibleValuesParser::new(names).try_map(|name| Function::named(&name).ok_or("unknown function"))
 }
 
-/// Reads how far a call may go.
+/// Reads the strongest effect that is allowed.
 fn effects() -> impl TypedValueParser<Value = Effect> {
     PossibleValuesParser::new(Effect::ALL.map(Effect::as_str))
         .try_map(|name| Effect::parse(&name).ok_or("unknown effect"))

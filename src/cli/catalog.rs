@@ -15,18 +15,17 @@ use crate::provider::Provider;
 use crate::sources::mcp::{Environment, list_all};
 use crate::watch::Admission;
 
-/// How a toolcrib.toml that was merely found is made to count.
+/// Help for a toolcrib.toml that was merely found: two ways to make it count.
 pub(super) const HELP: &str = "name it with `--catalog .`, or trust it with `toolcrib trust .`";
 
-/// Which catalog, and which part of it.
+/// The catalog, and the part of it that may be used.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct CatalogArgs {
-    /// A toolcrib.toml, a folder, or one file of definitions in any known format. Without it the working folder, whose
-    /// toolcrib.toml is then read as with --offline unless `toolcrib trust` has trusted it.
+    /// A toolcrib.toml, a folder, or one file of definitions in any known format. The default is the working folder;
+    /// its toolcrib.toml is read as with --offline unless `toolcrib trust` has trusted it.
     #[arg(long, short, global = true, value_name = "PATH")]
     catalog: Option<PathBuf>,
-    /// Contact no live servers of the catalog and no models, and run no commands; tools of live servers count as input
-    /// that is missing.
+    /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
     #[arg(long, global = true)]
     pub(super) offline: bool,
 }
@@ -42,7 +41,7 @@ impl CatalogArgs {
         }
     }
 
-    /// Whether the command line names it, or its configuration is trusted: what runs its tools is known then.
+    /// Whether the command line names it, or its configuration is trusted: then its backends may be used.
     pub(super) fn counts(&self) -> Result<bool, CommandError> {
         let here = || self.workspace().map(|here| here.document.is_some() && !here.is_found);
         if self.catalog.is_some() { Ok(true) } else { here() }
@@ -57,7 +56,7 @@ impl CatalogArgs {
         self.catalog.as_deref().unwrap_or(Path::new("."))
     }
 
-    /// The configuration. One that was merely found says so, and does nothing.
+    /// The configuration. One that was merely found is disarmed, and a note says so.
     pub(super) fn workspace(&self) -> Result<Workspace, CommandError> {
         let mut workspace = config::read(self.path()?);
         self.admit(&mut workspace);
@@ -76,7 +75,7 @@ impl CatalogArgs {
         });
     }
 
-    /// What each configuration of a catalog that is followed passes.
+    /// The check that each new configuration of a watched catalog passes.
     pub(super) fn admission(&self) -> Admission {
         let (args, was_trusted) = (self.clone(), AtomicBool::new(false));
         Admission::new(move |workspace| {
@@ -84,7 +83,7 @@ impl CatalogArgs {
             if !workspace.is_found {
                 was_trusted.store(true, Ordering::Relaxed);
             } else if was_trusted.load(Ordering::Relaxed) {
-                let message = "what this folder runs has changed since it was trusted";
+                let message = "something that this folder runs has changed since it was trusted";
                 let finding = Finding::new(Code::ConfigInvalid, message)
                     .help("look at it, and `toolcrib trust` it again");
                 workspace.findings.push(finding.at(Place::new("toolcrib.toml", "")));
@@ -92,7 +91,7 @@ impl CatalogArgs {
         })
     }
 
-    /// The file whose changes count beside those of the catalog: what is trusted.
+    /// The list of trusted folders, whose changes count beside those of the catalog.
     pub(super) fn also(&self) -> Option<PathBuf> {
         self.catalog.is_none().then(trust::store).flatten()
     }
@@ -114,7 +113,7 @@ impl CatalogArgs {
         Ok(checked)
     }
 
-    /// A path that the configuration names, which is relative to it.
+    /// A path from the configuration, which is relative to its folder.
     pub(super) fn beside(&self, path: &Path) -> PathBuf {
         self.folder().join(path)
     }
@@ -139,7 +138,7 @@ pub(super) fn report_briefly(checked: &Checked, catalog: Option<&Path>) {
     }
 }
 
-/// Reports what keeps input out of the catalog, and nothing else; for commands that run at every turn of a job.
+/// Reports missing input and nothing else; for commands that run at every turn of a job.
 pub(super) fn report_lost(checked: &Checked) {
     let lost: Vec<Finding> = checked
         .findings
@@ -153,7 +152,7 @@ pub(super) fn report_lost(checked: &Checked) {
     }
 }
 
-/// Fails when something of the input is missing from the catalog, after what could be read has been printed.
+/// Fails when some of the input is missing from the catalog, after the rest has been printed.
 pub(super) fn complete(checked: &Checked) -> super::CommandResult {
     if checked.lost_input() {
         Err(CommandError::Findings(Some("not all of the catalog could be read".into())))
@@ -177,22 +176,22 @@ pub(super) fn surfaces() -> impl TypedValueParser<Value = Surface> {
     named(Surface::ALL.map(Surface::as_str), Surface::parse)
 }
 
-/// Reads which functions are listed.
+/// Reads a choice of listed functions.
 pub(super) fn tool_lists() -> impl TypedValueParser<Value = ToolList> {
     named(ToolList::ALL.map(ToolList::as_str), ToolList::parse)
 }
 
-/// Reads what clients are bound.
+/// Reads a choice of surface for MCP clients.
 pub(super) fn serve_surfaces() -> impl TypedValueParser<Value = ServeSurface> {
     named(ServeSurface::ALL.map(ServeSurface::as_str), ServeSurface::parse)
 }
 
-/// Reads what is bound of deferred tools.
+/// Reads a choice of binding for deferred tools.
 pub(super) fn deferrals() -> impl TypedValueParser<Value = Deferred> {
     named(Deferred::ALL.map(Deferred::as_str), Deferred::parse)
 }
 
-/// One of these names, which help and completions list.
+/// One of these names; help and completions list them.
 fn named<T: Clone + Send + Sync + 'static, const N: usize>(
     names: [&'static str; N],
     parse: fn(&str) -> Option<T>,

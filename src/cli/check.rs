@@ -7,11 +7,11 @@ use super::eval::check_labels;
 use super::{CommandError, CommandResult, print, print_note};
 use crate::finding::{Severity, json_report, text_report};
 
-/// Say what is wrong with a catalog, and where; exit 1 when there are errors.
+/// Report the mistakes in a catalog with their places; exit 1 when there are errors.
 ///
-/// Errors are about input that is missing from the catalog or tools that cannot be called; warnings about tools that
-/// are hard to choose or to call; infos about what was repaired or derived. `[lint]` in toolcrib.toml changes the
-/// severity of a code, or leaves findings out. Every code is explained in docs/findings.md.
+/// Errors: input is missing from the catalog, or a tool cannot be called. Warnings: a tool is hard to choose or to
+/// call. Infos: something was repaired or derived. `[lint]` in toolcrib.toml changes the severity of a code, or
+/// leaves findings out. Every code is explained in docs/findings.md.
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub(super) struct CheckArgs {
     /// Exit 1 on warnings too.
     #[arg(long)]
     strict: bool,
-    /// Show infos, and every finding of a code.
+    /// Print infos too, and every finding of a code.
     #[arg(long, short)]
     verbose: bool,
 }

@@ -10,7 +10,7 @@ use super::{CommandResult, print};
     after_help = "Try it:\n  toolcrib completions bash > ~/.local/share/bash-completion/completions/toolcrib"
 )]
 pub(super) struct CompletionsArgs {
-    /// Which shell.
+    /// The shell.
     #[arg(value_enum)]
     shell: clap_complete::Shell,
 }

@@ -1,4 +1,4 @@
-//! `toolcrib eval`: how well search finds what it should.
+//! `toolcrib eval`: measures search with labelled queries.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -17,14 +17,15 @@ use crate::functions::CatalogView;
 use crate::report::retrieval::{self, DEPTH, LabelFile, Labels, MissedThreshold};
 use crate::search::SearchRequest;
 
-/// Ask labelled queries, and measure what search by words finds. No model is asked.
+/// Measure search by words with labelled queries. No model is asked.
 ///
-/// Labels are lines of JSON: {"query": "open an issue", "gold": ["create_issue"]}. `gold` are the tools that serve the
-/// query, by any of their names; where none does it is [], and the right answer is no_match. A `note` may say more.
+/// Labels are lines of JSON: {"query": "open an issue", "gold": ["create_issue"]}. `gold` lists the right tools for
+/// the query, by any of their names. It is [] where no tool fits and the right answer is no_match. A `note` may say
+/// more.
 ///
-/// Labels and thresholds may stand in toolcrib.toml, under [eval]; then no option is needed. Labels named here replace
-/// those, and their thresholds with them. A threshold holds for each file. Exit code 1 when one is not reached, or when
-/// labels cannot be used.
+/// Labels and thresholds can stand in toolcrib.toml, under [eval]; then no option is needed. Files named here replace
+/// the configured ones, with their thresholds. Each file must reach every threshold. Exit code 1 when one is not
+/// reached, or when labels cannot be used.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
@@ -35,27 +36,27 @@ Try it:
 pub(super) struct EvalArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// Labelled queries, instead of those of toolcrib.toml; can be given several times.
+    /// A file of labelled queries, instead of those in toolcrib.toml; can be given several times.
     #[arg(long, short, value_name = "FILE", num_args = 1..)]
     queries: Vec<PathBuf>,
-    /// Queries that no tool of this catalog serves, whatever they name; can be given several times.
+    /// A file of queries that no tool of this catalog serves, whatever their `gold` says; can be given several times.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     unanswerable: Vec<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// How many queries that went wrong are shown.
+    /// Number of failed queries to print.
     #[arg(long, value_name = "N", default_value_t = 10)]
     worst: usize,
     #[command(flatten)]
     thresholds: ThresholdArgs,
 }
 
-/// What each file of labels must reach.
+/// Thresholds that each file of labels must reach.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Thresholds, from 0 to 1")]
 struct ThresholdArgs {
-    /// The least share of the right tools that comes first.
+    /// The least share of the right tools in first place.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     min_recall_1: Option<f64>,
     /// The least share of the right tools among the first 3.
@@ -76,7 +77,7 @@ struct ThresholdArgs {
     /// The least share of unanswerable queries that are answered no_match.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     min_abstention: Option<f64>,
-    /// How far confidence may be from being right, on average.
+    /// The largest error of confidence, on average (expected calibration error).
     #[arg(long, value_name = "SHARE", value_parser = share)]
     max_ece: Option<f64>,
 }
@@ -121,7 +122,7 @@ impl EvalArgs {
     /// The files of labels, and the thresholds that go with them.
     fn labels(&self, checked: &Checked) -> Result<(Vec<LabelFile>, Thresholds), CommandError> {
         let folder = self.catalog.folder().canonicalize().ok();
-        // As the configuration would name it, where it could.
+        // The path relative to the configuration, where the file lies below it.
         let shown = |path: &PathBuf| {
             let below = path.canonicalize().ok().zip(folder.as_ref());
             let below = below.and_then(|(path, folder)| path.strip_prefix(folder).ok().map(PathBuf::from));
@@ -154,7 +155,7 @@ impl EvalArgs {
 }
 
 impl ThresholdArgs {
-    /// These, and the configured ones where there is none.
+    /// These thresholds, and the configured ones where there is none here.
     fn over(&self, configured: Thresholds) -> Thresholds {
         Thresholds {
             min_recall_1: self.min_recall_1.or(configured.min_recall_1),
@@ -169,7 +170,7 @@ impl ThresholdArgs {
     }
 }
 
-/// Adds the findings about labels that the configuration names.
+/// Adds findings about the labels that the configuration names.
 pub(super) fn check_labels(catalog: &CatalogArgs, checked: &mut Checked) {
     for file in retrieval::configured(&checked.catalog.config.eval, &catalog.folder()) {
         let labels = file.read(&checked.catalog);
@@ -181,7 +182,7 @@ pub(super) fn check_labels(catalog: &CatalogArgs, checked: &mut Checked) {
     }
 }
 
-/// Reports what is wrong with labels; how much of that is an error.
+/// Reports mistakes in labels; returns the number of errors.
 fn report_labels(checked: &Checked, labels: &[Labels]) -> usize {
     let mut findings: Vec<_> = labels.iter().flat_map(|labels| labels.findings.iter().cloned()).collect();
     checked.catalog.configure(&mut findings);
@@ -206,7 +207,7 @@ fn share(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| DUE.to_string())?;
     match value {
         0.0..=1.0 => Ok(value),
-        // Percent, most likely.
+        // A value over 1 is probably a percentage.
         2.0..=100.0 => Err(format!("{DUE}; for {value} % write {}", value / 100.0)),
         _ => Err(DUE.into()),
     }

@@ -1,4 +1,4 @@
-//! `toolcrib import`: foreign formats become native definitions.
+//! `toolcrib import`: converts foreign formats to native definitions.
 
 use std::path::PathBuf;
 
@@ -11,9 +11,9 @@ use crate::config::{Config, Source, Workspace};
 use crate::render::folder::write_whole;
 use crate::tool::Effect;
 
-/// Turn definitions of any known format into native ones, one file a tool, to edit by hand from then on.
+/// Convert definitions of any known format to native ones, one file per tool, which you edit from then on.
 ///
-/// To keep a source as it is and only add what it lacks, point a `[[source]]` of toolcrib.toml at it instead.
+/// To keep a source as it is and only add missing fields, name it in a `[[source]]` of toolcrib.toml instead.
 #[derive(Debug, clap::Args)]
 pub(super) struct ImportArgs {
     /// Files or folders of definitions.
@@ -22,7 +22,7 @@ pub(super) struct ImportArgs {
     /// The folder to write definitions to.
     #[arg(long, short, value_name = "DIR")]
     out: PathBuf,
-    /// Replace definitions that are there already and differ.
+    /// Replace existing definitions that differ.
     #[arg(long)]
     force: bool,
 }
@@ -81,9 +81,10 @@ fn definition(catalog: &Catalog, index: usize) -> String {
     let tool = &catalog.tools[index];
     let mut definition = tool.definition.clone();
     definition.name.clone_from(&tool.name);
-    // What was derived from the server, the order or the file is written down, since those are gone from now on.
+    // Fields derived from the server, the order or the file are written down, since that origin is lost in the new
+    // file.
     definition.op = Some(tool.op.clone());
-    // A file that states an effect makes a claim; one is needed only where the name alone would be read otherwise.
+    // An effect in a file is a claim of its author; it is written only where the name alone would give another one.
     if definition.effect.is_none() && Effect::of_name(&tool.name) != tool.effect {
         definition.effect = Some(tool.effect);
     }

@@ -10,7 +10,7 @@ use crate::render::embedded_files;
 /// The files of a new catalog.
 const STARTER: [(&str, &str); 2] = embedded_files! { "starter": "toolcrib.toml", "tools/notes.yaml" };
 
-/// Make a small working catalog: a toolcrib.toml and two tools, to change into yours.
+/// Make a small working catalog to start from: a toolcrib.toml and two tools.
 #[derive(Debug, clap::Args)]
 pub(super) struct InitArgs {
     /// The folder to make.

@@ -38,10 +38,10 @@ use clap::{Parser, Subcommand};
 
 use screen::shown;
 
-/// Documentation for agent tools, read when it is needed.
+/// Documentation for agent tools, read at the moment of need.
 ///
-/// Takes tool definitions as the world has them (MCP, OpenAI, Anthropic, Gemini, OpenAPI, its own format), builds one
-/// checked catalog, and turns it into documentation that an agent reads when it needs it.
+/// Reads tool definitions in their usual formats (MCP, OpenAI, Anthropic, Gemini, OpenAPI, its own), builds one
+/// checked catalog, and writes documentation that an agent reads when it needs it.
 #[derive(Debug, Parser)]
 #[command(name = "toolcrib", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
 struct Arguments {
@@ -87,11 +87,11 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-/// Why a command did not do what it was asked.
+/// Reason why a command failed.
 enum CommandError {
-    /// Findings, or something that could not be done; already reported or reported by this message.
+    /// Findings, or a failure; reported already, or by this message.
     Findings(Option<String>),
-    /// A command line that cannot mean anything.
+    /// A mistake in the command line.
     Usage(String),
 }
 
@@ -151,7 +151,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// What a command line means that no command runs for: help, a version, or a mistake.
+/// Answers a command line that runs no command: help, a version, or a mistake.
 fn refused(error: &clap::Error) -> ExitCode {
     let text = error.render().ansi().to_string();
     match error.use_stderr() {
@@ -161,7 +161,7 @@ fn refused(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// Says where something panicked. What it said may hold arguments of callers, which are not for the log of a server.
+/// Prints the place of a panic. Its message may hold arguments of callers, which do not belong in a server's log.
 fn tell_of_panic(panic: &std::panic::PanicHookInfo<'_>) {
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     let backtrace = std::backtrace::Backtrace::capture();
@@ -174,17 +174,17 @@ fn tell_of_panic(panic: &std::panic::PanicHookInfo<'_>) {
     }
 }
 
-/// As many workers as there are cores, within reason and whatever the environment says, each with room for schemas
-/// that are nested as deeply as a document may be.
+/// One worker per core, up to a limit and whatever the environment says. Each stack has room for schemas nested as
+/// deeply as a document may be.
 fn start_workers() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    // A pool that stands already, in a process that called us twice, serves as well.
+    // In a process that calls this twice, the pool exists already and serves as well.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(cores.min(16)).stack_size(16 << 20).build_global();
 }
 
 const BOLD_RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 
-/// Data for stdout. A reader that has seen enough is no mistake; anything else that stands in the way is one.
+/// Prints data to stdout. A closed pipe is no error, since the reader has enough; any other failure is.
 fn print(text: &str) -> CommandResult {
     use std::io::{ErrorKind, Write};
     let mut out = anstream::stdout().lock();
@@ -196,12 +196,12 @@ fn print(text: &str) -> CommandResult {
     }
 }
 
-/// What could not be done, for stderr.
+/// Prints an error to stderr.
 fn print_error(text: &str) {
     print_note(format!("{}error:{} {text}", BOLD_RED.render(), BOLD_RED.render_reset()));
 }
 
-/// Notes for stderr.
+/// Prints a note to stderr.
 fn print_note(text: impl std::fmt::Display) {
     use std::io::Write;
     let _ = writeln!(anstream::stderr(), "{}", shown(&text.to_string()));

@@ -9,17 +9,17 @@ use crate::model::ChatEndpoint;
 use crate::provider::Provider;
 use crate::provider::call::{CallEntry, Parser};
 
-/// The longest input that is read.
+/// Longest input, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Read a provider's response from stdin and print its calls, each checked against the tool's own schema.
+/// Read a provider's response from stdin and print its calls, each checked against the schema of its tool.
 ///
-/// Prints a JSON list with one entry a call, in order: `name`, `call_id`, and either `args` or `error` with what was
-/// expected, where, and what to read next. What was read otherwise than it was written is listed in `repaired`; a call
-/// that its tool lets through without a schema has `"validated": false`.
+/// Prints a JSON list with one entry per call, in order: `name`, `call_id`, and either `args` or `error`. An error
+/// names the place, the expected value, and the doc to read. `repaired` lists every change made to the arguments; a
+/// call of a tool without a schema has `"validated": false` where its no-schema mode allows it.
 ///
-/// Exit code 1 when any call has an error, with the list printed all the same, and when the body cannot be read, with
-/// nothing printed. An answer without calls is an empty list.
+/// Exit code 1 with the list printed when a call has an error, and with nothing printed when the body cannot be read.
+/// A response without calls gives an empty list.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Try it:\n  toolcrib parse --catalog tools.json --provider anthropic < response.json\n  toolcrib parse --catalog . --provider ollama --pretty < response.json"
@@ -27,10 +27,10 @@ const MAX_BYTES: u64 = 64 << 20;
 pub(super) struct ParseArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// Whose response it is.
+    /// The provider of the response.
     #[arg(long, value_name = "NAME", value_parser = providers())]
     provider: Provider,
-    /// Take calls of this profile's tools only; any other tool is unknown.
+    /// Accept calls of this profile's tools only; any other tool is unknown.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
     /// Indent, for people.
@@ -70,7 +70,7 @@ impl ParseArgs {
     }
 }
 
-/// The model that a configuration names; its key comes from the environment.
+/// The model for repairs that the configuration names; its key comes from the environment.
 fn endpoint(repair: &config::Repair) -> Result<ChatEndpoint, String> {
     #[allow(clippy::disallowed_methods)] // this is the command line
     let variable = |name: &String| {

@@ -1,4 +1,4 @@
-//! `toolcrib payload`: what is sent to a provider.
+//! `toolcrib payload`: the tools of a request to a provider.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -11,10 +11,10 @@ use crate::config::{Deferred, Surface};
 use crate::finding::{Code, Finding, Severity, locate, text_report};
 use crate::provider::{self, PayloadError, PayloadRequest, Provider};
 
-/// Print the tools of a request: the fragment of the body that a provider takes.
+/// Print the tools of a request, as the part of the body that the provider takes.
 ///
-/// What cannot be said in a provider's terms is reported and left out; more tools than it takes are an error, and
-/// nothing is printed.
+/// A tool that the provider cannot take is reported and left out. More tools than it takes are an error, and nothing
+/// is printed.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Try it:\n  toolcrib payload --catalog tools.json --provider anthropic\n  toolcrib payload --catalog . --provider openai-responses --surface native --profile writer --pretty\n  toolcrib payload --catalog . --provider openai --pick \"refund a customer\" --max 5"
@@ -29,19 +29,20 @@ pub(super) struct PayloadArgs {
     profile: Option<String>,
     #[command(flatten)]
     pick: PickArgs,
-    /// Toolsets loaded so far, which are categories, such as `--load Issues Gists`; for the surface `toolset`.
+    /// The toolsets loaded so far, which are categories, such as `--load Issues Gists`; for the surface `toolset`.
     #[arg(long, value_name = "CATEGORY", num_args = 1..)]
     load: Vec<String>,
-    /// What is bound of deferred tools on the surface `hybrid`: the smallest schema, or one without texts.
+    /// The schema of deferred tools on the surface `hybrid`: stub (the smallest one), or compact (without
+    /// descriptions).
     #[arg(long, value_parser = deferrals())]
     deferred: Option<Deferred>,
-    /// Mark the list for the prompt cache, or do not.
+    /// Whether to mark the list of tools for the prompt cache.
     #[arg(long, value_parser = ["on", "off"])]
     cache: Option<String>,
     /// Indent, for people.
     #[arg(long)]
     pretty: bool,
-    /// Report all that could not be said in the provider's terms, infos too, with places.
+    /// Report everything that the provider cannot take, infos too, with places.
     #[arg(long, short)]
     verbose: bool,
 }
@@ -49,10 +50,10 @@ pub(super) struct PayloadArgs {
 /// A wire and a surface.
 #[derive(Debug, clap::Args)]
 pub(super) struct Target {
-    /// Who it is for.
+    /// The provider.
     #[arg(long, value_name = "NAME", value_parser = providers())]
     provider: Provider,
-    /// The way tools reach the model; `hybrid` unless configured.
+    /// The surface; `hybrid` unless configured.
     #[arg(long, value_name = "NAME", value_parser = surfaces())]
     surface: Option<Surface>,
 }
@@ -90,10 +91,10 @@ impl PayloadArgs {
     }
 }
 
-/// Findings of each code that are shown unless all are asked for.
+/// Findings of each code that are printed without --verbose.
 const SHOWN: usize = 5;
 
-/// What could not be said in the provider's terms: a line each, or all of it with the places.
+/// Reports tools and keywords that the provider cannot take: one line each, or in full with places.
 fn report(findings: &[Finding], checked: &Checked, verbose: bool) {
     if verbose {
         let mut findings = findings.to_vec();
@@ -116,7 +117,7 @@ fn report(findings: &[Finding], checked: &Checked, verbose: bool) {
     }
 }
 
-/// Why there is no payload, and what to do.
+/// Reason why there is no payload, and the next step.
 pub(super) fn refused(error: PayloadError) -> CommandError {
     let message = format!("{error}\n  help: {}", error.hint());
     match error {

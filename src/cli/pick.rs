@@ -1,4 +1,4 @@
-//! `--pick`: the tools that an input may need, chosen before they are bound (BIND-5).
+//! `--pick`: chooses the tools that an input may need, before they are bound.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,34 +19,34 @@ use crate::search::Verdict;
 use crate::search::pick::{Options, Picked};
 use crate::tool::clean_line;
 
-/// What is picked, and how.
+/// Options of `pick`.
 #[derive(Debug, clap::Args)]
 pub(super) struct PickArgs {
-    /// Bind the tools that this input may need, whole; text, or JSON such as the messages so far. Nothing else is bound,
-    /// unless --surface names a surface: then all other tools are there as it has them.
+    /// Bind in full the tools that this input may need: a text, or JSON such as the messages so far. No other tool is
+    /// bound, unless --surface names a surface for them.
     #[arg(long, value_name = "INPUT")]
     pick: Option<String>,
-    /// The most tools that are picked.
+    /// Most tools to pick.
     #[arg(long, value_name = "N", default_value_t = 3, requires = "pick", value_parser = clap::value_parser!(u16).range(1..))]
     max: u16,
-    /// What a tool must score at least, from 0 to 1.
+    /// Least score of a picked tool, from 0 to 1.
     #[arg(long, value_name = "SCORE", default_value_t = 0.05, requires = "pick", value_parser = share)]
     min_score: f32,
-    /// Pick also tools that are marked unsafe.
+    /// Pick tools that are marked unsafe too.
     #[arg(long, requires = "pick")]
     allow_unsafe: bool,
-    /// Who scores: words, vectors ([search.semantic]), both, or a chat model ([search.llm]).
+    /// The scorer: words, vectors ([search.semantic]), both, or a chat model ([search.llm]).
     #[arg(long, value_name = "NAME", default_value = "keyword", requires = "pick", value_parser = scorers())]
     scorer: ScorerKind,
 }
 
 impl PickArgs {
-    /// Whether anything is to be picked.
+    /// Whether tools are to be picked.
     pub(super) fn is_wanted(&self) -> bool {
         self.pick.is_some()
     }
 
-    /// The profile with the tools that were picked, and without others where the surface would bind those whole too.
+    /// The profile with the picked tools, and without the others where the surface would bind those in full too.
     pub(super) fn apply<'c>(
         &self,
         args: &CatalogArgs,
@@ -63,7 +63,7 @@ impl PickArgs {
         Ok(profile)
     }
 
-    /// The names of the tools that fit best; why is said on stderr.
+    /// Names of the tools that fit best; the reasons go to stderr.
     fn picked(
         &self,
         args: &CatalogArgs,
@@ -109,7 +109,7 @@ impl PickArgs {
         Ok(candidates.into_iter().map(|picked| picked.tool.name.clone()).collect())
     }
 
-    /// Says that nothing is picked, and what would have been had it fit.
+    /// Prints that no tool was picked, and the nearest ones.
     fn tell_nearest(&self, nearest: &[Picked], unsafe_tools: usize) {
         if nearest.is_empty() {
             return print_note(format!("no tool is picked: {}", hint(unsafe_tools)));

@@ -1,10 +1,10 @@
-//! Progress on a terminal, for what takes longer than a second. Quiet when piped.
+//! Progress on a terminal, for work that takes longer than a second. Quiet when piped.
 
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How long something may take before it shows.
+/// Seconds before progress appears: shorter work needs none.
 const SHOW_AFTER: Duration = Duration::from_secs(1);
 
 /// A bar that appears after a second.
@@ -39,7 +39,7 @@ impl Spinner {
         let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         spinner.set_message(what);
         let shown = spinner.clone();
-        // A thread, since what it waits for does not report; it ends with the spinner.
+        // The awaited work reports no progress, so a thread shows the spinner; it ends with the spinner.
         std::thread::spawn(move || {
             std::thread::sleep(SHOW_AFTER);
             if !shown.is_finished() {

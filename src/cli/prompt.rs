@@ -9,7 +9,7 @@ use crate::render::PromptSection;
 
 /// Print the section of the system prompt that tells a model how its tools reach it, as markdown.
 ///
-/// With the options of `payload` it is the section that belongs to that payload.
+/// Given the options of `payload`, it prints the section that belongs to that payload.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Try it:\n  toolcrib prompt --catalog examples/universal-agent --profile creator\n  toolcrib prompt --catalog examples/github --provider anthropic --surface native"
@@ -17,16 +17,17 @@ use crate::render::PromptSection;
 pub(super) struct PromptArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// Who the payload is for: where it cannot have the surface, the section is for the one that it gets.
+    /// The provider of the payload. If it lacks the surface, the section is for the surface that it gets instead.
     #[arg(long, value_name = "NAME", value_parser = providers())]
     provider: Option<Provider>,
-    /// The way tools reach the model; `hybrid` unless configured.
+    /// The surface; `hybrid` unless configured.
     #[arg(long, value_name = "NAME", value_parser = surfaces())]
     surface: Option<Surface>,
     /// The profile of the agent.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// What is bound of deferred tools on the surface `hybrid`: the smallest schema, or one without texts.
+    /// The schema of deferred tools on the surface `hybrid`: stub (the smallest one), or compact (without
+    /// descriptions).
     #[arg(long, value_parser = deferrals())]
     deferred: Option<Deferred>,
     /// The folder of the docs, as the agent sees it.

@@ -1,4 +1,4 @@
-//! The catalog that a server serves, kept as it is on disk.
+//! Keeps the catalog of a server equal to the one on disk.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::guard::{MISTAKE, guarded_now};
 use crate::serve::LiveCatalog;
 use crate::watch::{Change, Follow};
 
-/// Takes over each catalog that differs from the last one, for as long as there are any. One that cannot be read without
-/// a panic leaves the last one.
+/// Takes over each new catalog that differs from the last one, until there are no more. A catalog that panics while
+/// it is read leaves the last one.
 pub(super) fn keep_current(live: &LiveCatalog, catalog: &CatalogArgs, mut follow: Follow) {
     loop {
         let taken = guarded_now(|| follow.next().map(|change| take_over(live, catalog, change)));

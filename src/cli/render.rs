@@ -10,12 +10,12 @@ use crate::catalog::Checked;
 use crate::render::{Docs, RenderError, Templates, folder};
 use crate::site::{Folder, Site, SiteIndex};
 
-/// Write the documentation of a catalog: README.md, one page a tool, registry.json.
+/// Write the documentation of a catalog: README.md, one page per tool, registry.json.
 ///
-/// With `--site` these go to `tools/` in the folder, and web pages for people around them: open `index.html`.
+/// With `--site` the docs go to `tools/` in the folder, and web pages for people around them: open `index.html`.
 ///
-/// Only files that toolcrib wrote are replaced or removed. Text of yours between the lines
-/// `<!-- toolcrib:keep -->` and `<!-- /toolcrib:keep -->` survives.
+/// Only files that toolcrib wrote are replaced or removed. Your text between the lines `<!-- toolcrib:keep -->` and
+/// `<!-- /toolcrib:keep -->` is kept.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Try it:\n  toolcrib render --catalog tools.json --out tools\n  toolcrib render --catalog . --out docs/tools --check    (in CI)\n  toolcrib render --catalog tools.json --out public --site"
@@ -23,22 +23,23 @@ use crate::site::{Folder, Site, SiteIndex};
 pub(super) struct RenderArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// The folder to write; it is created if need be.
+    /// The folder to write; it is created if it does not exist.
     #[arg(long, short, value_name = "DIR")]
     out: PathBuf,
     /// Document the tools of this profile only.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// A folder of templates that replace ours of the same name.
+    /// A folder of templates that replace the built-in ones of the same name.
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
-    /// Write web pages as well, to be opened as files or put on any web server.
+    /// Write web pages as well, which open as files or from any web server.
     #[arg(long)]
     site: bool,
-    /// Change nothing; print what would change as a diff, and exit 1 if anything would.
+    /// Change nothing; print the changes as a diff, and exit 1 if there are any.
     #[arg(long, conflicts_with = "watch")]
     check: bool,
-    /// Go on, and write again whenever the catalog changes. An edit that breaks it leaves the docs as they are.
+    /// Keep running, and write again whenever the catalog changes. An edit that breaks the catalog leaves the docs as
+    /// they are.
     #[arg(long)]
     watch: bool,
 }
@@ -113,12 +114,12 @@ impl Rerun for RenderArgs {
     }
 }
 
-/// Whether a folder holds docs of an earlier run; one that cannot be read is left alone as well.
+/// Whether a folder holds docs of an earlier run; an unreadable one counts, so that it is left alone.
 pub(super) fn has_docs(folder: &Path) -> bool {
     folder::owned(folder).map_or(true, |files| !files.is_empty())
 }
 
-/// What is written: docs, or docs with pages.
+/// The output: docs, or docs with pages.
 trait Output {
     fn tools(&self) -> usize;
     fn count(&self) -> usize;
@@ -162,7 +163,7 @@ impl Output for Folder<'_> {
     }
 }
 
-/// The templates named on the command line, else those of the configuration, else ours.
+/// The templates named on the command line, else the configured ones, else the built-in ones.
 pub(super) fn templates(
     catalog: &CatalogArgs,
     checked: &Checked,
@@ -173,7 +174,7 @@ pub(super) fn templates(
         .map_err(|error| CommandError::Findings(Some(error.to_string())))
 }
 
-/// A failed rendering in words, with what to do.
+/// A rendering error in words, with the next step.
 pub(super) fn failure(error: RenderError) -> CommandError {
     let help = match &error {
         RenderError::Folder(error) => format!("\n  help: {}", error.hint()),
@@ -182,7 +183,7 @@ pub(super) fn failure(error: RenderError) -> CommandError {
     CommandError::Findings(Some(format!("{error}{help}")))
 }
 
-/// What became of the files.
+/// Number of files created, changed, removed and left, in words.
 pub(super) fn summary(tools: usize, report: &folder::Report) -> String {
     let counts = [
         (report.created, "created"),

@@ -1,4 +1,4 @@
-//! `toolcrib results`: results as the message that goes back to a provider.
+//! `toolcrib results`: writes results as the provider's messages.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,9 +14,9 @@ use crate::provider::{self, PayloadRequest, Provider};
 
 /// Read results from stdin and print the message, or the list of messages, that a provider takes.
 ///
-/// The input is the list that `parse` prints, with the answer to each call in `envelope`: `{"ok", "result" or "error"}`,
-/// or any JSON value. An entry with an `error` of its own needs no answer: the error goes back. `found`
-/// names the tools that a search of ours has found, for providers that load them by themselves.
+/// The input is the list that `parse` prints, with the answer to each call in `envelope`: `{"ok", "result" or
+/// "error"}`, or any JSON value. An entry with its own `error` needs no answer: the error goes back to the model.
+/// `found` names the tools that `tool_search` has found, for providers that load them by themselves.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Try it:\n  toolcrib results --catalog tools.json --provider anthropic < results.json"
@@ -24,10 +24,10 @@ use crate::provider::{self, PayloadRequest, Provider};
 pub(super) struct ResultsArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// Who it is for.
+    /// The provider of the message.
     #[arg(long, value_name = "NAME", value_parser = providers())]
     provider: Provider,
-    /// The profile whose tools are bound; found tools are defined as they are there.
+    /// The profile whose tools are bound; found tools are defined as in its payload.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
     /// Indent, for people.

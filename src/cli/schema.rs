@@ -1,14 +1,14 @@
-//! `toolcrib schema`: the JSON Schemas of our own formats, for editors.
+//! `toolcrib schema`: the JSON Schemas of toolcrib's formats, for editors.
 
 use super::{CommandResult, print};
 use crate::config::Config;
 use crate::finding::schema_of;
 use crate::tool::Definition;
 
-/// Print the JSON Schema of a format of ours, for editors that complete and check.
+/// Print the JSON Schema of one of toolcrib's formats, for editors that complete and check.
 #[derive(Debug, clap::Args)]
 pub(super) struct SchemaArgs {
-    /// Which format.
+    /// The format.
     #[arg(value_enum)]
     format: Format,
 }

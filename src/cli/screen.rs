@@ -1,5 +1,5 @@
-//! What is printed, without what a terminal would obey or not show. Text from outside is cleaned where it is put into a
-//! sentence; here is the last place, through which all of it goes.
+//! Removes control sequences and invisible characters from all output. Untrusted text is cleaned where it enters a
+//! sentence; this is the last check, and all output passes it.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use crate::tool::is_hidden;
 
-/// A text with what steers the display written as JSON escapes it, so that JSON stays what it is. Lines, tabs and colors
+/// A text whose control characters are escaped as in JSON, so that JSON stays valid. Line breaks, tabs and colors
 /// stay.
 pub(super) fn shown(text: &str) -> Cow<'_, str> {
     let is_shown = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
@@ -34,7 +34,7 @@ fn escape(c: char, to: &mut String) {
     }
 }
 
-/// Whether a text begins with a sequence that changes color or weight and nothing else; `8` would hide what follows.
+/// Whether a text begins with a sequence that changes only color or weight; `8` would hide the text after it.
 fn begins_with_color(text: &str) -> bool {
     let inside = text.strip_prefix("\u{1b}[").and_then(|rest| rest.split_once('m'));
     inside.is_some_and(|(inside, _)| {
@@ -45,7 +45,7 @@ fn begins_with_color(text: &str) -> bool {
     })
 }
 
-/// A stream to a person.
+/// A stream that a person reads.
 pub(super) struct Screen<W>(pub(super) W);
 
 impl<W: Write> Write for Screen<W> {
@@ -71,7 +71,7 @@ mod tests {
         for c in all.filter_map(char::from_u32).filter(|c| !matches!(c, '\n' | '\t')) {
             let written = shown(&format!("a{c}[31x")).into_owned();
             assert!(!written.contains(c) && written.contains("\\u"), "{c:?}: {written}");
-            // What it becomes in JSON is the same value.
+            // As JSON, the value stays the same.
             let json = serde_json::to_string(&c.to_string()).unwrap();
             assert_eq!(serde_json::from_str::<String>(&shown(&json)).unwrap(), c.to_string());
         }

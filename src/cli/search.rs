@@ -1,4 +1,4 @@
-//! `toolcrib search`: which tools do something, for people.
+//! `toolcrib search`: finds tools by their purpose, for people.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use super::catalog::{CatalogArgs, report_lost};
 use super::{CommandError, CommandResult, print};
 use crate::functions::{CatalogView, Function};
 
-/// Find the tools that do something, or learn that none does.
+/// Find the tools for a purpose, or learn that no tool fits.
 ///
-/// Say the action and the object. Each line has a tool's op, how likely it is the one (0 to 1), and when one would use it;
-/// the line below says why it was found. Agents get the same from `tool_search`. Exit code 1 when nothing fits.
+/// Name the action and the object. Each line has a tool's op, its confidence (0 to 1), and when to use it; the line
+/// below gives the reason for the hit. Agents get the same from `tool_search`. Exit code 1 when no tool fits.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
@@ -20,7 +20,7 @@ Try it:
   toolcrib search list --category Ontology/Tasks --catalog examples/buildos
   toolcrib search \"water the plants\" --catalog examples/github       no match, exit code 1")]
 pub(super) struct SearchArgs {
-    /// What the tool should do, in a few words.
+    /// The purpose of the tool, in a few words.
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub(super) struct SearchArgs {
     /// Search below this category only, such as Storage/Buckets.
     #[arg(long, value_name = "PATH")]
     category: Option<String>,
-    /// The most tools.
+    /// Most tools to print.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=50))]
     limit: u32,
     /// Search the tools of this profile only.
@@ -77,7 +77,7 @@ impl SearchArgs {
     }
 }
 
-/// What is wrong, and the categories that there are.
+/// The error in words, with the categories that exist.
 fn refused(error: &Value) -> String {
     let [categories, roots] = ["categories", "roots"].map(|hint| {
         let hints = error["hints"][hint].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -10,27 +10,28 @@ use super::{CommandError, CommandResult, print_note};
 use crate::catalog::Checked;
 use crate::render::{DOCS, Docs, Seeded, seed};
 
-/// Seed an agent's workspace: AGENTS.md, tools/README.md, one page a tool, registry.json.
+/// Seed an agent's workspace: AGENTS.md, tools/README.md, one page per tool, registry.json.
 ///
-/// What is there already is kept: in AGENTS.md only toolcrib's own block is renewed, other files are left alone. Run
-/// it as often as you like; the same catalog gives the same bytes.
+/// Existing files are kept: in AGENTS.md only toolcrib's own block is renewed, other files are left alone. Run it as
+/// often as you like; the same catalog gives the same bytes.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Try it:\n  toolcrib seed workspace --catalog examples/universal-agent --profile creator"
 )]
 pub(super) struct SeedArgs {
-    /// The workspace folder; it is created if need be.
+    /// The workspace folder; it is created if it does not exist.
     workspace: PathBuf,
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The profile of the agent.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// A folder to start the workspace from, instead of ours. `{{ tools }}`, `{{ title }}`, `{{ profile }}`,
-    /// `{{ description }}`, `{{ tool_count }}` and `{{ registry_version }}` are filled in.
+    /// A folder to start the workspace from, instead of the built-in template. `{{ tools }}`, `{{ title }}`, `{{
+    /// profile }}`, `{{ description }}`, `{{ tool_count }}` and `{{ registry_version }}` are filled in.
     #[arg(long, value_name = "DIR")]
     template: Option<PathBuf>,
-    /// Go on, and seed again whenever the catalog changes. An edit that breaks it leaves the workspace as it is.
+    /// Keep running, and seed again whenever the catalog changes. An edit that breaks the catalog leaves the
+    /// workspace as it is.
     #[arg(long)]
     watch: bool,
 }
@@ -82,7 +83,7 @@ impl Rerun for SeedArgs {
     }
 }
 
-/// What became of the files beside the docs.
+/// Reports the files beside the docs.
 fn report(seeded: &Seeded, complete: bool) {
     kept(&seeded.docs, complete);
     if !seeded.written.is_empty() {

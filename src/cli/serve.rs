@@ -26,9 +26,9 @@ use crate::watch::{Follow, Options};
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
 ///
-/// Listens on loopback unless told otherwise. The catalog is watched: an edit is served a moment after it is written,
-/// and one that breaks the catalog leaves the last good one in place. Stops on SIGINT and SIGTERM, after it has finished
-/// what is in flight.
+/// Listens on the loopback address unless told otherwise. The catalog is watched: an edit is served a moment after it
+/// is written. An edit that breaks the catalog leaves the last good one in place. Stops on SIGINT and SIGTERM, after
+/// the requests in progress are answered.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
@@ -48,40 +48,41 @@ pub(super) struct ServeArgs {
     /// Speak MCP over stdin and stdout instead of listening.
     #[arg(long, conflicts_with_all = ["listen", "public_host", "allow_unauthenticated"])]
     stdio: bool,
-    /// Look for changes every second, for file systems that do not tell of them.
+    /// Poll for changes every second, for file systems that do not report them.
     #[arg(long)]
     poll: bool,
     /// The address to listen on; port 0 takes any free one.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
-    /// A name under which the server is reached, beside its address. Can be given several times.
+    /// A host name under which the server is reached, beside its address. Can be given several times.
     #[arg(long, value_name = "NAME")]
     public_host: Vec<String>,
-    /// Listen on an address that others reach, although no token is configured.
+    /// Listen on an address that other machines reach, although no token is configured.
     #[arg(long)]
     allow_unauthenticated: bool,
-    /// What clients are bound: gateway (functions that find, describe and run tools), hybrid (the catalog's tools, those
-    /// that are deferred in short, with tool_search and read_tool_doc), or full (the catalog's tools, whole). Each tool
-    /// and each function can be called, whichever are seen.
+    /// The tools that an MCP client lists: gateway (functions that find, describe and run tools), hybrid (the
+    /// catalog's tools, with the deferred ones in short form, and tool_search and read_tool_doc), or full (the
+    /// catalog's tools in full). Every tool and function can be called, whether it is listed or not.
     #[arg(long, value_parser = serve_surfaces(), value_name = "NAME", hide_possible_values = true)]
     surface: Option<ServeSurface>,
-    /// Which functions the gateway shows: gateway (tool_search, tool_help, tool_exec and tool_batch), discovery (list,
-    /// search_nodes, search_tool_by_category, expand_tool, call_tool and read_tool_doc), or all.
+    /// The functions that the gateway lists: gateway (tool_search, tool_help, tool_exec and tool_batch), discovery
+    /// (list, search_nodes, search_tool_by_category, expand_tool, call_tool and read_tool_doc), or all.
     #[arg(long, value_parser = tool_lists(), value_name = "LIST", hide_possible_values = true)]
     tool_list: Option<ToolList>,
-    /// Show tool_exec_read and tool_exec_write in place of tool_exec and tool_batch, so that a client can ask a person
-    /// before it changes anything.
+    /// List tool_exec_read and tool_exec_write in place of tool_exec and tool_batch, so that a client can ask a
+    /// person before a change.
     #[arg(long)]
     split_exec: bool,
-    /// How the log on stderr is written.
+    /// Format of the log on stderr.
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     log: LogFormat,
-    /// What is logged: error, warn, info, debug (every request) or trace; or directives such as `toolcrib=debug`.
+    /// Level of the log: error, warn, info, debug (every request) or trace; or directives such as `toolcrib=debug`.
     #[arg(long, default_value = "info,rmcp=error", value_name = "LEVEL")]
     log_level: String,
 }
 
-/// How long the end of a trace may take to be written.
+/// Longest wait for the end of a trace to be written when the server stops: state that hangs must not keep the
+/// process.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -135,7 +136,7 @@ impl ServeArgs {
         let services = super::services::for_server(&self.catalog, &checked.catalog, Arc::clone(&state));
         let live = LiveCatalog::new(checked, setting, templates).map_err(CommandError::Usage)?;
         let live = Arc::new(live.with_services(services));
-        // One client asks one thing at a time: handing its calls from thread to thread would cost more than they do.
+        // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
         let mut runtime = match self.stdio {
             true => tokio::runtime::Builder::new_current_thread(),
             false => tokio::runtime::Builder::new_multi_thread(),
@@ -164,7 +165,7 @@ impl ServeArgs {
         }
         runtime.block_on(serving.services().backends.close());
         runtime.shutdown_background();
-        // With it end the servers that it has started.
+        // The servers that it has started end with it.
         let _ = following.join();
         served.map_err(|problem| CommandError::Findings(Some(problem)))
     }
@@ -181,7 +182,7 @@ impl ServeArgs {
         let address = listener.address();
         let public: Vec<String> = configured.public_hosts.iter().chain(&self.public_host).cloned().collect();
         let hosts = Hosts::new(address, &public);
-        // The door has checked who asks and from where before MCP sees it.
+        // HTTP checks the caller and the origin before MCP sees a request.
         let max_body = configured.limits.body_bytes;
         let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
         let mcp = mcp::service(Arc::clone(&live), options);
@@ -199,7 +200,7 @@ impl ServeArgs {
         let filter = EnvFilter::try_new(&self.log_level)
             .map_err(|error| CommandError::Usage(format!("--log-level {}: {error}", self.log_level)))?;
         let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Screen(std::io::stderr()));
-        // A log that stands already, in a process that called us twice, serves as well.
+        // In a process that calls this twice, the log exists already and serves as well.
         let _ = match self.log {
             LogFormat::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
             LogFormat::Json => log.json().flatten_event(true).with_ansi(false).try_init(),
@@ -242,7 +243,8 @@ impl ServeArgs {
     }
 }
 
-/// Sees that state is there and ours. One that cannot be written now may be later; the calls that need it are told.
+/// Checks that state exists and has our format. State that cannot be written now may recover later; the calls that
+/// need it report it.
 async fn begin(state: &dyn StateStore, days: Duration) -> CommandResult {
     if state.health().is_volatile {
         return Ok(());
@@ -259,7 +261,7 @@ async fn begin(state: &dyn StateStore, days: Duration) -> CommandResult {
     }
 }
 
-/// A person approves calls through state that outlives the request; without it, nobody can.
+/// A person approves calls through state that other processes reach; without it, nobody can.
 fn warn_of_approvals(catalog: &Catalog) {
     let wants_approval = |tool: &&Arc<crate::catalog::Tool>| {
         tool.definition.approval == Some(true)
@@ -275,17 +277,17 @@ fn warn_of_approvals(catalog: &Catalog) {
     }
 }
 
-/// Forgets what is old, every hour.
+/// Deletes expired state every hour.
 async fn delete_old_state(state: Arc<dyn StateStore>, days: Duration) {
     loop {
         tokio::time::sleep(Duration::from_secs(60 * 60)).await;
         if let Ok(Err(error)) = guarded(state.delete_older(days)).await {
-            tracing::warn!(%error, "what is old cannot be forgotten now");
+            tracing::warn!(%error, "expired state cannot be deleted now");
         }
     }
 }
 
-/// Why an address cannot be listened on, and what to do.
+/// Reason why the server cannot listen on an address, and the next step.
 fn listen_error(address: SocketAddr, error: &std::io::Error) -> String {
     use std::io::ErrorKind::{AddrInUse, PermissionDenied};
     let help = match error.kind() {
@@ -298,7 +300,7 @@ fn listen_error(address: SocketAddr, error: &std::io::Error) -> String {
     format!("cannot listen on {address}: {error}\n  help: {help}")
 }
 
-/// Speaks MCP over the standard streams. A client that no longer reads does not keep the process from stopping.
+/// Speaks MCP over the standard streams. A client that no longer reads does not keep the process alive.
 async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Result<()> {
     let (stop, mut told) = tokio::sync::watch::channel(false);
     let late = async move {
@@ -318,9 +320,9 @@ async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Res
     }
 }
 
-/// A `toolcrib.toml` that is read in part may lack the tokens and roles that keep others out.
+/// A `toolcrib.toml` that is read only in part may lack the tokens and roles that restrict access.
 fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
-    // A source that is away is no mistake of the file that names it.
+    // An unreachable source is no mistake in the file that names it.
     let is_away = |finding: &Finding| match finding.code {
         Code::SourceUnreachable => true,
         Code::FileUnreadable => {
@@ -340,7 +342,7 @@ fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
     print_note(text_report(&broken, &checked.documents, color, Some(10)).trim_end());
     let message =
-        "toolcrib.toml has errors, and without what they hide the server could be too open; correct them";
+        "toolcrib.toml has errors, and without the parts in error the server could be too open; correct them";
     Err(CommandError::Findings(Some(message.into())))
 }
 
@@ -360,11 +362,11 @@ fn tokens(configured: &config::Serve) -> Result<Tokens, CommandError> {
     Ok(tokens)
 }
 
-/// Until somebody wants us to stop.
+/// Resolves when a signal asks the server to stop.
 async fn wait_for_signal() {
     match Signals::listen() {
         Ok(mut signals) => signals.next().await,
-        // Then the system ends the process in its own way.
+        // Without it the system ends the process in its own way.
         Err(_) => std::future::pending().await,
     }
 }

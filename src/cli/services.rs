@@ -14,10 +14,10 @@ use crate::model::{ChatEndpoint, ChatModel, EmbeddingModel, EmbeddingsApi, Stati
 use crate::search::semantic::{Options, Semantic};
 use crate::state::StateStore;
 
-/// How long a command waits for the vectors of tools.
+/// Seconds that a command waits for the vectors of tools before it searches by words alone.
 const EMBEDDING_WAIT: Duration = Duration::from_secs(60);
 
-/// What a server uses: it waits for no vectors, and says how far they are.
+/// Services of a server: it waits for no vectors, and logs why there are none.
 pub(super) fn for_server(args: &CatalogArgs, catalog: &Catalog, state: Arc<dyn StateStore>) -> Services {
     let services = Services { state, ..services(args, catalog, Duration::ZERO) };
     if let SemanticSearch::Broken(reason) = &services.semantic {
@@ -26,7 +26,7 @@ pub(super) fn for_server(args: &CatalogArgs, catalog: &Catalog, state: Arc<dyn S
     services
 }
 
-/// What a command uses, which runs once and waits a while; with what shows that it does.
+/// Services of a command, which runs once and waits for vectors, with the spinner that shows it.
 pub(super) fn for_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, Option<Spinner>) {
     let services = services(args, catalog, EMBEDDING_WAIT);
     if let SemanticSearch::Broken(reason) = &services.semantic {
@@ -74,7 +74,7 @@ fn chat(args: &CatalogArgs, configured: &SearchModel) -> Result<Arc<dyn ChatMode
     Ok(Arc::new(ChatEndpoint::for_search(configured, key).map_err(|error| error.to_string())?))
 }
 
-/// The key in a variable, if nothing keeps us from asking anybody.
+/// The API key in a variable, unless models may not be contacted.
 fn key(args: &CatalogArgs, variable: Option<&str>) -> Result<Option<String>, String> {
     if args.offline {
         return Err("nobody is asked with --offline".into());

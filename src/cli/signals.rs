@@ -1,6 +1,6 @@
-//! SIGINT and SIGTERM, and their like elsewhere.
+//! SIGINT and SIGTERM, and their equivalents on other systems.
 
-/// What asks a program to end.
+/// Signals that ask the program to end.
 pub(super) struct Signals {
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,

@@ -1,4 +1,4 @@
-//! Where what outlives a call is kept: `--state`, or what the configuration says.
+//! The place of state: `--state`, or the configured one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use super::catalog::{CatalogArgs, HELP};
 use crate::config;
 use crate::state::{StateStore, open};
 
-/// Where state is kept.
+/// The place of state.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct StateArgs {
-    /// Where idempotency keys, approvals, sessions and traces are kept: a file, or postgres://..., in which ${NAME}
-    /// stands for the environment variable NAME. Goes before `[state] url` of the configuration; without either they are
-    /// in memory, and gone at the end.
+    /// The place of idempotency keys, approvals, sessions and traces: a file, or postgres://..., in which ${NAME}
+    /// stands for the environment variable NAME. Replaces `[state] url` of the configuration; without either, state
+    /// is in memory and lost at the end.
     #[arg(long, global = true, value_name = "FILE | URL", value_parser = place)]
     state: Option<String>,
 }
 
 impl StateArgs {
-    /// Opens it, as a catalog with this configuration has it.
+    /// Opens state with the settings of this configuration.
     pub(super) fn open(
         &self,
         args: &CatalogArgs,
@@ -31,7 +31,7 @@ impl StateArgs {
         }
     }
 
-    /// Opens what is there already; for commands that only look at it.
+    /// Opens existing state; for commands that only read it.
     pub(super) fn open_existing(&self, args: &CatalogArgs) -> Result<Arc<dyn StateStore>, CommandError> {
         let (at, root) = match &self.state {
             Some(at) => (Some(at.clone()), Path::new("").to_path_buf()),
@@ -58,7 +58,7 @@ impl StateArgs {
     }
 }
 
-/// Reads where state is kept.
+/// Reads a place of state.
 fn place(written: &str) -> Result<String, String> {
     match written.trim() {
         "" => Err("a file or postgres://... is wanted; leave --state out to keep nothing".into()),
@@ -66,7 +66,7 @@ fn place(written: &str) -> Result<String, String> {
     }
 }
 
-/// Runs what waits for state to its end.
+/// Runs a future that waits for state.
 pub(super) fn block_on<T>(
     doing: impl Future<Output = Result<T, crate::state::StateError>>,
 ) -> Result<T, CommandError> {

@@ -1,4 +1,4 @@
-//! `toolcrib tokens`: what tools cost.
+//! `toolcrib tokens`: the cost of tools.
 
 use super::catalog::{CatalogArgs, complete, deferrals, providers, surfaces};
 use super::render::templates;
@@ -7,10 +7,10 @@ use crate::config::{Deferred, Surface};
 use crate::provider::Provider;
 use crate::report::{self, Options, OverBudget, ReportError};
 
-/// Count what tools cost in tokens: each surface of each profile, and each tool.
+/// Count the tokens of tools: each surface of each profile, and each tool.
 ///
-/// Counts are made here, without a network, of the payload as it is sent. They are close to what a provider bills, and
-/// not the same: the notes under the tables say why.
+/// Counts are made offline, of the payload as it is sent. They are close to a provider's bill but not equal: the
+/// notes under the tables say why.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Try it:\n  toolcrib tokens --catalog examples/github --profile core\n  toolcrib tokens --catalog . --profile writer --surface hybrid --budget 3000"
@@ -21,22 +21,24 @@ pub(super) struct TokensArgs {
     /// Count this profile only, instead of the whole catalog and every profile.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
-    /// Whose payload.
+    /// The provider of the payload.
     #[arg(long, value_name = "NAME", default_value = "openai", value_parser = providers())]
     provider: Provider,
     /// Count this surface only; the budget is for it.
     #[arg(long, value_name = "NAME", value_parser = surfaces())]
     surface: Option<Surface>,
-    /// What is bound of deferred tools on the surface `hybrid`: the smallest schema, or one without texts.
+    /// The schema of deferred tools on the surface `hybrid`: stub (the smallest one), or compact (without
+    /// descriptions).
     #[arg(long, value_parser = deferrals())]
     deferred: Option<Deferred>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Exit 1 when a profile binds more tokens than this on the surface named, configured, or `hybrid`.
+    /// Exit 1 when a profile binds more tokens than this on the named surface, else the configured one, else
+    /// `hybrid`.
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
-    /// How many requests a job has.
+    /// Requests per job.
     #[arg(long, value_name = "N", default_value_t = 84, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
 }

@@ -1,4 +1,4 @@
-//! `toolcrib trace`: what happened in a session, as a person reads it.
+//! `toolcrib trace`: the events of a session, for people.
 
 use serde_json::{Value, json};
 
@@ -8,19 +8,19 @@ use super::{CommandError, CommandResult, print, print_note};
 use crate::state::{Event, EventKind, EventQuery, SessionSummary, StateError, StateStore, utc};
 use crate::tool::clean_line;
 
-/// How many events are read at a time.
+/// Events read at a time: bounds the memory of a long trace.
 const PAGE: usize = 1_000;
 
-/// How many sessions are listed.
+/// Most sessions in a list.
 const SESSIONS: usize = 30;
 
 /// The longest text of a query or of arguments, in characters.
 const SHOWN: usize = 100;
 
-/// What happened in a session: searched, chosen, read, expanded, called.
+/// The events of a session: searches, choices, docs read, tools expanded and called.
 ///
-/// Without a session, the sessions in which something happened last. Arguments are written down without what is secret by
-/// its name; texts are cleaned of what a terminal would act on.
+/// Without a session, lists the sessions with the latest events. Arguments are recorded with secrets redacted; texts
+/// are printed without control characters.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
@@ -35,10 +35,10 @@ pub(super) struct TraceArgs {
     catalog: CatalogArgs,
     #[command(flatten)]
     state: StateArgs,
-    /// Only what this caller did: sessions of two callers may have the same name.
+    /// Print only events of this caller: sessions of two callers may have the same name.
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
-    /// Events of all sessions, and calls without one.
+    /// Print events of all sessions, and of calls without one.
     #[arg(long, requires = "json", conflicts_with = "session")]
     all: bool,
     /// One JSON object a line.
@@ -60,7 +60,7 @@ impl TraceArgs {
             (Some(session), _) if events.is_empty() => {
                 let shown = clean_line(session);
                 Err(CommandError::Findings(Some(format!(
-                    "nothing is known of a session `{shown}`; `toolcrib trace` lists those that there are"
+                    "there is no session `{shown}`; `toolcrib trace` lists the sessions"
                 ))))
             }
             (_, true) => print(&events.iter().map(|event| format!("{}\n", json!(event))).collect::<String>()),
@@ -106,7 +106,7 @@ async fn all(state: &dyn StateStore, mut wanted: EventQuery) -> Result<Vec<Event
     }
 }
 
-/// The chain of each caller who has a session of this name.
+/// The events of each caller who has a session of this name.
 fn chains(session: &str, events: &[Event]) -> String {
     let mut callers: Vec<&str> = events.iter().map(|event| event.caller.as_str()).collect();
     callers.sort_unstable();
@@ -122,7 +122,7 @@ fn chains(session: &str, events: &[Event]) -> String {
 
 fn lines(events: &[&Event], since: i64) -> String {
     let mut text = String::new();
-    // What was found last, of which nothing has been taken yet.
+    // The tools of the last search, until one of them is used.
     let mut found: &[String] = &[];
     for event in events {
         let at = (event.at - since) as f64 / 1000.0;
@@ -214,7 +214,7 @@ fn version(event: &Event) -> String {
     version.map(|version| format!("doc {}", clean_line(version))).unwrap_or_default()
 }
 
-/// Untrusted text, cut.
+/// Untrusted text, shortened.
 fn shown(text: &str) -> String {
     let clean = clean_line(text);
     match clean.char_indices().nth(SHOWN) {

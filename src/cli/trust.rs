@@ -1,4 +1,4 @@
-//! `toolcrib trust`: folders whose toolcrib.toml counts although it was merely found; and which ones do.
+//! `toolcrib trust`: folders whose toolcrib.toml counts although it was merely found, and the list of them.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,12 @@ use crate::config::{self, Workspace};
 use crate::finding::Severity;
 use crate::trust::{Content, Trusted, exposed};
 
-/// Let the toolcrib.toml of a folder count where no --catalog names it.
+/// Let the toolcrib.toml of a folder count without --catalog.
 ///
-/// A toolcrib.toml that is merely found in the working folder is read as with --offline: it runs no command, contacts no
-/// server or model, and reads no environment variable. After `toolcrib trust DIR` it counts as if --catalog named it, until
-/// that file, a definition below a [[source]] with trust = "run", or a program of the folder changes.
+/// A toolcrib.toml that is merely found in the working folder is read as with --offline: it runs no command, contacts
+/// no server or model, and reads no environment variable. After `toolcrib trust DIR` it counts as if --catalog named
+/// it. The trust ends when that file, a definition below a [[source]] with trust = "run", or a program of the folder
+/// changes.
 #[derive(Debug, clap::Args)]
 pub(super) struct Trust {
     /// The folder.
@@ -49,18 +50,18 @@ impl Trust {
         trusted.insert(path.clone(), content.hash);
         save(&trusted)?;
         print_note(format!(
-            "{path} is trusted until what is listed changes; `toolcrib trust --remove {path}` ends it"
+            "{path} is trusted until one of these changes; `toolcrib trust --remove {path}` ends it"
         ));
         Ok(())
     }
 }
 
 fn remove(trusted: &mut Trusted, folder: &Path) -> CommandResult {
-    // A folder that is gone goes by the path that was remembered.
+    // A deleted folder is named by the path that was stored.
     let path = canonical(folder).unwrap_or_else(|_| folder.to_string_lossy().into_owned());
     if !trusted.remove(&path) {
         return Err(CommandError::Findings(Some(format!(
-            "{path} is not trusted; `toolcrib trust --list` says what is"
+            "{path} is not trusted; `toolcrib trust --list` prints the trusted folders"
         ))));
     }
     save(trusted)?;
@@ -93,13 +94,13 @@ fn canonical(folder: &Path) -> Result<String, CommandError> {
     path.into_os_string().into_string().map_err(|_| fail("its path is not text".into()))
 }
 
-/// Why others may change what is to be trusted, if they may.
+/// Reason why other users may change the folder, if they may.
 fn exposure(workspace: &Workspace, content: &Content) -> Option<String> {
     let own = [workspace.root.clone(), workspace.root.join("toolcrib.toml")];
     own.iter().chain(&content.files).find_map(|path| exposed(path))
 }
 
-/// What would run, in lines.
+/// The programs and addresses that would be used, in lines.
 fn told(content: &Content) -> String {
     let mut text = String::new();
     let mut part = |title: &str, lines: &mut dyn Iterator<Item = String>| {
@@ -115,7 +116,7 @@ fn told(content: &Content) -> String {
     if text.is_empty() { "runs, contacts and reads nothing\n".into() } else { text }
 }
 
-/// Whether a toolcrib.toml that was merely found counts; otherwise why not.
+/// Whether a toolcrib.toml that was merely found counts; otherwise the reason.
 pub(super) fn admit(workspace: &Workspace) -> Result<(), String> {
     let unknown = || "nobody has trusted it".to_string();
     let path = canonical(&workspace.root).map_err(|_| unknown())?;
@@ -130,12 +131,12 @@ pub(super) fn admit(workspace: &Workspace) -> Result<(), String> {
     }
     let content = Content::of(workspace);
     if known.is_some_and(|known| known != content.hash) {
-        return Err("what it runs has changed since it was trusted".into());
+        return Err("something that it runs has changed since it was trusted".into());
     }
     exposure(workspace, &content).map_or(Ok(()), Err)
 }
 
-/// The file that remembers what is trusted.
+/// The file with the list of trusted folders.
 pub(super) fn store() -> Option<PathBuf> {
     state_folder().map(|folder| folder.join("trusted.json"))
 }

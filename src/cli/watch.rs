@@ -1,4 +1,4 @@
-//! `--watch`: a command that runs again when its catalog changes, until somebody ends it.
+//! `--watch`: runs a command again when its catalog changes, until a signal ends it.
 
 use std::path::PathBuf;
 
@@ -8,18 +8,17 @@ use super::{CommandError, CommandResult, print_error, print_note};
 use crate::catalog::Checked;
 use crate::watch::{Change, Follow, Options, Stop};
 
-/// What a command does with each catalog.
+/// The work of a command on each catalog.
 pub(super) trait Rerun {
     /// Files and folders whose changes count, beside those of the catalog.
     fn also(&self) -> Vec<PathBuf>;
-    /// Whether there is a result of an earlier catalog, which a worse one must not replace.
+    /// Whether a result of an earlier catalog exists, which a worse one must not replace.
     fn has_result(&self) -> bool;
-    /// Does it, and says in one line what was done, and `why`.
+    /// Does the work, and prints in one line the outcome and the reason.
     fn rerun(&self, checked: &Checked, why: &str) -> CommandResult;
 }
 
-/// Runs a command now and after each change. A change that breaks something is reported, and what was made before
-/// it stays.
+/// Runs a command now and after each change. A change that breaks the catalog is reported, and the last result stays.
 pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> CommandResult {
     let also = command.also().into_iter().chain(catalog.also()).collect();
     let (environment, admission) = (catalog.environment(), catalog.admission());
@@ -62,7 +61,7 @@ fn why(change: &Change) -> String {
     }
 }
 
-/// The first signal ends the watch when what is being written is whole, the second at once.
+/// The first signal ends the watch after the current write, the second at once.
 fn stop_on_signal(stop: Stop) -> CommandResult {
     let cannot =
         |error: std::io::Error| CommandError::Findings(Some(format!("cannot wait for signals: {error}")));

@@ -1,11 +1,11 @@
-//! How well search has to do on a catalog: labelled queries beside it, and what they must reach.
+//! Labelled queries of a catalog, and the thresholds that search must reach on them.
 
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How well search has to do.
+/// Labelled queries of the catalog, and thresholds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
@@ -14,16 +14,16 @@ pub struct Eval {
     pub queries: Vec<PathBuf>,
     /// Files of queries that no tool of this catalog serves, whatever they name.
     pub unanswerable: Vec<PathBuf>,
-    /// What each file must reach.
+    /// Thresholds that each file must reach.
     #[serde(flatten)]
     pub thresholds: Thresholds,
 }
 
-/// What each file of labelled queries must reach, as shares from 0 to 1.
+/// Thresholds that each file of labelled queries must reach, as shares from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Thresholds {
-    /// The least share of the right tools that comes first.
+    /// The least share of the right tools in first place.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_recall_1: Option<f64>,
     /// The least share of the right tools among the first 3.
@@ -44,7 +44,7 @@ pub struct Thresholds {
     /// The least share of unanswerable queries that are answered `no_match`.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_abstention: Option<f64>,
-    /// How far confidence may be from being right, on average.
+    /// The largest error of confidence, on average (expected calibration error).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_ece: Option<f64>,
 }

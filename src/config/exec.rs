@@ -1,4 +1,4 @@
-//! How calls are run: how far they may go, what has to be read before, how large a result may be.
+//! Settings of calls: the strongest effect allowed, docs to read before, limits of time and size.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -6,36 +6,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool::Effect;
 
-/// How calls are run.
+/// Settings of calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Exec {
-    /// The most that a call may change: `read`, `write` or `destructive`. Profiles, tokens and sessions may say less.
+    /// The strongest effect that a call may have: `read`, `write` or `destructive`. Profiles, tokens and sessions may
+    /// allow less.
     pub allow: Effect,
-    /// Which calls need that their tool's doc was read before, in the session.
+    /// The calls for which the session must have read the doc of the tool before.
     pub require_doc: RequireDoc,
-    /// The longest result that is returned whole; the rest of a longer one is read with `read_result`.
+    /// The longest result that is returned whole, in bytes; the rest of a longer one is read with `read_result`.
     #[schemars(range(min = 256))]
     pub result_bytes: usize,
-    /// How long a call may take, whatever its server says.
+    /// Longest time of a call in seconds, whatever its server allows.
     #[schemars(range(min = 1, max = 86_400))]
     pub call_seconds: u64,
-    /// How long all calls of a batch may take together.
+    /// Longest time of all calls of a batch together, in seconds.
     #[schemars(range(min = 1, max = 86_400))]
     pub batch_seconds: u64,
-    /// How long a call waits for a person before it is forgotten.
+    /// Minutes that a call waits for a person before it expires.
     #[schemars(range(min = 1))]
     pub approval_minutes: u64,
-    /// Whether a read effect counts that an untrusted source claims, by the `server` of its `[[source]]`; `"*"` is all others.
+    /// Whether to believe an untrusted source that claims a tool only reads, by the `server` of its `[[source]]`;
+    /// `"*"` is all others.
     pub trust_hints: IndexMap<String, TrustHints>,
 }
 
-/// Whether a read effect counts that a definition, a live server or an HTTP method claims.
+/// Whether to believe a definition, a live server or an HTTP method that claims a tool only reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TrustHints {
-    /// Unless the name or the request of the tool writes or deletes; then the stricter reading counts.
+    /// Yes, unless the name or the request of the tool writes or deletes; then the stricter reading counts.
     #[default]
     Checked,
     /// Always.
@@ -44,16 +46,16 @@ pub enum TrustHints {
     Never,
 }
 
-/// Which calls need that their tool's doc was read.
+/// The calls for which the doc of the tool must have been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RequireDoc {
-    /// None.
+    /// No calls.
     #[default]
     Never,
-    /// Those that change something.
+    /// Calls that change something.
     Write,
-    /// Those that cannot be brought back.
+    /// Calls that cannot be undone.
     Destructive,
     /// All.
     Always,
@@ -74,8 +76,8 @@ impl Default for Exec {
 }
 
 impl Exec {
-    /// How far a read effect is believed of a tool that says to belong to the server `claimed`, from a source that the
-    /// operator calls `named`. Only the operator's own name gives more than the default.
+    /// Whether to believe a read effect of a tool that claims the server `claimed`, from a source that the operator
+    /// calls `named`. Only the operator's own name gives more than the default.
     pub fn trust_hints(&self, named: Option<&str>, claimed: Option<&str>) -> TrustHints {
         let of = |name: Option<&str>| name.and_then(|name| self.trust_hints.get(name)).copied();
         if of(claimed) == Some(TrustHints::Never) {
@@ -86,7 +88,7 @@ impl Exec {
 }
 
 impl RequireDoc {
-    /// Whether a call with this effect needs it.
+    /// Whether a call with this effect needs the doc read.
     pub fn covers(self, effect: Effect) -> bool {
         match self {
             RequireDoc::Never => false,

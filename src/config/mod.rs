@@ -1,8 +1,8 @@
-//! `toolcrib.toml`: read with places, checked, and handed on as plain values.
+//! `toolcrib.toml`: read with places, checked, and passed on as plain values.
 //!
-//! 1. [`read`] finds the configuration that a `--catalog` path means, and reads it field by field.
+//! 1. [`read`] finds the configuration of a `--catalog` path, and reads it field by field.
 //! 2. [`Selector`]s pick tools by name, category, tag, source, server or effect.
-//! 3. [`Overlay`]s give tools what their source does not say; presets are overlays that we ship.
+//! 3. [`Overlay`]s add fields to imported tools; presets are overlays that ship with toolcrib.
 
 mod eval;
 mod exec;
@@ -41,46 +41,46 @@ pub use state::{State, WhenUnwritable};
 #[serde(default)]
 #[schemars(deny_unknown_fields, title = "toolcrib.toml")]
 pub struct Config {
-    /// What the catalog is called on its pages.
+    /// The title of the catalog on its pages.
     pub title: Option<String>,
     /// Overlays that ship with toolcrib, applied before your own: `buildos`.
     pub presets: Vec<String>,
-    /// The mode of tools for which nothing else says one.
+    /// The description mode of tools that no more specific setting covers.
     pub description_mode: Option<DescriptionMode>,
-    /// How long a short description may be.
+    /// Longest short description.
     pub short_description: ShortDescription,
-    /// Where definitions come from; without any, all definition files beside this file.
+    /// Sources of definitions; without any, all definition files beside this file.
     #[serde(rename = "source")]
     pub sources: Vec<Source>,
-    /// What tools get that their source does not say; later ones win.
+    /// Fields added to tools of a source; later overlays win.
     #[serde(rename = "overlay")]
     pub overlays: Vec<Overlay>,
-    /// What is said of categories beyond what follows from their tools.
+    /// Categories with their own summary or tags.
     #[serde(rename = "category")]
     pub categories: Vec<Category>,
-    /// The sets of tools that kinds of agents get.
+    /// The profiles: one set of tools for each kind of agent.
     #[serde(rename = "profile")]
     pub profiles: IndexMap<String, Profile>,
-    /// Which findings matter.
+    /// Severities of findings, and findings to leave out.
     pub lint: Lint,
-    /// How documentation is written.
+    /// Settings of the documentation.
     pub render: Render,
-    /// How payloads are made.
+    /// Settings of payloads.
     pub payload: Payload,
-    /// A model that may repair a call, once; none unless it is named.
+    /// A model that may repair a call once; unset, no call is repaired by a model.
     pub repair: Option<Repair>,
-    /// How tools are searched.
+    /// Settings of search.
     pub search: Search,
-    /// How the catalog is served.
+    /// Settings of the server.
     pub serve: Serve,
-    /// The servers that run tools, by the names that backends have for them.
+    /// The servers that run tools, by the names that backends use for them.
     #[serde(rename = "server")]
     pub servers: IndexMap<String, Server>,
-    /// How calls are run.
+    /// Settings of calls.
     pub exec: Exec,
-    /// Where what outlives a call is kept.
+    /// The place of state: keys, approvals, sessions, traces.
     pub state: State,
-    /// How well search has to do on it.
+    /// Labelled queries, and the thresholds of search.
     pub eval: Eval,
 }
 
@@ -101,7 +101,7 @@ impl Default for ShortDescription {
     }
 }
 
-/// Where definitions come from.
+/// A source of definitions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
@@ -119,14 +119,14 @@ pub struct Source {
     pub trust: Trust,
 }
 
-/// How far the operator trusts the definitions of a source.
+/// Trust of the operator in the definitions of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
-    /// They are documented. Programs that they name are not run, and a read effect is a claim.
+    /// The tools are documented. Programs that they name are not run, and a read effect is only a claim.
     #[default]
     Read,
-    /// They count as if the operator had written them.
+    /// The definitions count as if the operator had written them.
     Run,
 }
 
@@ -136,41 +136,41 @@ impl Trust {
     }
 }
 
-/// What is said of a category.
+/// Summary and tags of a category.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields, extend("required" = ["path"]))]
 pub struct Category {
     /// Its path, such as `Storage/Buckets`.
     pub path: String,
-    /// What its tools are for, in one line. Derived when absent.
+    /// The purpose of its tools, in one line. Derived when absent.
     pub summary: Option<String>,
-    /// Labels to filter by. Those that its tools have most often when absent.
+    /// Labels to filter by. The most frequent tags of its tools when absent.
     pub tags: Vec<String>,
 }
 
-/// The set of tools that one kind of agent gets (DOC-4).
+/// The set of tools that one kind of agent gets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Profile {
-    /// Who it is for.
+    /// The kind of agent that it is for.
     pub description: Option<String>,
     /// Tools to take; all when empty.
     pub include: Selectors,
-    /// Tools to leave out of those.
+    /// Tools to leave out of the ones taken.
     pub exclude: Selectors,
-    /// Core tools, bound in full whatever they say themselves.
+    /// Core tools, bound in full whatever their own mode.
     pub full: Selectors,
-    /// Tools that are deferred whatever they say themselves; wins over `full`.
+    /// Tools that are deferred whatever their own mode; wins over `full`.
     pub deferred: Selectors,
-    /// The mode of the profile's tools for which nothing else says one.
+    /// The description mode of the profile's tools without a more specific setting.
     pub description_mode: Option<DescriptionMode>,
-    /// The most that its calls may change, where that is less than `[exec] allow`.
+    /// The strongest effect of its calls, where it is less than `[exec] allow`.
     pub allow: Option<Effect>,
 }
 
-/// Which findings matter.
+/// Severities of findings, and findings to leave out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
@@ -189,7 +189,7 @@ pub enum LintLevel {
     Error,
     /// Reported.
     Warning,
-    /// Reported on request.
+    /// Reported only with `--verbose`.
     Info,
     /// Not reported.
     Off,
@@ -205,18 +205,18 @@ pub struct Ignore {
     /// The tools for which it is left out; all when empty.
     #[serde(rename = "match")]
     pub tools: Selectors,
-    /// Why, for the next reader.
+    /// The reason, for the next reader.
     pub reason: Option<String>,
 }
 
-/// How documentation is written.
+/// Settings of the documentation.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Render {
-    /// A folder of templates that replace ours one by one, relative to the configuration.
+    /// A folder of templates that replace the built-in ones one by one, relative to the configuration.
     pub templates: Option<PathBuf>,
-    /// Up to this many tools the index lists each; beyond, it lists category pages.
+    /// Most tools that the index lists one by one; above that it lists category pages.
     pub index_tools: usize,
     /// The size that no index page exceeds, in tokens.
     pub page_tokens: usize,

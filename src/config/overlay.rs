@@ -1,4 +1,4 @@
-//! Overlays: what imported tools get that their source does not say.
+//! Overlays: fields added to imported tools.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::selector::Selectors;
 use crate::tool::{CategoryPath, Definition};
 
-/// Fields for every tool that `match` selects. Single values replace what is there; `aliases`, `tags` and
-/// `notes` are added to it. In `op`, `category` and `aliases`, `$1` stands for what the first `*` caught.
+/// Fields for every tool that `match` selects. Single values replace the tool's own; `aliases`, `tags` and `notes`
+/// are added to it. In `op`, `category` and `aliases`, `$1` stands for the text that the first `*` matched.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields, transform = without_name)]
@@ -15,7 +15,7 @@ pub struct Overlay {
     /// The tools it is for.
     #[serde(rename = "match")]
     pub tools: Selectors,
-    /// What they get.
+    /// The fields to set.
     #[serde(flatten)]
     pub set: Definition,
 }
@@ -76,7 +76,7 @@ impl Overlay {
     }
 }
 
-/// Replaces `$1` to `$9` with the captures; one that caught nothing leaves nothing.
+/// Replaces `$1` to `$9` with the captures; an empty capture leaves nothing.
 fn expand(template: &str, captures: &[String]) -> String {
     let mut text = String::with_capacity(template.len());
     let mut rest = template.chars().peekable();

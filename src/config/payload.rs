@@ -1,24 +1,24 @@
-//! How tools reach a model: the surface, what is bound of a deferred tool, caching, and the repair of calls.
+//! Settings of payloads: the surface, the schema of a deferred tool, caching, and the repair of calls.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The way a profile's tools reach the model (`design.md`, "Surfaces").
+/// The way a profile's tools reach the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Surface {
-    /// Every tool whole.
+    /// Every tool in full.
     Full,
-    /// Full tools whole; deferred tools in short, and `read_tool_doc`.
+    /// Full tools in full; deferred tools in short, and `read_tool_doc`.
     #[default]
     Hybrid,
-    /// Deferral by the provider's own means.
+    /// Deferral by the provider itself.
     Native,
     /// `tool_search`, `tool_help`, `tool_exec` and `tool_batch`, and nothing else.
     Gateway,
     /// Full tools, and the toolsets loaded so far.
     Toolset,
-    /// Nothing is bound; the docs are in the workspace.
+    /// No tool is bound; the docs are in the workspace.
     Files,
 }
 
@@ -45,14 +45,15 @@ impl Surface {
     }
 }
 
-/// What is bound of a tool that is deferred, beside its short description.
+/// The schema of a deferred tool, beside its short description.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Deferred {
     /// The smallest schema that the provider takes: about a sixth of a full binding.
     #[default]
     Stub,
-    /// Its schema without descriptions, titles and examples: about half of a full binding, for models that skip docs.
+    /// The tool's schema without descriptions, titles and examples: about half of a full binding, for models that do
+    /// not read docs.
     Compact,
 }
 
@@ -74,7 +75,7 @@ impl Deferred {
     }
 }
 
-/// Who answers a search for tools on the surface `native`.
+/// The one who answers a search for tools on the surface `native`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SearchBy {
@@ -85,26 +86,26 @@ pub enum SearchBy {
     Client,
 }
 
-/// How payloads are made.
+/// Settings of payloads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Payload {
     /// The surface when the command line names none.
     pub surface: Option<Surface>,
-    /// What is bound of a deferred tool on the surface `hybrid`.
+    /// The schema of a deferred tool on the surface `hybrid`.
     pub deferred: Deferred,
-    /// Who answers a search for tools on the surface `native`.
+    /// The one who answers a search for tools on the surface `native`.
     pub search: SearchBy,
-    /// The most tools that a request may have, where what stands behind the wire takes another number than its provider.
+    /// The most tools of a request, for an API that takes another number than the provider whose wire it speaks.
     #[schemars(range(min = 1))]
     pub max_tools: Option<usize>,
-    /// Whether tools are marked for the prompt cache. When not said: yes for `anthropic`, no for `bedrock`, some of
-    /// whose models refuse the mark.
+    /// Whether tools are marked for the prompt cache. The default is yes for `anthropic`, and no for `bedrock`, where
+    /// some models refuse the mark.
     pub cache: Option<bool>,
 }
 
-/// A model that may repair a call, once (CALL-2).
+/// A model that may repair a call, once.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields, extend("required" = ["url", "model"]))]
@@ -115,7 +116,7 @@ pub struct Repair {
     pub model: String,
     /// The environment variable that holds the API key, if one is needed.
     pub api_key_env: Option<String>,
-    /// How long to wait for the answer.
+    /// Longest wait for its answer, in seconds.
     pub timeout_seconds: u64,
 }
 

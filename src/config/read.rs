@@ -1,4 +1,4 @@
-//! Finding and reading the configuration that a `--catalog` path means.
+//! Finds and reads the configuration of a `--catalog` path.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -18,19 +18,19 @@ pub struct Workspace {
     pub config: Config,
     /// Overlays of the presets, then those of the file.
     pub overlays: Vec<Overlay>,
-    /// How many of the overlays come from presets.
+    /// Number of overlays that come from presets.
     pub preset_overlays: usize,
     /// The configuration file, kept to locate findings.
     pub document: Option<Document>,
-    /// What is wrong with the configuration.
+    /// Mistakes in the configuration.
     pub findings: Vec<Finding>,
     /// Whether the configuration was merely found, and nobody has said that it counts. Nothing that it names is run.
     pub is_found: bool,
 }
 
 impl Workspace {
-    /// Takes away what a configuration that was merely found must not do: name programs, servers, models, variables
-    /// and places to write to. `help` says how the operator makes it count.
+    /// Removes everything that a configuration that was merely found must not do: name programs, servers, models,
+    /// variables and places to write to. `help` tells the operator how to make it count.
     pub fn disarm(&mut self, help: &str) {
         self.is_found = true;
         let config = &mut self.config;
@@ -49,14 +49,14 @@ impl Workspace {
     }
 }
 
-/// Whether a place for state is a file below the folder, and says nothing of addresses or variables.
+/// Whether a place for state is a file below the folder, without addresses or variables.
 fn is_plain_file(at: &str) -> bool {
     let is_below = || Path::new(at).components().all(|part| matches!(part, Component::Normal(_)));
     !at.contains("://") && !at.contains("${") && is_below()
 }
 
-/// Reads the configuration that `catalog` means: a `toolcrib.toml`, a folder that may hold one, or a single
-/// file of definitions, which is a catalog with the default configuration.
+/// Reads the configuration of `catalog`: a `toolcrib.toml`, a folder that may hold one, or a single file of
+/// definitions, which is a catalog with the default configuration.
 pub fn read(catalog: &Path) -> Workspace {
     let (root, file) = if catalog.is_dir() {
         (catalog.to_path_buf(), Some(catalog.join(FILE_NAME)).filter(|file| file.exists()))
@@ -115,7 +115,7 @@ fn add_presets(workspace: &mut Workspace) {
     workspace.overlays.extend(workspace.config.overlays.iter().cloned());
 }
 
-/// What is wrong with where definitions come from. A source that names nothing is no source.
+/// Checks the sources of definitions: each has a path or a server, and not both.
 fn check_sources(workspace: &mut Workspace) {
     let mut findings = Vec::new();
     let mut invalid = |message: &str, pointer: String| {
@@ -124,7 +124,7 @@ fn check_sources(workspace: &mut Workspace) {
     for (index, source) in workspace.config.sources.iter().enumerate() {
         match &source.mcp {
             Some(_) if source.trust == Trust::Run => invalid(
-                "what a live server lists is never trusted to name programs; `[exec.trust_hints]` is for its effects",
+                "tools of a live server are never trusted to name programs; `[exec.trust_hints]` is for its effects",
                 format!("/source/{index}/trust"),
             ),
             None if source.path.is_empty() => {
@@ -144,7 +144,7 @@ fn check_sources(workspace: &mut Workspace) {
     workspace.findings.append(&mut findings);
 }
 
-/// What is wrong with models for search. One that cannot be asked is no model.
+/// Checks the models for search. A model without a usable address is dropped.
 fn check_search(workspace: &mut Workspace) {
     let Workspace { config, findings, .. } = workspace;
     let search = &mut config.search;
@@ -163,7 +163,7 @@ fn check_search(workspace: &mut Workspace) {
     }
 }
 
-/// Checks what the types cannot: selectors and finding codes.
+/// Checks beyond the types: selectors and finding codes.
 fn check(workspace: &mut Workspace) {
     check_sources(workspace);
     check_search(workspace);

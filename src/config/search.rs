@@ -1,4 +1,4 @@
-//! How tools are searched: words that mean the same, and models that help.
+//! Settings of search: synonyms, and models that help.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,19 +7,19 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How tools are searched.
+/// Settings of search.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Search {
-    /// What words mean here: whoever writes the key means, or may need, the values.
+    /// Synonyms of this catalog: a query with the key also finds tools with one of the values.
     pub synonyms: IndexMap<String, Vec<String>>,
-    /// Below this likelihood that anything fits, the answer is `no_match`: from 0, which never says so, to 1.
+    /// The least probability that any tool fits; below it the answer is `no_match`. 0 never gives it.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub no_match_below: Option<f64>,
-    /// A model that tells how near two texts are in meaning; none unless it is named.
+    /// A model that measures how near two texts are in meaning; unset, search goes by words alone.
     pub semantic: Option<SearchSemantic>,
-    /// A chat model for the scorer `llm` of `pick`; none unless it is named.
+    /// A chat model for the scorer `llm` of `pick`; optional.
     pub llm: Option<SearchModel>,
 }
 
@@ -37,13 +37,13 @@ pub struct SearchSemantic {
     /// A static embedding model instead, relative to the configuration: `tokenizer.json`, `model.safetensors`,
     /// `config.json`.
     pub folder: Option<PathBuf>,
-    /// How long a search waits for the vector of its query before it goes on with words alone.
+    /// Longest wait for the vector of a query, in milliseconds, before the search goes on with words alone.
     #[schemars(range(min = 1, max = 60_000))]
     pub timeout_ms: u64,
-    /// The share of meaning in the order of results, from 0 to 1; words have the rest.
+    /// The weight of meaning in the order of hits, from 0 to 1; words have the rest.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub weight: f64,
-    /// A folder, relative to the configuration, in which vectors of tools are kept from start to start.
+    /// A folder, relative to the configuration, in which vectors of tools are kept between starts.
     pub cache: Option<PathBuf>,
 }
 
@@ -62,12 +62,12 @@ impl Default for SearchSemantic {
 }
 
 impl SearchSemantic {
-    /// How long a search waits.
+    /// Longest wait for the vector of a query.
     pub fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)
     }
 
-    /// What is wrong with it, and in which field, if anything is.
+    /// The first mistake in these settings, and its field.
     pub fn problem(&self) -> Option<(&'static str, String)> {
         match (&self.url, &self.folder) {
             (None, None) => {
@@ -105,7 +105,7 @@ pub struct SearchModel {
     pub model: String,
     /// The environment variable that holds the API key, if one is needed.
     pub key_env: Option<String>,
-    /// How long to wait for the answer.
+    /// Longest wait for its answer, in milliseconds.
     #[schemars(range(min = 1, max = 600_000))]
     pub timeout_ms: u64,
 }
@@ -117,7 +117,7 @@ impl Default for SearchModel {
 }
 
 impl SearchModel {
-    /// What is wrong with it, and in which field, if anything is.
+    /// The first mistake in these settings, and its field.
     pub fn problem(&self) -> Option<(&'static str, String)> {
         if let Some(problem) = url_problem(&self.url) {
             return Some(("url", problem));

@@ -1,7 +1,7 @@
 //! Selectors: one small language to pick tools in overlays, profiles and lint rules.
 //!
 //! `create_*` is a name or a glob of one; `category:Storage`, `tag:auth`, `source:tools/*.yaml`, `server:github` and
-//! `effect:read` look at the rest. In a glob `*` is any run of characters and `?` one; each `*` is a capture.
+//! `effect:read` match other fields. In a glob `*` is any run of characters and `?` one; each `*` is a capture.
 
 use regex::Regex;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool::{CategoryPath, Effect};
 
-/// What a selector can look at.
+/// Fields of a tool that selectors match.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     /// The tool's name in its source.
@@ -56,7 +56,7 @@ const SUBJECTS: [(&str, Subject); 6] = [
 ];
 
 impl Selector {
-    /// Reads a selector; the error says what is wrong with it.
+    /// Reads a selector; the error says which part is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (subject, pattern) = SUBJECTS
             .iter()
@@ -76,7 +76,7 @@ impl Selector {
         let glob = &self.glob;
         match self.subject {
             Subject::Name => glob.captures(tool.name).or_else(|| glob.captures(tool.canonical)),
-            // A category selects what hangs below it too.
+            // A category also selects the tools of categories below it.
             Subject::Category => tool
                 .categories
                 .iter()
@@ -129,7 +129,7 @@ impl Glob {
     }
 }
 
-/// A list of selectors, written as one string or several. Tools that any of them selects are selected.
+/// A list of selectors, written as one string or several. It selects every tool that one of them selects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "OneOrMany", into = "Vec<String>")]
 pub struct Selectors(Vec<Selector>, Vec<String>);
@@ -171,12 +171,12 @@ impl From<Selectors> for Vec<String> {
 }
 
 impl Selectors {
-    /// Whether nothing is written.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What could not be read.
+    /// Selectors that could not be read.
     pub fn errors(&self) -> &[String] {
         &self.1
     }

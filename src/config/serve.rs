@@ -1,4 +1,4 @@
-//! How a catalog is served: address, names, tokens, limits.
+//! Settings of the server: address, names, tokens, limits.
 
 use std::time::Duration;
 
@@ -7,36 +7,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool::Effect;
 
-/// How a catalog is served.
+/// Settings of the server.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Serve {
-    /// The address to listen on; 127.0.0.1:7878 when nothing else is said.
+    /// The address to listen on; 127.0.0.1:7878 by default.
     pub listen: Option<String>,
-    /// Names under which the server is reached, beside its address.
+    /// Host names under which the server is reached, beside its address.
     pub public_hosts: Vec<String>,
-    /// Who may come in; everybody when there is none.
+    /// Tokens of callers who may come in; without any, everybody may.
     #[serde(rename = "token")]
     pub tokens: Vec<ServeToken>,
-    /// Which functions the list of an MCP client shows.
+    /// The functions that the tool list of an MCP client holds.
     pub tool_list: ToolList,
-    /// What the list of an MCP client shows: our functions, or the catalog's own tools.
+    /// The tool list of an MCP client: functions of toolcrib, or the catalog's own tools.
     pub surface: ServeSurface,
-    /// Whether `tool_exec` is two tools, one that reads and one that changes, so that a client can ask about the second.
+    /// Whether `tool_exec` is listed as two tools, one that reads and one that changes, so that a client can ask a
+    /// person about the second.
     pub split_exec: bool,
-    /// How much is too much.
+    /// Limits of requests, connections and times.
     pub limits: ServeLimits,
 }
 
-/// What the list of an MCP client shows.
+/// The tool list of an MCP client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ServeSurface {
-    /// Our functions.
+    /// Functions of toolcrib.
     #[default]
     Gateway,
-    /// The catalog's tools, those that are deferred in short form, and the functions that tell of them.
+    /// The catalog's tools, with the deferred ones in short form, and the functions that read their docs.
     Hybrid,
     /// The catalog's tools.
     Full,
@@ -61,7 +62,7 @@ impl ServeSurface {
     }
 }
 
-/// Which functions a list shows. Every function can be called, whichever are listed.
+/// The functions that a tool list holds. Every function can be called, whether it is listed or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolList {
@@ -100,42 +101,42 @@ impl ToolList {
 pub struct ServeToken {
     /// The environment variable that holds it.
     pub env: String,
-    /// What whoever shows it is called in traces; the variable's name when absent.
+    /// The name of the caller in traces; the variable's name when absent.
     pub name: Option<String>,
-    /// The most that its calls may change, where that is less than `[exec] allow`.
+    /// The strongest effect of its calls, where it is less than `[exec] allow`.
     pub allow: Option<Effect>,
-    /// The roles of who shows it: tools with `allowed_roles` are there for those roles only. `*` is every role, and lets
-    /// the caller read what is wrong with the catalog.
+    /// The roles of the caller: tools with `allowed_roles` are there for these roles only. `*` is every role, and
+    /// also lets the caller read the findings of the catalog.
     pub roles: Vec<String>,
 }
 
-/// How much is too much.
+/// Limits of requests, connections and times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct ServeLimits {
-    /// The longest body of a request.
+    /// The longest body of a request, in bytes.
     #[schemars(range(min = 1))]
     pub body_bytes: usize,
-    /// Connections at once.
+    /// Most connections at once.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub connections: usize,
-    /// Calls of functions at once.
+    /// Most calls of functions at once.
     #[schemars(range(min = 1))]
     pub calls: usize,
-    /// How long a connection may be idle, and the head of a request take to arrive.
+    /// Seconds that a connection may be idle, and that the head of a request may take to arrive.
     #[schemars(range(min = 1, max = 86_400))]
     pub idle_seconds: u64,
-    /// How long the body of a request may take to arrive.
+    /// Seconds that the body of a request may take to arrive.
     #[schemars(range(min = 1, max = 86_400))]
     pub body_seconds: u64,
-    /// How long a call may take.
+    /// Seconds that a call may take.
     #[schemars(range(min = 1, max = 86_400))]
     pub call_seconds: u64,
-    /// How long a client may read nothing of what it is sent.
+    /// Seconds that a client may take to read any part of its answer.
     #[schemars(range(min = 1, max = 86_400))]
     pub write_seconds: u64,
-    /// How long a server that is told to stop finishes what it has begun.
+    /// Seconds that a server that is told to stop has to finish the requests in progress.
     #[schemars(range(min = 0, max = 86_400))]
     pub stop_seconds: u64,
 }
@@ -156,17 +157,17 @@ impl Default for ServeLimits {
 }
 
 impl ServeLimits {
-    /// How long the body of a request may take to arrive.
+    /// Longest time for the body of a request to arrive.
     pub fn body_time(&self) -> Duration {
         Duration::from_secs(self.body_seconds)
     }
 
-    /// How long a call may take.
+    /// Longest time of a call.
     pub fn call_time(&self) -> Duration {
         Duration::from_secs(self.call_seconds)
     }
 
-    /// How long an answer may take to begin, whatever it is.
+    /// Longest time until any answer begins.
     pub fn answer_time(&self) -> Duration {
         self.body_time() + self.call_time()
     }

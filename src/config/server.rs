@@ -1,4 +1,4 @@
-//! A server, as a source of tools or to run them: the command that starts it, or where it answers.
+//! A server that is a source of tools or runs them: the command that starts it, or its address.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,32 +9,32 @@ use serde::{Deserialize, Serialize};
 
 /// A server: a `command` that is run and speaks MCP, or a `url`, at which MCP is spoken or to which the paths of HTTP
 /// backends are added. In values of `env` and `headers`, `${NAME}` stands for the environment variable `NAME`; in
-/// `headers` for calls, `${caller:NAME}` stands for that header of the request of whoever calls.
+/// `headers` for calls, `${caller:NAME}` stands for that header of the caller's request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Server {
     /// The program and its arguments; it speaks MCP over stdio.
     pub command: Vec<String>,
-    /// The variables that it gets, beside a few such as `PATH` and `HOME`.
+    /// Its environment variables, beside a few such as `PATH` and `HOME`.
     pub env: IndexMap<String, String>,
-    /// The folder that it runs in, relative to the configuration.
+    /// Its working folder, relative to the configuration.
     pub cwd: Option<PathBuf>,
-    /// Where a server answers over streamable HTTP.
+    /// The address of a server that speaks streamable HTTP.
     pub url: Option<String>,
-    /// The HTTP headers that it is sent.
+    /// The HTTP headers of requests to it.
     pub headers: IndexMap<String, String>,
-    /// How long connecting and listing, or one call, may take.
+    /// Longest time of connecting and listing, or of one call, in seconds.
     #[schemars(range(min = 1))]
     pub timeout_seconds: u64,
-    /// How many redirects an HTTP backend follows, all of them to the same origin.
+    /// Most redirects that an HTTP backend follows, all of them to the same origin.
     pub redirects: usize,
-    /// How often a request of an HTTP backend is tried again, where that cannot do harm.
+    /// Most times that a request of an HTTP backend is sent again, where repeating it does no harm.
     pub retries: u32,
-    /// The most that a call may return.
+    /// The largest result of a call, in bytes.
     #[schemars(range(min = 1))]
     pub max_bytes: usize,
-    /// The header in which an HTTP backend wants the idempotency key of a call. With it, writes may be tried again too.
+    /// The header in which an HTTP backend expects the idempotency key of a call. With it, writes may be retried too.
     pub idempotency_header: Option<String>,
 }
 
@@ -56,12 +56,12 @@ impl Default for Server {
 }
 
 impl Server {
-    /// How long connecting and listing, or one call, may take.
+    /// Longest time of connecting and listing, or of one call.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_seconds.clamp(1, 3600))
     }
 
-    /// What is wrong with it, if anything is.
+    /// The mistake in these settings, if there is one.
     pub fn problem(&self) -> Option<&'static str> {
         let is_web = |url: &String| url.starts_with("http://") || url.starts_with("https://");
         match (self.command.first(), &self.url) {

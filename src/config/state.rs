@@ -1,9 +1,9 @@
-//! Where what outlives a call is kept: idempotency keys, approvals, sessions, traces.
+//! Settings of state: idempotency keys, approvals, sessions, traces.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where what outlives a call is kept. Without `at` it is in memory, and gone when the process ends.
+/// The place of state. Without `url` it is in memory, and lost when the process ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
@@ -11,23 +11,23 @@ pub struct State {
     /// A file for SQLite, relative to the configuration, or `postgres://...`, in which `${NAME}` stands for the
     /// environment variable `NAME`.
     pub url: Option<String>,
-    /// For how long it is kept.
+    /// Days that state is kept.
     #[schemars(range(min = 1))]
     pub days: u64,
-    /// Names of arguments that are not written down, beside those that are plainly secret; `*` stands for anything.
+    /// Names of arguments whose values are not recorded, beside the plainly secret ones; `*` stands for anything.
     pub redact: Vec<String>,
-    /// What becomes of calls while nothing can be written down.
+    /// Behaviour of calls while the trace cannot be written.
     pub when_unwritable: WhenUnwritable,
 }
 
-/// What becomes of calls while nothing can be written down.
+/// Behaviour of calls while the trace cannot be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenUnwritable {
     /// Calls that change something are refused.
     #[default]
     RefuseWrites,
-    /// They run, and are missing from the trace; those with an idempotency key are refused all the same.
+    /// They run, and are missing from the trace; calls with an idempotency key are refused all the same.
     GoOn,
 }
 

@@ -1,4 +1,4 @@
-//! Who calls. The doors find out; everything else is told.
+//! The caller of a call, as the doors find out.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::tool::Effect;
 /// Somebody who calls, after authentication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// What traces call them; empty where everybody may come in.
+    /// The name in traces; empty where everybody may come in.
     pub name: Arc<str>,
     /// The roles of the token that was shown, sorted; `None` where no tokens are configured, which stands for all.
     pub roles: Option<Vec<String>>,
     /// The most that their calls may change, whatever the configuration allows.
     pub allow: Effect,
-    /// What they call the session that this belongs to.
+    /// The name of the session that this belongs to.
     pub session: Option<Arc<str>>,
     /// Whether the call itself says so, and not the door that it came through.
     pub names_session: bool,

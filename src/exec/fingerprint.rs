@@ -15,7 +15,7 @@ pub(super) fn failure_fingerprint(op: &str, arguments: &Value, also: &str) -> St
     format!("{}.{}", op_fingerprint(op), fingerprint(op, arguments, also))
 }
 
-/// What the hashes of all failing calls of an op begin with.
+/// The beginning of the hashes of all failing calls of an op.
 pub(super) fn op_fingerprint(op: &str) -> String {
     blake3::hash(op.as_bytes()).to_hex()[..16].to_string()
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::Failure;
-use super::coerce::normalized;
-use crate::finding::from_json;
+use crate::arguments::{FieldError, WRAPPERS};
+use crate::finding::{from_json, normalized};
+use crate::refusal::Refusal;
 use crate::tool::clean_line;
 
 /// What a call asks for.
@@ -14,6 +14,8 @@ pub struct CallRequest {
     pub function: &'static str,
     /// What the tool was called by.
     pub op: String,
+    /// The place of the tool in the caller's catalog, where the door has found it already.
+    pub tool: Option<usize>,
     /// What stands where its arguments are due; null where nothing does.
     pub args: Value,
     /// What stands beside them, and is no field of ours.
@@ -50,27 +52,14 @@ const LONGEST_KEY: usize = 200;
 const FIELDS: [&str; 6] = ["op", "args", "idempotency_key", "dry_run", "receipt", "session"];
 /// What models call the op instead.
 const OPS: [&str; 6] = ["operation", "tool", "tool_name", "tool_id", "name", "command"];
-/// What models call the arguments instead.
-const ARGS: [&str; 5] = ["arguments", "parameters", "params", "input", "kwargs"];
 
 impl CallRequest {
     /// Reads what was given to `function`.
-    pub fn read(function: &'static str, limit: EffectLimit, given: Value) -> Result<Self, Failure> {
+    pub fn read(function: &'static str, limit: EffectLimit, given: Value) -> Result<Self, Refusal> {
         let mut request = Self { function, limit, ..Self::default() };
         let mut fields = request.fields(given)?;
         request.rename(&mut fields);
-        request.op = match fields.shift_remove("op") {
-            Some(Value::String(op)) if !op.trim().is_empty() => op.trim().chars().take(LONGEST_OP).collect(),
-            Some(Value::String(_)) | None | Some(Value::Null) => {
-                let next = "send `op` and `args`; find the op with tool_search or tool_help";
-                return Err(Failure::invalid("`op` is missing: which tool is to be called?", next).field(
-                    "/op",
-                    "missing required property \"op\"",
-                    Some("string"),
-                ));
-            }
-            Some(_) => return Err(of_another_type("op", "a string such as `onto.task.list`", "string")),
-        };
+        request.op = op_of(fields.shift_remove("op"))?;
         request.args = fields.shift_remove("args").unwrap_or_default();
         request.idempotency_key = key_of(fields.shift_remove("idempotency_key"))?;
         request.dry_run = match fields.shift_remove("dry_run") {
@@ -88,8 +77,19 @@ impl CallRequest {
         Ok(request)
     }
 
+    /// The call of a tool by its own name: `tool` is its place in the catalog, where the door has found it.
+    pub fn by_name(
+        function: &'static str,
+        (name, tool): (&str, Option<usize>),
+        args: Value,
+        idempotency_key: Option<&str>,
+    ) -> Result<Self, Refusal> {
+        let (op, key) = (op_of(Some(name.into()))?, key_of(idempotency_key.map(Value::from))?);
+        Ok(Self { function, op, tool, args, idempotency_key: key, ..Self::default() })
+    }
+
     /// The fields, wherever they are.
-    fn fields(&mut self, given: Value) -> Result<Map<String, Value>, Failure> {
+    fn fields(&mut self, given: Value) -> Result<Map<String, Value>, Refusal> {
         let given = match given {
             Value::String(text) => match from_json(&text) {
                 Ok(Value::Object(fields)) => {
@@ -98,8 +98,8 @@ impl CallRequest {
                 }
                 Err(error) if error.is_data() => {
                     let failure =
-                        Failure::invalid(format!("the input is JSON text in which {error}"), "send it once");
-                    return Err(failure.field("", &error.to_string(), None));
+                        Refusal::invalid(format!("the input is JSON text in which {error}"), "send it once");
+                    return Err(failure.field("", &error.to_string()));
                 }
                 _ => Value::String(text),
             },
@@ -111,7 +111,7 @@ impl CallRequest {
             }
             return Err(of_another_type("", "an object with `op` and `args`", "object"));
         };
-        let is_wrapper = |name: &str| ARGS.contains(&name) || name == "args" || name == self.function;
+        let is_wrapper = |name: &str| WRAPPERS.contains(&name) || name == self.function;
         if fields.len() == 1
             && let Some((name, inside)) = fields.iter_mut().next()
             && is_wrapper(name)
@@ -135,7 +135,7 @@ impl CallRequest {
             self.take_misnamed(fields, own, is_like);
         }
         self.take_misnamed(fields, "op", |name| OPS.contains(&name.as_str()));
-        self.take_misnamed(fields, "args", |name| ARGS.contains(&name.as_str()));
+        self.take_misnamed(fields, "args", |name| WRAPPERS.contains(&name.as_str()));
     }
 
     fn take_misnamed(
@@ -157,8 +157,20 @@ impl CallRequest {
     }
 }
 
+fn op_of(given: Option<Value>) -> Result<String, Refusal> {
+    match given {
+        Some(Value::String(op)) if !op.trim().is_empty() => Ok(op.trim().chars().take(LONGEST_OP).collect()),
+        Some(Value::String(_)) | None | Some(Value::Null) => {
+            let next = "send `op` and `args`; find the op with tool_search or tool_help";
+            Err(Refusal::invalid("`op` is missing: which tool is to be called?", next)
+                .with_field(FieldError::new("/op", "missing required property \"op\"").expecting("string")))
+        }
+        Some(_) => Err(of_another_type("op", "a string such as `onto.task.list`", "string")),
+    }
+}
+
 /// The key that stands where one is due.
-pub(super) fn key_of(given: Option<Value>) -> Result<Option<String>, Failure> {
+pub(super) fn key_of(given: Option<Value>) -> Result<Option<String>, Refusal> {
     match given {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(key)) if !key.is_empty() && key.chars().count() <= LONGEST_KEY => Ok(Some(key)),
@@ -170,7 +182,7 @@ pub(super) fn key_of(given: Option<Value>) -> Result<Option<String>, Failure> {
 }
 
 /// The receipt that stands where one is due.
-pub(super) fn receipt_of(given: Option<Value>) -> Result<Option<String>, Failure> {
+pub(super) fn receipt_of(given: Option<Value>) -> Result<Option<String>, Refusal> {
     match given {
         Some(Value::String(receipt)) => Ok(Some(receipt.trim().to_string())),
         None | Some(Value::Null) => Ok(None),
@@ -178,12 +190,9 @@ pub(super) fn receipt_of(given: Option<Value>) -> Result<Option<String>, Failure
     }
 }
 
-fn of_another_type(field: &str, expected: &str, kind: &str) -> Failure {
+fn of_another_type(field: &str, expected: &str, kind: &str) -> Refusal {
     let pointer = if field.is_empty() { String::new() } else { format!("/{field}") };
     let what = if field.is_empty() { "the input".into() } else { format!("`{field}`") };
-    Failure::invalid(format!("{what} should be {expected}"), format!("send {expected}")).field(
-        &pointer,
-        &format!("expected {expected}"),
-        Some(kind),
-    )
+    Refusal::invalid(format!("{what} should be {expected}"), format!("send {expected}"))
+        .with_field(FieldError::new(pointer, format!("expected {expected}")).expecting(kind))
 }

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Something of the input is missing from the result, or cannot be called. `check` exits 1.
+    /// Some input is missing from the result, or a tool cannot be called. `check` exits 1.
     Error,
-    /// The result is usable but not what it should be.
+    /// The result is usable but not as good as it should be.
     Warning,
     /// Something was repaired, derived or extracted; worth knowing.
     Info,
@@ -47,12 +47,12 @@ macro_rules! codes {
                 match self { $(Code::$variant => Severity::$severity,)* }
             }
 
-            /// Whether something the user gave is missing from the catalog because of it.
+            /// Whether it means that some input is missing from the catalog.
             pub fn loses_input(self) -> bool {
                 match self { $(Code::$variant => $lost,)* }
             }
 
-            /// What it means, in one line.
+            /// Meaning of the code, in one line.
             pub fn about(self) -> &'static str {
                 match self { $(Code::$variant => $about,)* }
             }
@@ -89,14 +89,14 @@ codes! {
     NameCleaned "name-cleaned" Warning false "a name held control, bidi or zero-width characters, which were removed";
     NameQualified "name-qualified" Info false "tools of several servers share a name and were qualified by server";
     NameDuplicate "name-duplicate" Error false "two tools of one source share a name; the later one was numbered";
-    NameCollision "name-collision" Error false "two tools share a name, op or alias, and not all who may see one may see the other";
+    NameCollision "name-collision" Error false "two tools for different callers share a name, op or alias";
     NameUnsafe "name-unsafe" Info false "a name cannot name a file or a provider's function and was mapped to a safe one";
     AliasAmbiguous "alias-ambiguous" Warning false "an alias is taken by another tool";
     OpDuplicate "op-duplicate" Error false "two tools share an op; the later one was numbered";
     OpInvalid "op-invalid" Error false "an op is not a dotted name of lower-case words; it was derived instead";
     // catalog: schemas
     SchemaMissing "schema-missing" Error false "a tool has no parameters; it is documented but cannot be called";
-    SchemaRepaired "schema-repaired" Info false "a schema used words that JSON Schema does not know and was read as what they mean";
+    SchemaRepaired "schema-repaired" Info false "a schema had mistakes with a clear meaning, and was repaired";
     SchemaReferenceBroken "schema-ref-broken" Warning false "a $ref points nowhere; that place accepts anything";
     SchemaReferenceRemote "schema-ref-remote" Error false "a $ref points outside its document and is never fetched";
     SchemaInvalid "schema-invalid" Error false "a schema cannot be compiled; its tool is documented but cannot be called";

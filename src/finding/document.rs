@@ -1,10 +1,10 @@
-//! Reads one source as JSON, YAML or TOML, within limits, and finds values in its text again.
+//! Reads one source as JSON, YAML or TOML, within limits, and locates values in its text.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::pointer::{PointerTree, Span};
+use super::pointer_tree::{PointerTree, Span};
 use super::position::Cursor;
 use super::value::{MAX_VALUES, TOO_DEEP, TOO_MANY};
 use super::{Code, Finding, Place, json, toml, yaml};
@@ -41,12 +41,12 @@ impl Format {
     }
 }
 
-/// What a source may be at most.
+/// Limits of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes.
     pub max_bytes: u64,
-    /// Levels of nesting from which on a source is refused; 128 at most, and for TOML 80.
+    /// Levels of nesting at which a source is refused; at most 128, and for TOML 80.
     pub max_depth: usize,
 }
 
@@ -59,7 +59,7 @@ impl Default for Limits {
 /// A source that was read.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The file, as it is named in findings.
+    /// Name of the file in findings.
     pub file: String,
     /// Its notation.
     pub format: Format,
@@ -70,7 +70,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a source; the finding says what is wrong with it, and where.
+    /// Reads a source; on failure the finding has the mistake and its place.
     pub fn parse(file: &str, bytes: Vec<u8>, format: Format, limits: &Limits) -> Result<Document, Finding> {
         if bytes.len() as u64 > limits.max_bytes {
             let message = format!("larger than {}", size(limits.max_bytes));
@@ -92,7 +92,7 @@ impl Document {
         }
     }
 
-    /// The source text of the values at these JSON pointers, byte for byte; always none but for JSON.
+    /// The source text of the values at these JSON Pointers, byte for byte; only JSON has such texts.
     pub fn slices(&self, pointers: &[String]) -> Vec<Option<&str>> {
         if self.format != Format::Json {
             return vec![None; pointers.len()];
@@ -103,7 +103,7 @@ impl Document {
         ends.into_iter().map(|end| end.and_then(slice)).collect()
     }
 
-    /// Where the nodes of the tree are in the text, by node; none for what does not exist.
+    /// Spans of the nodes of the tree, by node; `None` for a node that does not exist.
     pub(super) fn spans(&self, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
         match self.format {
             Format::Json => json::spans(&self.text, tree),
@@ -113,7 +113,7 @@ impl Document {
     }
 }
 
-/// Why a text cannot be read, and where in it, in bytes.
+/// Reason why a text cannot be read, with its byte offset.
 #[derive(Debug)]
 pub(super) struct Fault {
     code: Code,
@@ -123,7 +123,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// The text is not what its format wants.
+    /// The text is not valid in its format.
     pub(super) fn new(offset: usize, message: impl Into<String>) -> Self {
         Self { code: Code::FileInvalid, offset, message: message.into(), help: None }
     }
@@ -138,12 +138,12 @@ impl Fault {
         Self::new(offset, format!("{TOO_DEEP}: {levels} levels or more"))
     }
 
-    /// There are more values than a catalog ever needs.
+    /// There are more values than a catalog needs.
     pub(super) fn too_many(offset: usize) -> Self {
         Self::too_large(offset, format!("{TOO_MANY}: more than {MAX_VALUES}"))
     }
 
-    /// The text holds more than is ever read from one.
+    /// The text holds more bytes than one source may have.
     pub(super) fn too_large(offset: usize, message: String) -> Self {
         let fault = Self { code: Code::FileTooLarge, ..Self::new(offset, message) };
         fault.help("split it into several files")
@@ -155,7 +155,7 @@ impl Fault {
     }
 }
 
-/// The text without its byte order mark, or what is wrong with it with line and column.
+/// The text without its byte order mark, or the mistake with its line and column.
 fn decode(mut bytes: Vec<u8>) -> Result<String, (Fault, usize, usize)> {
     if bytes.starts_with(b"\xEF\xBB\xBF") {
         bytes.drain(..3);

@@ -1,4 +1,4 @@
-//! Reading sources of all formats, and what they can be wrong with.
+//! Reading sources of all formats, and their mistakes.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,12 +1,12 @@
-//! Untrusted text as it may reach a terminal: visible characters only, and never much of it.
+//! Untrusted text made safe for a terminal: visible characters only, and a short piece of it.
 
 use std::ops::Range;
 
-/// What is shown of a line before and after the place that is pointed at, in characters.
+/// Characters of a line that are printed before and after the marked place.
 const BEFORE: usize = 60;
 const AFTER: usize = 100;
 
-/// A piece of one line of a source, with the bytes of it that are pointed at.
+/// A piece of one line of a source, with the range of bytes that is marked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Excerpt {
     pub(super) text: String,
@@ -58,7 +58,7 @@ fn token(rest: &[char]) -> usize {
     end.clamp(1, rest.len().max(1))
 }
 
-/// The text on one line, without anything that a terminal would obey or hide, cut at `limit` characters.
+/// The text on one line, without control or invisible characters, cut at `limit` characters.
 pub(super) fn visible(text: &str, limit: usize) -> String {
     let mut shown: String = text.chars().take(limit).map(visible_char).collect();
     if text.chars().nth(limit).is_some() {

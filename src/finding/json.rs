@@ -1,13 +1,13 @@
-//! JSON: reading it, and finding values in its text.
+//! JSON: reads it, and locates values in its text.
 
 use serde::de::DeserializeSeed;
 use serde_json::Value;
 
 use super::document::{Fault, Limits};
-use super::pointer::{NodeId, PointerTree, ROOT, Span};
+use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
 use super::value::{Meter, Node, TOO_DEEP, TOO_MANY, TWICE};
 
-/// The level of nesting that the parser refuses whatever we ask for.
+/// Levels of nesting that the parser refuses, whatever limit it is given.
 const PARSER_DEPTH: usize = 128;
 
 /// Reads a JSON text.
@@ -17,13 +17,13 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, Fault> {
     read(serde_json::Deserializer::from_str(text), &meter).map_err(|error| fault(text, &error, levels))
 }
 
-/// Reads a JSON text that is, or is part of, a call. An object in which a key is there twice is refused: readers differ on
-/// which of the two counts, and what was checked could be another call than the one that is run.
+/// Reads a JSON text that is, or is part of, a call. An object with a repeated key is refused: readers differ on
+/// which value counts, so the checked call could differ from the executed one.
 pub fn from_json(text: &str) -> serde_json::Result<Value> {
     read(serde_json::Deserializer::from_str(text), &Meter::new(PARSER_DEPTH))
 }
 
-/// The same for bytes.
+/// Reads such a text from bytes.
 pub fn from_json_bytes(bytes: &[u8]) -> serde_json::Result<Value> {
     read(serde_json::Deserializer::from_slice(bytes), &Meter::new(PARSER_DEPTH))
 }
@@ -76,7 +76,7 @@ fn fault(text: &str, error: &serde_json::Error, levels: usize) -> Fault {
     if help.is_empty() { fault } else { fault.help(help) }
 }
 
-/// Where the nodes of the tree are, in one pass over a text that is known to be valid.
+/// Spans of the nodes of the tree, in one pass over a text that is known to be valid.
 pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
     let mut scan = Scan { text, bytes: text.as_bytes(), at: 0, tree, found: vec![None; tree.len()] };
     scan.value(ROOT, None);
@@ -92,7 +92,7 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Passes the value of a node and records it. Recursion is bounded by the depth of the tree.
+    /// Skips the value of a node and records its span. The depth of the tree bounds the recursion.
     fn value(&mut self, node: NodeId, key: Option<usize>) {
         self.blanks();
         let start = self.at;
@@ -153,7 +153,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The key that was just passed, without its escapes.
+    /// The key that was just read, unescaped.
     fn key(&self, start: usize) -> Option<std::borrow::Cow<'_, str>> {
         let quoted = self.text.get(start..self.at)?;
         if quoted.contains('\\') {
@@ -175,7 +175,7 @@ impl Scan<'_> {
         self.at += rest.iter().position(|byte| !passes(*byte)).unwrap_or(rest.len());
     }
 
-    /// Passes one value without looking into it.
+    /// Skips one value without looking into it.
     fn skip(&mut self) {
         match self.peek() {
             Some(b'"') => self.string(),
@@ -216,7 +216,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The text is no valid JSON after all: nothing more will be found.
+    /// The text is not valid JSON after all: no more spans are found.
     fn give_up(&mut self) {
         self.at = self.bytes.len();
     }

@@ -1,9 +1,9 @@
-//! Findings: what is wrong with the user's input, where, and what to do about it.
+//! Findings: mistakes in the user's input, with their places and a help.
 //!
 //! A finding is never an `Err`: one run gathers many, and bad input never takes good input down with it.
 //!
 //! 1. [`document`] reads JSON, YAML and TOML into values, with limits.
-//! 2. A stage reports [`Finding`]s that name a file and a JSON pointer into it.
+//! 2. A stage reports [`Finding`]s that name a file and a JSON Pointer into it.
 //! 3. [`place`] turns pointers into lines and columns, once, when all findings are known.
 //! 4. [`report`] prints them for people and as JSON.
 
@@ -15,7 +15,9 @@ mod nearest;
 mod open;
 mod place;
 mod pointer;
+mod pointer_tree;
 mod position;
+mod reference;
 mod report;
 mod toml;
 mod typed;
@@ -28,19 +30,21 @@ use serde::Serialize;
 pub use code::{Code, Severity};
 pub use document::{Document, Format, Limits};
 pub use json::{from_json, from_json_bytes};
-pub use nearest::nearest;
+pub use nearest::{SlipPolicy, is_plausible, nearest, normalized};
 pub use open::open;
 pub use place::locate;
+pub use pointer::{pointer_join, pointer_push, pointer_split, pointer_unescape};
+pub use reference::{SchemaNames, percent_decoded, resolve_local};
 pub use report::{json_report, text_report};
 pub use typed::{Reader, schema_of};
 pub use violation::{Violation, violations};
 
-/// Where in the user's files a finding is.
+/// Place of a finding in the user's files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Place {
     /// The file, as the user named it or relative to the catalog's folder.
     pub file: String,
-    /// JSON pointer (RFC 6901) into the file; empty for the whole of it.
+    /// JSON Pointer (RFC 6901) into the file; empty for the whole file.
     pub pointer: String,
     /// Line, from 1, once located.
     pub line: Option<usize>,
@@ -55,20 +59,20 @@ impl Place {
     }
 }
 
-/// One thing that is wrong, or worth knowing, about the input.
+/// One mistake in the input, or one fact about it that is worth knowing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What kind of finding; stable.
+    /// Code of the finding; stable.
     pub code: Code,
-    /// How bad it is, after configuration.
+    /// Severity, after configuration.
     pub severity: Severity,
     /// The tool concerned, by canonical name.
     pub tool: Option<String>,
-    /// What is wrong, in one line.
+    /// The mistake, in one line.
     pub message: String,
     /// Where.
     pub place: Option<Place>,
-    /// What to do about it.
+    /// The next step for the author.
     pub help: Option<String>,
 }
 
@@ -90,15 +94,9 @@ impl Finding {
         self
     }
 
-    /// Says what to do.
+    /// Sets the next step.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
-}
-
-/// Appends one segment to a JSON pointer, escaped as RFC 6901 wants.
-pub fn pointer_join(pointer: &str, segment: impl std::fmt::Display) -> String {
-    let segment = segment.to_string().replace('~', "~0").replace('/', "~1");
-    format!("{pointer}/{segment}")
 }

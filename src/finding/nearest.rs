@@ -1,10 +1,57 @@
-//! Nearest names for a name that does not exist.
+//! Near names: the policy by which one name is read as another, or suggested in its place. An edit is a letter too many,
+//! too few, wrong, or swapped with the next (Damerau-Levenshtein).
 
-/// Longer texts are no names; comparing them would cost time and memory without end.
+use strsim::damerau_levenshtein;
+
+/// Bytes of the longest name: comparing longer texts would cost time and memory without end.
 const LONGEST: usize = 200;
 
-/// Below this likeness names have nothing to do with each other.
+/// Likeness, from 0 to 1, below which a name is not suggested: the two have nothing to do with each other.
 const LEAST: f64 = 0.6;
+
+/// The lengths, in characters, from which a name may be off by one edit and by two, and still be read as the known one.
+/// Shorter names are as likely to be other names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlipPolicy {
+    /// The least length for one edit.
+    pub one_edit: usize,
+    /// The least length for two edits.
+    pub two_edits: usize,
+}
+
+impl SlipPolicy {
+    /// An argument of a call, or a field beside it.
+    pub const ARGUMENT: Self = Self { one_edit: 4, two_edits: 8 };
+    /// A field of a definition in a file.
+    pub const DEFINITION_FIELD: Self = Self { one_edit: 5, two_edits: 6 };
+    /// A word of a query: no schema checks its reading, so two edits take a longer word.
+    pub const QUERY_WORD: Self = Self { one_edit: 5, two_edits: 9 };
+
+    /// The most edits that a name of this length may be off by.
+    pub fn max_edits(self, length: usize) -> usize {
+        usize::from(length >= self.one_edit) + usize::from(length >= self.two_edits)
+    }
+
+    /// Whether a name is a slip for a known one.
+    pub fn is_slip(self, name: &str, known: &str) -> bool {
+        let edits = self.max_edits(known.chars().count());
+        edits > 0 && name.len() <= LONGEST && damerau_levenshtein(name, known) <= edits
+    }
+}
+
+/// Whether a normalized name may stand for a known one in a call that is only offered: also short names, off by one edit,
+/// when they begin alike.
+pub fn is_plausible(name: &str, known: &str) -> bool {
+    let begins_alike = known.len() >= 2 && name.chars().next() == known.chars().next();
+    name == known
+        || SlipPolicy::ARGUMENT.is_slip(name, known)
+        || (begins_alike && name.len() <= LONGEST && damerau_levenshtein(name, known) <= 1)
+}
+
+/// A name without the differences of spelling between models: letter case and separators.
+pub fn normalized(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
 
 /// The known names most like `name`, best first, at most three; empty when nothing is close.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
@@ -22,7 +69,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
 
-/// A name that others are compared with.
+/// A name with precomputed letters, for comparisons.
 struct Wanted {
     name: String,
     letters: Letters,
@@ -33,13 +80,13 @@ impl Wanted {
         Self { letters: Letters::of(&name), name }
     }
 
-    /// 0 to 1, unless it is below what counts: edit distance against the longer name, and a name that holds the other
-    /// whole counts as close.
+    /// Similarity from 0 to 1, or `None` below the least that counts: edit distance relative to the longer name; a
+    /// name that contains the other counts as close.
     fn likeness(&self, candidate: &str) -> Option<f64> {
         let candidate = candidate.to_lowercase();
         let (a, b) = (self.name.as_str(), candidate.as_str());
         let holds = a.len() >= 4 && b.len() >= 4 && (a.contains(b) || b.contains(a));
-        // The distance is costly, and nearly every name of a large catalog is told apart by its letters.
+        // The distance is costly, and the letters alone rule out nearly every name of a large catalog.
         if !holds && self.letters.likeness(&Letters::of(b)) < LEAST {
             return None;
         }
@@ -48,7 +95,7 @@ impl Wanted {
     }
 }
 
-/// How often each letter occurs in a name, in 64 classes.
+/// Number of occurrences of each letter in a name, in 64 classes.
 struct Letters {
     counts: [u8; 64],
     length: usize,
@@ -65,7 +112,7 @@ impl Letters {
         letters
     }
 
-    /// No less than the likeness by edits: each letter that only one of them has takes an edit.
+    /// Upper bound of the similarity by edits: each letter that only one of them has takes an edit.
     fn likeness(&self, other: &Self) -> f64 {
         let shared: usize = self.counts.iter().zip(&other.counts).map(|(a, b)| usize::from(*a.min(b))).sum();
         let longest = self.length.max(other.length);

@@ -1,4 +1,4 @@
-//! Opening a file of the user's as a document.
+//! Opens a file of the user as a document.
 
 use std::io::Read;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub fn open(path: &Path, shown: &str, limits: &Limits) -> Result<Document, Findi
     Document::parse(shown, bytes, format, limits)
 }
 
-/// At most one byte over the limit is read, so that a file that grows, or never ends, is refused all the same.
+/// Reads at most one byte over the limit, so that a file that grows, or never ends, is refused all the same.
 fn read(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
     let file = std::fs::File::open(path)?;
     let metadata = file.metadata()?;

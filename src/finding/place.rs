@@ -1,15 +1,15 @@
-//! Turns the JSON pointers of findings into lines and columns, one pass per document.
+//! Converts the JSON Pointers of findings to lines and columns, in one pass per document.
 
 use std::collections::HashMap;
 
-use super::pointer::PointerTree;
+use super::pointer_tree::PointerTree;
 use super::position::Cursor;
 use super::{Document, Finding};
 
 /// Fills in line and column of every finding that has none and whose file is among the documents.
 ///
-/// A member of an object is where its key starts, an element of an array where its value does.
-/// What does not exist, such as a missing field, is where the nearest thing around it is.
+/// The place of a member of an object is its key, and of an element of an array its value. The place of a missing
+/// field is the nearest existing value around it.
 pub fn locate(documents: &[Document], findings: &mut [Finding]) {
     let mut by_file: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, finding) in findings.iter().enumerate() {

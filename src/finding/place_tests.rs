@@ -44,7 +44,7 @@ proptest! {
     #[test]
     fn any_text_and_pointer(text in "[\\[\\]{}:,\"'a1=\\- \n#&*|~\\\\é]{0,60}", pointers in prop::collection::vec("(/[a1~\\-]{0,2}){0,4}", 0..6)) {
         for format in [Format::Json, Format::Yaml, Format::Toml] {
-            // Even of a text that could not be read.
+            // This holds for a text that could not be read, too.
             let document = Document { file: "f".into(), format, text: text.as_str().into(), value: serde_json::Value::Null };
             let mut findings: Vec<Finding> = pointers.iter().map(|pointer| finding("f", pointer)).collect();
             locate(&[document], &mut findings);

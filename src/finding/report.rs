@@ -1,4 +1,4 @@
-//! Prints findings for people, with the source line each is about, and as JSON for machines.
+//! Prints findings with their source lines for people, and as JSON for machines.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,10 +10,10 @@ use super::excerpt::{Excerpt, excerpt, visible};
 use super::position::Cursor;
 use super::{Code, Document, Finding, Place, Severity};
 
-/// The most that is shown of one piece of text.
+/// Most characters that are printed of one text.
 const MESSAGE: usize = 600;
 const NAME: usize = 200;
-/// Wider than any excerpt, which is cut already.
+/// Columns of the renderer: more than any excerpt has, since excerpts are cut already.
 const WIDTH: usize = 400;
 
 /// Findings as a person reads them: errors first, then by file and place; empty when there are none.
@@ -54,7 +54,7 @@ pub fn text_report(
     out
 }
 
-/// Findings as one JSON object, in the order of the text report; `path` is the JSON pointer.
+/// Findings as one JSON object, in the order of the text report; `path` is the JSON Pointer.
 pub fn json_report(findings: &[Finding]) -> Value {
     let listed: Vec<Value> = sorted(findings)
         .into_iter()
@@ -120,7 +120,7 @@ fn render(finding: &Finding, excerpt: Option<&Excerpt>, renderer: &Renderer, col
     out
 }
 
-/// A place as terminals and editors make it a link.
+/// A place in the form that terminals and editors turn into a link.
 fn spot(place: &Place) -> String {
     let file = visible(&place.file, NAME);
     match (place.line, place.column) {

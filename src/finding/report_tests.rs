@@ -1,4 +1,4 @@
-//! What a person sees.
+//! Reports as a person sees them.
 
 use super::super::{Format, Limits, locate};
 use super::*;

@@ -1,4 +1,4 @@
-//! TOML: reading it, and finding values in its text.
+//! TOML: reads it, and locates values in its text.
 
 mod budget;
 
@@ -7,10 +7,10 @@ use ::toml::de::{DeTable, DeValue};
 use serde_json::{Map, Value};
 
 use super::document::{Fault, Limits};
-use super::pointer::{PointerTree, ROOT, Span, element_index};
+use super::pointer_tree::{PointerTree, ROOT, Span, element_index};
 use super::value::{Meter, TOO_DEEP, TOO_MANY, number};
 
-/// The level of nesting that the parser refuses whatever we ask for.
+/// Levels of nesting that the parser refuses, whatever limit it is given.
 const PARSER_DEPTH: usize = 80;
 
 /// Reads a TOML text; tables keep the order of the text.
@@ -36,7 +36,7 @@ fn fault(error: &::toml::de::Error, levels: usize) -> Fault {
 }
 
 impl Fault {
-    /// Reading the text would take more memory than a catalog ever needs.
+    /// Reading the text would take more memory than a catalog needs.
     fn too_costly(offset: usize) -> Self {
         let (most, key, table) = (budget::MAX_COST, budget::KEY, budget::TABLE);
         let counted = format!("where a key counts as {key} and a table as {table}");
@@ -77,7 +77,7 @@ fn value(spanned: &Spanned<DeValue<'_>>, depth: usize, meter: &Meter) -> Result<
     })
 }
 
-/// Where the nodes of the tree are.
+/// Spans of the nodes of the tree.
 pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
     let mut spans: Vec<Option<Span>> = vec![None; tree.len()];
     let Ok(root) = DeTable::parse(text) else { return spans };

@@ -1,4 +1,4 @@
-//! TOML: what its values become, what is refused, and where things are.
+//! TOML: conversion of its values, refusals, and spans.
 
 use serde_json::json;
 

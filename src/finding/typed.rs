@@ -1,5 +1,5 @@
-//! Reading a value as one of our own types, field by field: what does not fit is reported with its
-//! place and left out, and the rest is kept.
+//! Reads a value as one of our types, field by field: a wrong field is reported with its place and left out, and the
+//! others are kept.
 
 use std::marker::PhantomData;
 
@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::violation::{Violation, violations};
-use super::{Code, Finding, Place};
+use super::{Code, Finding, Place, pointer_split};
 
-/// How many mistakes of one value are repaired, and reported, before the rest is left to chance.
+/// Most mistakes of one value that are reported and left out: each of them validates the value again.
 const MAX_REPAIRS: usize = 200;
 
 /// Reads values as `T`; compiled once, used for many.
@@ -31,13 +31,13 @@ impl<T: DeserializeOwned + JsonSchema> Reader<T> {
         Self { schema, validator, target: PhantomData }
     }
 
-    /// The value as `T`, or `None` when nothing is left of it; findings are placed below `place`.
+    /// The value as `T`, or `None` when no part of it is usable; findings are placed below `place`.
     pub fn read(&self, value: &Value, place: &Place, findings: &mut Vec<Finding>) -> Option<T> {
         let mut value = value.clone();
         drop_nulls(&mut value);
         if let Some(validator) = &self.validator {
             for _ in 0..MAX_REPAIRS {
-                // One at a time, since leaving something out can make other complaints moot.
+                // One mistake at a time, since removing a value can resolve other violations.
                 let Some(violation) = violations(validator, &self.schema, &value).into_iter().next() else {
                     break;
                 };
@@ -55,7 +55,7 @@ impl<T: DeserializeOwned + JsonSchema> Reader<T> {
     }
 }
 
-/// The JSON Schema of a format of ours, as shipped for editors: optional fields are absent, never null.
+/// The JSON Schema of one of our formats, as shipped for editors: optional fields are absent, never null.
 pub fn schema_of<T: JsonSchema>() -> Value {
     SchemaSettings::draft2020_12()
         .with_transform(WithoutNull)
@@ -91,7 +91,7 @@ impl Transform for WithoutNull {
     }
 }
 
-/// A field set to null is a field left out.
+/// A null field counts as absent.
 fn drop_nulls(value: &mut Value) {
     if let Value::Object(fields) = value {
         fields.retain(|_, field| !field.is_null());
@@ -111,13 +111,13 @@ fn finding(violation: &Violation, place: &Place) -> Finding {
     }
 }
 
-/// Leaves out what a violation points at; the object itself where it lacks a property. False when nothing can be.
+/// Removes the value of a violation, or the object itself where it lacks a property. False when nothing can be
+/// removed.
 fn leave_out(value: &mut Value, violation: &Violation) -> bool {
     let mut pointer = violation.pointer.as_str();
-    while let Some((parent, last)) = pointer.rsplit_once('/') {
-        let last = last.replace("~1", "/").replace("~0", "~");
+    while let Some((parent, last)) = pointer_split(pointer) {
         let removed = match value.pointer_mut(parent) {
-            Some(Value::Object(fields)) => fields.shift_remove(&last),
+            Some(Value::Object(fields)) => fields.shift_remove(&*last),
             Some(Value::Array(items)) => match last.parse::<usize>() {
                 Ok(index) if index < items.len() => Some(items.remove(index)),
                 _ => None,

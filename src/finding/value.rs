@@ -9,19 +9,19 @@ use serde_json::{Map, Number, Value};
 
 /// The error of a value that is nested too deeply.
 pub(super) const TOO_DEEP: &str = "nested too deeply";
-/// How the error of a key that is there twice ends.
+/// End of the error for a repeated key.
 pub(super) const TWICE: &str = " is there twice";
-/// How much of such a key is told.
+/// Most characters of such a key in the error.
 const LONGEST_KEY: usize = 80;
 /// The error of a document of too many values.
 pub(super) const TOO_MANY: &str = "too many values";
-/// The most values in one document; a real catalog of 64 MiB has about as many.
+/// Most values in one document; a real catalog of 64 MiB has about as many.
 pub(super) const MAX_VALUES: usize = 4_000_000;
 
-/// The most keys that are looked at one by one.
+/// Most keys that are compared one by one; above that a set is faster.
 const FEW: usize = 16;
 
-/// What one document may use up, and has.
+/// Limits of one document, and the amounts used so far.
 pub(super) struct Meter {
     max_depth: usize,
     values: Cell<usize>,
@@ -32,7 +32,7 @@ impl Meter {
         Self { max_depth, values: Cell::new(0) }
     }
 
-    /// Counts one value at this depth; the error says which limit it is over.
+    /// Counts one value at this depth; the error names the limit that is exceeded.
     pub(super) fn count(&self, depth: usize) -> Result<(), &'static str> {
         self.values.set(self.values.get() + 1);
         if depth > self.max_depth {
@@ -57,7 +57,7 @@ impl<'m> Node<'m> {
         Self { meter, depth: 0 }
     }
 
-    /// The same one container deeper.
+    /// Reads one value that is one container deeper.
     fn inside<E: Error>(self) -> Result<Self, E> {
         let inner = Node { depth: self.depth + 1, ..self };
         self.meter.count(inner.depth).map_err(E::custom)?;
@@ -146,7 +146,7 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let inner = self.inside()?;
         let mut read: Vec<(String, Value)> = Vec::new();
-        // Among a few keys looking at each is fastest.
+        // With few keys, comparing each is fastest.
         let mut known = HashSet::new();
         while let Some(Key(key)) = members.next_key()? {
             let is_twice = match read.len() {
@@ -165,19 +165,19 @@ impl<'de> Visitor<'de> for Node<'_> {
             self.meter.count(0).map_err(A::Error::custom)?;
             read.push((key, value));
         }
-        // A map that grows ends up with room for more than it has, and most of a catalog is small maps.
+        // A growing map reserves more than it needs, and most of a catalog is small maps.
         let mut object = Map::with_capacity(read.len());
         object.extend(read);
         Ok(Value::Object(object))
     }
 }
 
-/// A number, or the text of what JSON has no number for.
+/// A number, or the text of a number that JSON cannot hold.
 pub(super) fn number(value: f64) -> Value {
     Number::from_f64(value).map_or_else(|| value.to_string().to_lowercase().into(), Value::Number)
 }
 
-/// A key; numbers, booleans and null become their text.
+/// A key; numbers, booleans and null become text.
 struct Key(String);
 
 impl<'de> Deserialize<'de> for Key {

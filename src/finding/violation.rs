@@ -1,4 +1,4 @@
-//! What a value does wrong against a JSON Schema, in words a person or a model can act on.
+//! Violations of a JSON Schema, in words that a person or a model can act on.
 
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{ValidationError, Validator};
@@ -14,35 +14,59 @@ const QUOTE: usize = 60;
 /// One way in which a value does not fit its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// JSON pointer to the offending value; for a missing or unknown property, to that property.
+    /// JSON Pointer to the wrong value; for a missing or unknown property, to that property.
     pub pointer: String,
-    /// What is wrong, expected and given, in one line.
+    /// The mistake in one line, with the expected and the given value.
     pub message: String,
     /// Whether the property at `pointer` is not known to the schema.
     pub unknown: bool,
     /// The nearest known property or value.
     pub nearest: Option<String>,
-    /// What was expected, where the value itself is wrong.
+    /// The expected value, where the value itself is wrong.
     pub expected: Option<String>,
-    /// The properties or values that there are at this place, where that is what was missed.
+    /// The properties or values that exist at this place, where an unknown one was given.
     pub known: Vec<String>,
+    /// The text that the message quotes.
+    quoted: Option<String>,
 }
 
 impl Violation {
-    /// A violation at a place, in these words.
+    /// A violation at a place, with this message.
     pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         let (pointer, message) = (pointer.into(), message.into());
-        Self { pointer, message, unknown: false, nearest: None, expected: None, known: Vec::new() }
+        Self {
+            pointer,
+            message,
+            unknown: false,
+            nearest: None,
+            expected: None,
+            known: Vec::new(),
+            quoted: None,
+        }
     }
 
-    /// A value that should be another.
+    /// A value that should be another one.
     fn expected(pointer: String, expected: String, given: &Value) -> Self {
         let message = format!("expected {expected}, got {}", shown(given));
-        Self { expected: Some(expected), ..Self::new(pointer, message) }
+        Self { expected: Some(expected), ..Self::new(pointer, message) }.quoting(given)
+    }
+
+    fn quoting(self, given: &Value) -> Self {
+        Self { quoted: given.as_str().map(str::to_string), ..self }
+    }
+
+    /// The same, with the text that it quotes told in other words.
+    pub fn retold(mut self, tell: impl FnOnce(&str) -> Value) -> Self {
+        if let Some(text) = &self.quoted {
+            let told = tell(text);
+            self.message = self.message.replace(&quote(text), &shown(&told));
+            self.quoted = told.as_str().map(str::to_string);
+        }
+        self
     }
 }
 
-/// Everything wrong with `value`; `schema` is what `validator` was compiled from.
+/// All violations of `value`; `validator` was compiled from `schema`.
 pub fn violations(validator: &Validator, schema: &Value, value: &Value) -> Vec<Violation> {
     let mut found = Vec::new();
     for error in validator.iter_errors(value).take(LIMIT) {
@@ -75,7 +99,7 @@ fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violati
             let message = format!("missing required property {}", quote(name));
             let known = known_properties(error, schema);
             let others = error.instance().as_object().into_iter().flat_map(|given| given.keys());
-            // Where no other properties are taken, each is reported by itself.
+            // Where no other properties are allowed, each unknown one is reported by itself.
             let is_taken = holder(error, schema).and_then(|holder| holder.get("additionalProperties"));
             let unknown = others
                 .filter(|key| !known.contains(key) && is_taken != Some(&Value::Bool(false)))
@@ -104,17 +128,17 @@ fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violati
                 Some(branch) if branch_distance(branch) < (1, 0) => {
                     branch.iter().for_each(|error| describe(error, schema, found))
                 }
-                _ => found.push(Violation::new(
-                    pointer,
-                    format!("{} fits none of the allowed forms", shown(error.instance())),
-                )),
+                _ => {
+                    let message = format!("{} fits none of the allowed forms", shown(error.instance()));
+                    found.push(Violation::new(pointer, message).quoting(error.instance()));
+                }
             }
         }
         kind => found.push(Violation::expected(pointer, expectation(kind), error.instance())),
     }
 }
 
-/// A value that is none of those that there are.
+/// A value that is not one of the allowed ones.
 fn one_of_these(pointer: String, words: &[Value], given: &Value) -> Violation {
     let known: Vec<String> = words.iter().filter_map(|word| word.as_str().map(ToString::to_string)).collect();
     let near = nearest(given.as_str().unwrap_or_default(), known.iter().map(String::as_str));
@@ -133,7 +157,7 @@ fn constants(branches: &[Vec<ValidationError<'static>>]) -> Option<Vec<Value>> {
     branches.iter().map(constant).collect()
 }
 
-/// Branches of a union that fail below their root are closer than those of another type altogether.
+/// A branch of a union that fails below its root is closer than one of another type.
 fn branch_distance(branch: &[ValidationError<'static>]) -> (usize, usize) {
     let wrong_type = branch.iter().filter(|error| matches!(error.kind(), Kind::Type { .. })).count();
     (wrong_type, branch.len())
@@ -145,7 +169,7 @@ fn known_properties(error: &ValidationError<'_>, schema: &Value) -> Vec<String> 
     properties.map(|map| map.keys().cloned().collect()).unwrap_or_default()
 }
 
-/// The schema that holds the keyword which an error is about.
+/// The schema that holds the violated keyword.
 fn holder<'s>(error: &ValidationError<'_>, schema: &'s Value) -> Option<&'s Value> {
     let path = error.schema_path().to_string();
     schema.pointer(path.rsplit_once('/').map_or("", |(parent, _)| parent))
@@ -185,7 +209,7 @@ fn one_of(words: &[Value]) -> String {
     format!("one of {}{tail}", listed.join(", "))
 }
 
-/// A value as it is quoted in a message: its type alone for large ones.
+/// A value as messages quote it; large ones by their type alone.
 fn shown(value: &Value) -> String {
     match value {
         Value::Object(_) => "an object".into(),

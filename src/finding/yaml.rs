@@ -1,4 +1,4 @@
-//! YAML: reading it, and finding values in its text.
+//! YAML: reads it, and locates values in its text.
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer};
 use serde_json::Value;
@@ -7,21 +7,21 @@ use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle};
 use serde_saphyr::{Error, MessageFormatter, NonFiniteFloatPolicy, Options, UserMessageFormatter};
 
 use super::document::{Fault, Limits};
-use super::pointer::{NodeId, PointerTree, ROOT, Span};
+use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
 use super::position::Cursor;
 use super::value::{MAX_VALUES, Meter, Node, TWICE};
 
-/// The level of nesting that is refused whatever the limits say; the stack is for no more.
+/// Levels of nesting that are refused whatever the limits say: the stack has room for no more.
 const MAX_DEPTH: usize = 128;
-/// What aliases may expand to, in values.
+/// Most values that aliases may expand to.
 const ALIASED_VALUES: usize = 250_000;
-/// What scalars may hold beyond the text itself, through aliases.
+/// Most bytes of scalars beyond the text itself, through aliases.
 const ALIASED_BYTES: usize = 16 << 20;
 
 /// The reader takes up to 25 KiB of stack a level in a build without optimisations, more than a thread has for 128.
 const STACK: usize = 16 << 20;
 
-/// Reads a YAML stream: nothing is null, one document is itself, several are an array.
+/// Reads a YAML stream: an empty one is null, one document is itself, several are an array.
 pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, Fault> {
     let levels = limits.max_depth.min(MAX_DEPTH);
     let read = || {
@@ -41,7 +41,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, Fault> {
     })
 }
 
-/// YAML 1.2 as far as it goes: `no` and `1_000` are text. Aliases are limited by what they expand to, not by their number.
+/// YAML 1.2, so `no` and `1_000` are text. Aliases are limited by the values they expand to, not by their number.
 fn options(text: &str, max_depth: usize) -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -67,7 +67,7 @@ struct Tree(Value);
 
 impl<'de> Deserialize<'de> for Tree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // The parser's own budget holds the limits, over all documents and aliases.
+        // The parser's own budget keeps the limits, over all documents and aliases.
         Node::root(&Meter::new(usize::MAX)).deserialize(deserializer).map(Tree)
     }
 }
@@ -126,7 +126,7 @@ fn advice(message: &str) -> Option<&'static str> {
     advice.into_iter().find(|(cause, _)| message.contains(cause)).map(|(_, advice)| advice)
 }
 
-/// Where the nodes of the tree are. Places behind an alias or a merge are those of the alias or the merge.
+/// Spans of the nodes of the tree. A place behind an alias or a merge is that of the alias or the merge.
 pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
     let scan = |several| {
         Scan { tree, found: vec![None; tree.len()], open: Vec::new(), several, documents: 0 }.run(text)
@@ -134,7 +134,7 @@ pub(super) fn spans(text: &str, tree: &PointerTree<'_>) -> Vec<Option<Span>> {
     scan(false).or_else(|| scan(true)).unwrap_or_default()
 }
 
-/// Follows the events of the parser down the tree.
+/// Follows the events of the parser through the tree.
 struct Scan<'a> {
     tree: &'a PointerTree<'a>,
     found: Vec<Option<Span>>,
@@ -156,7 +156,7 @@ enum Inside {
     Mapping { value: Option<Spot> },
 }
 
-/// Where a value goes: its node, if it is wanted, and the start of its key.
+/// Target of a value: its node, if it is wanted, and the start of its key.
 #[derive(Clone, Copy, Default)]
 struct Spot {
     node: Option<NodeId>,
@@ -164,7 +164,7 @@ struct Spot {
 }
 
 impl Scan<'_> {
-    /// None when the stream turns out to have several documents and that was not expected.
+    /// Returns `None` when the stream has several documents and only one was expected.
     fn run(mut self, text: &str) -> Option<Vec<Option<Span>>> {
         let options = serde_saphyr::granit_parser::options! { emit_comments: false };
         for step in Parser::new_from_str_with_options(text, options) {
@@ -206,7 +206,8 @@ impl Scan<'_> {
         Some(self.found)
     }
 
-    /// The spot of the node that starts here; inside, none for a key. Outside, none for a second document too many.
+    /// The spot of the node that starts here. The inner option is `None` for a key, the outer one for a second
+    /// document too many.
     fn spot(&mut self, start: usize, text: Option<&str>, null: bool) -> Option<Option<Spot>> {
         let Some(open) = self.open.last_mut() else {
             // A document that is null does not count.

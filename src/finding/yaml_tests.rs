@@ -1,4 +1,4 @@
-//! YAML: what its values become, what is refused, and where things are.
+//! YAML: conversion of its values, refusals, and spans.
 
 use serde_json::{Value, json};
 

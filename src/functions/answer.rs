@@ -1,4 +1,4 @@
-//! What a function answers.
+//! The answer of a function.
 
 use std::sync::OnceLock;
 
@@ -14,6 +14,7 @@ pub struct Answer {
     body: Body,
     text: Option<String>,
     error: Option<ErrorCode>,
+    refusal: Option<Box<Refusal>>,
     semantic: Option<String>,
 }
 
@@ -21,27 +22,33 @@ pub struct Answer {
 enum Body {
     /// Made for this call.
     Fields(Map<String, Value>),
-    /// JSON that was made before, whole; read only by who wants its fields.
+    /// JSON that was made before, whole; parsed only for a reader of its fields.
     Json(Bytes, OnceLock<Map<String, Value>>),
 }
 
 impl Answer {
-    /// An answer with these fields. `text` says the same for a model, where JSON is not what it should read.
+    /// An answer with these fields. `text` says the same for a model, where JSON is not the best form.
     pub(super) fn new(fields: Map<String, Value>, text: Option<String>) -> Self {
         let mut body = Map::with_capacity(fields.len() + 2);
         body.insert("ok".into(), true.into());
         body.extend(fields);
-        Self { body: Body::Fields(body), text, error: None, semantic: None }
+        Self { body: Body::Fields(body), text, error: None, refusal: None, semantic: None }
     }
 
     /// An answer that was made before: one JSON object with `ok` and `meta`.
     pub(super) fn from_json(json: Bytes) -> Self {
-        Self { body: Body::Json(json, OnceLock::new()), text: None, error: None, semantic: None }
+        Self {
+            body: Body::Json(json, OnceLock::new()),
+            text: None,
+            error: None,
+            refusal: None,
+            semantic: None,
+        }
     }
 
     /// An answer with an envelope of its own, `ok` and `meta` included.
     pub(super) fn enveloped(fields: Map<String, Value>, error: Option<ErrorCode>) -> Self {
-        Self { body: Body::Fields(fields), text: None, error, semantic: None }
+        Self { body: Body::Fields(fields), text: None, error, refusal: None, semantic: None }
     }
 
     /// Whether there is a result.
@@ -49,7 +56,7 @@ impl Answer {
         self.error.is_none()
     }
 
-    /// What went wrong.
+    /// The error code, if there is one.
     pub fn error(&self) -> Option<ErrorCode> {
         self.error
     }
@@ -62,6 +69,20 @@ impl Answer {
         }
     }
 
+    /// The fields of the answer without `ok` and `meta`; else the refusal.
+    pub(super) fn into_result(self) -> Result<Map<String, Value>, Refusal> {
+        if let Some(refusal) = self.refusal {
+            return Err(*refusal);
+        }
+        let mut fields = match self.body {
+            Body::Fields(fields) => fields,
+            Body::Json(..) => self.body().clone(),
+        };
+        fields.shift_remove("ok");
+        fields.shift_remove("meta");
+        Ok(fields)
+    }
+
     /// The answer as JSON on one line.
     pub fn json(&self) -> Bytes {
         match &self.body {
@@ -70,7 +91,7 @@ impl Answer {
         }
     }
 
-    /// What a model reads: the text where there is one, else the JSON on one line.
+    /// The text for a model: the text where there is one, else the JSON on one line.
     pub fn text(&self) -> String {
         match (&self.text, &self.body) {
             (Some(text), _) => text.clone(),
@@ -79,7 +100,7 @@ impl Answer {
         }
     }
 
-    /// How long it is, as a model reads it.
+    /// Bytes of the text for a model.
     pub(super) fn bytes(&self) -> usize {
         match (&self.text, &self.body) {
             (Some(text), _) => text.len(),
@@ -88,7 +109,7 @@ impl Answer {
         }
     }
 
-    /// Whether something fits, where a search says so.
+    /// The verdict, where the answer is that of a search.
     pub(super) fn verdict(&self) -> Option<&str> {
         match &self.body {
             Body::Fields(fields) => fields.get("verdict")?.as_str(),
@@ -101,7 +122,7 @@ impl Answer {
         self.text.is_some()
     }
 
-    /// Says in `meta.semantic` whether meaning had a part in the search.
+    /// Adds to `meta.semantic` whether the search used meaning.
     pub fn with_semantic_status(mut self, semantic: &SemanticStatus) -> Self {
         self.semantic = Some(semantic.to_string());
         self
@@ -130,6 +151,7 @@ impl From<Refusal> for Answer {
         let error = serde_json::to_value(&refusal).unwrap_or_default();
         let body =
             [("ok".to_string(), Value::Bool(false)), ("error".to_string(), error)].into_iter().collect();
-        Self { body: Body::Fields(body), text: None, error: Some(refusal.code), semantic: None }
+        let error = Some(refusal.code);
+        Self { body: Body::Fields(body), text: None, error, refusal: Some(Box::new(refusal)), semantic: None }
     }
 }

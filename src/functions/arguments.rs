@@ -1,86 +1,25 @@
 //! The arguments of a function: checked against its definition, and what is plainly meant otherwise read as that.
 
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{CatalogView, ErrorCode, Function, Refusal, example};
+use crate::arguments::{FieldError, coerce_to_schema, fits_at_a_glance, in_words};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
-use crate::provider::call::{FieldError, coerce_to_schema};
 use crate::secret::Policy as Secrets;
 
 /// The arguments as they fit; else each field that does not, and a call that would.
 pub(super) fn check(definition: &Tool, secrets: Secrets<'_>, arguments: Value) -> Result<Value, Refusal> {
     let mut arguments = if arguments.is_null() { Value::Object(Default::default()) } else { arguments };
-    if is_unambiguous(definition.parameters.schema(), &arguments) {
+    if fits_at_a_glance(definition.parameters.schema(), &arguments) {
         return Ok(arguments);
     }
     read_paths(definition, &mut arguments);
-    // Our schemas are closed: what fits as it is needs no other reading.
-    let mut arguments = match arguments.is_object() && definition.parameters.accepts(&arguments) {
-        true => arguments,
-        false => match coerce_to_schema(definition, arguments.clone()) {
-            Ok((arguments, _)) => arguments,
-            Err(violations) => {
-                let schema = definition.parameters.schema();
-                let told =
-                    violations.into_iter().map(|one| secrets.conceal(schema, &arguments, one)).collect();
-                return Err(validation_refusal(definition, told));
-            }
-        },
-    };
-    read_integers(definition, &mut arguments);
-    Ok(arguments)
-}
-
-/// Whether arguments fit at a glance: nearly all calls are texts, numbers and words under names that are known. What does
-/// not fit so may fit all the same, which takes a validator to see.
-fn is_unambiguous(schema: &Value, arguments: &Value) -> bool {
-    let (Value::Object(schema), Value::Object(arguments)) = (schema, arguments) else { return false };
-    let is_given = |name: &Value| name.as_str().is_some_and(|name| arguments.contains_key(name));
-    let fits = |(name, value): (&String, &Value)| {
-        let property = schema.get("properties").and_then(|properties| properties.get(name));
-        property.and_then(Value::as_object).is_some_and(|property| is_plainly(property, value))
-    };
-    let holds = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
-        "type" => rule == "object",
-        "required" => rule.as_array().is_some_and(|names| names.iter().all(is_given)),
-        // What is not among the properties is not plain.
-        "properties" => arguments.iter().all(fits),
-        "additionalProperties" => rule.is_boolean(),
-        keyword => is_remark(keyword),
-    };
-    schema.iter().all(holds) && (arguments.is_empty() || schema.contains_key("properties"))
-}
-
-/// Whether a value fits a schema of a plain type.
-fn is_plainly(schema: &Map<String, Value>, value: &Value) -> bool {
-    let is_of = |kind: &Value| match value {
-        Value::String(_) => kind == "string",
-        Value::Bool(_) => kind == "boolean",
-        Value::Number(number) => kind == "integer" && number.is_u64(),
-        _ => false,
-    };
-    let size = || match value {
-        Value::String(text) => text.chars().count() as u64,
-        value => value.as_u64().unwrap_or(0),
-    };
-    let is_plain = matches!(value, Value::String(_) | Value::Bool(_)) || value.is_u64();
-    let holds = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
-        "type" => is_of(rule),
-        "enum" => rule.as_array().is_some_and(|values| values.contains(value)),
-        "minLength" => value.is_string() && rule.as_u64().is_some_and(|least| size() >= least),
-        "maxLength" => value.is_string() && rule.as_u64().is_some_and(|most| size() <= most),
-        "minimum" => value.is_u64() && rule.as_u64().is_some_and(|least| size() >= least),
-        "maximum" => value.is_u64() && rule.as_u64().is_some_and(|most| size() <= most),
-        keyword => is_remark(keyword),
-    };
-    is_plain && schema.iter().all(holds)
-}
-
-/// Whether a keyword is for readers.
-fn is_remark(keyword: &str) -> bool {
-    matches!(keyword, "description" | "title" | "default" | "examples")
+    let (mut fit, _) = coerce_to_schema(definition, arguments.clone())
+        .map_err(|wrong| validation_refusal(definition, secrets, &arguments, wrong))?;
+    read_integers(definition, &mut fit);
+    Ok(fit)
 }
 
 /// Arguments that were checked, as a function's own type.
@@ -134,18 +73,11 @@ fn read_integers(definition: &Tool, arguments: &mut Value) {
     }
 }
 
-/// What is wrong with the arguments of a function.
-fn validation_refusal(tool: &Tool, violations: Vec<Violation>) -> Refusal {
-    let field_errors: Vec<FieldError> = violations.into_iter().map(FieldError::from).collect();
-    let told: Vec<String> = field_errors
-        .iter()
-        .take(3)
-        .map(|error| match error.pointer.as_str() {
-            "" => error.message.clone(),
-            pointer => format!("{pointer}: {}", error.message),
-        })
-        .collect();
-    let message = format!("the arguments of {} do not fit: {}", tool.name, told.join("; "));
+/// A refusal of the arguments of a function, field by field.
+fn validation_refusal(tool: &Tool, secrets: Secrets<'_>, given: &Value, wrong: Vec<Violation>) -> Refusal {
+    let told = wrong.into_iter().map(|violation| secrets.conceal(tool.parameters.schema(), given, violation));
+    let field_errors: Vec<FieldError> = told.map(FieldError::from).collect();
+    let message = format!("the arguments of {} do not fit: {}", tool.name, in_words(&field_errors, 3));
     let next = "correct the arguments; `example` fits";
     let mut refusal = Refusal::new(ErrorCode::ValidationError, message, next);
     refusal.field_errors = field_errors;
@@ -195,28 +127,6 @@ mod tests {
         let doc = functions().named("read_tool_doc").unwrap();
         let most = check(doc, Secrets::default(), json!({"name": "x", "max_tokens": 1e300})).unwrap();
         assert!(most["max_tokens"].is_u64(), "{most}");
-    }
-
-    #[test]
-    fn what_fits_at_a_glance_fits_the_schema() {
-        let given = json!([
-            {}, {"path": "x"}, {"path": ""}, {"path": 7}, {"paths": ["x"]}, {"path": "x", "format": "long"},
-            {"path": "x", "format": "full", "include_schemas": true}, {"unknown": "x"}, {"limit": 5}, {"limit": 0},
-            {"limit": 100_000}, {"limit": 1.0}, {"tool_id": "x"}, {"tool_id": ""}, {"tool_id": null}, {"name": "x"}, [],
-        ]);
-        for tool in &functions().tools {
-            for given in given.as_array().unwrap() {
-                let fits = tool.parameters.accepts(given);
-                assert!(fits || !is_unambiguous(tool.parameters.schema(), given), "{}: {given}", tool.name);
-            }
-        }
-        let plain = |name: &str, given: Value| {
-            is_unambiguous(functions().named(name).unwrap().parameters.schema(), &given)
-        };
-        assert!(plain("tool_help", json!({"path": "x", "format": "full", "include_schemas": true})));
-        assert!(
-            plain("expand_tool", json!({"tool_id": "x"})) && plain("read_tool_doc", json!({"name": "x"}))
-        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a call of a tool finds around it: the caller's catalog view, the services, and our functions as tools.
+//! The surroundings of a call of a tool: the caller's catalog view, the services, and our functions as tools.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::{Function, FunctionContext};
 use crate::catalog::Catalog;
-use crate::exec::backend::{BackendError, BackendErrorKind, Backends};
+use crate::exec::backend::{BackendError, Backends};
 use crate::exec::{CallContext, Caller, Doc, FunctionFuture};
 use crate::state::StateStore;
 
-/// The functions that run others: as tools they could go on without end.
+/// Functions that run others: called as tools they could recurse without end.
 pub(super) const RUNS_TOOLS: [&str; 5] =
     ["tool_exec", "tool_exec_read", "tool_exec_write", "tool_batch", "call_tool"];
 
@@ -64,23 +64,10 @@ impl CallContext for FunctionContext {
 async fn as_tool(context: &FunctionContext, name: &str, input: Value) -> Result<Value, BackendError> {
     let function = Function::named(name).filter(|_| !RUNS_TOOLS.contains(&name));
     let Some(function) = function else {
-        return Err(BackendError {
-            kind: BackendErrorKind::Unconfigured,
-            message: "this tool is to be run by a function that there is not, or that runs tools itself"
-                .into(),
-            detail: None,
-            next_action: "tell the operator; sending the call again changes nothing".into(),
-        });
+        return Err(BackendError::unconfigured(
+            "this tool is to be run by a function that there is not, or that runs tools itself",
+        ));
     };
     let answer = function.call(context, input).await;
-    let mut body = answer.body().clone();
-    if answer.is_ok() {
-        body.shift_remove("ok");
-        body.shift_remove("meta");
-        return Ok(Value::Object(body));
-    }
-    let error = body.shift_remove("error").unwrap_or_default();
-    let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default().to_string();
-    let (message, next_action) = (text("message"), text("next_action"));
-    Err(BackendError { kind: BackendErrorKind::Failed, message, detail: Some(error), next_action })
+    answer.into_result().map(Value::Object).map_err(BackendError::of_function)
 }

@@ -1,4 +1,4 @@
-//! What one kind of caller may see of a catalog. To that caller nothing else exists.
+//! The part of a catalog that one kind of caller may see. For that caller nothing else exists.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,13 +13,13 @@ use crate::search::{Index, IndexEntry};
 use crate::tool::{DescriptionMode, WhenForbidden};
 
 /// A catalog restricted to a profile and to the roles of a caller, with its docs. Docs are made when they are first
-/// read, and kept; reading takes no lock.
+/// read, and cached; reading takes no lock.
 #[derive(Debug)]
 pub struct CatalogView {
     catalog: Catalog,
     profile: Option<String>,
     modes: Vec<DescriptionMode>,
-    /// The tools of which this caller may know no more than that they are there.
+    /// The tools that this caller may see but not call.
     forbidden: Vec<bool>,
     templates: Arc<Templates>,
     pages: Vec<OnceLock<Result<DocPage, TemplateError>>>,
@@ -28,9 +28,9 @@ pub struct CatalogView {
     vector_slot: OnceLock<Arc<VectorSlot>>,
     tree: OnceLock<CategoryTree>,
     categories: OnceLock<Index>,
-    /// Whether any tool's result can change what a session is about.
+    /// Whether the result of any tool can change the context of a session.
     shifts: bool,
-    /// Who waits for those waits here, not on a thread.
+    /// Callers who wait for the indexes wait here, not on a thread.
     index_build: tokio::sync::Mutex<()>,
     expanded: Vec<OnceLock<Bytes>>,
     definition_tokens: OnceLock<u64>,
@@ -40,7 +40,7 @@ pub struct CatalogView {
 /// The doc of one tool.
 #[derive(Clone, Debug)]
 pub struct DocPage {
-    /// What `tools/NAME.md` holds.
+    /// Content of `tools/NAME.md`.
     pub markdown: Bytes,
     /// The doc version.
     pub version: String,
@@ -53,15 +53,15 @@ pub struct DocPage {
 pub struct IndexPage {
     /// Below the folder of docs: `README.md`, `categories/NAME.md`.
     pub path: String,
-    /// What it is called; markdown.
+    /// Title; markdown.
     pub title: String,
-    /// What the file holds.
+    /// Content of the file.
     pub markdown: Bytes,
 }
 
 impl CatalogView {
-    /// What callers with these `roles` see of a profile; `None` stands for every role. The error says which profiles
-    /// there are.
+    /// The catalog view of callers with these `roles` on a profile; `None` stands for every role. The error names the
+    /// profiles that exist.
     pub fn new(
         catalog: &Catalog,
         profile: Option<&str>,
@@ -111,7 +111,7 @@ impl CatalogView {
         })
     }
 
-    /// Whether the caller may know of the tool at this place that it is there, and no more.
+    /// Whether the caller may see the tool at this position but not call it.
     pub fn is_forbidden(&self, index: usize) -> bool {
         self.forbidden.get(index).copied().unwrap_or(false)
     }
@@ -121,7 +121,7 @@ impl CatalogView {
         self.forbidden.contains(&true)
     }
 
-    /// Whether any tool's result can change what a session is about.
+    /// Whether the result of any tool can change the context of a session.
     pub fn has_context_shifts(&self) -> bool {
         self.shifts
     }
@@ -131,17 +131,18 @@ impl CatalogView {
         &self.catalog
     }
 
-    /// The registry version of what this caller sees.
+    /// The registry version of this catalog view.
     pub fn version(&self) -> &str {
         &self.catalog.version
     }
 
-    /// Different whenever docs or lists say something else.
+    /// A hash that changes when docs or lists change.
     pub fn content(&self) -> String {
         format!("{} {}", self.catalog.version, self.templates.hash())
     }
 
-    /// Whether all that was made of the other catalog view holds for this one, where both have the same configuration.
+    /// Whether everything made from the other catalog view holds for this one, where both have the same
+    /// configuration.
     pub fn is_like(&self, other: &Self) -> bool {
         let written = |view: &Self| {
             let tools = view.catalog.tools.iter();
@@ -152,7 +153,7 @@ impl CatalogView {
         self.content() == other.content() && written(self) == written(other)
     }
 
-    /// How much of the tool at this place is bound.
+    /// Description mode of the tool at this position.
     pub fn mode(&self, index: usize) -> Option<DescriptionMode> {
         self.modes.get(index).copied()
     }
@@ -162,7 +163,7 @@ impl CatalogView {
         &self.templates
     }
 
-    /// The profile, as render and provider want it. Takes time that grows with the catalog.
+    /// The profile, as render and provider take it. The time for it grows with the catalog.
     pub fn profile(&self) -> Profile<'_> {
         let tools = self.catalog.tools.iter().zip(&self.modes);
         let name = self.profile.as_deref();
@@ -176,7 +177,7 @@ impl CatalogView {
         }
     }
 
-    /// The doc of the tool at this place of [`Catalog::tools`].
+    /// The doc of the tool at this position in [`Catalog::tools`].
     pub fn page(&self, index: usize) -> Option<&Result<DocPage, TemplateError>> {
         let (tool, page) = (self.catalog.tools.get(index)?, self.pages.get(index)?);
         Some(page.get_or_init(|| {
@@ -187,8 +188,8 @@ impl CatalogView {
         }))
     }
 
-    /// The text of the doc at this place, for who reads all of them once: it is not kept. None for a tool that the
-    /// caller may not use.
+    /// The text of the doc at this position, not cached, for a reader of all docs. `None` for a tool that the caller
+    /// may not use.
     pub fn markdown(&self, index: usize) -> Option<String> {
         if self.is_forbidden(index) {
             return None;
@@ -217,8 +218,8 @@ impl CatalogView {
         })
     }
 
-    /// The words of its tools, entries in the order of [`Catalog::tools`]. Each catalog view has an index of its own: words of
-    /// tools that a caller may not see would show in what is found. Made when it is first asked for.
+    /// The search index of its tools, entries in the order of [`Catalog::tools`]. Each catalog view has its own
+    /// index: words of tools that a caller may not see would affect the hits. Made at its first use.
     pub fn search(&self) -> &Index {
         self.search.get_or_init(|| {
             let entries: Vec<IndexEntry> =
@@ -227,42 +228,41 @@ impl CatalogView {
         })
     }
 
-    /// An index as the configuration wants it.
+    /// An index with the settings of the configuration.
     fn index_of(&self, entries: &[IndexEntry]) -> Index {
         Index::configured(entries, &self.catalog.config.search)
     }
 
-    /// The place for the vectors of its tools, in the order of [`Catalog::tools`].
+    /// The slot for the vectors of its tools, in the order of [`Catalog::tools`].
     pub fn vector_slot(&self) -> &Arc<VectorSlot> {
         self.vector_slot.get_or_init(|| {
             Arc::new(VectorSlot::new(self.catalog.tools.iter().map(|tool| semantic::text(tool)).collect()))
         })
     }
 
-    /// The tree of its categories. Made when it is first asked for.
+    /// The tree of its categories. Made at its first use.
     pub fn tree(&self) -> &CategoryTree {
         self.tree.get_or_init(|| CategoryTree::of(&self.catalog))
     }
 
-    /// The words of its categories, entries in the order of [`CategoryTree::nodes`]. Made when it is first asked for.
+    /// The search index of its categories, entries in the order of [`CategoryTree::nodes`]. Made at its first use.
     pub(super) fn categories(&self) -> &Index {
         self.categories.get_or_init(|| self.index_of(&discovery::entries(&self.catalog, self.tree())))
     }
 
-    /// Makes what searches need, which takes time that grows with the catalog; at once where that is done.
+    /// Builds the search indexes, which takes time that grows with the catalog; returns at once where that is done.
     pub fn build_indexes(&self) {
         self.tree();
         self.search();
         self.categories();
     }
 
-    /// Whether what searches need is there.
+    /// Whether the search indexes are built.
     pub fn is_indexed(&self) -> bool {
         self.tree.get().is_some() && self.search.get().is_some() && self.categories.get().is_some()
     }
 
-    /// Waits until what searches need is there. It is made on a thread of its own, so that those that wait beside this
-    /// one go on.
+    /// Waits until the search indexes are built, on a separate thread, so that other requests of this thread go on.
     pub async fn wait_for_indexes(self: &Arc<Self>) {
         if self.is_indexed() {
             return;
@@ -271,17 +271,17 @@ impl CatalogView {
         let _turn = self.index_build.lock().await;
         if !self.is_indexed() {
             let view = Arc::clone(self);
-            // What breaks there breaks again where it is used, and is told there.
+            // A failure there happens again where the index is used, and is reported there.
             let _ = runtime.spawn_blocking(move || view.build_indexes()).await;
         }
     }
 
-    /// What is kept of the answers of `expand_tool`, by the place of the tool.
+    /// The cached answer of `expand_tool`, by the position of the tool.
     pub(super) fn expanded(&self, index: usize) -> Option<&OnceLock<Bytes>> {
         self.expanded.get(index)
     }
 
-    /// About how many tokens the definitions of all its tools take, with four bytes to a token.
+    /// Estimated tokens of the definitions of all its tools, with four bytes to a token.
     pub(super) fn definition_tokens(&self) -> u64 {
         *self.definition_tokens.get_or_init(|| {
             let schema =
@@ -291,12 +291,12 @@ impl CatalogView {
         })
     }
 
-    /// What is kept of the answers of `tool_help`, and the groups that it tells of.
+    /// Cached answers of `tool_help`, and the groups.
     pub(super) fn help(&self) -> &tool_help::HelpCache {
         &self.help
     }
 
-    /// The place of the tool that a name means: its canonical name, op, safe name or alias.
+    /// Position of the tool with this canonical name, op, safe name or alias.
     pub fn resolve(&self, name: &str) -> Result<usize, Resolved<'_>> {
         match self.catalog.resolve(name) {
             Resolved::Tool(tool) => self.catalog.position(&tool.name).ok_or(Resolved::Unknown(Vec::new())),

@@ -1,4 +1,4 @@
-//! What a call of a function has at hand besides its arguments.
+//! The context of a function call besides its arguments.
 
 use std::sync::Arc;
 
@@ -9,30 +9,30 @@ use crate::model::ChatModel;
 use crate::search::semantic::{self, Semantic};
 use crate::state::{Sqlite, StateStore};
 
-/// What a call has at hand.
+/// The context of a function call.
 #[derive(Clone, Debug)]
 pub struct FunctionContext {
-    /// What the caller may see.
+    /// The catalog view of the caller.
     pub view: Arc<CatalogView>,
-    /// What all calls share.
+    /// The services that all calls share.
     pub services: Arc<Services>,
-    /// Who calls.
+    /// The caller.
     pub caller: Arc<Caller>,
-    /// What the request is known by.
+    /// Trace id of the request.
     pub trace: Trace,
 }
 
-/// What outlives catalogs and is shared by all calls.
+/// Services that outlive catalogs and are shared by all calls.
 pub struct Services {
     /// Search by meaning.
     pub semantic: SemanticSearch,
-    /// The model behind the scorer `llm` of `pick`, or why it cannot be asked.
+    /// The model behind the scorer `llm` of `pick`, or the reason why it cannot be asked.
     pub llm: Option<Result<Arc<dyn ChatModel + Send + Sync>, String>>,
-    /// What outlives a call.
+    /// The store of state.
     pub state: Arc<dyn StateStore>,
-    /// What runs tools.
+    /// The backends of tools.
     pub backends: Backends,
-    /// How often what was asked.
+    /// Counters of functions and tools.
     pub counts: FunctionCounters,
 }
 
@@ -42,9 +42,9 @@ pub enum SemanticSearch {
     /// It is not.
     #[default]
     Off,
-    /// It is, and cannot work; why, for the operator.
+    /// Configured, and not working; with the reason, for the operator.
     Broken(String),
-    /// It is at work.
+    /// Configured, and working.
     On(Arc<Semantic>),
 }
 
@@ -64,7 +64,7 @@ impl Default for Services {
 }
 
 impl Services {
-    /// Sees to what searches in this catalog view will want.
+    /// Starts preparing the vectors for searches in this catalog view.
     pub fn prepare(&self, view: &CatalogView) {
         if let SemanticSearch::On(semantic) = &self.semantic {
             semantic.prepare(view.vector_slot());
@@ -73,7 +73,7 @@ impl Services {
 }
 
 impl SemanticSearch {
-    /// Whether searches find it at work, and why not, for the operator.
+    /// Status of the model for searches, with the reason if it does not work, for the operator.
     pub fn status(&self) -> semantic::SemanticStatus {
         match self {
             SemanticSearch::Off => semantic::SemanticStatus::Off,

@@ -1,5 +1,5 @@
-//! A call of a function with a tool of the caller's catalog in it: the definitions know of none, and whoever copies their
-//! examples should not be told of a tool that is not there.
+//! Example calls of functions with a tool of the caller's catalog: a caller who copies the definitions' own examples
+//! should not name a tool that does not exist.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::CatalogView;
 use crate::catalog::Tool;
 use crate::tool::Effect;
 
-/// Arguments of a function that would be right, where its definition can only invent them.
+/// Valid arguments of a function, where its definition can only invent them.
 pub(super) fn of(function: &str, view: &CatalogView) -> Option<Value> {
     let tools = || {
         let tools = view.catalog().tools.iter().enumerate();

@@ -1,4 +1,4 @@
-//! How often what was asked, and in how many tokens: for metrics, and without a session.
+//! Counts calls and tokens by tool and outcome, for metrics, without sessions.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -10,17 +10,17 @@ use crate::catalog::{Catalog, Tool};
 /// Upper bounds of the histogram of calls of tools, in microseconds.
 pub const BOUNDS: [u64; 9] = [250, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000, 10_000_000, 60_000_000];
 
-/// How many different tools and outcomes are told apart; a catalog that is edited for years has had more.
+/// Most labels that are counted: a catalog that is edited for years has had more tools.
 const ROOM: usize = 20_000;
 
 /// The counts.
 #[derive(Debug, Default)]
 pub struct FunctionCounters {
-    /// Searches that found that nothing fits.
+    /// Searches with the verdict `no_match`.
     pub abstentions: AtomicU64,
-    /// Tokens of answers that tell of tools, estimated.
+    /// Estimated tokens of answers about tools.
     pub served: AtomicU64,
-    /// Tokens that definitions of all tools would have taken instead, estimated.
+    /// Estimated tokens of the definitions of all tools in their place.
     pub saved: AtomicU64,
     reads: LabelledCounters,
     executions: LabelledCounters,
@@ -28,7 +28,7 @@ pub struct FunctionCounters {
     micros: AtomicU64,
 }
 
-/// Counts by name; taking note of a known name waits for nobody.
+/// Counts by label; counting a known label waits for no lock.
 #[derive(Debug, Default)]
 struct LabelledCounters(RwLock<HashMap<String, Arc<AtomicU64>>>);
 
@@ -52,18 +52,18 @@ impl LabelledCounters {
     }
 }
 
-/// What the reads of a tool are counted by. Two tools may have one op where nobody sees both, and each has its own count.
+/// Label of the reads of a tool. Two tools with different roles may have the same op, and each has its own count.
 fn key(tool: &Tool) -> String {
     format!("{} {}", tool.op, tool.definition.allowed_roles.join(" "))
 }
 
 impl FunctionCounters {
-    /// Takes note that the doc or help of a tool was read.
+    /// Counts a read of the doc or help of a tool.
     pub fn read(&self, tool: &Tool) {
         self.reads.add(&key(tool));
     }
 
-    /// Takes note of a call of a tool, by `ok` or the code of its error.
+    /// Counts a call of a tool, by `ok` or the code of its error.
     pub fn executed(&self, outcome: &str, took: Duration) {
         self.executions.add(outcome);
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
@@ -72,7 +72,7 @@ impl FunctionCounters {
         self.micros.fetch_add(micros, Relaxed);
     }
 
-    /// How often each of these tools was read that was, by op.
+    /// Number of reads of each tool that was read, by op.
     pub fn reads<'c>(&self, catalog: &'c Catalog) -> Vec<(&'c str, u64)> {
         let known: HashMap<String, u64> = self.reads.all().into_iter().collect();
         let count = |tool: &'c Arc<Tool>| Some((tool.op.as_str(), *known.get(&key(tool))?));
@@ -86,7 +86,7 @@ impl FunctionCounters {
         self.executions.all()
     }
 
-    /// How many calls of tools took at most so long, by [`BOUNDS`] and beyond, and how many microseconds all took.
+    /// Number of calls of tools by [`BOUNDS`] of their time and beyond, and the total time in microseconds.
     pub fn latency(&self) -> ([u64; BOUNDS.len() + 1], u64) {
         (std::array::from_fn(|index| self.by_bound[index].load(Relaxed)), self.micros.load(Relaxed))
     }

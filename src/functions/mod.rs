@@ -41,6 +41,7 @@ pub use catalog_view::{CatalogView, DocPage, IndexPage};
 pub use context::{FunctionContext, SemanticSearch, Services};
 pub use function_counters::FunctionCounters;
 pub use search::{SearchOutcome, SearchQuery};
+pub use tool_exec::ToolCall;
 pub use trace::Trace;
 
 /// One function of ours.
@@ -94,6 +95,11 @@ const ALL: [Function; 14] = [
     Function { name: "pick", run: Handler::Async(pick::run) },
 ];
 
+/// The refusal of a call that has panicked.
+fn panicked() -> Refusal {
+    Refusal::new(ErrorCode::Internal, MISTAKE, "tell the operator")
+}
+
 impl Function {
     /// Every function, in the order in which lists show them.
     pub fn all() -> &'static [Function] {
@@ -143,8 +149,8 @@ impl Function {
     pub async fn call(&self, context: &FunctionContext, arguments: Value) -> Answer {
         let answer = guarded(self.in_its_session(context, arguments)).await;
         answer.unwrap_or_else(|_| {
-            let refusal = Refusal::new(ErrorCode::Internal, MISTAKE, "tell the operator");
-            Answer::from(self.with_help_path(refusal)).with_registry_version(&context.view.catalog().version)
+            Answer::from(self.with_help_path(panicked()))
+                .with_registry_version(&context.view.catalog().version)
         })
     }
 

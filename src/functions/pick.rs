@@ -1,4 +1,4 @@
-//! `pick`: the few tools that an input may need, before they are bound (PICK-1 to PICK-5).
+//! `pick`: the few tools that an input may need, before they are bound.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::search::pick::{
 use crate::search::semantic::{SemanticStatus, Similarities};
 use crate::tool::Effect;
 
-/// Who scores.
+/// The scorer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScorerKind {
@@ -48,16 +48,16 @@ impl ScorerKind {
     }
 }
 
-/// What became of picking.
+/// Outcome of a pick.
 #[derive(Clone, Debug)]
 pub struct PickOutcome {
     /// The tools.
     pub picks: Picks,
     /// Whether any of them fits, as far as the index can tell.
     pub verdict: Verdict,
-    /// Whether meaning had a part, where it was asked for.
+    /// Whether meaning was used, where it was requested.
     pub semantic: Option<SemanticStatus>,
-    /// How many tools were left out for being unsafe.
+    /// Number of tools that were left out for being unsafe.
     pub unsafe_tools: usize,
 }
 
@@ -124,7 +124,7 @@ fn answer(chosen: &PickOutcome, scorer: ScorerKind) -> Answer {
     }
 }
 
-/// What to do when nothing was picked.
+/// The next step when nothing was picked.
 pub fn hint(unsafe_tools: usize) -> &'static str {
     match unsafe_tools {
         0 => "say the task as an action and its object, lower `min_score`, or go on without tools",
@@ -159,7 +159,7 @@ impl FunctionContext {
         self.view.wait_for_indexes().await;
         let input = Input::new(input);
         let all = &self.view.catalog().tools;
-        // What the caller may see and not call is no candidate.
+        // A tool that the caller may see but not call is no candidate.
         let may_call =
             |options: &Options, place: usize| !self.view.is_forbidden(place) && options.counts(&all[place]);
         let places: Vec<usize> = (0..all.len()).filter(|&place| may_call(options, place)).collect();
@@ -178,7 +178,7 @@ impl FunctionContext {
             },
         };
         let (picks, verdict, semantic) = match scored {
-            // Nothing was scored, so that nothing is known to fit.
+            // Without scores it is not known that any tool fits.
             Err(timeout) => (first(&tools, timeout, options), Verdict::NoMatch, None),
             Ok(Scored { scores: Ok(scores), verdict, semantic }) => {
                 let candidates = rank(&tools, scores, scorer.as_str(), options);
@@ -195,7 +195,7 @@ impl FunctionContext {
         Ok(PickOutcome { picks, verdict, semantic, unsafe_tools })
     }
 
-    /// Refuses what the configuration has no model for.
+    /// Refuses a scorer whose model is not configured.
     fn configured(&self, scorer: ScorerKind) -> Result<(), Refusal> {
         let missing = match scorer {
             ScorerKind::Keyword => return Ok(()),
@@ -216,7 +216,7 @@ impl FunctionContext {
     }
 }
 
-/// What is scored.
+/// Input and tools of a scoring.
 struct Scoring<'p> {
     context: &'p FunctionContext,
     input: &'p Input,
@@ -224,7 +224,7 @@ struct Scoring<'p> {
     tools: &'p [Arc<Tool>],
 }
 
-/// What became of it.
+/// Result of a scoring.
 #[derive(Clone)]
 struct Scored {
     scores: Result<Vec<Score>, String>,
@@ -232,11 +232,11 @@ struct Scored {
     semantic: Option<SemanticStatus>,
 }
 
-/// How many are ranked by words, where others are too.
+/// Tools that are ranked by words, where another scorer is used too.
 const RANKED: usize = 200;
-/// The share of meaning in `hybrid`.
+/// The weight of meaning in `hybrid`.
 const MEANING: f32 = 0.6;
-/// What a chat model gives at least to a tool that fits.
+/// Least score that a chat model gives to a tool that fits.
 const FITS: f32 = 0.5;
 
 impl Scoring<'_> {
@@ -245,7 +245,7 @@ impl Scoring<'_> {
         Scored { scores: Ok(scores), verdict, semantic: None }
     }
 
-    /// Scores by words, and whether anything fits by words or, where that is known, by meaning.
+    /// Scores by words and, where it is known, by meaning, with the verdict.
     fn find(&self, limit: usize, near: Option<&Similarities>) -> (Vec<Score>, Verdict) {
         let view = &*self.context.view;
         let mut counts = vec![false; view.catalog().tools.len()];
@@ -256,7 +256,7 @@ impl Scoring<'_> {
         (self.counting(scores(&found, counts.len())), found.verdict)
     }
 
-    /// Of scores of all tools, those of the tools that count.
+    /// The scores of the tools that count, out of the scores of all.
     fn counting(&self, mut scores: Vec<Score>) -> Vec<Score> {
         let take = |place: &usize| scores.get_mut(*place).map(std::mem::take).unwrap_or_default();
         self.places.iter().map(take).collect()

@@ -7,7 +7,7 @@ use super::arguments::read;
 use super::{Answer, AnswerFuture, FunctionContext, Refusal};
 use crate::exec::next_page;
 
-/// The least that a part holds.
+/// Fewest bytes of a part.
 const LEAST: usize = 16;
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! `read_tool_doc`: the docs of tools, whole or by section, within a budget (DOC-8).
+//! `read_tool_doc`: the docs of tools, whole or by section, within a budget.
 
 mod budget;
 mod json;
@@ -27,7 +27,7 @@ struct Arguments {
     known_version: Option<String>,
 }
 
-/// What of a doc is asked for.
+/// The requested part of a doc.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Part {
@@ -61,7 +61,7 @@ impl Part {
     }
 }
 
-/// Whether reading a section counts as reading the doc: it tells the arguments.
+/// Whether reading a section counts as reading the doc: the arguments do.
 fn earns_receipt(section: &Section) -> bool {
     matches!(section, Section::Arguments | Section::Schema)
 }
@@ -109,7 +109,7 @@ fn index_page(view: &CatalogView, name: &str) -> Option<Found> {
     Some(Found { fields, text })
 }
 
-/// Two refusals told as one.
+/// Two refusals as one.
 fn both(mut first: Refusal, second: Refusal) -> Refusal {
     first.message = format!("{}; {}", first.message, second.message);
     first.nearest.extend(second.nearest);
@@ -166,14 +166,14 @@ struct Found {
 struct DocReader<'r> {
     view: &'r CatalogView,
     arguments: &'r Arguments,
-    /// Tokens that may still be used.
+    /// Tokens that are left.
     left: Option<usize>,
     found: Vec<Found>,
-    /// The tools for which nothing was left.
+    /// The tools for which no tokens were left.
     unread: Vec<String>,
 }
 
-/// What a line that names a doc that was left out takes of a budget, and more.
+/// Fewest tokens that must be left to read another doc: the line that names it, and a margin.
 const LEAST: usize = 60;
 
 impl DocReader<'_> {
@@ -193,7 +193,7 @@ impl DocReader<'_> {
         fields.insert("op".into(), tool.op.as_str().into());
         fields.insert("doc_version".into(), page.version.as_str().into());
         let text = if self.arguments.known_version.as_ref() == Some(&page.version) {
-            // Without a receipt: it is in the doc that the caller has, and a version alone proves no reading.
+            // Without a receipt: the caller's doc has it, and a version alone proves no reading.
             fields.insert("unchanged".into(), true.into());
             format!("{}: unchanged, doc {}", tool.safe_name, page.version)
         } else {
@@ -210,7 +210,7 @@ impl DocReader<'_> {
         Ok(())
     }
 
-    /// Adds what was asked for to the fields, and returns it as text, with whether it earns the receipt.
+    /// Adds the requested part to the fields, and returns it as text, with whether it earns the receipt.
     fn content(&self, tool: &Tool, page: &DocPage, fields: &mut Map<String, Value>) -> (String, bool) {
         let whole = || String::from_utf8_lossy(&page.markdown).trim_end().to_string();
         let is_whole = self.arguments.section == Part::All && self.arguments.format == Format::Markdown;
@@ -256,7 +256,7 @@ impl DocReader<'_> {
     }
 }
 
-/// Says what was left out and how to get it.
+/// Names the sections that were left out, and the way to get them.
 fn rest(tool: &Tool, left_out: &[Section], whole: usize, fields: &mut Map<String, Value>) -> Option<String> {
     let names: Vec<&str> = left_out.iter().map(|section| section.as_str()).collect();
     let how = match left_out {
@@ -272,7 +272,7 @@ fn rest(tool: &Tool, left_out: &[Section], whole: usize, fields: &mut Map<String
     Some(text)
 }
 
-/// What stands between two docs.
+/// Separator between two docs.
 const BETWEEN: &str = "\n\n---\n\n";
 
 fn answer(

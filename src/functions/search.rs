@@ -1,4 +1,4 @@
-//! The one search that all functions use: by words and, where that is configured and there in time, by meaning.
+//! The one search that all functions use: by words and, where it is configured and in time, by meaning.
 
 use std::collections::HashSet;
 
@@ -6,28 +6,28 @@ use super::{CatalogView, FunctionContext, SemanticSearch};
 use crate::search::semantic::{POOL, SemanticStatus, Similarities, fuse};
 use crate::search::{SearchRequest, SearchResult};
 
-/// What is looked for among the tools of the caller.
+/// A query to the tools of the caller.
 #[derive(Clone, Copy)]
 pub struct SearchQuery<'q> {
-    /// In anybody's words.
+    /// The query, in any words.
     pub query: &'q str,
-    /// Which tools count, by their place in the catalog; all when there is none.
+    /// Filter of tools by their position in the catalog; all count when there is none.
     pub within: Option<&'q (dyn Fn(usize) -> bool + Sync)>,
     /// The most hits.
     pub limit: usize,
 }
 
-/// What came of it.
+/// Results of searches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchOutcome {
-    /// What fits, for each thing wanted, in their order.
+    /// The result of each query, in order.
     pub found: Vec<SearchResult>,
-    /// Whether meaning had a part; for [`super::Answer::with_semantic_status`].
+    /// Whether meaning was used; for [`super::Answer::with_semantic_status`].
     pub semantic: SemanticStatus,
 }
 
 impl FunctionContext {
-    /// Searches for each of these. Waits for nobody longer than the configuration allows.
+    /// Searches for each of these queries. The wait for a model is limited by the configuration.
     pub async fn search(&self, wanted: &[SearchQuery<'_>]) -> SearchOutcome {
         self.view.wait_for_indexes().await;
         let queries: Vec<&str> = wanted.iter().map(|wanted| wanted.query).collect();
@@ -42,12 +42,12 @@ impl FunctionContext {
         SearchOutcome { found: found.collect(), semantic }
     }
 
-    /// How near each query is to each tool of the caller, where that can be said now.
+    /// Similarity of each query to each tool of the caller, where a model gives it in time.
     pub(super) async fn near(&self, queries: &[&str]) -> (Option<Vec<Similarities>>, SemanticStatus) {
         let semantic = match &self.services.semantic {
             SemanticSearch::On(semantic) => semantic,
             SemanticSearch::Off => return (None, SemanticStatus::Off),
-            // Why is for the operator: a caller should not learn where the model is.
+            // The reason is for the operator: a caller should not learn the address of the model.
             SemanticSearch::Broken(_) => {
                 let reason = "the model cannot be used as it is configured";
                 return (None, SemanticStatus::Unavailable(reason.into()));
@@ -60,7 +60,7 @@ impl FunctionContext {
     }
 }
 
-/// What fits, by words, and by meaning where that is known.
+/// Hits by words, and by meaning where similarities are known.
 pub(super) fn find(
     view: &CatalogView,
     wanted: SearchQuery<'_>,

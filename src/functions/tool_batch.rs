@@ -1,4 +1,4 @@
-//! `tool_batch`: several calls in one round trip, each with an answer of its own (BATCH-1).
+//! `tool_batch`: several calls in one round trip, each with its own answer.
 
 mod items;
 mod references;
@@ -56,7 +56,7 @@ async fn answer(context: FunctionContext, arguments: Value) -> Result<Answer, Re
     Ok(Answer::new(fields, None))
 }
 
-/// Why these calls cannot run at once: each has to be a read, and none may wait for another.
+/// The reason why these calls cannot run at once: each has to be a read, and none may wait for another.
 fn parallel_obstacle(context: &FunctionContext, calls: &[Item]) -> Option<String> {
     let mut all = calls.iter().enumerate();
     all.find_map(|(index, item)| {
@@ -129,7 +129,7 @@ async fn run_parallel(
 }
 
 impl Item {
-    /// Whether it changes nothing, as far as is known.
+    /// Whether the call changes nothing, as far as is known.
     fn is_read(&self, context: &FunctionContext) -> bool {
         if !self.function.starts_with("tool_exec") {
             return true;
@@ -142,7 +142,7 @@ impl Item {
         }
     }
 
-    /// The answer of one that could not be read.
+    /// The answer for an item that could not be read.
     fn refused(&self) -> Map<String, Value> {
         self.wrong.clone().map(|refusal| body(refusal.into())).unwrap_or_default()
     }
@@ -151,7 +151,7 @@ impl Item {
         call(context, &self.function, input).await
     }
 
-    /// Its answer, under what it is known by.
+    /// The answer of an item, with its id.
     fn told(&self, context: &FunctionContext, index: usize, answer: Map<String, Value>) -> Value {
         let version = &context.view.catalog().version;
         let mut told = Map::with_capacity(answer.len() + 3);
@@ -170,7 +170,7 @@ impl Item {
             let tool = named.and_then(|name| catalog.tools.get(context.view.resolve(name).ok()?));
             error.insert("help_path".into(), tool.map_or("root", |tool| &tool.op).into());
         }
-        // All of them saw the same catalog; the batch says which.
+        // All calls saw the same catalog; the batch gives its version.
         if let Some(Value::Object(meta)) = told.get_mut("meta") {
             if meta.get("registry_version").and_then(Value::as_str) == Some(version.as_str()) {
                 meta.shift_remove("registry_version");

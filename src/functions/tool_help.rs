@@ -1,5 +1,5 @@
-//! `tool_help`: ops, groups and entities, short or in full, each with what a call needs. What is told of one of them is
-//! made once for each catalog view, and sent as it is from then on.
+//! `tool_help`: help on ops, groups and entities, short or full. The help on each of them is made once for each
+//! catalog view, and sent unchanged from then on.
 
 mod cache;
 mod repeated_path;
@@ -70,7 +70,7 @@ pub(super) fn run(context: &FunctionContext, arguments: Value) -> MaybeAsync {
     later(context, paths, wanted, false)
 }
 
-/// Answers what may have to wait for the trace of a session.
+/// Answers a call that may have to wait for the trace of a session.
 fn later(context: &FunctionContext, paths: Vec<String>, wanted: HelpOptions, is_alone: bool) -> MaybeAsync {
     let context = context.clone();
     MaybeAsync::Future(Box::pin(async move {
@@ -87,7 +87,7 @@ fn later(context: &FunctionContext, paths: Vec<String>, wanted: HelpOptions, is_
     }))
 }
 
-/// Each path by itself: one that is wrong does not lose the others.
+/// Each path by itself: a wrong path does not affect the others.
 async fn several(
     context: &FunctionContext,
     paths: Vec<String>,
@@ -122,7 +122,7 @@ async fn several(
     Ok(Answer::new(Map::from_iter([("results".to_string(), results.into())]), None))
 }
 
-/// The answer on one place as JSON, made when it is first asked for.
+/// The help on one target as JSON, made at its first use.
 fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<Bytes, Refusal> {
     let make = || {
         let mut answer = Map::from_iter([("ok".to_string(), Value::Bool(true))]);
@@ -138,7 +138,7 @@ fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<B
     Ok(kept.get_or_init(|| made).clone())
 }
 
-/// What is told of one place.
+/// The fields of the help on one target.
 fn fields(
     view: &CatalogView,
     place: &HelpTarget,

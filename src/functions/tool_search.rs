@@ -1,4 +1,4 @@
-//! `tool_search`: the tools that fit one or several queries, or that none does.
+//! `tool_search`: the tools that fit one or several queries, or the verdict that none does.
 
 use std::fmt::Write;
 
@@ -10,9 +10,9 @@ use super::discovery::{Scope, category, category_hints, hundredths, near_categor
 use super::{Answer, AnswerFuture, CatalogView, ErrorCode, FunctionContext, Refusal};
 use crate::search::{Hit, SearchResult, Verdict};
 
-/// How many tools are told when none fits.
+/// Most tools in the answer when none fits.
 const NEAREST: usize = 3;
-/// How many categories are.
+/// Most categories in it.
 const CATEGORIES: usize = 3;
 
 const NEXT: &str = "ask again in other words, an action and an object; if `nearest` and `categories` are nothing like it, \
@@ -95,12 +95,12 @@ fn nothing_asked() -> Refusal {
     refusal.field("/query", "this is missing, and so is `queries`")
 }
 
-/// What came of one query.
+/// Result of one query.
 struct Outcome<'q> {
     query: &'q str,
     fits: bool,
     hits: Vec<Hit>,
-    /// Where to look when nothing fits.
+    /// Categories to look into when nothing fits.
     categories: Vec<usize>,
 }
 
@@ -129,8 +129,8 @@ impl<'q> Outcome<'q> {
         if let Value::Object(fields) = fields { fields } else { Map::new() }
     }
 
-    /// The same in lines. JSON takes a model two fifths more tokens, since there the names of fields are said for each tool
-    /// again.
+    /// The answer in lines. As JSON it takes two fifths more tokens, since the names of fields are repeated for each
+    /// tool.
     fn text(&self, view: &CatalogView, is_alone: bool) -> String {
         let of = if is_alone { String::new() } else { format!(" for \"{}\"", shown(self.query)) };
         let mut text = match self.fits {

@@ -1,5 +1,5 @@
-//! What a call of a function leaves behind: its trace id, what its session has seen, and counts. Calls of tools are written
-//! down where they are run.
+//! The trace of a function call: its trace id, the docs that its session has read, and counts. Calls of tools are
+//! recorded where they are run.
 
 use std::borrow::Cow;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,13 +13,13 @@ use crate::config::RequireDoc;
 use crate::exec::Caller;
 use crate::state::{Event, EventKind, InvalidSessionName, Session, random_id};
 
-/// The most ops that one event names.
+/// Most ops that one event names.
 const FOUND: usize = 50;
 
-/// How many bytes of an answer are a token, about.
+/// Bytes of an answer per token, estimated.
 const BYTES: u64 = 4;
 
-/// What one request is known by, made when somebody wants to know.
+/// Trace id of one request, made at its first use.
 #[derive(Clone, Debug, Default)]
 pub struct Trace(Arc<OnceLock<String>>);
 
@@ -30,7 +30,7 @@ impl Trace {
     }
 }
 
-/// The session that a call names for itself, taken out of its arguments.
+/// Takes the session that a call names itself out of its arguments.
 pub(super) fn named(arguments: &mut Value) -> Option<Result<Arc<str>, Refusal>> {
     match arguments.as_object_mut()?.shift_remove("session")? {
         Value::Null => None,
@@ -56,18 +56,18 @@ impl FunctionContext {
     }
 }
 
-/// A call of a function that tells of tools, while it is answered.
+/// A call of a function about tools, while it is answered.
 pub(super) struct TracedCall {
     kind: EventKind,
-    /// The tools that were asked for by name.
+    /// The tools that were requested by name.
     names: Vec<String>,
-    /// What is written down of the arguments, where there is a session.
+    /// The arguments to record, where there is a session.
     input: Value,
     started: Instant,
 }
 
 impl TracedCall {
-    /// Takes note of what is asked for.
+    /// Records the request.
     pub(super) fn of(function: &Function, context: &FunctionContext, arguments: &Value) -> Option<Self> {
         let kind = match function.name() {
             "tool_search" | "list" | "search_nodes" | "search_tool_by_category" | "pick" => EventKind::Search,
@@ -83,7 +83,7 @@ impl TracedCall {
         Some(Self { kind, names, input, started: Instant::now() })
     }
 
-    /// Writes down what came of it.
+    /// Records the outcome.
     pub(super) async fn record(self, function: &Function, context: &FunctionContext, answer: &Answer) {
         self.count(context, answer);
         let Some(session) = context.caller.session() else { return };
@@ -118,7 +118,7 @@ impl TracedCall {
         let keeps = context.view.catalog().config.exec.require_doc != RequireDoc::Never;
         for (op, version, proves) in docs {
             if keeps && (proves || self.kind == EventKind::Expand) {
-                // What is wrong with state shows in its health, and keeps nobody from reading.
+                // A failure of state shows in its health, and prevents no reading.
                 let _ = state.record_doc_read(&session, op, version).await;
             }
             let (op, detail) = (Some(op.to_string()), json!({ "doc_version": version }));
@@ -148,7 +148,7 @@ impl TracedCall {
     }
 }
 
-/// The tools that are asked for by name.
+/// The tools that are requested by name.
 fn names(arguments: &Value) -> Vec<String> {
     let text = |name: &str| arguments.get(name).and_then(Value::as_str);
     let list = |name: &str| arguments.get(name).and_then(Value::as_array);
@@ -157,7 +157,7 @@ fn names(arguments: &Value) -> Vec<String> {
     alone.chain(several).take(FOUND).map(ToString::to_string).collect()
 }
 
-/// The one thing that is said in the arguments, or all of them.
+/// The only argument, or all of them.
 fn said(arguments: &Value) -> Cow<'_, Value> {
     let only = arguments.as_object().filter(|fields| fields.len() == 1);
     let only = only
@@ -165,7 +165,7 @@ fn said(arguments: &Value) -> Cow<'_, Value> {
     only.map_or(Cow::Borrowed(arguments), Cow::Borrowed)
 }
 
-/// What of an answer is not about what was found.
+/// Fields of an answer that do not count as found.
 const ASIDE: [&str; 8] =
     ["meta", "hints", "nearest", "categories", "help", "args_schema", "result_schema", "example"];
 
@@ -189,7 +189,7 @@ fn ops(fields: &Map<String, Value>, found: &mut Vec<String>) {
     inside(fields).for_each(|inner| ops(inner, found));
 }
 
-/// The docs that an answer tells of: op, version, and whether it carries the receipt.
+/// The docs in an answer: op, version, and whether it carries the receipt.
 fn docs_in<'b>(fields: &'b Map<String, Value>, docs: &mut Vec<(&'b str, &'b str, bool)>) {
     if let (Some(op), Some(version)) = (op(fields), fields.get("doc_version").and_then(Value::as_str)) {
         docs.push((op, version, fields.contains_key("receipt")));

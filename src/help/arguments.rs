@@ -1,4 +1,4 @@
-//! The arguments of a tool as help tells them: those that must be given first.
+//! The arguments of a tool as help lists them, required ones first.
 
 use serde_json::{Map, Value};
 
@@ -7,28 +7,28 @@ use super::types::Type;
 use crate::catalog::Tool;
 use crate::tool::clean_line;
 
-/// The most values of an enum, and the most bytes of them, that a short answer lists.
+/// Most values of an enum, and most bytes of them, in a short answer.
 const MAX_VALUES: usize = 16;
 const MAX_VALUES_LENGTH: usize = 160;
-/// The longest default that a short answer gives.
+/// Longest default in a short answer.
 const MAX_DEFAULT: usize = 60;
-/// The most fields that are named of an object.
+/// Most fields of an object that are named.
 const MAX_FIELDS: usize = 12;
-/// How deep and how many fields a full answer tells.
+/// Deepest level, and most fields of an object, in a full answer.
 const MAX_DEPTH: usize = 6;
 const MAX_ROWS: usize = 400;
 
 /// One argument, or a field of one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Argument<'a> {
-    /// What it is called.
+    /// Its name.
     pub(super) name: &'a str,
-    /// Whether it must be given.
+    /// Whether it is required.
     pub(super) required: bool,
     kind: Type<'a>,
 }
 
-/// The arguments of a tool, those that must be given first.
+/// The arguments of a tool, required ones first.
 pub(super) fn arguments(tool: &Tool) -> Vec<Argument<'_>> {
     let schema = tool.parameters.schema();
     let fields = Type::of(schema, schema).fields();
@@ -36,12 +36,12 @@ pub(super) fn arguments(tool: &Tool) -> Vec<Argument<'_>> {
 }
 
 impl<'a> Argument<'a> {
-    /// Its type in few words.
+    /// Its type in a few words.
     pub(super) fn words(&self) -> String {
         self.kind.words()
     }
 
-    /// Its values, where there are few; of an array, those of its elements.
+    /// Its allowed values, where they are few; for an array, the values of its elements.
     pub(super) fn values(&self) -> Option<&'a [Value]> {
         let own = self.kind.values().or_else(|| self.kind.items().and_then(|items| items.values()));
         own.filter(|values| {
@@ -50,7 +50,7 @@ impl<'a> Argument<'a> {
         })
     }
 
-    /// Name, type, whether it must be given, default and values.
+    /// Name, type, whether it is required, default and values.
     pub(super) fn row(&self) -> Map<String, Value> {
         let mut row = Map::new();
         row.insert("name".into(), self.name.into());
@@ -65,17 +65,17 @@ impl<'a> Argument<'a> {
         row
     }
 
-    /// What it is for, in at most so many characters.
+    /// Its description, cut to this many characters.
     pub(super) fn about(&self, most: usize) -> Option<String> {
         self.kind.about().map(|text| brief(text, most)).filter(|text| !text.is_empty())
     }
 
-    /// What a value must satisfy besides.
+    /// Further limits of its value.
     pub(super) fn limits(&self) -> Option<String> {
         self.kind.limits()
     }
 
-    /// The names of its fields, those that need not be given with a question mark.
+    /// The names of its fields, optional ones with a question mark.
     pub(super) fn fields(&self) -> Option<String> {
         let fields = self.kind.object()?.fields();
         let mut names: Vec<String> = fields
@@ -89,7 +89,7 @@ impl<'a> Argument<'a> {
         (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// All there is to say of it.
+    /// The argument in full.
     fn whole(&self, depth: usize, room: &mut usize) -> Value {
         let mut row = Map::new();
         row.insert("name".into(), self.name.into());
@@ -126,7 +126,7 @@ fn rows<'a>(arguments: impl Iterator<Item = Argument<'a>>, depth: usize, room: &
     rows
 }
 
-/// The arguments of a tool with all there is to say of them.
+/// The arguments of a tool in full.
 pub(super) fn whole(tool: &Tool) -> Vec<Value> {
     let mut room = MAX_ROWS;
     rows(arguments(tool).into_iter(), 0, &mut room)

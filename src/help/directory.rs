@@ -1,5 +1,6 @@
-//! What is in a group, within a budget: its groups, then its ops, each with a line. What is too much for that is told in
-//! shorter lines, then in larger pieces (categories, ops that begin alike), and at last only in part.
+//! Lists the content of a group within a budget: its groups, then its ops, with a line each. When that is too long,
+//! the lines get shorter, then ops are put together (by category, by their beginnings), and at last only a part is
+//! listed.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -10,18 +11,18 @@ use crate::catalog::Catalog;
 use crate::tokens::estimate;
 use crate::tool::Effect;
 
-/// What is kept free for what is told beside it and for the error of the estimate.
+/// Tokens kept free for the versions beside the list and for the error of the estimate.
 const RESERVED: usize = 50;
-/// How many times as much a full answer may have.
+/// Factor by which the budget of a full answer is larger.
 const FULL: usize = 5;
-/// How many ops are rather named without a line than told in larger pieces.
+/// Most ops that are named without a line before they are put together.
 const NAMES_ALONE: usize = 24;
-/// How many pieces by words are rather told by letters.
+/// Most groups by word before ops are grouped by letter.
 const MAX_PIECES: usize = 40;
-/// The most characters of the names in a group, and of the line of an op, from telling to bare.
+/// Most characters of the names in a group, and of the line of an op, from the richest form to the barest.
 const LEVELS: [(usize, usize); 4] = [(90, 160), (60, 60), (32, 36), (0, 0)];
 
-/// What a directory lists.
+/// The entries of a directory.
 #[derive(Clone, Debug, Default)]
 struct Listing {
     groups: Vec<Piece>,
@@ -34,7 +35,7 @@ struct Listing {
 struct Piece {
     path: String,
     ops: Vec<usize>,
-    /// What the names of its ops have in common, which is not told.
+    /// The common beginning of the names of its ops, which is not repeated.
     prefix: String,
 }
 
@@ -46,7 +47,7 @@ struct Directory<'a> {
     budget: usize,
 }
 
-/// What is in a group.
+/// The content of a group.
 pub fn directory(
     catalog: &Catalog,
     groups: &Groups,
@@ -55,7 +56,7 @@ pub fn directory(
     format: Format,
 ) -> Map<String, Value> {
     let mut place = place;
-    // A group that holds nothing but another one tells what that one tells.
+    // A group that holds only one other group is listed as that one.
     while let ([only], []) = (&groups.all()[place].children[..], &groups.all()[place].own[..]) {
         place = *only;
     }
@@ -68,7 +69,7 @@ pub fn directory(
         let child = &groups.all()[child];
         match shown(&child.below)[..] {
             [] => {}
-            // The op itself says more than a group of one.
+            // The help of the op itself says more than a group of one op.
             [op] => listing.ops.push(op),
             ref ops => listing.groups.push(Piece {
                 path: format!("{}{}", child.path, only.suffix()),
@@ -90,7 +91,7 @@ pub fn directory(
     directory.told(listing, [categories.flatten(), pieces.flatten()])
 }
 
-/// The ops that begin with a prefix, if there are any: `github.create_*`.
+/// The ops that begin with a prefix, such as `github.create_*`, if there are any.
 pub fn beginning(catalog: &Catalog, path: &str, format: Format) -> Option<Map<String, Value>> {
     let (pattern, only) = EffectFilter::split(path.trim());
     let start = pattern.strip_suffix('*').filter(|start| !start.is_empty())?.to_lowercase();
@@ -115,7 +116,7 @@ fn budget(format: Format) -> usize {
     }
 }
 
-/// What the ops of a group have in common: its path, or their first segment.
+/// The common beginning of the ops of a group: its path, or their first segment.
 fn prefix(catalog: &Catalog, path: &str, is_of_ops: bool, ops: &[usize]) -> String {
     if is_of_ops {
         return format!("{path}.");
@@ -127,7 +128,7 @@ fn prefix(catalog: &Catalog, path: &str, is_of_ops: bool, ops: &[usize]) -> Stri
 }
 
 impl Directory<'_> {
-    /// The first of the listings that fits, in the most telling form; else as much of the last as fits.
+    /// The first of the listings that fits, in its richest form that fits; else a part of the last one.
     fn told(&self, listing: Listing, larger: [Option<Listing>; 2]) -> Map<String, Value> {
         let names_alone = listing.ops.len() <= NAMES_ALONE || larger.iter().all(Option::is_none);
         let levels = if names_alone { &LEVELS[..] } else { &LEVELS[..3] };
@@ -152,11 +153,11 @@ impl Directory<'_> {
 
     fn fits(&self, told: &Map<String, Value>) -> bool {
         let written = serde_json::to_string(told).unwrap_or_default();
-        // Of names in strange words the estimate knows too little; none takes a token for less than three bytes.
+        // For names in rare words the estimate is too low; no vocabulary takes a token for less than three bytes.
         estimate(&written) <= self.budget && written.len() <= (self.budget + RESERVED) * 3
     }
 
-    /// The largest groups, then the first ops, as many as fit.
+    /// The largest groups, then the first ops, until the budget is used.
     fn cut(&self, mut listing: Listing) -> Map<String, Value> {
         let level = LEVELS[LEVELS.len() - 1];
         listing
@@ -170,7 +171,7 @@ impl Directory<'_> {
             part.left_out = listing.entries() - part.entries();
             self.written(&part, level)
         };
-        // The most entries that fit are looked for by halves.
+        // Bisection finds the most entries that fit.
         let (mut fit, mut too_many) = (0, listing.entries() + 1);
         while too_many - fit > 1 {
             let half = fit + (too_many - fit) / 2;
@@ -212,7 +213,7 @@ impl Directory<'_> {
         }
     }
 
-    /// How many ops there are, by what they change.
+    /// Number of ops by effect.
     fn counts(&self) -> Value {
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
         for effect in [Effect::Read, Effect::Write, Effect::Destructive] {
@@ -224,7 +225,7 @@ impl Directory<'_> {
         json!(counts)
     }
 
-    /// How many ops there are in it, and what some are called.
+    /// Number of ops in it, and the names of some.
     fn summary(&self, piece: &Piece, most: usize) -> String {
         let (count, mut length, mut named) = (piece.ops.len(), 0, Vec::new());
         for &op in &piece.ops {
@@ -243,7 +244,7 @@ impl Directory<'_> {
         }
     }
 
-    /// The same with ops under their categories, where there are several.
+    /// The same list with ops under their categories, where there are several.
     fn by_category(&self, groups: &Groups, listing: &Listing) -> Option<Listing> {
         let mut categories: IndexMap<&str, Vec<usize>> = IndexMap::new();
         for &op in &listing.ops {
@@ -264,7 +265,7 @@ impl Directory<'_> {
         Some(larger)
     }
 
-    /// The same with ops under what they begin with, a word or else a letter.
+    /// The same list with ops under their common beginnings, by word or else by letter.
     fn by_beginning(&self, listing: &Listing) -> Option<Listing> {
         let common = self.common(&listing.ops);
         let word = |rest: &str| rest.find(['_', '-', '.']).map(|end| end + 1);
@@ -300,7 +301,7 @@ impl Directory<'_> {
         (larger.entries() < listing.entries()).then_some(larger)
     }
 
-    /// How long a beginning the ops share.
+    /// Length of the longest common beginning of the ops, in bytes.
     fn common(&self, ops: &[usize]) -> usize {
         let mut names = ops.iter().map(|&op| self.catalog.tools[op].op.as_str());
         let first = names.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! All there is to say of one op.
+//! Full help on one op.
 
 use serde_json::{Map, Value, json};
 

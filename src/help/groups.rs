@@ -1,4 +1,4 @@
-//! The groups of a catalog: what its ops make by their segments, and its categories beside them, in one namespace.
+//! The groups of a catalog: the tree of its op segments, and its categories beside them, in one namespace.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::tool::Effect;
 /// The path of the first group, which holds all others.
 const ROOT: &str = "root";
 
-/// The groups of a catalog, the root first. They are known by their places.
+/// The groups of a catalog, the root first. They are known by their positions.
 #[derive(Debug, Default)]
 pub struct Groups {
     groups: Vec<Group>,
@@ -19,7 +19,7 @@ pub struct Groups {
 /// Some ops that belong together.
 #[derive(Debug, Default)]
 pub struct Group {
-    /// What it is asked for by: `onto.task`, `Storage/Buckets`.
+    /// The path to ask for it with: `onto.task`, `Storage/Buckets`.
     pub path: String,
     /// Groups directly in it.
     pub(super) children: Vec<usize>,
@@ -31,13 +31,13 @@ pub struct Group {
     pub(super) is_of_ops: bool,
 }
 
-/// Which ops of a group are told of.
+/// The ops of a group that are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EffectFilter {
     /// All.
     #[default]
     All,
-    /// Those that change nothing.
+    /// Ops that change nothing.
     Read,
     /// The others.
     Write,
@@ -47,7 +47,7 @@ impl EffectFilter {
     /// Every choice.
     pub const ALL: [EffectFilter; 3] = [EffectFilter::All, EffectFilter::Read, EffectFilter::Write];
 
-    /// What follows the path of a group.
+    /// The suffix after the path of a group.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             EffectFilter::All => "",
@@ -64,7 +64,7 @@ impl EffectFilter {
         }
     }
 
-    /// A path without what says which ops are meant, and that.
+    /// Splits a path into the path of the group and the filter in its suffix.
     pub(super) fn split(path: &str) -> (&str, EffectFilter) {
         for only in [EffectFilter::Read, EffectFilter::Write] {
             let word = &only.suffix()[1..];
@@ -104,7 +104,7 @@ impl Groups {
         self.groups.len() - 1
     }
 
-    /// Hangs a tool into the groups of its op, which are made where they are not there.
+    /// Adds a tool to the groups of its op, which are made where they are missing.
     fn hang(&mut self, index: usize, op: &str) {
         let mut at = 0;
         self.groups[0].below.push(index);
@@ -125,7 +125,7 @@ impl Groups {
         self.groups[at].own.push(index);
     }
 
-    /// Categories are groups too, but for those whose path is one of ops.
+    /// Categories are groups too, except where a group of ops has the same path.
     fn add_categories(&mut self, tree: &CategoryTree, catalog: &Catalog) {
         let mut places = vec![0; tree.nodes().len()];
         for (node, category) in tree.nodes().iter().enumerate().skip(1) {
@@ -158,7 +158,7 @@ impl Groups {
         self.by_path.get(path).copied()
     }
 
-    /// The group that a path means, and which of its ops: `onto.task`, `onto.task.write`, `onto/task`, `Issues`.
+    /// The group of a path, and the ops of it that are meant: `onto.task`, `onto.task.write`, `onto/task`, `Issues`.
     pub fn find(&self, path: &str) -> Option<(usize, EffectFilter)> {
         let path = path.trim().trim_end_matches(['.', '/']);
         let known = |path: &str| self.named(path).or_else(|| self.by_folded_path.get(&folded(path)).copied());
@@ -178,7 +178,7 @@ impl Groups {
     }
 }
 
-/// A path in the form in which letter case and the sign between segments make no difference.
+/// A path normalised so that letter case and separators make no difference.
 fn folded(path: &str) -> String {
     path.trim().to_lowercase().replace('/', ".")
 }

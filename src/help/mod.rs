@@ -1,8 +1,10 @@
-//! Help on ops, groups and entities: short and full, made for models (HELP-1..3).
+//! Help on ops, groups and entities: short and full, made for models.
 //!
-//! 1. [`of_tool`] tells of one op: [`short`], what a call needs and no more than [`SHORT_MAX_TOKENS`] tokens; [`full`], all there is.
-//!    Both write its arguments with [`arguments`], whose types are in the words of [`types`], and a line of [`usage`].
-//! 2. [`Groups`] are what ops and categories make: the directory. [`directory`] tells of one of them in [`DIRECTORY_MAX_TOKENS`] tokens.
+//! 1. [`of_tool`] explains one op: [`short`] has the facts that a call needs, within [`SHORT_MAX_TOKENS`] tokens;
+//!    [`full`] has everything. Both list its arguments with [`arguments`], whose types are in the words of [`types`],
+//!    and a line of [`usage`].
+//! 2. [`Groups`] is the tree of ops and categories: the directory. [`directory`] lists one group of it in
+//!    [`DIRECTORY_MAX_TOKENS`] tokens.
 
 mod arguments;
 mod directory;
@@ -21,26 +23,26 @@ pub use directory::{beginning, directory};
 pub use groups::{EffectFilter, Group, Groups};
 pub use usage::usage;
 
-/// The most o200k tokens of a short answer on an op, unless what a call cannot do without takes more.
+/// Most o200k tokens of a short answer on an op, unless the facts that every call needs take more.
 pub const SHORT_MAX_TOKENS: usize = 250;
 
-/// The most o200k tokens of a short answer on a group.
+/// Most o200k tokens of a short answer on a group.
 pub const DIRECTORY_MAX_TOKENS: usize = 400;
 
-/// How much is said.
+/// Length of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// What is needed for a call.
+    /// The facts that a call needs.
     #[default]
     Short,
-    /// All there is.
+    /// Everything.
     Full,
 }
 
-/// What is wanted of help.
+/// Options of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HelpOptions {
-    /// How much.
+    /// Length of the answer.
     pub format: Format,
     /// With examples.
     pub examples: bool,
@@ -63,7 +65,7 @@ pub fn of_tool(tool: &Tool, wanted: HelpOptions) -> Map<String, Value> {
     fields
 }
 
-/// What holds for each call of a tool: what it may change, who is asked, whether it can be called at all.
+/// Conditions of every call of a tool: its effect, whether a person is asked, whether it can be called at all.
 fn conditions(tool: &Tool) -> Map<String, Value> {
     let definition = &tool.definition;
     let (mut asks, mut reason) = (definition.approval == Some(true), None);
@@ -89,12 +91,12 @@ fn conditions(tool: &Tool) -> Map<String, Value> {
     fields
 }
 
-/// What `tool_exec` takes as it is, where a call could be made.
+/// The ready-made call as `tool_exec` takes it, where one could be made.
 fn call(tool: &Tool) -> Option<Value> {
     tool.call.as_ref().map(|call| json!({ "op": tool.op, "args": call }))
 }
 
-/// The beginning of a text, at most so many characters: whole sentences where one fits, else whole words.
+/// The beginning of a text, at most this many characters: whole sentences where one fits, else whole words.
 fn brief(text: &str, most: usize) -> String {
     let text = clean_line(text);
     let Some((end, _)) = text.char_indices().nth(most) else { return text };

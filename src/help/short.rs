@@ -1,7 +1,7 @@
-//! What a call of one op needs, in few tokens. What it cannot do without is always there: summary, usage, the arguments
-//! that must be given, what it may change, and a ready-made call. The rest is added as long as there is room, in this order:
-//! the policy, what those arguments hold and are for, the types of the others, notes, a row for each of the others with what it
-//! is for, limits. A long call is told with what must be given alone, where that is a call too.
+//! Short help on one op: the facts that a call needs, in few tokens. Always there: summary, usage, the required
+//! arguments, the effect, and a ready-made call. The rest is added while there is room, in this order: the policy,
+//! values and descriptions of required arguments, types of optional ones, notes, a row with a description for each
+//! optional argument, limits. A long call is given with its required arguments alone, where that is valid too.
 
 use serde_json::{Map, Value, json};
 
@@ -11,22 +11,22 @@ use super::{SHORT_MAX_TOKENS, brief, call, conditions};
 use crate::catalog::Tool;
 use crate::tokens::estimate;
 
-/// What is kept free for what is told beside it (versions, receipt) and for the error of the estimate.
+/// Tokens kept free for the versions and the receipt beside the answer, and for the error of the estimate.
 const RESERVED: usize = 66;
-/// A longer call than this is told with what must be given alone.
+/// Tokens of a call above which its optional arguments are left out.
 const LONG_CALL: usize = 60;
-/// The most characters of what an argument is for, of a note, and of a rule.
+/// Most characters of an argument's description, of a note, and of a rule.
 const MAX_ABOUT: usize = 90;
 const MAX_NOTE: usize = 140;
 const MAX_RULE: usize = 100;
-/// How many arguments are looked at beyond those that must be given.
+/// Most optional arguments that are considered.
 const MAX_OPTIONAL: usize = 60;
 
-/// How to get what was left out.
+/// The field that says how to get the parts that were left out, and its value.
 const MORE: &str = "more";
 const HOW: &str = "format=full";
 
-/// One thing that may be added.
+/// One part that may be added.
 #[derive(Clone, Copy)]
 enum Step {
     Usage,
@@ -47,7 +47,7 @@ struct Draft<'a> {
     call: Option<Value>,
     usage: String,
     optional: OptionalStyle,
-    /// The row of each argument; none is told where there is none.
+    /// The row of each argument; `None` where no row is needed.
     rows: Vec<Option<Map<String, Value>>>,
     rules: [Vec<Value>; 3],
     notes: Vec<Value>,
@@ -66,7 +66,7 @@ pub(super) fn short(tool: &Tool) -> Map<String, Value> {
     draft.written()
 }
 
-/// All that may be added, what counts most first.
+/// All parts that may be added, the most important first.
 fn steps(tool: &Tool, arguments: &[Argument<'_>]) -> Vec<Step> {
     let required = arguments.iter().filter(|argument| argument.required).count();
     let optional = required..arguments.len().min(required + MAX_OPTIONAL);
@@ -99,7 +99,7 @@ impl<'a> Draft<'a> {
         Self { tool, arguments, call: short.or(whole), usage, optional, rows, rules, notes, is_cut }
     }
 
-    /// What is always there, in the most telling form that fits; values of arguments go last.
+    /// Writes the parts that are always there, in the richest form that fits; values of arguments are dropped last.
     fn lay(&mut self) {
         for optional in
             [OptionalStyle::Named, OptionalStyle::First(6), OptionalStyle::First(0), OptionalStyle::Bare]
@@ -123,7 +123,7 @@ impl<'a> Draft<'a> {
         self.usage = line(self.tool, self.arguments, optional);
     }
 
-    /// Adds one thing, unless there is no room for it.
+    /// Adds one part, unless there is no room for it.
     fn add(&mut self, step: Step) {
         let optional = self.optional;
         let is_new = match step {
@@ -158,7 +158,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Says something of an argument that has a row.
+    /// Adds a field to the row of an argument.
     fn tell(&mut self, at: usize, what: &str, said: Option<String>) -> bool {
         let is_told = said.is_some();
         match (&mut self.rows[at], said) {
@@ -220,7 +220,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The ready-made call with what must be given alone, if there is such a thing and it fits.
+/// The ready-made call with its required arguments alone, if it is valid and fits.
 fn required(tool: &Tool, arguments: &[Argument<'_>]) -> Option<Value> {
     let required =
         |name: &String| arguments.iter().any(|argument| argument.required && argument.name == name);

@@ -1,21 +1,22 @@
-//! Types in few words: `string`, `integer[]`, `string|null`. References are followed within the schema, and not far.
+//! Types in a few words: `string`, `integer[]`, `string|null`. References are followed within the schema, a few
+//! levels deep.
 
 use serde_json::{Map, Value};
 
 use crate::tool::clean_line;
 
-/// How deep types are told, and how many references lead to one.
+/// Most levels of a type that are written out, and most references in a chain.
 const MAX_DEPTH: usize = 4;
-/// How many alternatives are told.
+/// Most alternatives that are written out.
 const MAX_VARIANTS: usize = 4;
 
-/// A schema, once it is known what it refers to.
+/// A schema with its reference resolved.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Type<'a> {
     root: &'a Value,
     /// As it is written.
     written: &'a Value,
-    /// What that refers to, or its only alternative beside null.
+    /// The target of its reference, or its only alternative beside null.
     meant: &'a Value,
     nullable: bool,
 }
@@ -48,17 +49,17 @@ impl<'a> Type<'a> {
         Self { root, written, meant, nullable }
     }
 
-    /// A keyword, where it is written or where that leads.
+    /// A keyword of the schema as written, or of its target.
     pub(super) fn get(&self, keyword: &str) -> Option<&'a Value> {
         self.written.get(keyword).or_else(|| self.meant.get(keyword))
     }
 
-    /// What it is for.
+    /// Its description.
     pub(super) fn about(&self) -> Option<&'a str> {
         self.get("description").and_then(Value::as_str).filter(|text| !text.trim().is_empty())
     }
 
-    /// The values that it may have, where they are listed.
+    /// Its allowed values, where they are listed.
     pub(super) fn values(&self) -> Option<&'a [Value]> {
         self.get("enum").and_then(Value::as_array).map(Vec::as_slice).filter(|values| !values.is_empty())
     }
@@ -69,7 +70,7 @@ impl<'a> Type<'a> {
         Some(Type::of(items, self.root))
     }
 
-    /// The object that it is, or that its elements are.
+    /// The object itself, or the object that its elements are.
     pub(super) fn object(&self) -> Option<Type<'a>> {
         let own = self.meant.get("properties").and_then(Value::as_object).filter(|fields| !fields.is_empty());
         match own {
@@ -78,7 +79,7 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// Its fields: name, type, and whether each must be given; those that must come first.
+    /// Its fields: name, type, and whether each is required; required ones first.
     pub(super) fn fields(&self) -> Vec<(&'a str, Type<'a>, bool)> {
         let mut fields: Vec<(&str, Type<'_>, bool)> = Vec::new();
         self.gather(true, 0, &mut fields);
@@ -96,7 +97,7 @@ impl<'a> Type<'a> {
                 None => fields.push((name, Type::of(written, self.root), is_required(name))),
             }
         }
-        // What one part lists another may require.
+        // A field of one `allOf` part can be required by another.
         for (name, _, known) in fields.iter_mut() {
             *known |= is_required(name);
         }
@@ -110,7 +111,7 @@ impl<'a> Type<'a> {
             .for_each(|part| Type::of(part, self.root).gather(false, depth + 1, fields));
     }
 
-    /// In few words.
+    /// The type in a few words.
     pub(super) fn words(&self) -> String {
         self.words_at(0)
     }
@@ -144,7 +145,7 @@ impl<'a> Type<'a> {
         words.join("|")
     }
 
-    /// What has no type of its own shows it by what else it has.
+    /// The type of a schema without `type`, by its other keywords.
     fn untold(&self, depth: usize) -> String {
         let first = self.meant.get("const").or_else(|| self.values().and_then(<[Value]>::first));
         match first {
@@ -168,7 +169,7 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// What a value must satisfy besides, in few words.
+    /// Further limits of a value, in a few words.
     pub(super) fn limits(&self) -> Option<String> {
         let mut limits = Vec::new();
         let text = |keyword: &str| self.get(keyword).and_then(Value::as_str).map(clean_line);

@@ -1,4 +1,4 @@
-//! How a call looks, on one line: `onto.task.update task_id=<string> [state_key=<todo|doing|done>]`.
+//! The usage of a tool on one line: `onto.task.update task_id=<string> [state_key=<todo|doing|done>]`.
 
 use serde_json::Value;
 
@@ -6,23 +6,23 @@ use super::arguments::{Argument, arguments};
 use crate::catalog::Tool;
 use crate::tool::clean_line;
 
-/// The longest list of values that stands on the line.
+/// Longest list of values on the line, in bytes.
 const MAX_VALUES: usize = 40;
 
-/// What is said of arguments that need not be given.
+/// Form of the optional arguments on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OptionalStyle {
     /// Their names and types.
     Typed,
     /// Their names.
     Named,
-    /// The names of so many, and how many more there are.
+    /// The names of this many, and the number of the others.
     First(usize),
-    /// How many there are; and only the names of those that must be given.
+    /// Their number; and only the names of the required ones.
     Bare,
 }
 
-/// How a call of a tool looks.
+/// The usage of a tool.
 pub fn usage(tool: &Tool) -> String {
     line(tool, &arguments(tool), OptionalStyle::Typed)
 }
@@ -58,7 +58,7 @@ pub(super) fn line(tool: &Tool, arguments: &[Argument<'_>], optional: OptionalSt
     line
 }
 
-/// What may stand there: its values where they are few and short, else its type.
+/// The value of an argument: its allowed values where they are few and short, else its type.
 fn value(argument: &Argument<'_>) -> String {
     let words = argument.words();
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), clean_line);

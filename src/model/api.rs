@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::ModelError;
 use crate::tool::clean_line;
 
-/// The most characters that are shown of why an API refuses.
+/// Most characters of an API's refusal that are printed.
 const MAX_TOLD: usize = 200;
 
 /// An address that answers questions, with the key for it.
@@ -19,7 +19,7 @@ pub(super) struct Api {
     key: Option<Key>,
 }
 
-/// A key, which nothing shows.
+/// An API key, which is never printed.
 struct Key(String);
 
 impl std::fmt::Debug for Key {
@@ -29,7 +29,8 @@ impl std::fmt::Debug for Key {
 }
 
 impl Api {
-    /// The API at a base address. `end` is what its path ends with; `named` is the field that says where it is.
+    /// The API at a base address. `end` is the end of its path; `named` is the configuration field of the address,
+    /// for errors.
     pub(super) fn new(named: &str, base: &str, end: &str, key: Option<String>) -> Result<Self, ModelError> {
         let wrong = |what: &str| ModelError::Configuration(format!("`{named}` is \"{base}\"; {what}"));
         if !base.starts_with("http://") && !base.starts_with("https://") {
@@ -45,7 +46,7 @@ impl Api {
             let message = format!("the key for `{named}` holds characters that no header may have");
             return Err(ModelError::Configuration(message));
         }
-        // One provider of cryptography for the whole program; a second call changes nothing.
+        // The program has one cryptography provider; a second call changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::blocking::Client::builder()
             .timeout(None)
@@ -56,7 +57,7 @@ impl Api {
         Ok(Self { client, url, key: key.map(Key) })
     }
 
-    /// Where it is, without what may be a secret.
+    /// The address without parts that may be secret.
     pub(super) fn address(&self) -> String {
         let mut url = self.url.clone();
         url.set_query(None);
@@ -66,7 +67,7 @@ impl Api {
         url.into()
     }
 
-    /// What it answers to a question.
+    /// Its answer to a question.
     pub(super) fn ask(
         &self,
         question: &Value,
@@ -96,7 +97,7 @@ impl Api {
         }
     }
 
-    /// An answer that is not what was asked for.
+    /// The error for an answer that has another form.
     pub(super) fn refused(&self, status: u16, reason: &str) -> ModelError {
         ModelError::Refused { url: self.address(), status, reason: reason.into() }
     }
@@ -110,7 +111,7 @@ impl Api {
         ModelError::Unreachable { url: self.address(), reason: reason.into() }
     }
 
-    /// What an API says about its refusal: its first words, without the key.
+    /// The first words of an API's refusal, without the key.
     fn told(&self, body: &str) -> String {
         let answer: Value = serde_json::from_str(body).unwrap_or_default();
         let message = ["/error/message", "/message", "/error"]
@@ -126,14 +127,14 @@ impl Api {
     }
 }
 
-/// How the reading of an answer ended.
+/// The way in which reading an answer ended.
 enum End {
     Whole,
     TooLong,
     Broken,
 }
 
-/// What arrives until a moment; the client's own timeout begins anew with each piece.
+/// Reads until a deadline; the client's own timeout starts anew with each piece.
 fn read_until(mut response: impl Read, deadline: Instant, max_bytes: usize) -> (String, End) {
     let (mut bytes, mut piece) = (Vec::new(), [0; 8192]);
     let end = loop {

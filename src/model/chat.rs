@@ -8,7 +8,7 @@ use super::api::Api;
 use super::{ChatModel, ModelError};
 use crate::config;
 
-/// The most bytes of an answer that are read.
+/// Most bytes of an answer that are read.
 const MAX_ANSWER: usize = 1 << 20;
 
 /// A chat completions endpoint.
@@ -20,14 +20,14 @@ pub struct ChatEndpoint {
 }
 
 impl ChatEndpoint {
-    /// The endpoint that repairs calls, with the key for it.
+    /// The endpoint that repairs calls, with its key.
     pub fn new(repair: &config::Repair, key: Option<String>) -> Result<Self, ModelError> {
         let api = Api::new("repair.url", &repair.url, "/chat/completions", key)?;
         let timeout = Duration::from_secs(repair.timeout_seconds.max(1));
         Ok(Self { api, model: repair.model.clone(), timeout })
     }
 
-    /// The endpoint that scores tools, with the key for it.
+    /// The endpoint that scores tools, with its key.
     pub fn for_search(model: &config::SearchModel, key: Option<String>) -> Result<Self, ModelError> {
         let api = Api::new("search.llm.url", &model.url, "/chat/completions", key)?;
         let timeout = Duration::from_millis(model.timeout_ms.max(1));

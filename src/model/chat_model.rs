@@ -1,9 +1,9 @@
-//! What a chat model is to those who ask it.
+//! The trait of chat models.
 
 use super::ModelError;
 
-/// Something that answers a question in text.
+/// A model that answers a question in text.
 pub trait ChatModel: Sync {
-    /// The answer, or why there is none.
+    /// The answer, or the reason why there is none.
     fn answer(&self, instructions: &str, question: &str) -> Result<String, ModelError>;
 }

@@ -1,22 +1,23 @@
-//! What turns texts into vectors.
+//! Models that turn texts into vectors.
 
 use std::time::Duration;
 
 use super::ModelError;
 
-/// The longest vector that is taken.
+/// Longest vector that is accepted.
 pub(super) const MAX_DIMENSIONS: usize = 16_384;
 
-/// Something that turns texts into vectors: what is near in meaning points the same way.
+/// A model that turns texts into vectors: texts that are near in meaning have similar vectors.
 pub trait EmbeddingModel: Send + Sync {
-    /// What its vectors depend on: those of models with the same identity can be compared.
+    /// Identity of its vectors: vectors of models with the same identity can be compared.
     fn identity(&self) -> &str;
 
-    /// A vector for each text, in order, all of one length and finite; or why there are none. `timeout` bounds the whole.
+    /// A vector for each text, in order, all of one length and finite; or the reason why there are none. `timeout`
+    /// bounds the whole.
     fn embed(&self, texts: &[String], timeout: Duration) -> Result<Vec<Vec<f32>>, ModelError>;
 }
 
-/// What is wrong with vectors for so many texts.
+/// The mistake in the vectors for this many texts, if there is one.
 pub(super) fn problem(vectors: &[Vec<f32>], texts: usize) -> Option<String> {
     if vectors.len() != texts {
         return Some(format!("with {} vectors for {texts} texts", vectors.len()));

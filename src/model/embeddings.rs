@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::api::Api;
 use super::{EmbeddingModel, ModelError, embedding_model};
 
-/// The most bytes of an answer that are read, for each text.
+/// Most bytes of an answer that are read, for each text.
 const MAX_ANSWER_PER_TEXT: usize = 512 << 10;
-/// And altogether.
+/// Most bytes of an answer that are read altogether.
 const MAX_ANSWER: usize = 64 << 20;
 
 /// An embeddings endpoint.
@@ -57,7 +57,7 @@ impl EmbeddingModel for EmbeddingsApi {
             let numbers = entry.get("embedding").and_then(Value::as_array);
             let numbers =
                 numbers.ok_or_else(|| refused(" with an `embedding` that is no list of numbers"))?;
-            // What is no number becomes one that no vector may have.
+            // A value that is no number becomes NaN, which no vector may have.
             vector.extend(
                 numbers.iter().map(|number| number.as_f64().map_or(f32::NAN, |number| number as f32)),
             );

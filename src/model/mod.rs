@@ -1,6 +1,6 @@
-//! Models: one behind an OpenAI-compatible API that answers a question (`ChatEndpoint`); and those that turn texts into
-//! vectors ([`EmbeddingModel`]), behind such an API (`EmbeddingsApi`) or in a folder on this machine ([`StaticModel`]). Used only
-//! where the configuration names one.
+//! Models: one behind an OpenAI-compatible API that answers a question (`ChatEndpoint`), and models that turn texts
+//! into vectors ([`EmbeddingModel`]), behind such an API (`EmbeddingsApi`) or in a folder on this machine
+//! ([`StaticModel`]). Used only where the configuration names one.
 
 #[cfg(feature = "runtime")]
 mod api;
@@ -20,16 +20,16 @@ pub use embedding_model::EmbeddingModel;
 pub use embeddings::EmbeddingsApi;
 pub use local::StaticModel;
 
-/// Why a model gave no answer. Never holds the key.
+/// Reason why a model gave no answer. Never holds the key.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
     /// The configuration, or the folder that it names, cannot be used.
     #[error("{0}")]
     Configuration(String),
-    /// Nobody answered, or not in time.
+    /// The model did not answer, or not in time.
     #[error("no answer from {url}: {reason}")]
     Unreachable {
-        /// Who was asked.
+        /// Address of the model.
         url: String,
         /// Why.
         reason: String,
@@ -37,17 +37,17 @@ pub enum ModelError {
     /// The API refused, or answered in another form.
     #[error("{url} answered {status}{reason}")]
     Refused {
-        /// Who was asked.
+        /// Address of the model.
         url: String,
         /// The HTTP status.
         status: u16,
-        /// What else it said.
+        /// Further words of its answer.
         reason: String,
     },
 }
 
 impl ModelError {
-    /// The same for those who should not learn where the model is, nor what it says.
+    /// The error without the address of the model and the words of its answer, for callers who should see neither.
     pub fn brief(&self) -> String {
         match self {
             ModelError::Configuration(_) => "the model cannot be used as it is configured".into(),

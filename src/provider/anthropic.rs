@@ -1,4 +1,4 @@
-//! Anthropic messages: deferral by search and reference, marks for the cache (formats.md, section 4).
+//! Anthropic Messages: deferral by search and reference, cache marks (docs/reference/wires.md).
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use crate::config::SearchBy;
 /// The wire.
 pub(super) struct Anthropic;
 
-/// What a response is.
+/// The expected form of a response, for errors.
 const EXPECTED: &str = "a message whose `content` is a list of blocks, or a list of messages";
 
 /// The provider's search for tools, by their words.
@@ -61,7 +61,7 @@ impl Wire for Anthropic {
         }
         tools.extend(bound.functions.iter().map(|function| self.function(function)));
         if bound.cache {
-            // On a deferred tool the mark is refused; what is deferred is not in the prefix anyway.
+            // Anthropic refuses the mark on a deferred tool, which is not in the cached prefix anyway.
             let in_prefix = |tool: &&mut Value| tool.get("defer_loading").is_none();
             if let Some(Value::Object(last)) = tools.iter_mut().rev().find(in_prefix) {
                 last.insert("cache_control".into(), json!({"type": "ephemeral"}));
@@ -87,7 +87,7 @@ impl Wire for Anthropic {
             message => vec![message],
         };
         let blocks: Option<Vec<Vec<Value>>> = messages.into_iter().map(content).collect();
-        // What the server runs by itself has types of its own: `server_tool_use`, `mcp_tool_use`.
+        // Blocks of calls that the server runs itself have other types: `server_tool_use`, `mcp_tool_use`.
         let is_ours = |block: &Map<String, Value>| block.get("type").is_some_and(|kind| kind == "tool_use");
         let calls = objects(blocks.ok_or(EXPECTED)?.into_iter().flatten().collect()).filter(is_ours);
         Ok(calls.map(|mut block| RawCall::of(&mut block, "id", "name", "input")).collect())
@@ -104,7 +104,7 @@ impl Wire for Anthropic {
                     .iter()
                     .map(|found| json!({"type": "tool_reference", "tool_name": found.name}))
             };
-            // A list without references is refused; the result says as text that nothing was found.
+            // A list without references is refused; the result says as text that no tool was found.
             let content = if tool_result.found.is_empty() || tool_result.is_error {
                 tool_result.text().into()
             } else {

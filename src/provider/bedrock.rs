@@ -1,4 +1,4 @@
-//! Amazon Bedrock converse (formats.md, section 6).
+//! Amazon Bedrock Converse (docs/reference/wires.md).
 
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire,
 /// The wire.
 pub(super) struct Bedrock;
 
-/// What a response is.
+/// The expected form of a response, for errors.
 const EXPECTED: &str =
     "an object with `output.message`, a message whose `content` is a list of blocks, or a list of these";
 
@@ -67,7 +67,7 @@ impl Wire for Bedrock {
             },
             _ => return Err(EXPECTED),
         };
-        // Blocks have no `type`; what they are is their only key.
+        // Blocks have no `type`; their only key is their type.
         let is_block = |block: &Value| block.is_object() && block.get("type").is_none();
         let content = |message: Value| match message {
             Value::Object(mut message) => {

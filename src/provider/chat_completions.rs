@@ -1,4 +1,4 @@
-//! The shape of OpenAI's chat completions, which several wires share.
+//! The form of OpenAI's Chat Completions, which several wires share.
 
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ pub(super) fn function(function: &BoundFunction<'_>) -> Value {
     object([("type", "function".into()), ("function", fields.into())])
 }
 
-/// What the message of a response stands in.
+/// Container of a response's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResponseShape {
     /// `{"choices":[{"message":{...}}]}`.
@@ -73,7 +73,7 @@ pub(super) fn calls(response: Value, held: ResponseShape) -> Calls {
     Ok(calls)
 }
 
-/// Whether this is a message of this shape. Others have a role too, and keep calls in their content.
+/// Whether this is a message of this form. Other messages have a role too, and keep calls in their content.
 fn is_message(message: &Map<String, Value>) -> bool {
     let is_part = |part: &Value| {
         let kind = part.get("type").and_then(Value::as_str);
@@ -90,7 +90,7 @@ fn is_message(message: &Map<String, Value>) -> bool {
     (has_role || has_calls) && content_fits && message.get("type").is_none_or(|kind| kind != "message")
 }
 
-/// None when what holds the calls is no list.
+/// `None` when the calls are not in a list.
 fn message_calls(mut message: Map<String, Value>, calls: &mut Vec<RawCall>) -> Option<()> {
     if message.get("tool_calls").is_some_and(|listed| !listed.is_null()) {
         calls.extend(calls_of(take_list(&mut message, "tool_calls")?, |mut call| {
@@ -99,14 +99,14 @@ fn message_calls(mut message: Map<String, Value>, calls: &mut Vec<RawCall>) -> O
             RawCall { call_id, ..RawCall::of(&mut function, "id", "name", "arguments") }
         }));
     }
-    // What came before `tool_calls`; it has no id.
+    // The predecessor of `tool_calls`; it has no id.
     if let Some(mut function) = take_object(&mut message, "function_call") {
         calls.push(RawCall::of(&mut function, "id", "name", "arguments"));
     }
     Some(())
 }
 
-/// One message of role `tool` a result; of role `function` where the call had no id.
+/// One message of role `tool` per result; of role `function` where the call had no id.
 pub(super) fn results(results: &[ToolResult]) -> Value {
     let message = |tool_result: &ToolResult| match &tool_result.call_id {
         Some(id) => json!({"role": "tool", "tool_call_id": id, "content": tool_result.text()}),

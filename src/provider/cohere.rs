@@ -1,4 +1,4 @@
-//! Cohere chat, version 2: OpenAI's shape; strictness is of the request (formats.md, section 9).
+//! Cohere Chat, version 2: OpenAI's form; strict mode is a field of the request (docs/reference/wires.md).
 
 use serde_json::Value;
 

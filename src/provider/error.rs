@@ -1,4 +1,4 @@
-//! Why no payload can be made: said before anything is sent.
+//! Errors of payloads, found before anything is sent.
 
 use super::wire::Native;
 use super::{PayloadRequest, Provider};
@@ -6,27 +6,27 @@ use crate::catalog::{Profile, functions};
 use crate::config::Surface;
 use crate::tool::DescriptionMode;
 
-/// Why a whole payload was refused. A single tool that cannot be bound is a finding instead.
+/// Reason why there is no payload. A single tool that cannot be bound is a finding instead.
 #[derive(Debug, thiserror::Error)]
 pub enum PayloadError {
     /// More tools than the provider takes.
     #[error("{} takes {limit} tools, and {} binds {count}: {} too many", provider.as_str(), surface.as_str(), count - limit)]
     TooMany {
-        /// Who.
+        /// The provider.
         provider: Provider,
-        /// How.
+        /// The surface.
         surface: Surface,
-        /// How many it takes.
+        /// Most tools that it takes.
         limit: usize,
-        /// How many there are.
+        /// Number of tools.
         count: usize,
-        /// What fits, as options of the command line.
+        /// Alternatives within the limit, as options of the command line.
         fits: Vec<String>,
     },
     /// Two tools have one name on this wire.
     #[error("`{first}` and `{second}` are both named `{name}` for {}", provider.as_str())]
     Clash {
-        /// Who.
+        /// The provider.
         provider: Provider,
         /// The name.
         name: String,
@@ -48,7 +48,7 @@ pub enum PayloadError {
 }
 
 impl PayloadError {
-    /// What to do about it.
+    /// The next step.
     pub fn hint(&self) -> String {
         match self {
             PayloadError::TooMany { fits, limit, .. } => {

@@ -1,4 +1,4 @@
-//! Functions as they are bound: a name, a text and a schema that the provider takes.
+//! Functions of a request: a name, a text and a schema that the provider takes.
 
 use serde_json::{Value, json};
 
@@ -7,45 +7,46 @@ use super::surface::SelectedTool;
 use super::view::{self, StrictBudget};
 use super::wire::{Rules, Stub};
 use super::{PayloadError, PayloadRequest};
+use crate::arguments::{WRAPPERS, has_property};
 use crate::catalog::{Callable, Tool};
 use crate::finding::{Code, Finding, Severity};
 
-/// How much of a tool is bound.
+/// Extent to which a tool is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// The whole description and schema.
     Full,
     /// The short description, and the schema's structure.
     Compact,
-    /// The short description, and a schema that takes anything.
+    /// The short description, and a schema that takes any arguments.
     Stub,
 }
 
-/// A function as it is bound.
+/// A function of the request.
 #[derive(Clone, Debug)]
 pub struct BoundFunction<'a> {
-    /// The tool, or the function of ours.
+    /// The tool, or the function of toolcrib.
     pub tool: &'a Tool,
-    /// Whether it is one of our own functions.
+    /// Whether it is a function of toolcrib.
     pub ours: bool,
     /// The name that the provider sees.
     pub name: String,
     /// The text that the provider sees.
     pub description: String,
-    /// The schema that the provider sees; none where an empty one is refused.
+    /// The schema that the provider sees; `None` where an empty one is refused.
     pub schema: Option<Value>,
-    /// How much of the tool this is.
+    /// Extent of the binding.
     pub extent: Extent,
-    /// Whether the provider is asked to hold the model to the schema.
+    /// Whether the provider is asked to enforce the schema.
     pub strict: bool,
     /// Whether the provider keeps it out of the context until it is searched for.
     pub deferred: bool,
 }
 
-/// Ends the text of a stub; the description of `read_tool_doc` says what it means.
+/// End of a stub's text; the description of `read_tool_doc` explains it.
 const DOC_FIRST: &str = "Doc first.";
 
-/// The functions that could be made of the chosen tools. One that cannot is left out, with a finding.
+/// The functions of the chosen tools. A tool that cannot be bound is left out, with a finding.
 pub(super) fn view<'a>(
     chosen: &[SelectedTool<'a>],
     rules: &Rules,
@@ -122,7 +123,7 @@ fn bound_schema(
     Ok(BoundSchema { schema: view.schema, strict: view.strict })
 }
 
-/// The schema that views are derived from: the one that the author wrote for providers, where there is one (DEF-5).
+/// The schema that views are derived from: the author's own for providers, where there is one.
 pub(super) fn written_schema(tool: &Tool) -> &Value {
     match &tool.definition.provider_schema {
         Some(schema) => schema.value(),
@@ -151,18 +152,13 @@ fn text(chosen: &SelectedTool<'_>) -> String {
     }
 }
 
-/// The description; what the bound schema says of arguments is not said twice.
+/// The description, without text about arguments that the bound schema has.
 fn whole_text(tool: &Tool) -> &str {
     let shorter = tool.without_arguments.as_deref().filter(|text| !text.trim().is_empty());
     shorter.filter(|_| tool.definition.provider_schema.is_none()).unwrap_or(&tool.description)
 }
 
-/// Keys below which models put arguments that belong at the root, most likely first.
-pub(super) const WRAPPERS: [&str; 6] = ["args", "arguments", "input", "parameters", "params", "kwargs"];
-
 /// The key below which a stub takes arguments where it cannot take them at the root: no property of the tool.
 pub(super) fn stub_key(tool: &Tool) -> &'static str {
-    let properties = tool.parameters.schema().get("properties");
-    let is_free = |key: &&str| properties.is_none_or(|properties| properties.get(*key).is_none());
-    WRAPPERS.into_iter().find(is_free).unwrap_or("args")
+    WRAPPERS.into_iter().find(|key| !has_property(tool, key)).unwrap_or("args")
 }

@@ -1,4 +1,4 @@
-//! Gemini `generateContent`: all declarations in one entry, JSON Schema (formats.md, section 5).
+//! Gemini `generateContent`: all declarations in one entry, JSON Schema (docs/reference/wires.md).
 
 use serde_json::{Map, Value, json};
 
@@ -37,10 +37,10 @@ pub(super) const KEYWORDS: &[&str] = &[
     "propertyOrdering",
 ];
 
-/// What a response is.
+/// The expected form of a response, for errors.
 const EXPECTED: &str =
     "an object with the list `candidates`, a content with the list `parts`, or a list of these";
-/// What a response without candidates has.
+/// Fields of a response without candidates.
 const FEEDBACK: [&str; 4] = ["promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"];
 
 const RULES: Rules = Rules {
@@ -124,7 +124,7 @@ impl Wire for Gemini {
     }
 }
 
-/// The calls of one candidate. A malformed one comes without parts: nothing but the reason is left of it.
+/// The calls of one candidate. A malformed call comes without parts: only the reason is there.
 fn candidate_calls(mut candidate: Map<String, Value>, calls: &mut Vec<RawCall>) {
     let before = calls.len();
     if let Some(content) = take_object(&mut candidate, "content") {

@@ -1,4 +1,4 @@
-//! Gemini interactions: short descriptions and deferral (formats.md, section 5).
+//! Gemini Interactions: short descriptions and deferral (docs/reference/wires.md, Gemini).
 
 use std::collections::HashSet;
 
@@ -16,10 +16,10 @@ use crate::config::SearchBy;
 /// The wire.
 pub(super) struct GeminiInteractions;
 
-/// Our function that answers searches.
+/// The function of toolcrib that answers searches.
 const SEARCH: &str = "tool_search";
 
-/// What a response is.
+/// The expected form of a response, for errors.
 const EXPECTED: &str = "an object with the list `outputs` or `steps`";
 
 const RULES: Rules = Rules {
@@ -112,7 +112,7 @@ fn answered_search(item: &Value) -> Option<String> {
     item.get("call_id").and_then(Value::as_str).filter(|_| is_result).map(str::to_string)
 }
 
-/// Whether a search is ours to answer: the server's own names functions instead of saying what is wanted.
+/// Whether we have to answer a search: the server's own name functions instead of a query.
 fn is_for_client(item: &Map<String, Value>) -> bool {
     match item.get("execution").and_then(Value::as_str) {
         Some(by) => by == "client",

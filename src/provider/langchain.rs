@@ -1,4 +1,4 @@
-//! LangChain: the list of dicts that `bind_tools` takes (formats.md, section 11).
+//! LangChain: the list of dicts that `bind_tools` takes (docs/reference/wires.md).
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire}
 /// The wire.
 pub(super) struct LangChain;
 
-/// What a response is.
+/// The expected form of a response, for errors.
 const EXPECTED: &str = "a dumped `AIMessage`, a list of dumped messages, or `AIMessage.tool_calls`";
 /// The types of messages.
 const KINDS: [&str; 8] =
@@ -80,7 +80,7 @@ fn message_fields(message: Value) -> Option<Map<String, Value>> {
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
     let is_constructor = kind == "constructor";
     let is_message = KINDS.contains(&kind);
-    // `AIMessage.tool_calls` by itself has `args` where other wires have `function`.
+    // In `AIMessage.tool_calls` alone, `args` stands in place of the `function` of other wires.
     let has_calls = |fields: &Map<String, Value>| {
         let calls = fields.get("tool_calls").and_then(Value::as_array);
         calls.is_some_and(|calls| calls.iter().all(|call| call.get("args").is_some()))
@@ -92,7 +92,7 @@ fn message_fields(message: Value) -> Option<Map<String, Value>> {
     }
 }
 
-/// A call that LangChain could not read; it is read once more here, unless nothing is left of it.
+/// A call that LangChain could not read; it is read once more here, unless it has no content.
 fn invalid_call(mut call: Map<String, Value>) -> RawCall {
     let said = take_text(&mut call, "error");
     let call = RawCall::of(&mut call, "id", "name", "args");

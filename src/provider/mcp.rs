@@ -1,4 +1,4 @@
-//! MCP: the tools of a `tools/list` result (formats.md, section 10).
+//! MCP: the tools of a `tools/list` result (docs/reference/wires.md).
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use crate::tool::{Effect, clean_line};
 /// The wire.
 pub(super) struct Mcp;
 
-/// What a request is.
+/// The expected form of a request, for errors.
 const EXPECTED: &str = "a JSON-RPC request with `method`, or a batch of them";
 
 const RULES: Rules = Rules {
@@ -48,7 +48,7 @@ impl Wire for Mcp {
         if let Some(schema) = result.filter(is_object).filter(|_| function.extent == Extent::Full) {
             fields.insert("outputSchema".into(), view::cleaned(schema));
         }
-        // What is left out has these defaults: not read-only, destructive.
+        // Omitted hints have these defaults: not read-only, destructive.
         match function.tool.effect {
             Effect::Read => fields.insert("annotations".into(), json!({"readOnlyHint": true})),
             Effect::Write => fields.insert("annotations".into(), json!({"destructiveHint": false})),
@@ -92,10 +92,11 @@ impl Wire for Mcp {
     }
 }
 
-/// JSON-RPC's code for a call of a tool that does not exist (formats.md, section 10).
+/// JSON-RPC's code for a call of an unknown tool (docs/reference/wires.md, MCP).
 const INVALID_PARAMS: i32 = -32602;
 
-/// An id as text: a number or a plain string as it is; a string that reads like either stays in its quotes.
+/// An id as text: a number or a plain string as it is; a string that looks like a number or like JSON stays in its
+/// quotes.
 fn id_text(id: Value) -> Option<String> {
     match id {
         Value::String(text) => {
@@ -116,7 +117,7 @@ fn id_value(text: &str) -> Value {
 }
 
 fn answer(tool_result: &ToolResult) -> Value {
-    // A tool that is not there is an error of the protocol; what goes wrong in a call is one for the model.
+    // An unknown tool is a protocol error; an error of a call is a result for the model.
     let is_unknown =
         tool_result.is_error && tool_result.content.get("code").is_some_and(|code| code == "unknown_tool");
     if let (true, Some(id)) = (is_unknown, &tool_result.call_id) {
@@ -124,7 +125,7 @@ fn answer(tool_result: &ToolResult) -> Value {
         return json!({"jsonrpc": "2.0", "id": id_value(id), "error": {"code": INVALID_PARAMS, "message": message}});
     }
     let mut result = Map::new();
-    // Clients of earlier revisions pass over it.
+    // Clients of earlier revisions ignore it.
     result.insert("resultType".into(), "complete".into());
     result.insert("content".into(), json!([{"type": "text", "text": tool_result.text()}]));
     // Before revision 2026-07-28 it is an object.

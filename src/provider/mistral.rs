@@ -1,4 +1,4 @@
-//! Mistral chat completions: OpenAI's shape, unknown fields refused (formats.md, section 8).
+//! Mistral Chat Completions: OpenAI's form, unknown fields refused (docs/reference/wires.md).
 
 use serde_json::{Map, Value};
 
@@ -49,8 +49,8 @@ impl Wire for Mistral {
     }
 }
 
-/// An id as it is replayed: exactly 9 letters and digits (formats.md, section 8). A foreign one is mapped, always to the
-/// same.
+/// An id for replay: exactly 9 letters and digits (docs/reference/wires.md). An id of another provider is mapped,
+/// always to the same one.
 pub(super) fn short_id(id: &str) -> String {
     const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     if id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {

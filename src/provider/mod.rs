@@ -1,10 +1,10 @@
 //! Every provider's wire: the smallest payload out, checked calls in, results out.
 //!
-//! 1. [`surface`] decides which functions are bound, and how much of each.
-//! 2. [`names`] gives each the name that the provider takes, and takes it back from a call.
-//! 3. [`view`] derives from the canonical schema the one that the provider takes.
-//! 4. One file a provider holds the whole of its wire: payload, calls, results.
-//! 5. [`call`] reads the arguments of calls, validates them, and says what is wrong.
+//! 1. [`surface`] decides which functions are bound, and to which extent.
+//! 2. [`names`] gives each a name that the provider takes, and maps it back in a call.
+//! 3. [`view`] derives a schema that the provider takes from the canonical one.
+//! 4. One file per provider holds its whole wire: payload, calls, results.
+//! 5. [`call`] reads the arguments of calls, validates them, and explains errors.
 
 mod anthropic;
 mod bedrock;
@@ -41,30 +41,30 @@ pub use toolset::toolsets;
 
 use wire::{Cache, Native, Wire};
 
-/// Who the payload is for: an API, or what stands in front of one.
+/// Recipient of a payload: an API, or a framework in front of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Provider {
-    /// OpenAI chat completions, and what is compatible with them.
+    /// OpenAI Chat Completions, and compatible APIs.
     OpenAi,
-    /// OpenAI responses.
+    /// OpenAI Responses.
     OpenAiResponses,
-    /// Anthropic messages.
+    /// Anthropic Messages.
     Anthropic,
     /// Gemini `generateContent`.
     Gemini,
-    /// Gemini interactions.
+    /// Gemini Interactions.
     GeminiInteractions,
-    /// Amazon Bedrock converse.
+    /// Amazon Bedrock Converse.
     Bedrock,
     /// Ollama `/api/chat`.
     Ollama,
     /// Mistral chat completions.
     Mistral,
-    /// Cohere chat, version 2.
+    /// Cohere Chat, version 2.
     Cohere,
     /// An MCP `tools/list` result.
     Mcp,
-    /// What LangChain's `bind_tools` takes.
+    /// The list of LangChain's `bind_tools`.
     LangChain,
 }
 
@@ -111,13 +111,13 @@ impl Provider {
         self.wire().rules().native != Native::No
     }
 
-    /// The id of a call as this provider takes it, in a result and where the call itself is replayed: calls that another
-    /// provider made have ids that Mistral refuses.
+    /// The id of a call as this provider takes it, in a result and where the call is replayed: Mistral refuses the
+    /// ids of other providers.
     pub fn call_id(self, id: &str) -> String {
         if self == Provider::Mistral { mistral::short_id(id) } else { id.into() }
     }
 
-    /// Whether a result must say which call it belongs to.
+    /// Whether a result must name its call.
     pub fn needs_call_id(self) -> bool {
         !matches!(
             self,
@@ -125,7 +125,7 @@ impl Provider {
         )
     }
 
-    /// The surface that a payload gets when this one is wanted: another where the provider lacks it.
+    /// The surface of a payload when this one is requested: another one where the provider lacks it.
     pub fn surface(self, wanted: Surface) -> Surface {
         match wanted {
             Surface::Native if !self.defers() => Surface::Hybrid,
@@ -150,20 +150,20 @@ impl Provider {
     }
 }
 
-/// What a payload is wanted for.
+/// Request for a payload.
 #[derive(Clone, Copy, Debug)]
 pub struct PayloadRequest<'a> {
     /// The catalog.
     pub catalog: &'a Catalog,
-    /// The tools, and how much of each.
+    /// The tools with their description modes.
     pub profile: &'a Profile<'a>,
     /// The wire.
     pub provider: Provider,
     /// The way the tools reach the model.
     pub surface: Surface,
-    /// How payloads are made.
+    /// Settings of payloads.
     pub options: config::Payload,
-    /// The toolsets loaded so far, in that order; for the surface `toolset`.
+    /// The toolsets loaded so far, in order; for the surface `toolset`.
     pub load: &'a [String],
 }
 
@@ -174,29 +174,29 @@ impl PayloadRequest<'_> {
     }
 }
 
-/// What is sent to a provider.
+/// A payload for a provider.
 #[derive(Debug)]
 pub struct Payload<'a> {
-    /// The surface it has: another than was asked for where the provider lacks it.
+    /// The surface of the payload: another one than requested where the provider lacks that.
     pub surface: Surface,
     /// The fragment of the request body.
     pub body: Value,
-    /// The functions in it, in its order.
+    /// The functions in it, in order.
     pub functions: Vec<BoundFunction<'a>>,
-    /// What could not be said in this provider's terms.
+    /// Parts of tools that this provider cannot take.
     pub findings: Vec<Finding>,
-    /// What a person should know about the surface.
+    /// A note for a person about the surface.
     pub note: Option<String>,
 }
 
-/// Makes a payload. Same input, same bytes; a tool that cannot be bound is left out by name.
+/// Makes a payload. The same input gives the same bytes; a tool that cannot be bound is left out with a finding.
 pub fn payload<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a>, PayloadError> {
     let payload = payload_of_any_size(request)?;
     payload.check_count(&request)?;
     Ok(payload)
 }
 
-/// The same whether or not the provider takes as many tools: for counting, never for sending.
+/// Makes a payload even if the provider takes fewer tools: for counting, never for sending.
 pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a>, PayloadError> {
     let wire = request.provider.wire();
     let rules = wire.rules();
@@ -220,7 +220,7 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
         cache,
         max_entries: request.max_entries(),
     };
-    // The provider's own search has a name too.
+    // The provider's own search takes a name too.
     if let (Some(search), Some(own)) = (bound.search, wire.own_search())
         && search == SearchBy::Provider
         && let Some(function) = functions.iter().find(|function| function.name == own)
@@ -239,7 +239,7 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
 }
 
 impl Payload<'_> {
-    /// Refuses more tools than the provider of the request takes.
+    /// Refuses more tools than the provider takes.
     pub fn check_count(&self, request: &PayloadRequest<'_>) -> Result<(), PayloadError> {
         error::check_count(request, self.surface, request.provider.wire().entries(&self.body))
     }

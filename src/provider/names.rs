@@ -1,6 +1,6 @@
-//! Names that a provider takes, one for each tool of a request, and back.
+//! Names that a provider takes, one for each tool of a request, and the way back.
 //!
-//! A tool goes by its safe name, which is also the name of its doc file, wherever a provider takes that.
+//! A tool has its safe name, which is also the name of its doc file, wherever a provider takes that.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::surface::SelectedTool;
 use super::{PayloadError, Provider};
 use crate::catalog::Tool;
 
-/// Which names a provider takes (formats.md, section 1).
+/// Rule of the names that a provider takes (docs/reference/wires.md, Limits by provider).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameRule {
     /// `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`: safe names as they are.
@@ -34,7 +34,7 @@ impl NameRule {
     }
 }
 
-/// The names of one request. Two tools that meet in one name are an error, never last-wins.
+/// The names of one request. Two tools with the same name are an error; neither replaces the other.
 pub(super) fn emitted(
     chosen: &[SelectedTool<'_>],
     rule: NameRule,

@@ -1,4 +1,4 @@
-//! Ollama: OpenAI's shape, few keywords, arguments as objects (formats.md, section 7).
+//! Ollama: OpenAI's form, few keywords, arguments as objects (docs/reference/wires.md).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! OpenAI chat completions, and what is compatible with them (formats.md, section 2).
+//! OpenAI Chat Completions, and compatible APIs (docs/reference/wires.md).
 
 use serde_json::Value;
 

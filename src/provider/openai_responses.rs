@@ -1,4 +1,4 @@
-//! OpenAI responses: flat functions, namespaces and search for tools (formats.md, section 3).
+//! OpenAI Responses: flat functions, namespaces and search for tools (docs/reference/wires.md).
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,10 +17,10 @@ use crate::tool::slug;
 /// The wire.
 pub(super) struct OpenAiResponses;
 
-/// Our function that answers searches.
+/// The function of toolcrib that answers searches.
 const SEARCH: &str = "tool_search";
 
-/// What a response is.
+/// The expected form of a response, for errors.
 const EXPECTED: &str = "an object with the list `output`, or that list";
 
 const RULES: Rules = Rules {
@@ -44,7 +44,7 @@ impl Wire for OpenAiResponses {
         fields.insert("name".into(), function.name.as_str().into());
         fields.insert("description".into(), function.description.as_str().into());
         fields.insert("parameters".into(), schema);
-        // Left out, it is tried, and a stub that is held to its schema takes no arguments at all.
+        // If `strict` is omitted, the API tries strict mode, and a strict stub takes no arguments at all.
         fields.insert("strict".into(), function.strict.into());
         if function.deferred {
             fields.insert("defer_loading".into(), true.into());
@@ -66,7 +66,7 @@ impl Wire for OpenAiResponses {
         let (deferred, whole): (Vec<_>, Vec<_>) = rest.clone().partition(|function| function.deferred);
         let room = bound.max_entries.unwrap_or(usize::MAX).saturating_sub(tools.len() + whole.len());
         let taken = bound.functions.iter().map(|function| function.name.as_str());
-        // Each namespace stands where its first function would, so that one function more only adds to the end.
+        // Each namespace stands at the place of its first function, so that one more function only adds to the end.
         let namespaces = namespaces(&deferred, room, taken);
         let mut opened = namespaces.iter().peekable();
         for function in rest {
@@ -135,10 +135,10 @@ impl OpenAiResponses {
     }
 }
 
-/// Some functions of one category, under a name of their own.
+/// Some functions of one category, under their own name.
 #[derive(Debug)]
 struct Namespace<'a> {
-    /// Unlike that of any function.
+    /// Differs from the name of every function.
     name: String,
     /// The category, and the names of its functions.
     description: String,
@@ -146,14 +146,14 @@ struct Namespace<'a> {
     functions: Vec<&'a BoundFunction<'a>>,
 }
 
-/// Fewer than ten functions each (formats.md, section 3), where the catalog allows.
+/// Most functions of a namespace: the provider advises fewer than ten (docs/reference/wires.md).
 const NAMESPACE_SIZE: usize = 9;
-/// Functions named in the description of a namespace.
+/// Most functions named in the description of a namespace.
 const NAMED: usize = 12;
 
-/// Functions in at most `room` namespaces: by category, else by top category, else in catalog order; twice as large only
-/// when there is no room for small ones. A function more adds to the end of a namespace, or one namespace, until there
-/// is no room for that.
+/// Functions in at most `room` namespaces: by category, else by top category, else in catalog order; twice as large
+/// only when there is no room for small ones. One more function adds to the end of a namespace, or adds one
+/// namespace, while there is room.
 fn namespaces<'a>(
     functions: &[&'a BoundFunction<'a>],
     room: usize,
@@ -168,7 +168,7 @@ fn namespaces<'a>(
     ];
     let sizes = std::iter::successors(Some(NAMESPACE_SIZE), |size| Some(size * 2));
     let layouts = sizes.flat_map(|size| keys.map(|key| (key, size)));
-    // Sooner or later one namespace holds them all.
+    // The sizes grow until one namespace holds all functions.
     let fitting =
         layouts.map(|(key, size)| chunked(functions, &key, size)).find(|chunks| chunks.len() <= room.max(1));
     let chunks = fitting.unwrap_or_default();

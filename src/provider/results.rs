@@ -1,29 +1,30 @@
-//! Results out: the message that carries the results of one turn back to the model.
+//! Results out: the message that takes the results of one turn back to the model.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::call::{CallEntry, Parser, exactly};
+use super::call::{CallEntry, Parser};
 use super::{Payload, Provider};
+use crate::arguments::exactly;
 
 /// The result of one call.
 #[derive(Clone, Debug, Default)]
 pub struct ToolResult {
-    /// What the provider calls the call; none where the wire has no ids.
+    /// The provider's id of the call; `None` where the wire has no ids.
     pub call_id: Option<String>,
     /// The name that the provider knows the tool by.
     pub name: String,
-    /// Whether the call was the provider's own form of a search for tools.
+    /// Whether the call was the provider's own kind of search for tools.
     pub search: bool,
-    /// The result, or what went wrong, for the model to read.
+    /// The result, or the error, for the model to read.
     pub content: Value,
-    /// The same as JSON text, where a float would lose digits of it.
+    /// The same as JSON text, where a float would lose digits.
     pub exact: Option<String>,
-    /// Whether it is something that went wrong.
+    /// Whether it is an error.
     pub is_error: bool,
-    /// Tools that the call has found, on wires that load them by themselves.
+    /// Tools that the call has found, on wires that load them themselves.
     pub found: Vec<FoundTool>,
 }
 
@@ -37,12 +38,12 @@ pub struct FoundTool {
 }
 
 impl ToolResult {
-    /// A result: an envelope `{"ok", "result" | "error", ...}`, or a value as it is.
+    /// A result: an envelope `{"ok", "result" | "error", ...}`, or a plain value.
     pub fn of(result: Value) -> Self {
         Self::read(&result.to_string()).unwrap_or_default()
     }
 
-    /// The same from JSON text, every number as it was written.
+    /// The same from JSON text, with every digit kept.
     pub fn read(text: &str) -> serde_json::Result<Self> {
         let envelope: Option<HashMap<String, &RawValue>> = serde_json::from_str(text).ok();
         let is_envelope = |envelope: &HashMap<String, &RawValue>| {
@@ -63,7 +64,7 @@ impl ToolResult {
         Ok(Self { content, exact, is_error, ..Self::default() })
     }
 
-    /// The result of a call, or the error of one that never ran: then no result is needed.
+    /// The result of a call, or the error of a call that never ran, which needs no result.
     pub fn to(parser: &Parser<'_>, entry: &CallEntry<'_>, result: Option<Value>) -> Self {
         let tool_result = match (result, &entry.outcome) {
             (Some(result), _) => Self::of(result),
@@ -78,7 +79,7 @@ impl ToolResult {
         Self { call_id: entry.call_id.clone(), name, search: entry.search, ..tool_result }
     }
 
-    /// With the tools that the call has found, by canonical name; what the payload does not hold is left out.
+    /// Adds the tools that the call has found, by canonical name; tools outside the payload are left out.
     pub fn with_found_tools(self, provider: Provider, payload: &Payload<'_>, names: &[String]) -> Self {
         let named = |name: &String| {
             payload.functions.iter().find(|function| function.tool.name == *name && !function.ours)
@@ -90,7 +91,7 @@ impl ToolResult {
         Self { found: found.collect(), ..self }
     }
 
-    /// What the model reads: text as it is, anything else as JSON.
+    /// The text for the model: a text as it is, any other value as JSON.
     pub(super) fn text(&self) -> String {
         match (&self.exact, &self.content) {
             (Some(exact), _) => exact.clone(),
@@ -100,7 +101,7 @@ impl ToolResult {
     }
 }
 
-/// The results of one turn as the message, or messages, that a provider takes.
+/// The results of one turn as the message, or messages, of a provider.
 pub fn result_messages(provider: Provider, results: &[ToolResult]) -> Value {
     provider.wire().result_messages(results)
 }

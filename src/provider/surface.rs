@@ -1,7 +1,7 @@
-//! Which functions a surface binds, in which order, and how much of each.
+//! The functions that a surface binds, in order, with the extent of each.
 //!
-//! Our own functions come first, tools in catalog order, loaded toolsets last: a new tool, or one more toolset, only
-//! appends, so that the prompt cache of what stands before it holds.
+//! Functions of toolcrib come first, tools in catalog order, loaded toolsets last: a new tool, or one more toolset,
+//! only appends, so that the prompt cache of the text before it holds.
 
 use std::collections::HashSet;
 
@@ -12,16 +12,16 @@ use crate::catalog::{Profile, Tool, functions};
 use crate::config::{Deferred, SearchBy, Surface};
 use crate::tool::DescriptionMode;
 
-/// A tool that is to be bound.
+/// A tool that will be bound.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SelectedTool<'a> {
     /// The tool.
     pub(super) tool: &'a Tool,
-    /// Whether it is a function of ours.
+    /// Whether it is a function of toolcrib.
     pub(super) ours: bool,
-    /// How much of it.
+    /// Extent of its binding.
     pub(super) extent: Extent,
-    /// Whether the provider is to keep it out of the context.
+    /// Whether the provider should keep it out of the context.
     pub(super) deferred: bool,
 }
 

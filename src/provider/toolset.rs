@@ -15,7 +15,7 @@ pub fn toolsets<'a>(profile: &Profile<'a>) -> Vec<&'a str> {
     names.into_iter().collect()
 }
 
-/// The tools that hang on a category or below it.
+/// The tools in a category or below it.
 pub(super) fn toolset<'a>(profile: &Profile<'a>, name: &str) -> Result<Vec<&'a Tool>, PayloadError> {
     let is_below = |category: &CategoryPath| {
         let path = category.as_str();

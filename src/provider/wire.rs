@@ -1,4 +1,4 @@
-//! What a wire is: its rules, and the three directions in which things travel on it.
+//! The trait of a wire: its rules, and the directions of payloads, calls and results.
 
 use serde_json::{Map, Value};
 
@@ -10,27 +10,27 @@ use super::results::ToolResult;
 use super::view::{Keys, Root, SchemaRules};
 use crate::config::SearchBy;
 
-/// One provider's wire, whole (formats.md).
+/// The whole wire of one provider (docs/reference/wires.md).
 pub(super) trait Wire: Sync {
-    /// What the provider takes.
+    /// Rules of the provider.
     fn rules(&self) -> &'static Rules;
 
-    /// The name of the entry with which the provider searches by itself, where it has one.
+    /// The name of the entry for the provider's own search, where it has one.
     fn own_search(&self) -> Option<&'static str> {
         None
     }
 
-    /// One function as the provider wants it.
+    /// One function in the provider's form.
     fn function(&self, function: &BoundFunction<'_>) -> Value {
         chat_completions::function(function)
     }
 
-    /// The fragment of the request body with all functions.
+    /// The part of the request body with all functions.
     fn body(&self, bound: &BoundFunctions<'_>) -> Value {
         tool_list(bound.functions.iter().map(|function| self.function(function)).collect())
     }
 
-    /// How many entries of the list that the provider counts a body has.
+    /// Number of entries of the list that the provider limits.
     fn entries(&self, body: &Value) -> usize {
         body.get("tools").and_then(Value::as_array).map_or(0, Vec::len)
     }
@@ -38,37 +38,37 @@ pub(super) trait Wire: Sync {
     /// The calls of a response, in order.
     fn calls(&self, response: Value) -> Calls;
 
-    /// The results of one turn as the message, or messages, that go back.
+    /// The results of one turn as the message, or messages, to send.
     fn result_messages(&self, results: &[ToolResult]) -> Value;
 }
 
-/// A JSON object of values that are moved into it; `json!` copies them.
+/// A JSON object from values that are moved into it; `json!` copies them.
 pub(super) fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Object(fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
 }
 
-/// The fragment `{"tools":[...]}`; empty when there are none, since an empty list is refused.
+/// `{"tools":[...]}`; empty when there are none, since an empty list is refused.
 pub(super) fn tool_list(tools: Vec<Value>) -> Value {
     if tools.is_empty() { Value::Object(Map::new()) } else { object([("tools", tools.into())]) }
 }
 
-/// What a provider takes.
+/// Rules of a provider.
 pub(super) struct Rules {
-    /// Which names functions may have.
+    /// Rule of the names of functions.
     pub(super) names: NameRule,
     /// The most entries that the list of tools may have.
     pub(super) max_entries: Option<usize>,
-    /// Whether and how tools can be deferred by the provider's own means.
+    /// Native deferral of tools, if there is any.
     pub(super) native: Native,
     /// Marks for the prompt cache.
     pub(super) cache: Cache,
-    /// What schemas may say.
+    /// Rules of schemas.
     pub(super) schema: SchemaRules,
     /// The smallest schema through which a function still takes arguments.
     pub(super) stub: Stub,
 }
 
-/// Plain JSON Schema with `properties` at the root; most wires differ from it in little.
+/// Plain JSON Schema with `properties` at the root; most wires differ little from it.
 pub(super) const JSON_SCHEMA: SchemaRules = SchemaRules {
     inline: false,
     root: Root::Properties,
@@ -78,7 +78,7 @@ pub(super) const JSON_SCHEMA: SchemaRules = SchemaRules {
     strict: None,
 };
 
-/// How a provider defers tools by its own means.
+/// Native deferral of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Native {
     /// Not at all.
@@ -100,22 +100,22 @@ pub(super) enum Cache {
     OffByDefault,
 }
 
-/// The smallest schema that a provider takes and that lets arguments through.
+/// The smallest schema that a provider takes and that allows any arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stub {
     /// `{"type":"object"}`.
     Bare,
     /// `{"type":"object","properties":{}}`.
     Empty,
-    /// An object of no properties is refused, and without a schema no arguments pass: they go below `args`.
+    /// An object without properties is refused, and without a schema no arguments pass: they go below `args`.
     Args,
 }
 
-/// What a body is made of.
+/// Content of a body.
 pub(super) struct BoundFunctions<'a> {
     /// The functions, in order.
     pub(super) functions: &'a [BoundFunction<'a>],
-    /// Who answers searches, when there is something to search for.
+    /// The party that answers searches, when there are deferred tools.
     pub(super) search: Option<SearchBy>,
     /// Whether to mark the list for the prompt cache.
     pub(super) cache: bool,

@@ -1,11 +1,11 @@
-//! Why a call has no result: a stable code, what is wrong with which argument, and what to do next.
+//! The reason why a call has no result: a stable code, the wrong arguments, and the next step.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::provider::call::FieldError;
+use crate::arguments::{Corrected, FieldError, InvalidArguments};
 
-/// What kind of thing went wrong; stable, and documented in `docs/errors.md`.
+/// Code of a refusal; stable, and documented in `docs/errors.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorCode {
@@ -13,21 +13,21 @@ pub enum ErrorCode {
     ValidationError,
     /// There is no such tool, for this caller.
     NotFound,
-    /// Several tools go by this name.
+    /// Several tools have this name.
     Ambiguous,
-    /// No tool has what was asked for, in this category.
+    /// No tool in this category fits the query.
     NoMatchInCategory,
     /// There is no such category.
     UnknownPath,
     /// The discovery protocol's word for [`ErrorCode::NotFound`].
     ToolNotFound,
-    /// The tool is there, and not for this caller.
+    /// The tool exists, but not for this caller.
     NotAuthorized,
     /// The catalog has changed since the cursor was given.
     CursorExpired,
-    /// The call is right, and nothing here can run it.
+    /// The call is valid, but no backend here can run it.
     NoBackend,
-    /// The call would change more than is allowed, or a person has refused it.
+    /// The effect of the call is stronger than allowed, or a person has denied it.
     PermissionDenied,
     /// A person has to approve the call first; it waits in the queue.
     ApprovalRequired,
@@ -35,19 +35,19 @@ pub enum ErrorCode {
     DocRequired,
     /// The idempotency key was used for another call.
     Conflict,
-    /// Whether an earlier call with this key did its work cannot be known.
+    /// Nobody can know whether an earlier call with this key did its work.
     OutcomeUnknown,
-    /// The same call has failed again and again.
+    /// The same call has failed repeatedly.
     LoopStopped,
-    /// A call of a batch was not run, since another that it needs has no result, or no time was left.
+    /// A call of a batch was not run, since a call that it needs has no result, or no time was left.
     NotRun,
-    /// What runs the tool answered with an error, or cannot be reached.
+    /// The backend answered with an error, or cannot be reached.
     BackendError,
-    /// What runs the tool did not answer in time.
+    /// The backend did not answer in time.
     BackendTimeout,
-    /// What has to be kept cannot be written.
+    /// State that must be kept cannot be written.
     StateUnavailable,
-    /// A mistake of ours, or of a template.
+    /// A mistake in toolcrib, or in a template.
     Internal,
 }
 
@@ -76,7 +76,7 @@ impl ErrorCode {
         ErrorCode::Internal,
     ];
 
-    /// As it is written.
+    /// The code as answers write it.
     pub fn as_str(self) -> &'static str {
         match self {
             ErrorCode::ValidationError => "VALIDATION_ERROR",
@@ -102,7 +102,7 @@ impl ErrorCode {
         }
     }
 
-    /// The HTTP status that goes with it.
+    /// The HTTP status of the code.
     pub fn http_status(self) -> u16 {
         match self {
             ErrorCode::ValidationError => 400,
@@ -125,43 +125,52 @@ impl ErrorCode {
     }
 }
 
-/// Why a call has no result, and what to do about it.
+/// The reason why a call has no result, and the next step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refusal {
-    /// What kind of thing.
+    /// The code.
     pub code: ErrorCode,
-    /// In one line.
+    /// The message, in one line.
     pub message: String,
     /// Each argument that does not fit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub field_errors: Vec<FieldError>,
-    /// Names that may have been meant, best first.
+    /// Names that the caller may have meant, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
-    /// Where to look instead: categories, tools.
+    /// Further facts: categories and tools to look at instead, the answer of a backend.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub hints: Map<String, Value>,
-    /// What to ask `tool_help` for, where tools are called.
+    /// Path to ask `tool_help` for, where tools are called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help_path: Option<String>,
-    /// What to do next.
+    /// The next step.
     pub next_action: String,
-    /// Arguments that would have been right.
+    /// Arguments that would have been valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Value>,
-    /// Pointers to what is made up in the example.
+    /// Pointers to the made-up values of the example.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fill_in: Vec<String>,
-    /// Pointers to what was given, and is not in the example.
+    /// Pointers to the given values that the example lacks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<String>,
-    /// The call as it was checked, for somebody who can run it.
+    /// The call as it was checked, for a host that can run it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Value>,
+    /// The op of the example, where that is not the one that was called. This and what follows is for envelopes.
+    #[serde(skip)]
+    pub example_op: Option<String>,
+    /// The fields that the example repeats of the call beside its arguments.
+    #[serde(skip)]
+    pub carried: Map<String, Value>,
+    /// Help on the tool.
+    #[serde(skip)]
+    pub help: Option<Map<String, Value>>,
 }
 
 impl Refusal {
-    /// Says what is wrong and what to do next.
+    /// A refusal with a message and a next step.
     pub fn new(code: ErrorCode, message: impl Into<String>, next_action: impl Into<String>) -> Self {
         Self {
             code,
@@ -175,24 +184,64 @@ impl Refusal {
             fill_in: Vec::new(),
             dropped: Vec::new(),
             call: None,
+            example_op: None,
+            carried: Map::new(),
+            help: None,
         }
+    }
+
+    /// A refusal of input that does not fit.
+    pub(crate) fn invalid(message: impl Into<String>, next_action: impl Into<String>) -> Self {
+        Self::new(ErrorCode::ValidationError, message, next_action)
     }
 
     /// With what is wrong with an argument.
     pub fn field(mut self, pointer: &str, message: &str) -> Self {
-        self.field_errors.push(FieldError {
-            pointer: pointer.into(),
-            message: message.into(),
-            nearest: None,
-        });
+        self.field_errors.push(FieldError::new(pointer, message));
         self
     }
 
-    /// With something to look at instead, unless there is nothing.
+    /// With what is wrong with a field.
+    pub(crate) fn with_field(mut self, field: FieldError) -> Self {
+        self.field_errors.push(field);
+        self
+    }
+
+    /// With something else to know.
+    pub(crate) fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.hints.insert(name.into(), value.into());
+        self
+    }
+
+    /// With arguments that would have been right, if there are any.
+    pub(crate) fn offering(mut self, corrected: Option<Corrected>) -> Self {
+        let Some(corrected) = corrected else { return self };
+        self.next_action.push_str(match (corrected.fill_in.is_empty(), corrected.dropped.is_empty()) {
+            (true, true) => "; `example` fits",
+            (false, true) => "; `example` fits: put your own values in place of those listed in fill_in",
+            (true, false) => "; `example` fits, without what is listed in dropped",
+            (false, false) => {
+                "; `example` fits, without what is listed in dropped: put your own values in place of those listed in fill_in"
+            }
+        });
+        self.example = Some(corrected.args);
+        (self.fill_in, self.dropped) = (corrected.fill_in, corrected.dropped);
+        self
+    }
+
+    /// Adds alternatives, unless there are none.
     pub fn hint(mut self, what: &str, list: Vec<Value>) -> Self {
         if !list.is_empty() {
             self.hints.insert(what.into(), list.into());
         }
         self
+    }
+}
+
+impl From<InvalidArguments> for Refusal {
+    fn from(invalid: InvalidArguments) -> Self {
+        let InvalidArguments { message, next_action, fields, nearest, corrected } = invalid;
+        let refusal = Self { field_errors: fields, nearest, ..Self::invalid(message, next_action) };
+        refusal.offering(corrected)
     }
 }

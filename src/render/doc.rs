@@ -10,7 +10,7 @@ use super::templates::{TemplateError, Templates};
 use crate::catalog::{Callable, Catalog, Resolved, Tool};
 use crate::tool::{Example, NoSchemaMode, Policy};
 
-/// The doc of one tool: what a template can use. All of it is markdown, safe to place on lines of its own.
+/// The doc of one tool as values for a template. Every value is markdown, safe to place on lines of its own.
 #[derive(Debug, Serialize)]
 pub struct Doc {
     pub(super) heading: String,
@@ -35,7 +35,7 @@ pub struct Doc {
     pub(super) receipt: String,
 }
 
-/// Examples as text are cut at this many characters: a doc is read within a budget.
+/// Most characters of a text example: a doc is read within a budget.
 pub(crate) const MAX_EXAMPLE: usize = 4000;
 
 impl Doc {
@@ -86,17 +86,17 @@ impl Doc {
         templates.render("docs/tool.md", &context)
     }
 
-    /// The version: the same for as long as the doc says the same.
+    /// The doc version: equal as long as the doc is equal.
     pub fn version(&self) -> &str {
         &self.doc_version
     }
 
-    /// The receipt: only who has read the doc, as it is now, knows it.
+    /// The receipt: only a reader of the current doc knows it.
     pub fn receipt(&self) -> &str {
         &self.receipt
     }
 
-    /// The hash of all that a reader can see.
+    /// The hash of all text that a reader can see.
     fn hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         let flags = [self.deprecated, self.approval, self.folded].map(u8::from);

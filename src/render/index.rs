@@ -1,5 +1,5 @@
-//! The index: one line a tool under its category. Beyond a number of tools, an index of category pages, laid out so
-//! that no page is longer than the configured budget.
+//! The index: one line per tool under its category. With many tools, an index of category pages, laid out so that no
+//! page exceeds the configured budget.
 
 use std::collections::HashSet;
 
@@ -29,13 +29,13 @@ pub(super) struct CategoryPage {
     lines: String,
 }
 
-/// A part of a page: a title and the lines under it.
+/// A section of a page: a title and the lines under it.
 struct Section {
     title: String,
     lines: Vec<Line>,
 }
 
-/// A link with what is said of it, and the names that tell what is behind it.
+/// A link with its description, and the first and last name behind it.
 struct Line {
     /// The link's text and what follows the link, both markdown.
     label: String,
@@ -141,7 +141,7 @@ fn by_category(profile: &Profile<'_>) -> Vec<Section> {
             sections.entry(category.as_str()).or_default().push(entry.tool);
         }
     }
-    // Categories of one root stay together, roots in the order in which they appear.
+    // Categories of one root stay together, roots in the order of their first tools.
     let roots: IndexSet<String> = sections.keys().map(|path| root(path).to_string()).collect();
     sections.sort_by_key(|path, _| roots.get_index_of(root(path)));
     let section = |(path, tools): (&str, Vec<&Tool>)| Section {
@@ -183,7 +183,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// One page a category, several where it is too long for one. Returns a line for each page.
+    /// One page per category, several where it is too long for one. Returns a line for each page.
     fn category_pages(&mut self, sections: Vec<Section>) -> Vec<Line> {
         let titles: Vec<String> = sections.iter().map(|section| section.title.clone()).collect();
         let stems = SafeNames::of(&titles);
@@ -191,7 +191,7 @@ impl Layout {
         for (index, section) in sections.into_iter().enumerate() {
             let mut lines = section.lines;
             if lines.iter().map(|line| line.size).sum::<usize>() > self.budget {
-                // In alphabetical order, a page's first and last name tell what is on it.
+                // In alphabetical order, the first and last name of a page show its range.
                 lines.sort_by_cached_key(|line| line.first.to_lowercase());
             }
             entries.extend(self.write(&section.title, stems.get(index), lines));

@@ -1,12 +1,12 @@
-//! `llms.txt` and `llms-full.txt` (llmstxt.org): what there is, by category, and all of it in one file. Made piece by
-//! piece, since the whole of a large catalog is megabytes.
+//! `llms.txt` and `llms-full.txt` (llmstxt.org): the list of tools by category, and all docs in one file. Made piece
+//! by piece, since the whole of a large catalog is megabytes.
 
 use indexmap::IndexMap;
 
 use super::markdown::{inline, name};
 use crate::catalog::{Catalog, Profile};
 
-/// How many tools a piece has.
+/// Tools in a piece.
 const PIECE: usize = 64;
 
 /// The layout of both files.
@@ -24,7 +24,7 @@ struct Piece {
 }
 
 impl Llms {
-    /// Lays out a profile. Tools are known by their place in [`Catalog::tools`].
+    /// Lays out a profile. Tools are known by their positions in [`Catalog::tools`].
     pub fn lay_out(catalog: &Catalog, profile: &Profile<'_>) -> Self {
         let place = |entry: &crate::catalog::ProfileTool<'_>| catalog.position(&entry.tool.name);
         let tools: Vec<usize> = profile.tools.iter().filter_map(place).collect();
@@ -55,7 +55,7 @@ impl Llms {
         Self { head, pieces, tools }
     }
 
-    /// How many pieces `llms.txt` has.
+    /// Number of pieces of `llms.txt`.
     pub fn brief_pieces(&self) -> usize {
         self.pieces.len() + 1
     }
@@ -72,7 +72,7 @@ impl Llms {
         heading.chain(lines).collect()
     }
 
-    /// How many pieces `llms-full.txt` has.
+    /// Number of pieces of `llms-full.txt`.
     pub fn full_pieces(&self) -> usize {
         self.tools.len() + 1
     }

@@ -1,10 +1,10 @@
-//! A catalog becomes documentation: the index, a page a tool, `registry.json`, a seeded workspace.
+//! Renders a catalog as documentation: the index, one page per tool, `registry.json`, a seeded workspace.
 //!
-//! 1. [`templates`] loads our templates, and the user's instead where there are any.
+//! 1. [`templates`] loads our templates, and the user's in place of them.
 //! 2. [`doc`] makes the doc of one tool: its sections as safe markdown, and its doc version.
 //! 3. [`index`] lays out `README.md`, and category pages where there are many tools.
-//! 4. [`folder`] writes the files, owns only those, and says what differs.
-//! 5. [`seed`] puts all of that, and the text that tells an agent of it, into a workspace.
+//! 4. [`folder`] writes the files, owns only those, and reports differences.
+//! 5. [`seed`] puts all of that, and a text that tells an agent of it, into a workspace.
 //!
 //! Everything but [`folder`] and [`seed`] is pure: the same catalog gives the same bytes.
 
@@ -61,7 +61,7 @@ impl<'a> Docs<'a> {
         &self.profile.tools
     }
 
-    /// Writes the documentation into a folder of its own (DOC-3).
+    /// Writes the documentation into a folder of its own.
     pub fn write(
         &self,
         root: &Path,
@@ -73,7 +73,7 @@ impl<'a> Docs<'a> {
         Ok(folder::sync(root, &files.set(&render), progress)?)
     }
 
-    /// What [`Docs::write`] would change, without changing it.
+    /// The changes that [`Docs::write`] would make, without making them.
     pub fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
         self.try_one()?;
         let files = self.files_below("", root)?;
@@ -81,17 +81,17 @@ impl<'a> Docs<'a> {
         Ok(folder::check(root, &files.set(&render))?)
     }
 
-    /// The doc of one tool of the catalog (DOC-3).
+    /// The doc of one tool of the catalog.
     pub fn tool(&self, entry: ProfileTool<'_>) -> Result<String, TemplateError> {
         doc::Doc::of(entry.tool, self.catalog).render(self.templates, &self.catalog.version)
     }
 
-    /// The index, `README.md` (DOC-3).
+    /// The index, `README.md`.
     pub fn index(&self) -> Result<String, TemplateError> {
         self.index.readme(self.templates, &self.catalog.version)
     }
 
-    /// The pages that the index is split into where there are many tools (DOC-3): path, heading, markdown.
+    /// The pages that the index is split into where there are many tools: path, heading, markdown.
     pub fn index_pages(&self) -> impl Iterator<Item = (&str, &str, Result<String, TemplateError>)> {
         let render = |page: &index::CategoryPage| page.render(self.templates, &self.catalog.version);
         self.index.pages().iter().map(move |page| (page.path.as_str(), page.heading(), render(page)))
@@ -103,8 +103,8 @@ impl<'a> Docs<'a> {
         self.profile.tools.first().map_or(Ok(()), |entry| self.tool(*entry).map(drop))
     }
 
-    /// Whether the index, which is `README.md`, `registry.json` and the category pages, is to stay as it is: not all
-    /// sources could be read, and there are docs of tools that a new index would lack.
+    /// Whether the index (`README.md`, `registry.json` and the category pages) stays as it is: not all sources could
+    /// be read, and there are docs of tools that a new index would lack.
     fn withholds_index(&self, below: &str, root: &Path) -> Result<bool, folder::FolderError> {
         if self.catalog.complete {
             return Ok(false);
@@ -140,7 +140,7 @@ impl<'a> Docs<'a> {
             push(&format!("{}.md", entry.tool.safe_name), File::Tool(*entry));
         }
         if !withholds_index {
-            // Only the whole set has a key: under it, each file is taken to be what this run would write.
+            // Only the whole set has a key: under it, each file is assumed to be the one that this run would write.
             set.key = self.key();
         }
         Ok(set)
@@ -155,7 +155,7 @@ impl<'a> Docs<'a> {
         }
     }
 
-    /// A hash of everything that decides the content of the files.
+    /// The hash of all inputs of the files.
     pub fn key(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let render = &self.catalog.config.render;
@@ -171,7 +171,7 @@ impl<'a> Docs<'a> {
     }
 }
 
-/// The files of a documentation, and what each of them is.
+/// The files of a documentation, with the kind of each.
 pub(crate) struct DocFiles<'f, 'a> {
     docs: &'f Docs<'a>,
     paths: Vec<String>,
@@ -191,7 +191,7 @@ impl DocFiles<'_, '_> {
         &self.paths
     }
 
-    /// A hash of everything that decides the content of the files; empty where the index stays as it is.
+    /// The hash of all inputs of the files; empty where the index stays as it is.
     pub(crate) fn key(&self) -> &str {
         &self.key
     }
@@ -212,7 +212,7 @@ impl DocFiles<'_, '_> {
     }
 }
 
-/// Why documentation could not be written.
+/// Reason why documentation could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// A template is broken.
@@ -226,7 +226,7 @@ pub enum RenderError {
     Workspace {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
 }

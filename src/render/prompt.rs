@@ -1,5 +1,4 @@
-//! The section of a system prompt, or of an `AGENTS.md`, that tells an agent how its tools reach it (DOC-7, RULE-1,
-//! DISC-9).
+//! The section of a system prompt, or of an `AGENTS.md`, that tells an agent how its tools reach it.
 
 use std::collections::HashSet;
 
@@ -12,11 +11,11 @@ use crate::catalog::{Profile, Tool};
 use crate::config::{Deferred, Surface};
 use crate::tool::{DescriptionMode, Effect, slug};
 
-/// Core tools named in the section; beyond, the bound list speaks for itself.
+/// Most core tools named in the section; for more, the bound list is clear enough.
 const MAX_CORE: usize = 20;
-/// Groups listed; beyond, they are counted.
+/// Most groups listed; the others are counted.
 const MAX_GROUPS: usize = 40;
-/// How many names stand in all groups together, as long as each has room for two.
+/// Names in all groups together, where each has room for two.
 const NAMES: usize = 40;
 /// The most names in one group.
 const MAX_NAMED: usize = 12;
@@ -26,7 +25,7 @@ const MAX_NAMED: usize = 12;
 pub struct PromptSection<'a> {
     /// The way the tools reach the model.
     pub surface: Surface,
-    /// What is bound of deferred tools on the surface `hybrid`.
+    /// The schema of deferred tools on the surface `hybrid`.
     pub deferred: Deferred,
     /// The folder of the docs, as the agent sees it.
     pub folder: &'a str,
@@ -62,7 +61,7 @@ impl PromptSection<'_> {
             .collect();
         let (template, groups) = match surface {
             Surface::Gateway => ("prompt/gateway.md", by_op(profile)),
-            // Nothing is out of sight.
+            // Every tool is bound in full.
             _ if deferred.is_empty() => ("prompt/full.md", Vec::new()),
             Surface::Hybrid => ("prompt/hybrid.md", Vec::new()),
             Surface::Native => ("prompt/native.md", by_category(&deferred, top)),
@@ -107,18 +106,19 @@ fn writes(profile: &Profile<'_>) -> bool {
     profile.tools.iter().any(|entry| entry.tool.effect != Effect::Read)
 }
 
-/// Groups beyond [`MAX_GROUPS`] are named without what is in them, up to this many.
+/// Most groups beyond [`MAX_GROUPS`] that are named without their content.
 const MAX_NAMES_ALONE: usize = 120;
 
-/// Some tools under one name.
+/// A group of tools with its name.
 struct Group {
     name: String,
     tools: usize,
-    /// What is in it; the first few are named.
+    /// Its content; the first few are named.
     holds: IndexSet<String>,
 }
 
-/// By the first part of their ops, as `tool_help` lists them: with their entities, else their categories, else the ops.
+/// Groups by the first part of the ops, as `tool_help` lists them: with their entities, else their categories, else
+/// the ops.
 fn by_op(profile: &Profile<'_>) -> Vec<Group> {
     let tools = || profile.tools.iter().map(|entry| entry.tool);
     let with_entities: HashSet<&str> =
@@ -135,12 +135,12 @@ fn by_op(profile: &Profile<'_>) -> Vec<Group> {
     }))
 }
 
-/// The group of an op, and what follows it.
+/// The group of an op, and the rest of the op.
 fn split_op(tool: &Tool) -> (&str, &str) {
     tool.op.split_once('.').unwrap_or((&tool.op, &tool.op))
 }
 
-/// By their first category.
+/// Groups by the first category of each tool.
 fn by_category(tools: &[&Tool], part: fn(&str) -> &str) -> Vec<Group> {
     grouped(tools.iter().map(|tool| {
         let category = tool.categories.first().map(|path| part(path.as_str())).unwrap_or_default();
@@ -148,7 +148,7 @@ fn by_category(tools: &[&Tool], part: fn(&str) -> &str) -> Vec<Group> {
     }))
 }
 
-/// By category, each as it can be loaded; a category above them loads them together.
+/// Groups by category, in the form in which each can be loaded; a category above them loads them together.
 fn toolsets(tools: &[&Tool]) -> Vec<Group> {
     let groups = by_category(tools, |path| path);
     if groups.len() > MAX_GROUPS { by_category(tools, top) } else { groups }

@@ -1,4 +1,4 @@
-//! A doc by sections, for readers who want a part of it or have room for a part only.
+//! A doc by sections, for readers who want a part of it or have room only for a part.
 
 use super::doc::Doc;
 use super::markdown::fence;
@@ -8,13 +8,13 @@ use crate::tool::Schema;
 /// A section of a doc, in the order of the doc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Section {
-    /// What the tool is for.
+    /// The purpose of the tool.
     Summary,
     /// The whole description.
     Description,
     /// Arguments, and a complete call.
     Arguments,
-    /// What comes back, and what can go wrong.
+    /// The result, and possible errors.
     Returns,
     /// Further examples.
     Examples,
@@ -25,7 +25,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// The sections of a whole doc: all but the schemas, which the arguments say in words.
+    /// The sections of a whole doc: all but the schemas, which the arguments express in words.
     pub const DOC: [Section; 6] = [
         Section::Summary,
         Section::Description,
@@ -55,7 +55,7 @@ impl Doc {
         &self.heading
     }
 
-    /// A section as markdown; nothing where the tool has none.
+    /// A section as markdown; empty where the tool has none.
     pub fn section(&self, section: Section, tool: &Tool) -> Option<String> {
         match section {
             Section::Summary => Some(self.summary()),
@@ -92,7 +92,7 @@ impl Doc {
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
     }
 
-    /// The last line: what was read, and that it was read.
+    /// The last line: versions and receipt, as proof that the doc was read.
     pub fn versions(&self, with_receipt: bool, registry_version: &str) -> String {
         let receipt = if with_receipt { format!(", receipt {}", self.receipt) } else { String::new() };
         format!("Doc {}{receipt}, registry {registry_version}", self.doc_version)

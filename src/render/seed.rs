@@ -1,7 +1,7 @@
-//! Seeding a workspace at job start (DOC-8): the docs of a profile, and a template around them.
+//! Seeds a workspace at job start: the docs of a profile, and a template around them.
 //!
-//! What the user already has is kept. A template file is written where nothing is, and renewed as long as nobody has
-//! changed it; after that, only our block in it is renewed, if it has one, as `AGENTS.md` does.
+//! Files of the user are kept. A template file is written where no file is, and renewed as long as nobody has changed
+//! it. After a change, only our block in it is renewed, if it has one, as `AGENTS.md` does.
 
 mod block;
 
@@ -24,10 +24,10 @@ pub const DOCS: &str = "tools";
 /// Our own workspace template.
 const EMBEDDED: [(&str, &str); 1] = embedded_files! { "workspace-template": "AGENTS.md" };
 
-/// What seeding did.
+/// Result of seeding.
 #[derive(Debug)]
 pub struct Seeded {
-    /// What became of the docs.
+    /// Report on the docs.
     pub docs: folder::Report,
     /// Template files written or renewed.
     pub written: Vec<String>,
@@ -35,7 +35,7 @@ pub struct Seeded {
     pub kept: Vec<String>,
     /// Files that were left as they are since their markers do not pair, or are in a code fence.
     pub unclear: Vec<String>,
-    /// Whether the index of the docs, and what tells of it, waits until all sources can be read again.
+    /// Whether the index of the docs, and the text about it, waits until all sources can be read again.
     pub index_kept: bool,
 }
 
@@ -116,7 +116,7 @@ fn placeholders(docs: &Docs<'_>) -> Result<Context, TemplateError> {
     Ok(context)
 }
 
-/// A file of a workspace template: its relative name and what is in it.
+/// A file of a workspace template: its relative name and its content.
 type TemplateFile = (String, Cow<'static, [u8]>);
 
 fn template_files(template: Option<&Path>) -> Result<Vec<TemplateFile>, RenderError> {
@@ -137,7 +137,7 @@ fn template_files(template: Option<&Path>) -> Result<Vec<TemplateFile>, RenderEr
     Ok(files)
 }
 
-/// Text has its placeholders filled in; anything else is copied as it is.
+/// Fills in the placeholders of a text; any other content is copied as it is.
 fn render_file<'a>(
     (name, content): (String, Cow<'a, [u8]>),
     context: &Context,
@@ -158,7 +158,7 @@ enum FileOutcome {
     Current,
 }
 
-/// Writes a file where nothing is, and renews our block in one of the user's unless that is to `wait`.
+/// Writes a file where none is, and renews our block in one of the user's unless that has to `wait`.
 fn place(workspace: &Path, name: &str, content: &[u8], wait: bool) -> std::io::Result<FileOutcome> {
     let target = workspace.join(name);
     refuse_others(&target)?;
@@ -185,7 +185,7 @@ fn place(workspace: &Path, name: &str, content: &[u8], wait: bool) -> std::io::R
     }
 }
 
-/// Reading a pipe or a device could wait forever.
+/// Reading a pipe or a device could block forever.
 fn refuse_others(path: &Path) -> std::io::Result<()> {
     match path.symlink_metadata() {
         Ok(metadata) if !metadata.is_file() => {
@@ -195,7 +195,7 @@ fn refuse_others(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Nothing is written through a link that the user, or somebody else, has put in the way.
+/// Nothing is written through a symbolic link, whoever made it.
 fn refuse_links(workspace: &Path, name: &str) -> std::io::Result<()> {
     let mut path = PathBuf::from(workspace);
     for part in name.split('/') {

@@ -1,5 +1,5 @@
-//! The templates: ours, and the user's in place of any of them. Tool text is passed in as values and is never a template.
-//! Beside them are the assets of web pages, which are replaced in the same way.
+//! The templates: the built-in ones, and the user's in place of any of them. Tool text is passed in as values and is
+//! never a template. The assets of web pages are beside them and are replaced in the same way.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,7 +44,7 @@ const EMBEDDED: [(&str, &str); 26] = embedded_files! { "templates":
 pub struct TemplateError {
     /// The template, by its path below the templates folder.
     pub name: String,
-    /// What is wrong, with the line where it is known.
+    /// The mistake, with its line where it is known.
     pub problem: String,
 }
 
@@ -60,7 +60,7 @@ pub struct Templates {
 const ASSETS: &str = "assets/";
 
 impl Templates {
-    /// Our templates, with those of `folder` in place of the ones of the same name.
+    /// The built-in templates, with those of `folder` in place of the ones of the same name.
     pub fn load(folder: Option<&Path>) -> Result<Self, TemplateError> {
         let mut tera = Tera::new();
         let mut hasher = blake3::Hasher::new();
@@ -82,7 +82,7 @@ impl Templates {
                 texts.push((name, text));
             }
         }
-        // Together, since one may extend another.
+        // All at once, since one may extend another.
         tera.add_raw_templates(texts.iter().map(|(name, text)| (*name, text.as_str()))).map_err(|error| {
             let message = error.to_string();
             let named = texts.iter().find(|(name, _)| message.contains(name));
@@ -101,7 +101,7 @@ impl Templates {
         &self.assets
     }
 
-    /// Renders one template; what is inserted into one whose name ends with `.html` is escaped.
+    /// Renders one template; values inserted into a template whose name ends with `.html` are escaped.
     pub(crate) fn render(&self, name: &str, context: &Context) -> Result<String, TemplateError> {
         self.tera.render(name, context).map_err(|error| problem(name, error))
     }
@@ -120,7 +120,7 @@ pub(super) fn render_text(name: &str, text: &str, context: &Context) -> Result<S
     })
 }
 
-/// A file that replaces no template of ours is a slip of the name.
+/// A file that replaces no built-in template probably has a wrong name.
 fn refuse_strangers(folder: &Path) -> Result<(), TemplateError> {
     if !folder.is_dir() {
         return Err(problem(&folder.to_string_lossy(), "the templates folder does not exist"));

@@ -1,4 +1,4 @@
-//! What to do when a surface binds more than it may.
+//! Advice for a surface that binds more tokens than the budget.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -13,32 +13,32 @@ use crate::catalog::{Profile, ProfileTool};
 use crate::config::Surface;
 use crate::tool::{DescriptionMode, clean_line};
 
-/// A profile that binds more than the budget, or of which no payload can be made.
+/// A profile that binds more than the budget, or has no payload.
 #[derive(Debug, Serialize)]
 pub struct OverBudget {
-    /// The profile; none for the whole catalog.
+    /// The profile; `None` for the whole catalog.
     pub profile: Option<String>,
     /// The surface.
     pub surface: Surface,
-    /// The tokens it may bind.
+    /// Tokens that it may bind.
     pub budget: usize,
-    /// Why no payload can be made, if none can.
+    /// The reason why there is no payload, if there is none.
     pub problem: Option<String>,
-    /// The tokens it binds; in o200k. None when no payload can be made.
+    /// o200k tokens that it binds; `None` when there is no payload.
     pub bound: Option<usize>,
-    /// Tools to defer, by safe name, the one that saves most first.
+    /// Tools to defer, by safe name, the largest saving first.
     pub defer: Vec<String>,
-    /// What is bound when those are deferred.
+    /// Tokens bound when these tools are deferred.
     pub then: Option<usize>,
     /// When that is not enough, surfaces that fit as they are.
     pub surfaces: Vec<Surface>,
-    /// When that is not enough, tools to leave out as well, the dearest first.
+    /// When that is not enough, tools to leave out as well, the largest first.
     pub leave_out: Vec<String>,
-    /// What is bound when those are left out, when there is something to leave out.
+    /// Tokens bound when these tools are left out too, if there are any.
     pub left: Option<usize>,
 }
 
-/// What to do about a profile, if it is over the budget.
+/// Advice for a profile, if it is over the budget.
 pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolReport]) -> Option<OverBudget> {
     let budget = meter.options.budget?;
     let surface = meter.options.provider.surface(meter.options.budgeted());
@@ -92,7 +92,7 @@ pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolRe
     Some(over)
 }
 
-/// What one tool takes of the context on a surface.
+/// Tokens of one tool in the context on a surface, by mode.
 #[derive(Clone, Copy, Default)]
 struct DeferralCost {
     full: usize,
@@ -105,7 +105,7 @@ impl DeferralCost {
     }
 }
 
-/// What each tool takes on a surface, by name.
+/// Tokens of each tool on a surface, by name.
 fn costs<'t>(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
@@ -121,12 +121,12 @@ fn costs<'t>(
     let of = |tool: &'t ToolReport| {
         let full = tool.full.o200k;
         let cost = match surface {
-            // What cannot be deferred saves nothing.
+            // A tool that cannot be deferred saves nothing.
             Surface::Hybrid | Surface::Native => {
                 DeferralCost { full, deferred: deferred.get(&tool.name).map_or(full, |count| count.o200k) }
             }
             Surface::Full => DeferralCost { full, deferred: full },
-            // Nothing of it, until it is loaded.
+            // A tool takes no tokens until it is loaded.
             Surface::Toolset => DeferralCost { full, deferred: 0 },
             Surface::Gateway | Surface::Files => DeferralCost::default(),
         };
@@ -135,7 +135,7 @@ fn costs<'t>(
     tools.iter().map(of).collect()
 }
 
-/// Tools that can be deferred, the one that saves most first; none when our own function would meet one of them.
+/// Tools that can be deferred, the largest saving first; a tool with the name of one of our functions cannot be.
 fn to_defer<'p, 'a>(
     meter: &mut Meter<'_>,
     profile: &'p Profile<'a>,
@@ -149,7 +149,7 @@ fn to_defer<'p, 'a>(
     if can_be_made { tools } else { Vec::new() }
 }
 
-/// Other surfaces that keep to the budget.
+/// Other surfaces within the budget.
 fn fitting(meter: &mut Meter<'_>, profile: &Profile<'_>, but: Surface, budget: usize) -> Vec<Surface> {
     let provider = meter.options.provider;
     let mut fits = |surface: &Surface| {
@@ -158,8 +158,8 @@ fn fitting(meter: &mut Meter<'_>, profile: &Profile<'_>, but: Surface, budget: u
     Surface::ALL.into_iter().filter(|surface| fits(surface)).collect()
 }
 
-/// The shortest beginning of a list with which the budget holds, else all of it; and what is bound then. The more of
-/// the list, the less is bound: so few lengths have to be tried.
+/// The shortest beginning of a list with which the budget holds, else all of it; and the tokens bound then. A longer
+/// list binds fewer tokens, so bisection finds the length.
 fn fewest<T>(list: &[T], budget: usize, mut bound: impl FnMut(&[T]) -> usize) -> (&[T], usize) {
     let (mut enough, mut then) = (list.len(), bound(list));
     let mut too_few = 0;
@@ -197,7 +197,7 @@ fn names<'n>(tools: &'n [&ProfileTool<'_>]) -> HashSet<&'n str> {
 }
 
 impl OverBudget {
-    /// What is wrong, and what to do, in words.
+    /// The problem and the advice, in words.
     pub fn message(&self) -> String {
         let profile = self
             .profile

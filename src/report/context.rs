@@ -1,4 +1,4 @@
-//! What a body puts into the model's context, and what that is made of.
+//! The part of a body that is in the model's context, and its components.
 
 use std::collections::HashSet;
 
@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::tokens::{Count, Counter};
 
-/// A body less what the provider keeps out of the context until it is searched for: nothing is left of a tool that
-/// Anthropic defers (formats.md, section 4), its name and short description on Gemini interactions (section 5), and
-/// of an OpenAI namespace its name and description (section 3).
+/// The body without the parts that the provider keeps out of the context until they are searched for. Anthropic shows
+/// nothing of a deferred tool, Gemini Interactions its name and short description, and OpenAI the name and
+/// description of a namespace (docs/reference/wires.md).
 pub(super) fn in_context(mut body: Value) -> Value {
     if let Some(Value::Array(tools)) = body.get_mut("tools") {
         *tools = std::mem::take(tools).into_iter().filter_map(entry_in_context).collect();
@@ -16,7 +16,7 @@ pub(super) fn in_context(mut body: Value) -> Value {
     body
 }
 
-/// What of an entry is in the context, if anything.
+/// The part of an entry that is in the context, if any.
 pub(super) fn entry_in_context(mut entry: Value) -> Option<Value> {
     if let Some(Value::Array(tools)) = entry.get_mut("tools") {
         *tools = std::mem::take(tools).into_iter().filter(|tool| !is_deferred(tool)).collect();
@@ -36,7 +36,7 @@ fn is_deferred(entry: &Value) -> bool {
     entry.get("defer_loading") == Some(&Value::Bool(true))
 }
 
-/// What a body is made of. Parts are counted one by one; what is left of the whole is its wrapping.
+/// Components of a body. Parts are counted one by one; the remainder is the wrapping.
 #[derive(Debug, Default)]
 pub(super) struct TokenParts {
     pub(super) names: Count,

@@ -1,15 +1,15 @@
-//! What tokens cost over a job: a request costs 100 a token, in hundredths of the price of one token.
+//! The cost of tokens over a job: a request costs 100 per token, in hundredths of the price of one token.
 
 use crate::tokens::Count;
 
 /// The price of an input token.
 const PLAIN: u128 = 100;
-/// What writing a token to the prompt cache costs, as Anthropic publishes it.
+/// Price of writing a token to the prompt cache, as Anthropic publishes it.
 const CACHE_WRITE: u128 = 125;
-/// What reading a token from the prompt cache costs, as Anthropic publishes it.
+/// Price of reading a token from the prompt cache, as Anthropic publishes it.
 const CACHE_READ: u128 = 10;
 
-/// How requests are paid.
+/// Pricing of requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Price {
     /// Every token of every request in full.
@@ -19,7 +19,7 @@ pub(super) enum Price {
 }
 
 impl Price {
-    /// What one token costs that stands in `requests` requests, in hundredths.
+    /// Cost of one token that stands in `requests` requests, in hundredths.
     fn of(self, requests: u128) -> u128 {
         let later = requests.saturating_sub(1);
         match self {
@@ -29,16 +29,16 @@ impl Price {
     }
 }
 
-/// What a job costs, in tokens of plain price, whose every request holds these tokens.
+/// Cost of a job, in tokens at the plain price, with these tokens in every request.
 pub(super) fn job(tokens: Count, iterations: u32, price: Price) -> Count {
     let hundredths = price.of(iterations.into());
     tokens.map(|tokens| usize::try_from((tokens as u128 * hundredths + 50) / 100).unwrap_or(usize::MAX))
 }
 
-/// From how many reads of its doc on it is cheaper to bind a tool in full.
+/// The break-even: reads of the doc from which it is cheaper to bind a tool in full.
 ///
-/// Binding costs what it takes more than deferring, in every request. A read costs its tokens in the request that makes
-/// it, and in those after it: half of them on average, since it may come at any time.
+/// Binding costs the extra tokens of the full tool in every request. A read costs its tokens in the request that
+/// makes it, and in the ones after it: half of them on average, since it may come at any time.
 pub(super) fn reads_to_break_even(
     full: usize,
     deferred: usize,
@@ -48,7 +48,7 @@ pub(super) fn reads_to_break_even(
 ) -> u64 {
     let Some(more) = full.checked_sub(deferred) else { return 0 };
     let iterations = u128::from(iterations);
-    // Twice of both, so that half of the requests is a whole number.
+    // Both sides are doubled, so that half of the requests is a whole number.
     let binding = 2 * more as u128 * price.of(iterations);
     let reading = read as u128 * (price.of(1) + price.of(iterations));
     binding.checked_div(reading).map_or(0, |reads| u64::try_from(reads + 1).unwrap_or(u64::MAX))

@@ -14,7 +14,7 @@ use crate::tool::DescriptionMode;
 /// The folder of docs that sections of a prompt name.
 const FOLDER: &str = "tools";
 
-/// What is counted, and the counts so far.
+/// The catalog and options, and the counts so far.
 pub(super) struct Meter<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) templates: &'a Templates,
@@ -24,15 +24,15 @@ pub(super) struct Meter<'a> {
 
 /// A payload, counted.
 pub(super) struct Counted {
-    /// The surface it has.
+    /// The surface of the payload.
     pub(super) surface: Surface,
-    /// What is sent.
+    /// Tokens sent.
     pub(super) sent: Count,
-    /// What is in the context.
+    /// Tokens in the context.
     pub(super) bound: Count,
-    /// What that is made of.
+    /// Components of the tokens in the context.
     pub(super) parts: TokenParts,
-    /// How many tools the provider takes, if it takes fewer.
+    /// Most tools that the provider takes, if the payload has more.
     pub(super) limit: Option<usize>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Meter<'a> {
         Self { catalog, templates, options, counter: Counter::default() }
     }
 
-    /// What a request with this surface costs.
+    /// Tokens of a request with this surface.
     pub(super) fn count(&mut self, profile: &Profile<'_>, surface: Surface) -> Result<Counted, PayloadError> {
         let request = self.request(profile, surface);
         let payload = provider::payload_of_any_size(request)?;
@@ -76,7 +76,7 @@ impl<'a> Meter<'a> {
         Ok(Counted { surface, sent, bound, parts, limit })
     }
 
-    /// What of a request with this surface is in the context.
+    /// Tokens in the context of a request with this surface.
     pub(super) fn bound(&mut self, profile: &Profile<'_>, surface: Surface) -> Result<usize, PayloadError> {
         let request = self.request(profile, surface);
         let payload = provider::payload_of_any_size(request)?;
@@ -86,7 +86,7 @@ impl<'a> Meter<'a> {
         Ok(self.counter.count(&in_context(payload.body).to_string()).o200k)
     }
 
-    /// What the section of the system prompt costs.
+    /// Tokens of the section of the system prompt.
     pub(super) fn prompt(&mut self, profile: &Profile<'_>, surface: Surface) -> Result<Count, TemplateError> {
         let deferred = self.options.payload.deferred;
         let section = PromptSection { surface, deferred, folder: FOLDER, discovery: false };

@@ -1,12 +1,12 @@
-//! What the tools of a catalog cost, in tokens: on each surface, and one by one (DOC-9, BIND-6). And, in [`retrieval`],
-//! how well search finds them.
+//! The cost of a catalog's tools in tokens: on each surface, and one by one. And, in [`retrieval`], measures of
+//! search.
 //!
-//! 1. [`meter`] makes a payload, and counts what of it is in the context ([`context`]).
+//! 1. [`meter`] makes a payload, and counts the part of it that is in the context ([`context`]).
 //! 2. [`surface`] compares the surfaces of a profile.
-//! 3. [`tool`] compares what one tool costs in full, deferred, and as a doc.
-//! 4. [`cost`] says what that adds up to over a job.
-//! 5. [`budget`] says what to defer when a surface costs too much.
-//! 6. [`table`] shows all of it to people; serialized, it is for scripts.
+//! 3. [`tool`] compares the cost of one tool in full, deferred, and as a doc.
+//! 4. [`cost`] adds this up over a job.
+//! 5. [`budget`] advises on tools to defer when a surface costs too much.
+//! 6. [`table`] prints all of it for people; serialized, it is for scripts.
 
 mod budget;
 mod context;
@@ -32,20 +32,20 @@ pub(crate) use table::grouped;
 
 use meter::Meter;
 
-/// What to report.
+/// Options of the report.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// The profile; the whole catalog and all of its profiles when there is none.
+    /// The profile; `None` for the whole catalog and all of its profiles.
     pub profile: Option<&'a str>,
     /// The wire.
     pub provider: Provider,
-    /// The surface; all when there is none.
+    /// The surface; `None` for all.
     pub surface: Option<Surface>,
-    /// How payloads are made.
+    /// Settings of payloads.
     pub payload: config::Payload,
-    /// How many requests a job has.
+    /// Requests per job.
     pub iterations: u32,
-    /// How many tokens a surface may bind.
+    /// Most tokens that a surface may bind.
     pub budget: Option<usize>,
 }
 
@@ -56,45 +56,45 @@ impl Options<'_> {
     }
 }
 
-/// What the tools of a catalog cost.
+/// The cost of a catalog's tools.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// The content that was counted.
+    /// The registry version that was counted.
     pub registry_version: String,
     /// The wire.
     pub provider: &'static str,
-    /// What is bound of deferred tools.
+    /// The schema of deferred tools.
     pub deferred: Deferred,
-    /// How many requests a job has.
+    /// Requests per job.
     pub iterations: u32,
     /// The whole catalog and its profiles, or the one profile that was named.
     pub profiles: Vec<ProfileReport>,
-    /// Each tool, dearest first.
+    /// Each tool, the largest first.
     pub tools: Vec<ToolReport>,
-    /// Tools that cannot be bound for this provider, by canonical name; they count nowhere.
+    /// Tools that cannot be bound for this provider, by canonical name; they are not counted.
     pub left_out: Vec<String>,
-    /// Profiles that bind more than the budget, when there is one.
+    /// Profiles that bind more than the budget, where one is set.
     pub over_budget: Vec<OverBudget>,
-    /// What these numbers are, and what they are not.
+    /// Explanations of the numbers and of their limits.
     pub notes: Vec<&'static str>,
 }
 
 /// One profile on each surface.
 #[derive(Debug, Serialize)]
 pub struct ProfileReport {
-    /// Its name; none for the whole catalog.
+    /// Its name; `None` for the whole catalog.
     pub profile: Option<String>,
-    /// How many tools it has.
+    /// Number of its tools.
     pub tools: usize,
-    /// How many of them are bound in full.
+    /// Number of tools that are bound in full.
     pub full: usize,
-    /// How many are deferred.
+    /// Number of tools that are deferred.
     pub deferred: usize,
     /// The surfaces, from most to least bound.
     pub surfaces: Vec<SurfaceReport>,
 }
 
-/// Why there is no report.
+/// Reason why there is no report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// There is no such profile.
@@ -105,7 +105,7 @@ pub enum ReportError {
     Template(#[from] TemplateError),
 }
 
-/// Counts. Same input, same numbers.
+/// Makes the report. The same input gives the same numbers.
 pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) -> Result<Report, ReportError> {
     let named = |name| catalog.profile(name).map_err(ReportError::Profile);
     let mut profiles = vec![named(options.profile)?];
@@ -141,7 +141,7 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
     })
 }
 
-/// What is said under every report.
+/// Notes under every report.
 const NOTES: [&str; 6] = [
     "Counted is the compact JSON of the payload, with o200k (in the columns without a name) and cl100k. What is billed \
      differs: every provider renders tools in a way of its own before it counts, and Claude and Gemini publish no \
@@ -159,7 +159,7 @@ const NOTES: [&str; 6] = [
      N * (full - deferred) against reads * read * (N + 1) / 2.",
 ];
 
-/// The same tools in other modes.
+/// The same tools with other modes.
 fn with_modes<'a>(
     profile: &Profile<'a>,
     change: impl FnMut(&ProfileTool<'a>) -> Option<ProfileTool<'a>>,

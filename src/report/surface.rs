@@ -9,47 +9,47 @@ use crate::config::Surface;
 use crate::render::TemplateError;
 use crate::tokens::Count;
 
-/// What a profile costs on one surface.
+/// The cost of a profile on one surface.
 #[derive(Debug, Serialize)]
 pub struct SurfaceReport {
-    /// The surface that was asked for.
+    /// The requested surface.
     pub surface: Surface,
-    /// The surface that the payload has: another where the provider lacks the one asked for.
+    /// The surface of the payload: another one where the provider lacks the requested one.
     pub as_surface: Surface,
-    /// The most tools that the provider takes, if these are more.
+    /// The most tools that the provider takes, if the payload has more.
     pub over_limit: Option<usize>,
-    /// What was counted; none where no payload can be made.
+    /// The counts; `None` where no payload can be made.
     pub tokens: Option<Measured>,
-    /// Why no payload can be made.
+    /// Reason why no payload can be made.
     pub problem: Option<String>,
 }
 
 /// The tokens of one surface.
 #[derive(Debug, Serialize)]
 pub struct Measured {
-    /// In the context of every request.
+    /// Tokens in the context of every request.
     pub bound: Count,
-    /// Of that, names.
+    /// Tokens of names.
     pub names: Count,
-    /// Of that, descriptions.
+    /// Tokens of descriptions.
     pub descriptions: Count,
-    /// Of that, schemas.
+    /// Tokens of schemas.
     pub schemas: Count,
-    /// Of that, our own functions, whole, and a provider's search.
+    /// Tokens of our own functions, whole, and of a provider's search.
     pub own_functions: Count,
-    /// The rest of it.
+    /// All other tokens.
     pub wrapping: Count,
-    /// What is sent: more than is bound where the provider defers tools itself.
+    /// Tokens sent: more than bound where the provider defers tools itself.
     pub sent: Count,
-    /// The section of the system prompt.
+    /// Tokens of the section of the system prompt.
     pub prompt: Count,
-    /// How much less is bound than on the surface `full`, in percent of that; in o200k.
+    /// Saving over the surface `full` in bound o200k tokens, in percent.
     pub saving_percent: Option<f64>,
-    /// The same for what is bound and the section of the prompt together.
+    /// The same saving for bound tokens and the section of the prompt together.
     pub saving_with_prompt_percent: Option<f64>,
-    /// What is bound and the section of the prompt, in all requests of a job.
+    /// Bound tokens and the section of the prompt, in all requests of a job.
     pub job: Count,
-    /// The same with a prompt cache, in tokens of plain price.
+    /// The same sum with a prompt cache, in tokens at the plain price.
     pub job_cached: Count,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn surfaces(
 fn measured(counted: Counted, prompt: Count, full: Option<(usize, usize)>, iterations: u32) -> Measured {
     let Counted { bound, sent, parts, .. } = counted;
     let each = bound + prompt;
-    // By themselves, functions can take a token or two more than in one text.
+    // Counted by themselves, functions can take a token or two more than in one text.
     let own_functions = parts.own_functions.less(parts.sum().less(bound));
     Measured {
         bound,
@@ -106,7 +106,7 @@ fn measured(counted: Counted, prompt: Count, full: Option<(usize, usize)>, itera
     }
 }
 
-/// To one decimal; below nothing when it costs more.
+/// Rounded to one decimal; negative when it costs more.
 fn saving(tokens: usize, full: usize) -> Option<f64> {
     let percent = 100.0 * (1.0 - tokens as f64 / full as f64);
     (full > 0).then(|| (percent * 10.0).round() / 10.0)

@@ -4,13 +4,13 @@ use super::{ProfileReport, Report, SurfaceReport};
 use crate::config::Deferred;
 use crate::tool::clean_line;
 
-/// Tools shown; a script gets all of them.
+/// Most tools in the table; a script gets all of them.
 const TOOLS: usize = 20;
-/// Columns of text that a note is broken to.
+/// Columns at which a note is wrapped.
 const WIDTH: usize = 110;
 
 impl Report {
-    /// Tables, with what they mean under them.
+    /// Tables, with explanations under them.
     pub fn table(&self) -> String {
         let deferred = if self.deferred == Deferred::Stub { "stubs" } else { "compact" };
         let mut out = format!(

@@ -1,4 +1,4 @@
-//! What one tool costs: in full, deferred, and as a doc.
+//! The cost of one tool: in full, deferred, and as a doc.
 
 use std::collections::HashMap;
 
@@ -17,38 +17,40 @@ use crate::render::{Docs, TemplateError};
 use crate::tokens::Count;
 use crate::tool::DescriptionMode;
 
-/// What one tool costs.
+/// The cost of one tool.
 #[derive(Debug, Serialize)]
 pub struct ToolReport {
     /// Its canonical name.
     pub name: String,
-    /// The name of its doc, and what most providers call it.
+    /// The name of its doc, which is also its name for most providers.
     pub safe_name: String,
-    /// Bound in full.
+    /// Tokens bound in full.
     pub full: Count,
-    /// Deferred, with the smallest schema; none where it cannot be deferred, since a function of ours has its name.
+    /// Tokens deferred with the smallest schema; `None` where it cannot be deferred, since one of our functions has
+    /// its name.
     pub stub: Option<Count>,
-    /// Deferred, with a schema without texts; none where it cannot be deferred.
+    /// Tokens deferred with a compact schema; `None` where it cannot be deferred.
     pub compact: Option<Count>,
     /// Its doc.
     pub doc: Count,
-    /// Its doc, and the call that asks for it.
+    /// Tokens of its doc, and of the call that reads it.
     pub read: Count,
-    /// From how many reads in one job on it is cheaper to bind it in full; in o200k. None where it cannot be deferred.
+    /// The break-even: reads in one job from which it is cheaper to bind it in full, in o200k tokens. `None` where it
+    /// cannot be deferred.
     pub reads_to_break_even: Option<u64>,
-    /// The same with a prompt cache.
+    /// The break-even with a prompt cache.
     pub reads_to_break_even_cached: Option<u64>,
 }
 
 /// The tools of a profile.
 pub(super) struct Tools {
-    /// Dearest first.
+    /// The tools, the largest first.
     pub(super) reports: Vec<ToolReport>,
     /// Tools that cannot be bound.
     pub(super) left_out: Vec<String>,
 }
 
-/// What each tool of a profile costs.
+/// The cost of each tool of a profile.
 pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tools, TemplateError> {
     let full = whole(meter, profile);
     let stub = deferred(meter, profile, Surface::Hybrid, Deferred::Stub);
@@ -92,13 +94,13 @@ pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tool
     Ok(tools)
 }
 
-/// What each tool costs in full.
+/// Tokens of each tool in full.
 fn whole(meter: &mut Meter<'_>, profile: &Profile<'_>) -> HashMap<String, Count> {
     let profile = all_in(DescriptionMode::Full, profile);
     entries(meter, &profile, Surface::Full, meter.options.payload)
 }
 
-/// What of each tool is in the context when all are deferred on a surface.
+/// Tokens in the context of each tool when all are deferred on a surface.
 pub(super) fn deferred(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
@@ -113,8 +115,8 @@ fn all_in<'a>(mode: DescriptionMode, profile: &Profile<'a>) -> Profile<'a> {
     with_modes(profile, |entry| Some(ProfileTool { mode, ..*entry }))
 }
 
-/// What of each tool is in the context. When names meet, no payload can be made of all tools together: then each is
-/// bound by itself.
+/// Tokens in the context of each tool. When names collide, no payload of all tools is possible: then each is bound by
+/// itself.
 fn entries(
     meter: &mut Meter<'_>,
     profile: &Profile<'_>,
@@ -146,7 +148,7 @@ fn add_entries(
         let entry = payload.entry(provider, function);
         let count = match entry_in_context(entry) {
             Some(entry) => meter.counter.count(&entry.to_string()),
-            // Its namespace names it (formats.md, section 3).
+            // The namespace names the tool.
             None if provider == Provider::OpenAiResponses => meter.counter.count(&function.name),
             None => Count::default(),
         };

@@ -1,53 +1,54 @@
-//! How likely a hit is what was wanted, and whether anything is: two logistic models over what is known of the first hits.
+//! The probability that a hit is right, and that any hit is: two logistic models over features of the first hits.
 //!
-//! Their weights were fitted to the labelled queries of six sets, and to queries of one set asked of the catalog of another
-//! of which a reader had judged that it cannot serve them; `ARCHITECTURE.md` tells how well they hold for sets left out.
+//! Their weights were fitted to the labelled queries of six sets, and to queries of one set asked of another set's
+//! catalog, of which a reader had judged that it cannot serve them. `ARCHITECTURE.md` has the errors for sets that
+//! were left out of the fit.
 
 use super::index::Index;
 use super::query::Query;
 use super::rank::Candidate;
 
-/// The confidence of a hit whose name was said.
+/// Confidence of a hit whose name is in the query.
 pub const NAMED: f32 = 0.99;
 
-/// Below this likelihood that anything fits, the answer is that nothing does.
+/// Least probability that any tool fits; below it the verdict is `no_match`.
 pub(super) const MIN_MATCH_LIKELIHOOD: f32 = 0.2;
 
-/// What is known of a hit.
+/// Features of a hit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Features {
-    /// The share of the query's topics that it meets: in any way, literally, and weighed by what they tell.
+    /// Share of the query's topics that it meets: in any sense, literally, and weighted by how distinctive they are.
     met: f32,
     literally: f32,
     told: f32,
-    /// The share of its name that is said.
+    /// Share of its name that the query says.
     name: f32,
-    /// What its most telling word counts, and all of them, as shares of what a word can tell.
+    /// Weight of its strongest word, and of all its words, as shares of the largest weight of a word.
     strongest: f32,
     score: f32,
-    /// How many words it meets, and how many topics the query has; logarithms.
+    /// Logarithms of the words that it meets, and of the topics of the query.
     units: f32,
     topics: f32,
-    /// Its score against that of the first hit, and of the next one; the last hit against the first.
+    /// Its score relative to the first hit, and to the next one; the last hit's relative to the first.
     of_first: f32,
     next: f32,
     last: f32,
     place: f32,
     entries: f32,
-    /// How much it is about the same.
+    /// Similarity of its topics and the query's.
     about: f32,
-    /// Topics that it does not meet.
+    /// Share of topics that it does not meet.
     missed: f32,
-    /// Its score against what all its own words would count, that sum, and against the mean of such sums.
+    /// Its score relative to the sum of all its own words, that sum, and the score relative to the mean of such sums.
     of_whole: f32,
     whole: f32,
     of_mean: f32,
-    /// How well each word of the query is met, and how well literally.
+    /// Degree to which it meets each word of the query, in any sense and literally.
     words: Vec<(f32, f32)>,
     entry: u32,
 }
 
-/// How much of a query's topics is met.
+/// Coverage of a query's topics.
 #[derive(Clone, Copy, Default)]
 struct Covered {
     topics: f32,
@@ -67,7 +68,7 @@ fn logistic(values: &[f32], weights: &[f32], bias: f32) -> f32 {
 }
 
 impl Index {
-    /// What is known of the hit at a place, where the first hits have these scores.
+    /// Features of the hit at a position, given the scores of the first hits.
     pub(super) fn features(
         &self,
         query: &Query,
@@ -135,15 +136,15 @@ impl Index {
         covered
     }
 
-    /// How likely it is that any of the first hits fits.
+    /// Probability that any of the first hits fits.
     pub(super) fn match_likelihood(&self, query: &Query, hits: &[Features]) -> f32 {
         let Some(first) = hits.first() else { return 0.0 };
         let fit = logistic(&self.match_features(query, hits), &FIT, FIT_BIAS);
-        // One who types a word that a tool has wants to see it.
+        // A user who types a word of a tool wants to see that tool.
         if first.literally > 0.99 { fit.max(SURE_MATCH_LIKELIHOOD) } else { fit }
     }
 
-    /// What is known of a query by its first hits.
+    /// Features of a query, from its first hits.
     pub(super) fn match_features(&self, query: &Query, hits: &[Features]) -> [f32; FIT.len()] {
         let Some(first) = hits.first() else { return [0.0; FIT.len()] };
         let mut words = first.words.clone();
@@ -198,13 +199,13 @@ impl Index {
     }
 }
 
-/// From this weight on a sense is the word itself.
+/// Weight from which a sense counts as the word itself.
 const LITERAL: f32 = 0.8;
 
-/// From this likelihood on that anything fits, it takes nothing from the confidence of a hit.
+/// Probability that any hit fits, from which it no longer lowers the confidence of a hit.
 const SURE_MATCH_LIKELIHOOD: f32 = 0.4;
 
-/// How likely the hit is what was wanted, where it is this likely that anything fits.
+/// Confidence of a hit, given the probability that any hit fits.
 pub(super) fn of(hit: &Features, fit: f32) -> f32 {
     logistic(&hit.values(), &HIT, HIT_BIAS) * (fit / SURE_MATCH_LIKELIHOOD).min(1.0)
 }

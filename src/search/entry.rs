@@ -1,19 +1,19 @@
-//! What can be found: a tool or a category, as texts with a field each.
+//! Entries of an index: a tool or a category, as texts with a field each.
 
-/// Where in an entry a text stands.
+/// Field of a text in an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Field {
     /// Its name.
     Name,
     /// Other names: op, aliases, title.
     Alias,
-    /// What it does, in one line.
+    /// Purpose, in one line.
     Short,
-    /// All else that its author says of it.
+    /// The rest of the author's text about it.
     Long,
     /// Names of parameters.
     Parameter,
-    /// What parameters are, and values that they may have.
+    /// Descriptions of parameters, and their allowed values.
     ParameterText,
     /// Labels, categories, server.
     Label,
@@ -21,10 +21,10 @@ pub enum Field {
     Example,
 }
 
-/// What can be found.
+/// A tool or a category that can be found.
 #[derive(Clone, Debug, Default)]
 pub struct IndexEntry {
-    /// Names that are meant when a query is one of them.
+    /// Names that match a query as a whole.
     pub exact: Vec<String>,
     /// Its texts.
     pub texts: Vec<(Field, String)>,

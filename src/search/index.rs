@@ -1,4 +1,4 @@
-//! The words of all entries, in memory: for each term the entries it stands in, with what it counts there.
+//! The words of all entries, in memory: for each term the entries that contain it, with its weight in each.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -18,21 +18,21 @@ pub struct Index {
     pub(super) entries: usize,
     pub(super) vocabulary: Vocabulary,
     pub(super) postings: Vec<Vec<Posting>>,
-    /// Whether each term stands in more than values and examples.
+    /// Whether each term occurs outside of values and examples.
     pub(super) is_descriptive: Vec<bool>,
-    /// How much each term tells, by how few entries have it.
+    /// Inverse document frequency of each term: the fewer entries have it, the more distinctive it is.
     pub(super) idf: Vec<f32>,
-    /// What all words of each entry count together: the score of a query that says them all.
+    /// Sum of the weights of all words of each entry: the score of a query that says them all.
     pub(super) max_score: Vec<f32>,
-    /// The mean of those.
+    /// Mean of these sums.
     pub(super) mean_max_score: f32,
-    /// What a term would tell that no entry has.
+    /// Inverse document frequency of a term that no entry has.
     pub(super) max_idf: f32,
-    /// The terms of each entry, sorted, each with the fields that it stands in, a bit each.
+    /// The terms of each entry, sorted, each with the fields that contain it, one bit each.
     pub(super) entry_terms: Vec<Box<[(Term, u8)]>>,
-    /// The terms of each entry's name, with the share that each is of it, by what they tell.
+    /// The terms of each entry's name, with the share of each by its distinctiveness.
     pub(super) names: Vec<Box<[(Term, f32)]>>,
-    /// Pairs of terms that stand next to each other, of each entry, sorted.
+    /// Pairs of adjacent terms of each entry, sorted.
     pub(super) pairs: Vec<Box<[(Term, Term)]>>,
     /// All those pairs.
     pub(super) known_pairs: HashSet<(Term, Term)>,
@@ -41,13 +41,13 @@ pub struct Index {
     /// Names as the words they are made of.
     by_words: HashMap<String, Vec<u32>>,
     pub(super) topics: Topics,
-    /// What each entry is about.
+    /// Topic vector of each entry.
     pub(super) topic_vector: Vec<TopicVector>,
     pub(super) spelling: Spelling,
     pub(super) synonyms: Thesaurus,
-    /// Below this likelihood that anything fits, nothing does.
+    /// Least probability that any entry fits; below it the verdict is `no_match`.
     pub(super) min_match_likelihood: f32,
-    /// What each entry does, by its name.
+    /// Intent of each entry, by its name.
     pub(super) intent: Vec<Option<super::intent::Intent>>,
 }
 
@@ -55,11 +55,11 @@ pub struct Index {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Posting {
     pub(super) entry: u32,
-    /// What it counts there, from 0 to 1: often, and in a short text, is more.
+    /// Weight in the entry, from 0 to 1: higher when the term is frequent, and when the text is short.
     pub(super) weight: f32,
 }
 
-/// What a field counts, and how much its length matters.
+/// Weight of each field, and the influence of its length.
 const FIELDS: [(Field, f32, f32); 8] = [
     (Field::Name, 3.0, 0.3),
     (Field::Alias, 1.5, 0.3),
@@ -70,13 +70,13 @@ const FIELDS: [(Field, f32, f32); 8] = [
     (Field::Label, 1.0, 0.3),
     (Field::Example, 0.4, 0.5),
 ];
-/// How fast more of the same word counts less (BM25's k1).
+/// Saturation of repeated words (BM25's k1).
 const SATURATION: f32 = 1.2;
-/// Below 1, rare words lead less (a power of BM25's idf).
+/// Exponent of BM25's idf; below 1, rare words count less.
 const IDF_POWER: f32 = 0.85;
-/// What a word tells at least, as a share of the most.
+/// Least weight of a word, as a share of the largest.
 const MIN_IDF_SHARE: f32 = 0.1;
-/// More of an entry is not read.
+/// Longest entry that is read; the rest is ignored.
 const MAX_WORDS: usize = 4_000;
 
 impl Field {
@@ -85,23 +85,23 @@ impl Field {
     }
 }
 
-/// The terms of one entry: how often in which field.
+/// The terms of one entry: their number in each field.
 #[derive(Default)]
 struct Terms {
     count: HashMap<Term, [f32; FIELDS.len()]>,
     length: [f32; FIELDS.len()],
     pairs: Vec<(Term, Term)>,
-    /// Its name twice, and what is said of it, in order.
+    /// Its name twice, and its description, in order.
     text: Vec<Term>,
 }
 
 impl Index {
-    /// An index of these.
+    /// An index of these entries.
     pub fn new(entries: &[IndexEntry]) -> Self {
         Self::with(entries, [])
     }
 
-    /// An index that also knows what the words of its owners mean, or need.
+    /// An index that also knows the synonyms of a configuration.
     pub fn with<'s>(
         entries: &[IndexEntry],
         synonyms: impl IntoIterator<Item = (&'s String, &'s Vec<String>)>,
@@ -173,7 +173,7 @@ impl Index {
         }
     }
 
-    /// An index as the configuration wants it.
+    /// An index with the synonyms and the threshold of the configuration.
     pub fn configured(entries: &[IndexEntry], search: &config::Search) -> Self {
         let index = Self::with(entries, &search.synonyms);
         match search.no_match_below {
@@ -182,13 +182,14 @@ impl Index {
         }
     }
 
-    /// The same, but nothing fits below another likelihood that anything does, from 0 (something always fits) to 1.
+    /// The same index with another least probability that any entry fits, from 0 (the verdict is always `match`) to
+    /// 1.
     pub fn no_match_below(mut self, likelihood: f32) -> Self {
         self.min_match_likelihood = likelihood;
         self
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.entries
     }
@@ -198,19 +199,19 @@ impl Index {
         self.entries == 0
     }
 
-    /// The fields of an entry that a term stands in, a bit each; none where it does not stand in it.
+    /// The fields of an entry that contain a term, one bit each; `None` where none does.
     pub(super) fn fields(&self, term: Term, entry: u32) -> Option<u8> {
         let contents = self.entry_terms.get(entry as usize)?;
         let place = contents.binary_search_by_key(&term, |(term, _)| *term).ok()?;
         Some(contents[place].1)
     }
 
-    /// The entries that go by a name, in any case of letters.
+    /// The entries with this name, in any letter case.
     pub(super) fn named(&self, name: &str) -> &[u32] {
         self.by_name.get(name.to_lowercase().as_str()).map_or(&[], Vec::as_slice)
     }
 
-    /// The entries whose name has just these words: `create issue` for `create_issue`.
+    /// The entries whose name consists of just these words: `create issue` for `create_issue`.
     pub(super) fn named_in_words(&self, query: &str) -> &[u32] {
         self.by_words.get(spoken(query).as_str()).map_or(&[], Vec::as_slice)
     }
@@ -237,7 +238,7 @@ fn by_name(entries: &[IndexEntry], key: impl Fn(&str) -> String) -> HashMap<Stri
 fn idf_of(having: usize, all: usize) -> f32 {
     let (having, all) = (having as f32, all as f32);
     let tells = |having: f32| (1.0 + (all - having + 0.5) / (having + 0.5)).ln().powf(IDF_POWER);
-    // Where all entries have a word, it tells which catalog this is at least.
+    // A word that all entries have at least shows which catalog this is.
     tells(having).max(MIN_IDF_SHARE * tells(0.0))
 }
 
@@ -270,11 +271,11 @@ fn postings(read: &[Terms], terms: usize) -> (Vec<Vec<Posting>>, Vec<f32>) {
 }
 
 impl Terms {
-    /// The terms of the name, each with its share of it.
+    /// The terms of the name, each with its share.
     fn name(&self, idf: &[f32]) -> Box<[(Term, f32)]> {
         let named = self.count.iter().filter(|(_, count)| count[Field::Name as usize] > 0.0);
         let mut named: Vec<(Term, f32)> = named.map(|(&term, _)| (term, idf[term as usize])).collect();
-        // In the order of terms: sums of floats depend on it.
+        // Sorted by term, since the sum of floats depends on their order.
         named.sort_unstable_by_key(|(term, _)| *term);
         let told: f32 = named.iter().map(|(_, idf)| idf).sum();
         named.iter_mut().for_each(|(_, share)| *share /= told);
@@ -296,9 +297,9 @@ impl Terms {
 #[derive(Default)]
 struct IndexBuilder {
     vocabulary: Vocabulary,
-    /// The term of each word as it is written.
+    /// The term of each word in its written form.
     stems: HashMap<String, Term>,
-    /// Names of entries that can be nothing else.
+    /// Names of entries that cannot be ordinary words.
     names: HashSet<String>,
 }
 
@@ -357,7 +358,7 @@ impl IndexBuilder {
         terms
     }
 
-    /// Whether something is the name of an entry: what a text says of other tools is not what its tool does.
+    /// Whether a word is the name of an entry: text about other tools does not describe this tool.
     fn is_name(&self, written: &str) -> bool {
         written.contains(['_', '.'])
             && self.names.contains(&written.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())

@@ -1,19 +1,19 @@
-//! What is to be done with a thing: looked up, made, changed, or taken away. Tools that do another thing to the right thing
-//! are near and wrong.
+//! The intent of a query or a tool: to look up, make, change or remove. A tool with another intent for the right
+//! object is near, and wrong.
 
 use super::vocabulary::is_stop;
 use super::words::{plain, stem};
 
-/// What is to be done.
+/// The intent of a query or a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Intent {
-    /// Seen, listed, searched, checked.
+    /// Get, list, search, check.
     Read,
-    /// Made, added, sent, booked.
+    /// Make, add, send, book.
     Create,
-    /// Changed, moved, set.
+    /// Change, move, set.
     Update,
-    /// Removed, cancelled.
+    /// Remove, cancel.
     Delete,
 }
 
@@ -46,17 +46,17 @@ fn of_word(word: &str) -> Option<Intent> {
     WORDS.get(&stem(word)).copied()
 }
 
-/// Words that come before what is asked for.
+/// Words that come before the request itself.
 const POLITE: &str = "please can could would you i we want need like to help me us let hi hello hey just now then so and the a my \
     am im d ll ve looking trying";
 
-/// What a request wants done: its first telling word says so.
+/// Intent of a request: its first distinctive word decides.
 pub(super) fn of_query(words: &[&str]) -> Option<Intent> {
     let polite = |word: &&&str| !POLITE.split_whitespace().any(|known| known == **word);
     words.iter().filter(polite).take(2).find_map(|word| of_word(word))
 }
 
-/// What a tool does, by its name.
+/// Intent of a tool, by its name.
 pub(super) fn of_name(name: &str) -> Option<Intent> {
     let words = plain(name);
     let found: Vec<Intent> =
@@ -64,11 +64,11 @@ pub(super) fn of_name(name: &str) -> Option<Intent> {
     found.first().copied()
 }
 
-/// How much the score changes where what a tool does is what is wanted, or something else.
+/// Change of the score where the intents of the query and the tool agree, and where they differ.
 const SAME: f32 = 0.08;
 const OTHER: f32 = 0.12;
 
-/// By what the score is to be multiplied.
+/// Factor for the score.
 pub(super) fn intent_factor(wanted: Option<Intent>, does: Option<Intent>) -> f32 {
     match (wanted, does) {
         (Some(wanted), Some(does)) if wanted == does => 1.0 + SAME,

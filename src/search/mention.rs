@@ -1,20 +1,20 @@
-//! Names that stand in a query: whoever writes one wants that tool, whatever else is said.
+//! Tool names in a query: a query with the name of a tool wants that tool, whatever else it says.
 
 use super::index::Index;
 
-/// Longer queries are no names.
+/// Longest query that can be a name, in bytes.
 const MAX_NAME: usize = 200;
-/// How many identifiers of a query are looked up.
+/// Most identifiers of a query that are looked up.
 const MAX_IDENTIFIERS: usize = 200;
 
 impl Index {
-    /// The places of the entries that a query names.
+    /// Positions of the entries that a query names.
     pub fn named_in(&self, query: &str) -> impl Iterator<Item = usize> {
         self.mentioned(query).into_iter().map(|entry| entry as usize)
     }
 
-    /// The entries that a query names, in the order in which it does: it is the name, it says just the words of the name,
-    /// or the name stands in it and can be nothing else.
+    /// The entries that a query names, in its order. The query is the name, or consists of just the words of the
+    /// name, or contains the name where it cannot be an ordinary word.
     pub(super) fn mentioned(&self, query: &str) -> Vec<u32> {
         let mut all = Vec::new();
         if query.len() <= MAX_NAME {
@@ -29,7 +29,7 @@ impl Index {
         all
     }
 
-    /// The entries that an identifier names: as it stands, or without what clients and paths put around a name, as in
+    /// The entries that an identifier names: as it stands, or without the prefixes that clients and paths add, as in
     /// `mcp__server__NAME`, `functions.NAME` and `tools/NAME.md`.
     fn identified(&self, identifier: &str, is_quoted: bool) -> &[u32] {
         let can_be = |name: &str| if is_quoted || is_no_word(name) { self.named(name) } else { &[] };
@@ -47,7 +47,7 @@ impl Index {
     }
 }
 
-/// What stands in a text and may be a name, and whether it is quoted.
+/// Possible names in a text, and whether each is quoted.
 fn identifiers(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let belongs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/');
     text.split(move |c: char| !belongs(c)).filter(|run| !run.is_empty()).map(move |run| {
@@ -57,7 +57,7 @@ fn identifiers(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// Whether something is an identifier and no word of a language.
+/// Whether a word is an identifier and no word of a language.
 fn is_no_word(name: &str) -> bool {
     let inner = || name.chars().skip(1);
     inner().any(|c| matches!(c, '_' | '.' | '-' | ':') || c.is_ascii_digit())

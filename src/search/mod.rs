@@ -1,10 +1,10 @@
-//! Search: which tools fit what somebody wants, or that none does.
+//! Search: ranks the tools that fit a query, or finds that none does.
 //!
-//! 1. An [`IndexEntry`] is what can be found: a tool or a category, as texts with a field each.
-//! 2. [`Index`] holds the words of all entries in memory: [`words`] takes texts apart, [`vocabulary`] numbers them,
-//!    [`topics`] says what an entry is about, with the help of a [`thesaurus`].
-//! 3. A [`SearchRequest`] is read as a [`query`], mended by [`spelling`], and gets [`SearchResult`]: entries in the order of [`rank`],
-//!    each with a [`reason`] and a [`confidence`], and a verdict.
+//! 1. An [`IndexEntry`] is a tool or a category, as texts with a field each.
+//! 2. [`Index`] holds the words of all entries in memory: [`words`] splits texts, [`vocabulary`] numbers the words,
+//!    [`topics`] computes topic vectors of entries, with the help of a [`thesaurus`].
+//! 3. A [`SearchRequest`] is read as a [`query`], corrected by [`spelling`], and gets a [`SearchResult`]: entries in
+//!    the order of [`rank`], each with a [`reason`] and a [`confidence`], and a verdict.
 
 mod confidence;
 mod entry;
@@ -31,51 +31,51 @@ mod words;
 pub use entry::{Field, IndexEntry};
 pub use index::Index;
 
-/// Reads the lists of words that searches need, in all languages; the first time that takes a while.
+/// Reads the word lists of all languages, which takes a while the first time.
 pub fn load() {
     thesaurus::foreign("");
     let entry = IndexEntry { exact: Vec::new(), texts: vec![(Field::Long, "load 一".into())] };
     Index::new(&[entry]).find(SearchRequest { query: "load 一", within: None, limit: 1 });
 }
 
-/// What is asked for.
+/// A query with its limits.
 #[derive(Clone, Copy)]
 pub struct SearchRequest<'q> {
-    /// In anybody's words.
+    /// The query, in any words.
     pub query: &'q str,
-    /// Which entries count; all when there is none.
+    /// Filter of entries; all count when there is none.
     pub within: Option<&'q dyn Fn(usize) -> bool>,
     /// The most hits.
     pub limit: usize,
 }
 
-/// What fits.
+/// Hits and verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchResult {
-    /// Whether anything does. Hits may be there all the same: the nearest.
+    /// Whether any entry fits. With `no_match` the hits are the nearest entries.
     pub verdict: Verdict,
-    /// Best first; ties in the order of entries.
+    /// Hits, best first; ties in the order of entries.
     pub hits: Vec<Hit>,
 }
 
-/// Whether anything fits.
+/// Whether any entry fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Something does.
+    /// An entry fits.
     Match,
-    /// Nothing does, as far as words can tell.
+    /// No entry fits, as far as words can tell.
     NoMatch,
 }
 
 /// One entry that may fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// Its place among the entries.
+    /// Its position among the entries.
     pub entry: usize,
-    /// How well it fits, against other hits of the same query.
+    /// Score, comparable within one query only.
     pub score: f32,
-    /// How likely it is what was wanted, from 0 to 1; the same from query to query.
+    /// Probability that it is right, from 0 to 1; comparable between queries.
     pub confidence: f32,
-    /// Why it is here, for people.
+    /// Reason for the hit, for people.
     pub reason: String,
 }

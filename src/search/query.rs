@@ -1,26 +1,26 @@
-//! What somebody wants, as units: each word with its senses, the terms that an entry may have for it.
+//! A query as units: each word with its senses, the terms of entries that may stand for it.
 
 use super::index::Index;
 use super::thesaurus::{self, ENGLISH, MAX_PHRASE, Synonym};
 use super::vocabulary::{Term, is_action, is_stop, is_weak};
 use super::words::{is_dense, stem, words};
 
-/// One thing that was said.
+/// One word or phrase of the query.
 #[derive(Clone, Debug)]
 pub(super) struct Unit {
-    /// The word, or words, as they were said.
+    /// The word or phrase, as written.
     pub(super) said: String,
-    /// What it counts in the order of entries.
+    /// Weight in the order of entries.
     pub(super) weight: f32,
-    /// What it counts in how much of the query an entry covers: words that tools are described with do, values hardly.
+    /// Weight in the coverage of the query: words that describe tools count fully, values hardly at all.
     pub(super) topic: f32,
-    /// The terms that stand for it, the most telling first.
+    /// The terms that stand for it, the most distinctive first.
     pub(super) senses: Vec<Sense>,
-    /// Which of the words that were said; phrases have several.
+    /// Range of its words in the query; phrases have several.
     pub(super) words: std::ops::Range<usize>,
 }
 
-/// A term that stands for what was said.
+/// A term that stands for a word of the query.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sense {
     pub(super) term: Term,
@@ -28,35 +28,35 @@ pub(super) struct Sense {
     pub(super) kind: Kind,
 }
 
-/// How a term stands for what was said.
+/// Relation of a term to the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It is the word.
+    /// The word itself.
     Said,
-    /// It means the same, or goes with it.
+    /// A synonym, or a related word.
     Meant,
-    /// It is the word, spelled well.
+    /// The word in correct spelling.
     Spelled,
 }
 
-/// What is read of a query.
+/// Most words, and most units, that are read of a query.
 const MAX_WORDS: usize = 400;
 const MAX_UNITS: usize = 96;
-/// What is longer is data and no word.
+/// Longest word, in bytes: longer ones are data.
 const MAX_WRITTEN: usize = 120;
-/// How much weak words count.
+/// Weight of weak words.
 const WEAK: f32 = 0.3;
-/// How much more the first word counts than the twelfth and all later ones.
+/// Extra weight of the first word; it falls to nothing at the twelfth word.
 const EARLY: f32 = 0.5;
 const LATE: f32 = 12.0;
-/// What saying a word again adds, and what a word counts at most.
+/// Weight that a repeated word adds, and the largest weight of a word.
 const AGAIN: f32 = 0.2;
 const MOST: f32 = 1.5;
-/// How much the parts of a word count that is known as a whole.
+/// Weight of the parts of a compound that is known as a whole.
 const PART: f32 = 0.4;
-/// How much a word counts that stands in a path or an address.
+/// Weight of a word in a path or an address.
 const VALUE: f32 = 0.3;
-/// How much a mended word counts.
+/// Weight of a corrected word.
 const MENDED: f32 = 0.8;
 
 /// A word of the query.
@@ -73,16 +73,16 @@ struct Said {
 #[derive(Debug, Default)]
 pub(super) struct Query {
     pub(super) units: Vec<Unit>,
-    /// Terms that stand next to each other in it.
+    /// Pairs of adjacent terms in it.
     pub(super) pairs: Vec<(Term, Term)>,
-    /// Its words as stems, in order.
+    /// Stems of its words, in order.
     pub(super) stems: Vec<String>,
-    /// What is to be done.
+    /// Its intent.
     pub(super) intent: Option<super::intent::Intent>,
 }
 
 impl Query {
-    /// Reads a query in the words of an index.
+    /// Reads a query with the vocabulary of an index.
     pub(super) fn read(text: &str, index: &Index) -> Self {
         let (said, wholes) = said(text);
         let mut reading = Reading { index, query: Query::default(), rank: 0, foreign: false };
@@ -117,7 +117,7 @@ impl Query {
     }
 }
 
-/// Words and where they are joined to one.
+/// Words, and the ranges that are joined to one word.
 type Wholes = Vec<(std::ops::Range<usize>, String)>;
 
 fn said(text: &str) -> (Vec<Said>, Wholes) {
@@ -132,7 +132,7 @@ fn said(text: &str) -> (Vec<Said>, Wholes) {
         let is_name = is_name(written, std::mem::replace(&mut before, written));
         words(written, |word| {
             if word.joined {
-                // Its parts are the words that came last; their texts tell how many.
+                // Its parts are the last words; the lengths of their texts tell how many.
                 let mut start = list.len();
                 let mut left = word.text.as_str();
                 while let Some(rest) =
@@ -145,7 +145,7 @@ fn said(text: &str) -> (Vec<Said>, Wholes) {
             }
             list.push(Said { stem: stem(&word.text), text: word.text, is_value, is_name });
         });
-        // What a file is tells more than where it is.
+        // The type of a file says more than its folder.
         let has_ending = written.rsplit(['/', '\\']).next().is_some_and(|name| name.contains('.'));
         if let Some(ending) = list.last_mut().filter(|_| is_value && has_ending) {
             ending.is_value = false;
@@ -154,7 +154,7 @@ fn said(text: &str) -> (Vec<Said>, Wholes) {
     (list, wholes)
 }
 
-/// Whether a word begins with a capital though no sentence begins there, and is no abbreviation.
+/// Whether a word is capitalised within a sentence, and is no abbreviation.
 fn is_name(written: &str, before: &str) -> bool {
     let begins = before.ends_with(['.', '!', '?', ':', '"', '\n']);
     let mut letters = written.chars().filter(|c| c.is_alphabetic());
@@ -163,7 +163,7 @@ fn is_name(written: &str, before: &str) -> bool {
         && letters.next().is_some_and(char::is_lowercase)
 }
 
-/// Whether something is a value rather than a word: a path, an address.
+/// Whether a word is a value, such as a path or an address.
 fn is_value(written: &str) -> bool {
     let bare = written.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '~' | '.' | '\\'));
     bare.starts_with(['/', '~', '\\'])
@@ -181,7 +181,7 @@ struct Reading<'i> {
 }
 
 impl Reading<'_> {
-    /// Whether a stem says something here.
+    /// Whether a stem is distinctive here.
     fn knows(&self, stem: &str) -> bool {
         self.index.vocabulary.get(stem).is_some() || ENGLISH.knows(stem) || self.index.synonyms.knows(stem)
     }
@@ -200,7 +200,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Words that mean something together.
+    /// Phrases: words with a meaning together.
     fn phrases(&mut self, said: &[Said]) {
         for length in (2..=MAX_PHRASE).rev() {
             for (place, window) in said.windows(length).enumerate() {
@@ -264,7 +264,7 @@ impl Reading<'_> {
         self.query.units.push(Unit { said: text.to_string(), weight, topic: topic * counts, senses, words });
     }
 
-    /// How much a word says of what tool is meant: that of things do, those of actions half as much, names and values hardly.
+    /// Weight of a word for the choice of a tool: objects count fully, actions half, names and values hardly at all.
     fn topic(&self, stem: &str, own: Option<Term>, is_common: bool, is_name: bool) -> f32 {
         let is_told = own.is_some_and(|term| self.index.is_descriptive[term as usize]);
         let (word, name) = match own {
@@ -295,7 +295,7 @@ impl Reading<'_> {
         }
     }
 
-    /// A word that is said counts once: not again as what another word means.
+    /// A word counts once: not again as a synonym of another word.
     fn forget_what_is_said_anyway(&mut self) {
         let units = self.query.units.iter();
         let all = units.flat_map(|unit| &unit.senses).filter(|sense| sense.kind == Kind::Said);

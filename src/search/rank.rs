@@ -1,4 +1,4 @@
-//! Entries in the order in which they fit a query.
+//! Ranks entries by their fit to a query.
 
 use std::cell::RefCell;
 
@@ -10,31 +10,31 @@ use super::query::{Kind, Query};
 use super::topics::likeness;
 use super::{Hit, SearchRequest, SearchResult, Verdict, reason};
 
-/// The entries that are looked at closely.
+/// Most entries that are scored in full.
 pub(super) const CANDIDATES: usize = 100;
-/// How much a name that the query says counts, as a share of the best score.
+/// Weight of a name that the query says, as a share of the best score.
 const NAME_WEIGHT: f32 = 0.15;
-/// How much words count that stand next to each other in both.
+/// Weight of words that are adjacent in both query and entry.
 const PAIR_WEIGHT: f32 = 0.4;
-/// How much being about the same counts, as a share of the best score.
+/// Weight of similar topics, as a share of the best score.
 const TOPIC_WEIGHT: f32 = 0.4;
-/// What counts less than this share of the most that a word can tell is not added up: it stands in many entries.
+/// Share of the largest weight of a word, below which a word is not summed: it is in many entries.
 const MIN_IDF_SHARE: f32 = 0.05;
-/// The fewest hits whose features tell whether anything fits.
+/// Fewest hits from which the features of the verdict are made.
 pub(super) const TELLING: usize = 5;
 
-/// What is added up for all entries; kept by each thread from query to query.
+/// Sums of all entries; each thread keeps them from query to query.
 #[derive(Default)]
 struct Sums {
     entries: Vec<Sum>,
     touched: Vec<u32>,
 }
 
-/// What is added up for one entry.
+/// Sum of one entry.
 #[derive(Clone, Copy)]
 struct Sum {
     total: f32,
-    /// The unit that was counted last, and what it has added.
+    /// The unit that was added last, and its contribution.
     unit: u32,
     counted: f32,
 }
@@ -43,11 +43,11 @@ impl Sum {
     const NOTHING: Self = Self { total: 0.0, unit: u32::MAX, counted: 0.0 };
 }
 
-/// Into how many steps sums are divided to find the best ones.
+/// Steps into which sums are divided to find the best ones.
 const STEPS: usize = 128;
 
 impl Sums {
-    /// The sum that the best entries have at least: a step, so that at least as many as the limit have it.
+    /// Least sum of the best entries: a lower bound, so that at least `limit` entries reach it.
     fn least(&self, limit: usize, within: &dyn Fn(u32) -> bool) -> f32 {
         let total = |&entry: &u32| self.entries[entry as usize].total;
         let best = self.touched.iter().map(total).fold(0.0, f32::max);
@@ -67,7 +67,7 @@ impl Sums {
     }
 }
 
-/// How well the query says each term that it has senses for.
+/// The best weight of each term that is a sense of the query.
 fn said(query: &Query) -> HashMap<u32, f32> {
     let mut said: HashMap<u32, f32> = HashMap::new();
     for sense in query.units.iter().flat_map(|unit| &unit.senses) {
@@ -81,19 +81,19 @@ thread_local! {
     static SUMS: RefCell<Sums> = RefCell::default();
 }
 
-/// An entry and what is known of how it fits.
+/// An entry with the features of its fit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub(super) entry: u32,
     pub(super) score: f32,
-    /// The share of its name that the query says.
+    /// Share of its name that the query says.
     pub(super) name_score: f32,
-    /// How much it is about the same.
+    /// Similarity of its topics and the query's.
     pub(super) topic_score: f32,
 }
 
 impl Index {
-    /// What fits a request. Names that a query says come first, then what its words fit best.
+    /// Ranks the entries for a request. Entries that the query names come first, then the best fits.
     pub fn find(&self, request: SearchRequest<'_>) -> SearchResult {
         let query = Query::read(request.query, self);
         let within = |entry: u32| request.within.is_none_or(|within| within(entry as usize));
@@ -176,7 +176,7 @@ impl Index {
         self.topics.query(&query.stems, &self.synonyms, tells)
     }
 
-    /// Entries that have any word of the query, with what its words count: the best, at least as many as the limit.
+    /// Entries with any word of the query, and their sums: the best, at least as many as the limit.
     fn accumulate(
         &self,
         query: &Query,
@@ -202,7 +202,7 @@ impl Index {
                         (sum.unit, sum.counted) = (number, counts);
                         sum.total += counts;
                     } else if counts > sum.counted {
-                        // Several senses of one unit do not add up: the best counts.
+                        // Several senses of one unit do not add up: only the best counts.
                         sum.total += counts - sum.counted;
                         sum.counted = counts;
                     }
@@ -229,7 +229,7 @@ impl Index {
     }
 }
 
-/// Best first; of equals, the one that comes first in the catalog.
+/// Best first; ties in the order of the catalog.
 fn order(one: &Candidate, other: &Candidate) -> std::cmp::Ordering {
     other.score.total_cmp(&one.score).then(one.entry.cmp(&other.entry))
 }

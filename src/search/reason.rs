@@ -1,13 +1,13 @@
-//! Why an entry is a hit, for people.
+//! The reason why an entry is a hit, for people.
 
 use super::Field;
 use super::index::Index;
 use super::query::{Kind, Query};
 
-/// The most words that are shown of each kind.
+/// Most words of each kind that are listed.
 const MAX_SHOWN: usize = 5;
 
-/// Where the words of the query were found: `name: move, document; text: folder; meant: directory (folder)`.
+/// Lists the fields that contain words of the query: `name: move, document; text: folder; meant: directory (folder)`.
 pub(super) fn of(index: &Index, query: &Query, entry: u32) -> String {
     let mut groups: [(&str, Vec<String>); 5] = [
         ("name", vec![]),

@@ -1,5 +1,6 @@
-//! What tools there are in the world, in short: the measure for how near a query should come to what serves it. Where the
-//! world has a tool for something and a catalog comes nowhere near, the catalog has none.
+//! Reference tools: short descriptions of kinds of tools that exist elsewhere. They show how near a query should come
+//! to a tool that serves it. Where a reference tool is near and no tool of the catalog is, the catalog has none that
+//! fits.
 
 use std::sync::LazyLock;
 
@@ -8,7 +9,7 @@ use super::topics::{TopicReader, TopicVector, Topics, likeness};
 use super::vocabulary::Vocabulary;
 use super::words::{plain, stem};
 
-/// Tools of the world, by topic: each line that is about it, and how much.
+/// Reference tools by topic: each line with that topic, and its weight.
 struct ReferenceTools {
     topics: Topics,
     lines: Vec<TopicVector>,
@@ -32,19 +33,19 @@ static REFERENCE_TOOLS: LazyLock<ReferenceTools> = LazyLock::new(|| {
     ReferenceTools { topics, lines: about, by_topic }
 });
 
-/// How many of the nearest tools of the world are looked for.
+/// Nearest reference tools that are considered.
 const NEAREST: usize = 3;
 
-/// How near a query comes to tools of the world.
+/// Similarity of a query to reference tools.
 pub(super) struct ReferenceSimilarity {
-    /// To the nearest, from 0 to 1.
+    /// Similarity to the nearest one, from 0 to 1.
     pub(super) best: f32,
-    /// How near entries come to what the query is nearest to.
+    /// Similarity of entries to the reference tools that are nearest to the query.
     pub(super) bridge: f32,
     pub(super) bridge_first: f32,
 }
 
-/// How near a query of these stems comes to tools of the world, and how near those come to entries.
+/// Similarity of a query with these stems to reference tools, and of these to entries.
 pub(super) fn reference_similarity<'e>(
     stems: &[String],
     synonyms: &Thesaurus,

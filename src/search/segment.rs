@@ -1,4 +1,4 @@
-//! Names that are written as one word: `airqualityforecast` is about air, quality and forecast.
+//! Splits names that are written as one word: `airqualityforecast` is about air, quality and forecast.
 
 use std::collections::HashSet;
 
@@ -7,19 +7,19 @@ use super::vocabulary::is_stop;
 use super::words::{plain, stem};
 use super::{Field, IndexEntry};
 
-/// The words that such a name may be made of.
+/// The words that such a name may consist of.
 #[derive(Debug)]
 pub(super) struct Segments {
     words: HashSet<String>,
 }
 
-/// Shorter names are words themselves, longer ones no words at all.
+/// Shortest and longest name that is split: shorter ones are words themselves, longer ones no words at all.
 const LENGTH: std::ops::RangeInclusive<usize> = 7..=40;
 /// The shortest part.
 const MIN_PART: usize = 3;
 
 impl Segments {
-    /// Names may be made of the words of these texts, and of all that are common.
+    /// Names may consist of words of these texts, and of common words.
     pub(super) fn of(entries: &[IndexEntry]) -> Self {
         let texts = entries.iter().flat_map(|entry| &entry.texts).filter(|(field, _)| *field == Field::Long);
         let words = texts.flat_map(|(_, text)| plain(text));
@@ -28,7 +28,7 @@ impl Segments {
         }
     }
 
-    /// The parts of a name, unless it is a word, or nothing that can be taken apart. The fewest parts win.
+    /// The parts of a name; `None` for a word, or where it cannot be split. The fewest parts win.
     pub(super) fn split(&self, name: &str) -> Vec<String> {
         if !LENGTH.contains(&name.len())
             || !name.bytes().all(|byte| byte.is_ascii_lowercase())
@@ -36,7 +36,7 @@ impl Segments {
         {
             return Vec::new();
         }
-        // The fewest parts up to each place, and where the last of them begins.
+        // The fewest parts up to each position, and the start of the last part.
         let mut best: Vec<Option<(usize, usize)>> = vec![None; name.len() + 1];
         best[0] = Some((0, 0));
         for end in MIN_PART..=name.len() {

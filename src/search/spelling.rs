@@ -1,8 +1,10 @@
-//! Words that nobody knows, read as those that were probably meant.
+//! Spelling: replaces unknown words by the ones that were probably meant.
 
 use std::collections::HashMap;
 
 use strsim::damerau_levenshtein;
+
+use crate::finding::SlipPolicy;
 
 /// Words that are spelled well.
 #[derive(Debug, Default)]
@@ -10,23 +12,21 @@ pub(super) struct Spelling {
     words: Words,
 }
 
-/// By first character and length: which letters a word has, and the word.
+/// Words by first character and length, each with the set of its letters.
 type Words = HashMap<(char, usize), Vec<(u32, Box<str>)>>;
 
-/// Shorter words are as likely to be right as wrong.
-const MIN_LENGTH: usize = 5;
-/// From this length on two letters may be wrong.
-const LONG: usize = 9;
+/// Characters of the shortest word that is corrected.
+const MIN_LENGTH: usize = SlipPolicy::QUERY_WORD.one_edit;
 /// Longer ones are no words.
 const MAX_LENGTH: usize = 24;
 
-/// Which letters a word has, as bits.
+/// The set of a word's letters, as bits.
 fn letters(word: &str) -> u32 {
     word.chars().fold(0, |bits, c| bits | 1 << (c as u32 % 32))
 }
 
 impl Spelling {
-    /// Those words are right.
+    /// Takes these words as correct.
     pub(super) fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
         let mut known = Words::new();
         for word in words.filter(|word| word.chars().all(char::is_alphabetic)) {
@@ -44,19 +44,19 @@ impl Spelling {
         Self { words: known }
     }
 
-    /// The word that was probably meant; none where several are as near.
+    /// The word that was probably meant; `None` where several are as near.
     pub(super) fn meant(&self, word: &str) -> Option<&str> {
         let length = word.chars().count();
         if !(MIN_LENGTH..=MAX_LENGTH).contains(&length) || !word.chars().all(char::is_alphabetic) {
             return None;
         }
-        let allowed = if length >= LONG { 2 } else { 1 };
+        let allowed = SlipPolicy::QUERY_WORD.max_edits(length);
         let (first, own) = (word.chars().next()?, letters(word));
         let mut best: Option<(usize, &str)> = None;
         let mut is_unique = true;
         for near in length.saturating_sub(allowed)..=length + allowed {
             for (letters, known) in self.words.get(&(first, near)).into_iter().flatten() {
-                // Each slip changes at most two letters.
+                // Each edit changes at most two letters.
                 if (own ^ letters).count_ones() as usize > 2 * allowed {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! What searches find: one table a feature.
+//! Searches: one table per feature.
 
 use super::{Field, Index, IndexEntry, SearchRequest, SearchResult, Verdict};
 
@@ -8,7 +8,7 @@ fn entry(name: &str, text: &str, parameters: &[&str]) -> IndexEntry {
     IndexEntry { exact: vec![name.to_string()], texts }
 }
 
-/// A small catalog of unlike tools.
+/// A small catalog of dissimilar tools.
 fn office() -> Vec<IndexEntry> {
     vec![
         entry("get_weather", "Forecast for a place and a day.", &["city", "date"]),

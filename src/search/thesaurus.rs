@@ -1,5 +1,5 @@
-//! What people say, and the words of tool definitions: a list written for all catalogs (`words/*.txt`), and the synonyms
-//! that a configuration adds.
+//! The thesaurus: relates words of people to words of tool definitions. One list is written for all catalogs
+//! (`words/*.txt`), and a configuration adds synonyms.
 
 use std::sync::LazyLock;
 
@@ -8,41 +8,41 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use super::words::{is_dense, plain, stem};
 
-/// How much a word counts that means the same as the one that was said.
+/// Weight of a synonym.
 const SAME: f32 = 0.56;
-/// How much the first word counts that goes with what was said, and each further one of what the one before does.
+/// Weight of the first related word, and the factor from each to the next.
 const RELATED: f32 = 0.44;
 const FURTHER: f32 = 0.93;
-/// How much of that each word of a phrase counts.
+/// Factor for each word of a phrase.
 const OF_PHRASE: f32 = 0.6;
-/// How much synonyms of a configuration count: somebody has thought of this catalog.
+/// Weight of a configured synonym: it was written for this catalog.
 const CONFIGURED: f32 = 0.9;
 
-/// The most words of a phrase that is looked up.
+/// Most words of a phrase that is looked up.
 pub(super) const MAX_PHRASE: usize = 3;
 
-/// A list of what words mean, or need.
+/// Words, with their synonyms and related words.
 #[derive(Debug, Default)]
 pub(super) struct Thesaurus {
-    /// By stem, or by stems with a space between them.
+    /// Keys are stems, or stems with a space between them.
     meanings: HashMap<Box<str>, Vec<Synonym>>,
-    /// How often each stem is what something means.
+    /// Number of keys that each stem is a meaning of.
     meant: HashMap<Box<str>, u32>,
-    /// The first stems of those that are several.
+    /// The first stems of keys with several.
     phrases: HashSet<Box<str>>,
 }
 
-/// A word, as its stem, and how much it counts.
+/// A word as its stem, with its weight.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Synonym {
     pub(super) stem: Box<str>,
     pub(super) weight: f32,
 }
 
-/// The list that we ship, as it is written.
+/// The text of the built-in list.
 pub(super) static ENGLISH_WORDS: &str = include_str!("words/english.txt");
 
-/// The list that we ship.
+/// The built-in list.
 pub(super) static ENGLISH: LazyLock<Thesaurus> = LazyLock::new(|| Thesaurus::read(ENGLISH_WORDS, phrase));
 
 /// Other languages, with the stemmer of each.
@@ -72,7 +72,7 @@ static DENSE: LazyLock<Thesaurus> = LazyLock::new(|| {
     }
     all
 });
-/// The longest of those, in characters.
+/// Length of the longest of them, in characters.
 const MAX_DENSE: usize = 8;
 
 fn foreign_key(word: &str, stemmer: Option<&Stemmer>) -> String {
@@ -110,7 +110,7 @@ impl Thesaurus {
         }
     }
 
-    /// The synonyms of a configuration: what the key means, or may need.
+    /// The synonyms of a configuration.
     pub(super) fn configured<'s>(synonyms: impl IntoIterator<Item = (&'s String, &'s Vec<String>)>) -> Self {
         let mut thesaurus = Self::default();
         for (left, right) in synonyms {
@@ -141,35 +141,35 @@ impl Thesaurus {
         }
     }
 
-    /// How much a stem tells: what many words mean tells little. From 0 to 1.
+    /// Distinctiveness of a stem, from 0 to 1: a stem that many words mean has little.
     pub(super) fn tells(&self, stem: &str) -> f32 {
         let all = self.meanings.len().max(2) as f32;
         let meant = self.meant.get(stem).copied().unwrap_or(0) as f32;
         (all / (1.0 + meant)).ln() / all.ln()
     }
 
-    /// What a stem, or stems with a space between them, mean.
+    /// The meanings of a stem, or of stems with a space between them.
     pub(super) fn of(&self, key: &str) -> &[Synonym] {
         self.meanings.get(key).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether it says anything of a stem.
+    /// Whether it knows a stem.
     pub(super) fn knows(&self, key: &str) -> bool {
         self.meanings.contains_key(key)
     }
 
-    /// Whether anything that it knows begins with this stem and goes on.
+    /// Whether any longer key begins with this stem.
     pub(super) fn begins(&self, stem: &str) -> bool {
         self.phrases.contains(stem)
     }
 
-    /// Each stem that it knows.
+    /// Every stem that it knows.
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
         self.meanings.keys().map(|key| &**key)
     }
 }
 
-/// What a word of another language means; the word is in lower case, without accents.
+/// The meanings of a word of another language; the word is in lower case, without accents.
 pub(super) fn foreign(word: &str) -> Vec<Synonym> {
     let mut found: Vec<Synonym> = Vec::new();
     for (stemmer, thesaurus) in FOREIGN.iter() {
@@ -182,7 +182,7 @@ pub(super) fn foreign(word: &str) -> Vec<Synonym> {
     found
 }
 
-/// Words of scripts without spaces that stand in a text, the longest first where they overlap, and what they mean.
+/// Words of scripts without spaces in a text, the longest first where they overlap, with their meanings.
 pub(super) fn dense(text: &str) -> Vec<(String, &'static [Synonym])> {
     let mut found = Vec::new();
     let places: Vec<(usize, char)> = text.char_indices().collect();

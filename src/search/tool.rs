@@ -1,14 +1,14 @@
-//! A tool as an entry: what its author says of it, and its parameters.
+//! A tool as an entry: its author's texts, and its parameters.
 
 use serde_json::Value;
 
 use super::{Field, IndexEntry};
 use crate::catalog::Tool;
 
-/// How deep parameters are read, and how many of a tool.
+/// Deepest level of parameters, and most parameters of a tool, that are read.
 const MAX_DEPTH: usize = 3;
 const MAX_PARAMETERS: usize = 200;
-/// How many values of an enumeration are read.
+/// Most values of an enumeration that are read.
 const MAX_VALUES: usize = 40;
 
 impl From<&Tool> for IndexEntry {

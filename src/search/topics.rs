@@ -1,19 +1,19 @@
-//! What a text is about: its words and what they mean or need, as one vector. Two texts may be about the same without a
-//! word in common.
+//! Topic vectors: the words of a text with their synonyms and related words, as one vector. Two texts can have
+//! similar topics without a word in common.
 
 use hashbrown::HashMap;
 
 use super::thesaurus::{ENGLISH, MAX_PHRASE, Synonym, Thesaurus};
 use super::vocabulary::{Term, Vocabulary, is_stop, is_weak};
 
-/// What weak words count.
+/// Weight of weak words.
 const WEAK: f32 = 0.3;
-/// What the meanings of a word count beside the word.
+/// Weight of a word's meanings, relative to the word.
 const MEANT: f32 = 0.6;
-/// The most topics of an entry that are kept, the strongest ones.
+/// Most topics of an entry that are kept, the strongest ones.
 const MAX_TOPICS: usize = 160;
 
-/// The topics that stand in any entry, each with a number and with how much it tells.
+/// The topics of all entries, each with a number and its distinctiveness.
 #[derive(Debug, Default)]
 pub(super) struct Topics {
     numbers: HashMap<Box<str>, u32>,
@@ -21,22 +21,22 @@ pub(super) struct Topics {
     tells: Vec<f32>,
 }
 
-/// What an entry is about, in the order of topics; its length is 1.
+/// Topic vector of an entry, sorted by topic; its length is 1.
 pub(super) type TopicVector = Box<[(u32, f32)]>;
 
-/// What entries are about: what each of their terms leads to is looked up once.
+/// Computes topic vectors; the topics of each term are looked up once.
 pub(super) struct TopicReader<'r> {
     topics: Topics,
     vocabulary: &'r Vocabulary,
     synonyms: &'r Thesaurus,
-    /// How much each term tells, from 0 to 1.
+    /// Distinctiveness of each term, from 0 to 1.
     rarity: Vec<f32>,
     leads: Vec<Option<TermTopics>>,
     sums: Vec<f32>,
     touched: Vec<u32>,
 }
 
-/// What a term leads to.
+/// Topics of a term.
 struct TermTopics {
     topics: Vec<(u32, f32)>,
     /// Whether phrases begin with it.
@@ -49,7 +49,7 @@ impl<'r> TopicReader<'r> {
         Self { topics: Topics::default(), vocabulary, synonyms, rarity, leads, sums: vec![], touched: vec![] }
     }
 
-    /// What an entry is about that has these terms, in this order.
+    /// Topic vector of an entry with these terms, in this order.
     pub(super) fn entry(&mut self, terms: &[Term]) -> TopicVector {
         let mut key = String::new();
         for (place, &term) in terms.iter().enumerate() {
@@ -129,7 +129,7 @@ impl Topics {
         number
     }
 
-    /// What is said in other topics, as far as these have them: a weight for each of these.
+    /// Converts a vector of other topics to these: a weight for each of these.
     pub(super) fn translated(&self, vector: &TopicVector, other: &Topics) -> Vec<f32> {
         let mut weights = vec![0.0; self.tells.len()];
         for &(topic, weight) in vector {
@@ -140,13 +140,13 @@ impl Topics {
         weights
     }
 
-    /// How many there are.
+    /// Number of topics.
     pub(super) fn len(&self) -> usize {
         self.tells.len()
     }
 
-    /// What a query of these stems is about: a weight for each topic that stands in any entry. Its length is 1, what no
-    /// entry is about included. `rarity` is how much a stem tells, from 0 to 1.
+    /// Topic vector of a query with these stems: a weight for each topic of any entry. Its length is 1 with topics of
+    /// no entry included. `rarity` is the distinctiveness of a stem, from 0 to 1.
     pub(super) fn query(
         &self,
         stems: &[String],
@@ -178,12 +178,12 @@ impl Topics {
     }
 }
 
-/// How much a query and an entry are about the same, from 0 to 1.
+/// Similarity of a query and an entry by topics, from 0 to 1.
 pub(super) fn likeness(query: &[f32], entry: &TopicVector) -> f32 {
     entry.iter().map(|&(topic, weight)| query.get(topic as usize).copied().unwrap_or(0.0) * weight).sum()
 }
 
-/// A word, and what it means, with what each counts.
+/// A word and its meanings, each with its weight.
 fn spread(stem: &str, synonyms: &Thesaurus, rarity: f32, mut each: impl FnMut(&str, f32)) {
     if is_stop(stem) || stem.bytes().all(|byte| byte.is_ascii_digit()) {
         return;

@@ -1,4 +1,4 @@
-//! The words of a catalog, each with a number, and which words say nothing or little anywhere.
+//! The words of a catalog, each with a number, and lists of words that are empty or weak in every catalog.
 
 use std::sync::LazyLock;
 
@@ -6,13 +6,13 @@ use hashbrown::{HashMap, HashSet};
 
 use super::words::stem;
 
-/// Words that say nothing about which tool is meant.
+/// Words that say nothing about the tool that is meant.
 static STOP: LazyLock<HashSet<&str>> = LazyLock::new(|| listed(include_str!("words/stop.txt")).collect());
-/// Stems of words that say little.
+/// Stems of weak words.
 static WEAK: LazyLock<HashSet<String>> =
     LazyLock::new(|| listed(include_str!("words/weak.txt")).map(stem).collect());
 
-/// Stems of words for what is done rather than for what it is done to.
+/// Stems of words for actions rather than objects.
 static ACTIONS: LazyLock<HashSet<String>> =
     LazyLock::new(|| listed(include_str!("words/action.txt")).map(stem).collect());
 
@@ -20,17 +20,17 @@ fn listed(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)
 }
 
-/// Whether a word says nothing about which tool is meant.
+/// Whether a word says nothing about the tool that is meant.
 pub(super) fn is_stop(word: &str) -> bool {
     STOP.contains(word)
 }
 
-/// Whether a stem says little about which tool is meant.
+/// Whether a stem is a weak word.
 pub(super) fn is_weak(stem: &str) -> bool {
     WEAK.contains(stem)
 }
 
-/// Whether a stem says what is done rather than what it is done to.
+/// Whether a stem is an action rather than an object.
 pub(super) fn is_action(stem: &str) -> bool {
     ACTIONS.contains(stem)
 }
@@ -46,7 +46,7 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The number of a stem, a new one if it is not known.
+    /// The number of a stem; a new stem gets the next one.
     pub(super) fn number(&mut self, stem: &str) -> Term {
         if let Some(&term) = self.terms.get(stem) {
             return term;
@@ -57,7 +57,7 @@ impl Vocabulary {
         term
     }
 
-    /// The number of a stem that is known.
+    /// The number of a known stem.
     pub(super) fn get(&self, stem: &str) -> Option<Term> {
         self.terms.get(stem).copied()
     }

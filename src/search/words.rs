@@ -1,4 +1,4 @@
-//! Texts as words: identifiers split, accents and inflection taken off, in any script.
+//! Splits texts into words: identifiers are taken apart, accents and inflection removed, in any script.
 
 use std::sync::LazyLock;
 
@@ -9,13 +9,13 @@ use unicode_normalization::UnicodeNormalization;
 /// A word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
-    /// In lower case, without accents.
+    /// The word in lower case, without accents.
     pub(super) text: String,
-    /// Whether it is the whole of words that stand before it: `github` after `git` and `hub`.
+    /// Whether it joins the words before it: `github` after `git` and `hub`.
     pub(super) joined: bool,
 }
 
-/// What kind of writing a character belongs to.
+/// Class of a character.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Upper,
@@ -26,9 +26,9 @@ enum Kind {
     Between,
 }
 
-/// How many words an identifier may have to be a word as a whole too.
+/// Most words of an identifier that is also a word as a whole.
 const MAX_JOINED: usize = 3;
-/// How long it may be then.
+/// Longest such word, in characters.
 const MAX_WORD: usize = 40;
 
 /// Calls with each word of a text, in order.
@@ -50,7 +50,7 @@ pub(super) fn words(text: &str, mut each: impl FnMut(Word)) {
     run.end(&mut each);
 }
 
-/// The words of a text that are not joined ones.
+/// The words of a text, without joined ones.
 pub(super) fn plain(text: &str) -> Vec<String> {
     let mut list = Vec::new();
     words(text, |word| {
@@ -89,13 +89,13 @@ fn kind(c: char) -> Kind {
     }
 }
 
-/// Letters and digits that stand together.
+/// A run of letters and digits.
 #[derive(Default)]
 struct Run {
     /// The word that is being read.
     word: String,
     kinds: Option<(Kind, Kind)>,
-    /// Words that this one hangs together with, written as one.
+    /// The words written together with this one.
     whole: String,
     parts: usize,
     /// Characters of a dense script.
@@ -145,7 +145,7 @@ impl Run {
         }
     }
 
-    /// One word ends; what follows may hang together with it.
+    /// Ends a word; the next one may be joined to it.
     fn part(&mut self, each: &mut impl FnMut(Word)) {
         if self.word.is_empty() {
             return;
@@ -176,7 +176,7 @@ impl Run {
         (self.parts, self.kinds) = (0, None);
     }
 
-    /// Characters of a dense script are words in pairs, since nothing tells where words end.
+    /// Pairs of characters of a dense script are words, since no spaces mark word borders.
     fn end_dense(&mut self, each: &mut impl FnMut(Word)) {
         let run = std::mem::take(&mut self.dense);
         let places: Vec<usize> = run.char_indices().map(|(place, _)| place).collect();
@@ -198,7 +198,7 @@ pub(super) fn is_dense(word: &str) -> bool {
     word.chars().next().is_some_and(|c| kind(c) == Kind::Dense)
 }
 
-/// Words that the stemmer takes for forms of another: those that begin so keep their own stem.
+/// Words that the stemmer takes for forms of another word: words with these beginnings keep their own stem.
 const IRREGULAR_STEMS: [(&str, &str); 22] = [
     ("animal", "animal"),
     ("author", "author"),
@@ -224,14 +224,14 @@ const IRREGULAR_STEMS: [(&str, &str); 22] = [
     ("universit", "university"),
 ];
 
-/// The stem of a word that is kept apart: the longest beginning counts, and at most an ending may follow it.
+/// The stem of such a word: the longest beginning counts, and at most an ending may follow it.
 fn irregular_stem(word: &str) -> Option<&'static str> {
     let begins = IRREGULAR_STEMS.iter().filter(|(beginning, _)| word.starts_with(beginning));
     let (beginning, stem) = begins.max_by_key(|(beginning, _)| beginning.len())?;
     (word.len() <= beginning.len() + 3).then_some(stem)
 }
 
-/// The stems of words that are known, as they are written; stemming takes longer than looking up.
+/// The stems of known words, by their written form; stemming takes longer than a lookup.
 static KNOWN: LazyLock<HashMap<String, Box<str>>> = LazyLock::new(|| {
     let mut known = HashMap::new();
     words(super::thesaurus::ENGLISH_WORDS, |word| {
@@ -240,7 +240,7 @@ static KNOWN: LazyLock<HashMap<String, Box<str>>> = LazyLock::new(|| {
     known
 });
 
-/// What all forms of a word have in common.
+/// The common stem of all forms of a word.
 pub(super) fn stem(word: &str) -> String {
     KNOWN.get(word).map_or_else(|| stemmed(word), |stem| stem.to_string())
 }

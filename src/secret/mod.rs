@@ -1,10 +1,13 @@
-//! One answer to "is this secret?". Dry runs, traces, errors, examples and approvals all ask here.
+//! The one answer to "is this secret?". Dry runs, traces, errors, examples and approvals all ask here.
 //!
-//! 1. [`schema`] reads what a JSON Schema says: `format: password`, `writeOnly`, `x-secret`.
+//! 1. [`schema`] reads the marks of a JSON Schema: `format: password`, `writeOnly`, `x-secret`.
 //! 2. [`name`] judges names, [`shape`] finds secrets within texts.
-//! 3. [`Policy`] is all of that, with the operator's rules; [`walk`] applies it to a value.
+//! 3. [`Echo`] finds a secret that a server repeats, however it was encoded on its way.
+//! 4. [`Policy`] is all of that, with the operator's rules; [`walk`] applies it to a value.
 
+mod echo;
 mod name;
+mod reference;
 mod schema;
 mod shape;
 mod walk;
@@ -13,16 +16,17 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::finding::Violation;
+use crate::finding::{Violation, pointer_join, pointer_unescape};
+pub(crate) use echo::Echo;
 use schema::Place;
 pub use schema::declared_names;
 pub use walk::Hidden;
-use walk::{Reach, Walk};
+use walk::{Reach, Walk, read_json};
 
-/// The text that stands in place of a secret.
+/// The text in place of a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// What is secret here: what everybody calls so, and what the operator adds (`[state] redact`).
+/// The rules for secrets: the usual names, and the operator's own (`[state] redact`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Policy<'p> {
     /// Globs of names.
@@ -40,33 +44,33 @@ impl<'p> Policy<'p> {
         name::is_secret(name) || self.is_ruled(name)
     }
 
-    /// A text without the secrets in it.
+    /// A text with secrets redacted.
     pub fn text(self, text: &str) -> Cow<'_, str> {
         shape::masked(text)
     }
 
-    /// A value without secrets, otherwise whole.
+    /// A value with secrets redacted, otherwise whole.
     pub fn shown(self, schema: &Value, value: &Value) -> Value {
         self.split(schema, value).0
     }
 
-    /// A value without secrets, and those secrets.
+    /// A value with secrets redacted, and the secrets.
     pub fn split(self, schema: &Value, value: &Value) -> (Value, Vec<Hidden>) {
         Walk::new(self, Reach::Everything).run(schema, value)
     }
 
-    /// A value without secrets, cut where it is long: what a trace keeps.
+    /// A value with secrets redacted and long texts cut, for a trace.
     pub fn noted(self, schema: &Value, value: &Value) -> Value {
         Walk::new(self, Reach::Everything).briefly().run(schema, value).0
     }
 
-    /// A value without what the schema or the operator declares secret, and those secrets; `null` stands in place of
-    /// each. Names and texts that a caller chose hide nothing.
+    /// A value with `null` in place of everything that the schema or the operator declares secret, and these secrets.
+    /// Names and texts that a caller chose hide nothing.
     pub fn declared(self, schema: &Value, value: &Value) -> (Value, Vec<Hidden>) {
         Walk::new(self, Reach::Declared).run(schema, value)
     }
 
-    /// The items of a command line without secrets: `--token=x`, and what follows `--token`.
+    /// The items of a command line with secrets redacted: `--token=x`, and the item after `--token`.
     pub fn command_line(self, items: &[String]) -> Vec<String> {
         let mut is_next = false;
         let shown = items.iter().map(|item| {
@@ -86,35 +90,34 @@ impl<'p> Policy<'p> {
                 None => violation.message,
             };
         }
+        violation = violation.retold(|text| self.shown(&Value::Null, &text.into()));
         if let Cow::Owned(masked) = self.text(&violation.message) {
             violation.message = masked;
         }
         violation
     }
 
-    /// Whether what stands at a place is secret, or is part of something that is.
+    /// Whether the value at a place is secret, or is part of a secret.
     pub fn covers(self, schema: &Value, value: &Value, pointer: &str) -> bool {
         let mut place = Place::root(schema);
-        let mut here = Some(value);
+        let mut here = Some(Cow::Borrowed(value));
         for token in pointer.split('/').skip(1) {
-            let token = token.replace("~1", "/").replace("~0", "~");
-            let fields = here.and_then(Value::as_object);
-            let (inner, _) = match here {
-                Some(Value::Array(_)) => (place.item(token.parse().unwrap_or(0)), false),
-                _ => place.property(&token),
+            let token = pointer_unescape(token);
+            // Arguments that are text may have been read as the JSON that they say.
+            let read = here.as_deref().and_then(Value::as_str).and_then(read_json).map(Cow::Owned);
+            let outer = read.or(here);
+            let fields = outer.as_deref().and_then(Value::as_object);
+            place = match outer.as_deref() {
+                Some(Value::Array(_)) => place.item(Some(token.parse().unwrap_or(0))),
+                _ => place.property(&token).0,
             };
-            here = match here {
-                Some(Value::Array(items)) => token.parse::<usize>().ok().and_then(|index| items.get(index)),
-                _ => fields.and_then(|fields| fields.get(&token)),
-            };
-            place = inner;
-            let is_named =
-                self.is_named(&token, here, fields.is_some_and(|fields| self.names_a_secret(fields)));
-            if place.is_secret() || is_named {
+            let beside_a_name = fields.is_some_and(|fields| self.names_a_secret(fields));
+            here = outer.and_then(|outer| step(outer, &token));
+            if place.is_secret() || self.is_named(&token, here.as_deref(), beside_a_name) {
                 return true;
             }
         }
-        place.is_secret()
+        here.map_or(place.is_secret(), |value| place.hides(&value))
     }
 
     /// Whether a field is secret by its name, or by what the field beside it names.
@@ -125,7 +128,7 @@ impl<'p> Policy<'p> {
             || (beside_a_name && name::is_word(name, "value"))
     }
 
-    /// `{"name": "Authorization", "value": "..."}` is how lists of headers and variables are written.
+    /// Lists of headers and variables have the form `{"name": "Authorization", "value": "..."}`.
     fn names_a_secret(self, fields: &Map<String, Value>) -> bool {
         let is_naming =
             |name: &str| ["name", "key", "header"].iter().any(|naming| name::is_word(name, naming));
@@ -134,12 +137,21 @@ impl<'p> Policy<'p> {
         named.any(|name| self.is_secret(name))
     }
 
-    /// Whether the operator names it.
+    /// Whether the operator's rules name it.
     fn is_ruled(self, name: &str) -> bool {
         !self.rules.is_empty() && {
             let name = name.to_lowercase();
             self.rules.iter().any(|glob| name::matches(&glob.to_lowercase(), &name))
         }
+    }
+}
+
+/// The field or the item of a value that a part of a pointer names.
+fn step<'v>(value: Cow<'v, Value>, token: &str) -> Option<Cow<'v, Value>> {
+    let pointer = pointer_join("", token);
+    match value {
+        Cow::Borrowed(value) => value.pointer(&pointer).map(Cow::Borrowed),
+        Cow::Owned(mut value) => value.pointer_mut(&pointer).map(|inner| Cow::Owned(inner.take())),
     }
 }
 

@@ -1,6 +1,8 @@
-//! Names that say that their value is secret, in any case and joined in any way.
+//! Names of secrets, in any case and joined in any way.
 
 use serde_json::Value;
+
+use crate::finding::normalized;
 
 /// Words that say it wherever they stand in a name, by themselves: `compass` is none.
 const WORDS: [&str; 15] = [
@@ -21,10 +23,10 @@ const WORDS: [&str; 15] = [
     "cvv",
 ];
 
-/// Words that say it only at the end of a name: `auth_method` and `pass_through` are none.
+/// Words that mark a secret only at the end of a name: `auth_method` and `pass_through` are none.
 const ENDS: [&str; 3] = ["pass", "pw", "auth"];
 
-/// What says it anywhere in the letters of a name, whatever stands between them.
+/// Letters that mark a secret anywhere in a name, across word borders.
 const JOINED: [&str; 17] = [
     "password",
     "passwd",
@@ -45,10 +47,10 @@ const JOINED: [&str; 17] = [
     "authorization",
 ];
 
-/// The same at the end of a name, in one or several: `tokenizer` is none.
+/// Letters that mark a secret at the end of a name, in one word or several: `tokenizer` is none.
 const LAST: [&str; 8] = ["token", "secret", "passcode", "pwd", "jwt", "bearer", "cookie", "otp"];
 
-/// The last word of names that tell of a secret without telling it: `token_count`, `password_policy`.
+/// Last words of names that are about a secret but hold none: `token_count`, `password_policy`.
 const ABOUT: [&str; 45] = [
     "budget",
     "cost",
@@ -97,7 +99,7 @@ const ABOUT: [&str; 45] = [
     "used",
 ];
 
-/// Words beside which `tokens` are a number of them.
+/// Words beside which `tokens` is a number of tokens.
 const MEASURES: [&str; 14] = [
     "cached",
     "completion",
@@ -115,7 +117,7 @@ const MEASURES: [&str; 14] = [
     "used",
 ];
 
-/// What a token is called that says where to go on, or that a model reads.
+/// Words for tokens that continue a list, or that a model reads.
 const PLACES: [&str; 17] = [
     "change",
     "continuation",
@@ -136,14 +138,14 @@ const PLACES: [&str; 17] = [
     "watermark",
 ];
 
-/// Whether a name says that its value is secret.
+/// Whether a name is that of a secret.
 pub(super) fn is_secret(name: &str) -> bool {
     let words = words(name);
     let last = words.last().copied().unwrap_or_default();
     let before_last = words.len().checked_sub(2).map_or("", |index| words[index]);
     let is_token = is_word(last, "token") || is_word(last, "tokens");
     let is_measured = is_word(last, "tokens") && words.iter().any(|word| is_one_of(word, &MEASURES));
-    let joined = joined(name).replace("passwordless", "");
+    let joined = normalized(name).replace("passwordless", "");
     if (is_one_of(last, &ABOUT) && !joined.ends_with("secretid"))
         || is_measured
         || (is_token && is_one_of(before_last, &PLACES))
@@ -157,18 +159,13 @@ pub(super) fn is_secret(name: &str) -> bool {
         || LAST.iter().any(|secret| one.ends_with(secret))
 }
 
-/// Whether a value can be what such a name says: yes, no and nothing tell no secret, and `tokens: 500` is a count.
+/// Whether a value can be a secret of such a name: yes, no and nothing are none, and `tokens: 500` is a count.
 pub(super) fn can_hold(name: &str, value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => false,
-        Value::Number(_) => !joined(name).ends_with("tokens"),
+        Value::Number(_) => !normalized(name).ends_with("tokens"),
         _ => true,
     }
-}
-
-/// The letters and digits of a name, in lower case.
-fn joined(name: &str) -> String {
-    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 fn is_one_of(word: &str, lower: &[&str]) -> bool {
@@ -200,7 +197,7 @@ fn words(name: &str) -> Vec<&str> {
     words
 }
 
-/// Whether a name is what a glob stands for; `*` is anything.
+/// Whether a name matches a glob; `*` is any run of characters.
 pub(super) fn matches(glob: &str, name: &str) -> bool {
     let Some((first, rest)) = glob.split_once('*') else { return glob == name };
     let Some(mut name) = name.strip_prefix(first) else { return false };

@@ -1,36 +1,48 @@
-//! What a JSON Schema declares secret: `format: password`, `writeOnly`, `x-secret`, `x-sensitive`.
+//! Secrets that a JSON Schema declares: `format: password`, `writeOnly`, `x-secret`, `x-sensitive`.
 
-use serde_json::Value;
+use std::rc::Rc;
 
-/// The most subschemas that are looked at for one value.
+use serde_json::{Map, Value};
+
+use super::reference::{Part, References, base_of};
+
+/// Most subschemas that are visited for one value.
 const MOST: usize = 128;
+
+/// Keywords whose subschemas apply to the same value. Marks in branches and in excluded schemas count.
+const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+const SINGLE: [&str; 5] = ["if", "then", "else", "not", "contentSchema"];
+const NAMED: [&str; 2] = ["dependentSchemas", "dependencies"];
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// A place in a value, with all subschemas that apply there.
 pub(super) struct Place<'s> {
-    root: &'s Value,
-    applied: Vec<&'s Value>,
+    references: Rc<References<'s>>,
+    applied: Vec<Part<'s>>,
 }
 
 impl<'s> Place<'s> {
     /// The whole value.
     pub(super) fn root(schema: &'s Value) -> Self {
-        Self::of(schema, vec![schema])
+        Self::of(&Rc::new(References::new(schema)), vec![(schema, schema)])
     }
 
     /// With the subschemas that references and combinations add.
-    fn of(root: &'s Value, applied: Vec<&'s Value>) -> Self {
-        let mut place = Self { root, applied };
+    fn of(references: &Rc<References<'s>>, applied: Vec<Part<'s>>) -> Self {
+        let mut place = Self { references: Rc::clone(references), applied };
         let mut next = 0;
-        while let Some(schema) = place.applied.get(next).copied() {
+        while let Some((base, schema)) = place.applied.get(next).copied() {
             next += 1;
-            let target =
-                schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
-            let referred = target.and_then(|pointer| root.pointer(pointer));
-            let lists = ["allOf", "anyOf", "oneOf"].iter().filter_map(|name| schema.get(name)?.as_array());
-            let single = ["if", "then", "else"].iter().filter_map(|name| schema.get(name));
-            for part in referred.into_iter().chain(lists.flatten()).chain(single) {
-                if place.applied.len() < MOST && !place.applied.iter().any(|known| std::ptr::eq(*known, part))
-                {
+            let base = base_of(base, schema);
+            let targets = REFERENCES.iter().filter_map(|name| schema.get(name)?.as_str());
+            let referred = targets.flat_map(|target| references.targets(target, base));
+            let lists = LISTS.iter().filter_map(|name| schema.get(name)?.as_array()).flatten();
+            let named = NAMED.iter().filter_map(|name| schema.get(name)?.as_object());
+            let single = SINGLE.iter().filter_map(|name| schema.get(name));
+            let parts = lists.chain(named.flat_map(Map::values)).chain(single).map(|part| (base, part));
+            for part in referred.chain(parts) {
+                let is_known = |known: &Part<'_>| std::ptr::eq(known.1, part.1);
+                if place.applied.len() < MOST && !place.applied.iter().any(is_known) {
                     place.applied.push(part);
                 }
             }
@@ -42,40 +54,50 @@ impl<'s> Place<'s> {
     pub(super) fn property(&self, name: &str) -> (Place<'s>, bool) {
         let mut parts = Vec::new();
         let mut is_declared = false;
-        for schema in &self.applied {
+        for (base, schema) in &self.applied {
+            let base = base_of(base, schema);
             let begun = parts.len();
             if let Some(property) = schema.get("properties").and_then(|properties| properties.get(name)) {
-                parts.push(property);
+                parts.push((base, property));
                 is_declared = true;
             }
             let patterns = schema.get("patternProperties").and_then(Value::as_object);
             let fits =
                 |pattern: &str| regex::Regex::new(pattern).map_or(true, |pattern| pattern.is_match(name));
-            parts.extend(
-                patterns.into_iter().flatten().filter(|(pattern, _)| fits(pattern)).map(|(_, part)| part),
-            );
+            let fitting = patterns.into_iter().flatten().filter(|(pattern, _)| fits(pattern));
+            parts.extend(fitting.map(|(_, part)| (base, part)));
             if parts.len() == begun {
                 let others = ["additionalProperties", "unevaluatedProperties"];
-                parts.extend(others.iter().filter_map(|name| schema.get(name)));
+                parts.extend(others.iter().filter_map(|name| Some((base, schema.get(name)?))));
             }
         }
-        (Self::of(self.root, parts), is_declared)
+        (Self::of(&self.references, parts), is_declared)
     }
 
-    /// An item of a list.
-    pub(super) fn item(&self, index: usize) -> Place<'s> {
+    /// An item of a list; without an index, any of them.
+    pub(super) fn item(&self, index: Option<usize>) -> Place<'s> {
         let mut parts = Vec::new();
-        for schema in &self.applied {
-            let tuple = |name: &str| schema.get(name)?.as_array()?.get(index);
-            let item = tuple("prefixItems").or_else(|| tuple("items"));
-            parts.extend(item.or_else(|| schema.get("items").filter(|items| items.is_object())));
+        for (base, schema) in &self.applied {
+            let base = base_of(base, schema);
+            let tuple = ["prefixItems", "items"].iter().find_map(|name| schema.get(name)?.as_array());
+            let tuple = tuple.map(Vec::as_slice).unwrap_or_default();
+            let own = index.map_or(tuple, |index| tuple.get(index..=index).unwrap_or_default());
+            let is_beyond = own.is_empty() || index.is_none();
+            let others = ["items", "additionalItems", "unevaluatedItems"].iter().filter(|_| is_beyond);
+            let others = others.chain(&["contains"]).filter_map(|name| schema.get(name));
+            parts.extend(own.iter().chain(others).filter(|part| part.is_object()).map(|part| (base, part)));
         }
-        Self::of(self.root, parts)
+        Self::of(&self.references, parts)
     }
 
-    /// Whether the schema declares what stands here secret.
+    /// Whether a value is secret here: the schema declares it so, or wants a list of secrets in its place.
+    pub(super) fn hides(&self, value: &Value) -> bool {
+        self.is_secret() || ((value.is_string() || value.is_number()) && self.item(None).is_secret())
+    }
+
+    /// Whether the schema declares the value at this place secret.
     pub(super) fn is_secret(&self) -> bool {
-        self.applied.iter().any(|schema| {
+        self.applied.iter().any(|(_, schema)| {
             let is_set = |name: &str| schema.get(name) == Some(&Value::Bool(true));
             let format = schema.get("format").and_then(Value::as_str);
             format == Some("password")
@@ -85,16 +107,19 @@ impl<'s> Place<'s> {
 }
 
 /// The names of all properties that a schema declares secret, wherever it has them.
-pub fn declared_names(schema: &Value) -> Vec<String> {
-    let (mut names, mut left) = (Vec::new(), vec![schema]);
-    while let Some(part) = left.pop() {
+pub fn declared_names<'s>(schema: &'s Value) -> Vec<String> {
+    let references = Rc::new(References::new(schema));
+    let (mut names, mut left) = (Vec::new(), vec![(schema, schema)]);
+    while let Some((base, part)) = left.pop() {
+        let base = base_of(base, part);
         let properties = part.get("properties").and_then(Value::as_object);
-        let is_secret = |part: &&Value| Place::of(schema, vec![*part]).is_secret();
-        let secret = properties.into_iter().flatten().filter(|(_, part)| is_secret(part));
+        let is_secret =
+            |(_, part): &(&String, &'s Value)| Place::of(&references, vec![(base, *part)]).is_secret();
+        let secret = properties.into_iter().flatten().filter(is_secret);
         names.extend(secret.map(|(name, _)| name.clone()));
         match part {
-            Value::Object(fields) => left.extend(fields.values()),
-            Value::Array(items) => left.extend(items),
+            Value::Object(fields) => left.extend(fields.values().map(|part| (base, part))),
+            Value::Array(items) => left.extend(items.iter().map(|part| (base, part))),
             _ => {}
         }
     }

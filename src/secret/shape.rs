@@ -1,4 +1,4 @@
-//! What secrets look like within texts: credentials of headers and URLs, tokens of known issuers, private keys.
+//! Finds secrets within texts: credentials of headers and URLs, tokens of known issuers, private keys.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use regex::{Captures, Regex};
 
 use super::{REDACTED, name};
 
-/// A secret, and what is before it and told.
+/// A pattern for a secret, with the text before it, which is kept.
 static LOOKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)(?P<scheme>\b(?:bearer|basic)\s+)(?P<credentials>[A-Za-z0-9+/._~=-]{6,})",
@@ -22,7 +22,7 @@ static LOOKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// A text without what looks like a secret.
+/// A text with everything that looks like a secret redacted.
 pub(super) fn masked(text: &str) -> Cow<'_, str> {
     let Some(looks) = LOOKS.as_ref() else { return text.into() };
     let masked = looks.replace_all(text, |found: &Captures<'_>| {
@@ -40,11 +40,11 @@ pub(super) fn masked(text: &str) -> Cow<'_, str> {
         let told = if found.name("name").is_some() { told + "=" } else { told };
         format!("{told}{}{}{REDACTED}{}", part("header"), part("colon"), part("at"))
     });
-    // What was found and kept is no change.
+    // A match that was kept is no change.
     if masked == text { text.into() } else { masked.into_owned().into() }
 }
 
-/// Whether letters are rather a credential than the next word of a sentence.
+/// Whether letters are more likely a credential than the next word of a sentence.
 fn is_random(credentials: &str) -> bool {
     let has = |kind: fn(char) -> bool| credentials.chars().any(kind);
     credentials.len() >= 20 || has(|c| c.is_ascii_digit() || "=+/_".contains(c))

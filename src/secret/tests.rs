@@ -1,4 +1,4 @@
-//! What is secret, and what is not.
+//! Secrets, and values that look like them.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -151,7 +151,7 @@ fn what_is_long_is_cut() {
     assert!(redacted(&json!({"a": many, "b": "x".repeat(10_000)}), &[]).to_string().len() < ALL + 4096);
 }
 
-/// Anything, with a secret somewhere in it below a name that says so.
+/// Any value, with a secret somewhere in it below the name of one.
 fn hiding() -> impl Strategy<Value = Value> {
     let names = proptest::sample::select(vec!["password", "apiKey", "x-token", "SECRET", "Cookie"]);
     let secret = prop_oneof![
@@ -173,6 +173,25 @@ proptest! {
     #[test]
     fn what_is_below_such_a_name_never_appears(value in hiding()) {
         prop_assert!(!redacted(&value, &[]).to_string().contains("hush-hush"));
+    }
+
+    #[test]
+    fn a_repeated_secret_is_found_however_it_is_encoded(
+        secret in "[a-z%+ \"\\\\/\u{e4}\u{1f600}\n]{4,20}", other in "[%+\\\\uA-F0-9\u{e4}]{0,20}", lower: bool,
+    ) {
+        let percent: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let percent = if lower { percent.to_lowercase() } else { percent };
+        let escaped: String = secret.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+        let form = form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+        let quoted = json!(secret).to_string();
+        let json = quoted[1..quoted.len() - 1].to_string();
+        let echo = Echo::of(&secret);
+        for told in [secret.clone(), percent, escaped, form, json] {
+            prop_assert_eq!(echo.hidden_in(&format!("<{told}>")), "<[redacted]>");
+            let is_there = echo.stands_in(&format!("{other}{told}{other}"));
+            prop_assert!(is_there);
+        }
+        prop_assert_eq!(echo.stands_in(&other), echo.hidden_in(&other) != other);
     }
 
     #[test]
@@ -206,12 +225,48 @@ fn the_schema_says_what_is_secret() {
         assert!(Policy::default().covers(&schema, &given, pointer), "{pointer}");
     }
     assert!(!Policy::default().covers(&schema, &given, "/title"));
-    // What a person decides about is hidden by the schema and the operator alone.
+    // For the person who decides, only the schema and the operator hide values.
     let (shown, hidden) = Policy::default().declared(&schema, &given);
     let pointers: Vec<&str> = hidden.iter().map(|hidden| hidden.pointer.as_str()).collect();
     assert_eq!((pointers, &shown["free"], &shown["pin"]), (declared.to_vec(), &given["free"], &Value::Null));
     let rules = ["api*".to_string()];
     assert_eq!(Policy::new(&rules).declared(&schema, &given).0["free"]["api_key"], Value::Null);
+}
+
+#[test]
+fn a_mark_counts_behind_any_reference_and_below_any_keyword() {
+    let schema = json!({
+        "$id": "https://x.io/tools/pin.json",
+        "$defs": {
+            "S": {"$anchor": "S", "format": "password"}, "s p/%": {"x-secret": true},
+            "I": {"$id": "urn:x:I", "$defs": {"in": {"writeOnly": true}}, "properties": {"p": {"$ref": "#/$defs/in"}}},
+            "J": {"$id": "other.json", "writeOnly": true}, "K": {"$id": "#old", "writeOnly": true},
+            "D": {"$dynamicAnchor": "D", "x-sensitive": true},
+        },
+        "properties": {
+            "anchor": {"$ref": "#S"}, "encoded": {"$ref": "#/$defs/s%20p~1%25"}, "id": {"$ref": "urn:x:I"},
+            "relative": {"$ref": "https://x.io/tools/other.json"}, "old": {"$ref": "#old"},
+            "dynamic": {"$dynamicRef": "#D"}, "within": {"$ref": "other.json#"},
+            "deep": {"$ref": "pin.json#/$defs/I/properties/p"}, "from": {"$ref": "urn:x:I#/$defs/in"},
+            "contains": {"contains": {"$ref": "#S"}}, "not": {"not": {"not": {"$ref": "#S"}}},
+            "depends": {"dependentSchemas": {"u": {"properties": {"v": {"$ref": "#S"}}}}},
+            "content": {"contentSchema": {"properties": {"v": {"$ref": "#S"}}}},
+            "tuple": {"prefixItems": [{}, {"$ref": "#S"}], "items": {"$ref": "#S"}}, "list": {"items": {"$ref": "#S"}},
+            "loop": {"$ref": "#/properties/loop"}, "nowhere": {"$ref": "#T"}, "plain": {"$ref": "#"},
+        },
+    });
+    let given = json!({
+        "anchor": "hush", "encoded": "hush", "id": {"p": "hush"}, "relative": "hush", "old": "hush", "dynamic": "hush",
+        "within": "hush", "deep": "hush", "from": "hush", "contains": ["hush"], "not": "hush",
+        "depends": {"u": 1, "v": "hush"}, "content": "{\"v\": \"hush\"}", "tuple": ["said", "hush", "hush"],
+        "list": "hush", "loop": "said", "nowhere": "said", "plain": {"plain": {"anchor": "hush", "loop": "said"}},
+    });
+    let shown = Policy::default().shown(&schema, &given).to_string();
+    assert!(!shown.contains("hush") && shown.matches("said").count() == 4, "{shown}");
+    let names = declared_names(&schema);
+    for name in ["anchor", "encoded", "relative", "old", "p"] {
+        assert!(names.iter().any(|known| known == name), "{name} {names:?}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A value without the secrets in it, whole or as briefly as a trace has it.
+//! Copies a value with secrets redacted, whole or shortened for a trace.
 
 use serde_json::{Map, Value};
 
@@ -7,45 +7,45 @@ use super::schema::Place;
 use super::{Policy, REDACTED};
 use crate::finding::pointer_join;
 
-/// The longest string of a trace, in bytes.
+/// Longest string in a trace, in bytes.
 pub(super) const STRING: usize = 2 << 10;
 
-/// The most that a trace has of one call, in bytes.
+/// Most bytes of one call in a trace.
 pub(super) const ALL: usize = 16 << 10;
 
-/// The longest name of a trace, in bytes.
+/// Longest name in a trace, in bytes.
 const NAME: usize = 256;
 
-/// How deep texts within texts are read as JSON.
+/// Levels of texts within texts that are read as JSON.
 const NESTED: u8 = 3;
 
-/// The longest text that is read as JSON, in bytes.
+/// Longest text that is read as JSON, in bytes.
 const READ: usize = 1 << 20;
 
-/// Which secrets are left out.
+/// Secrets that are redacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// All of them.
+    /// All secrets.
     Everything,
-    /// Those that the schema or the operator declares.
+    /// Secrets that the schema or the operator declares.
     Declared,
 }
 
-/// A value that was left out.
+/// A redacted value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hidden {
-    /// JSON pointer to it.
+    /// JSON Pointer to it.
     pub pointer: String,
     /// The value.
     pub value: Value,
 }
 
-/// One way through a value.
+/// One pass over a value.
 pub(super) struct Walk<'p> {
     policy: Policy<'p>,
     reach: Reach,
     is_brief: bool,
-    /// How much a brief value may still grow, in bytes.
+    /// Bytes by which a shortened value may still grow.
     room: usize,
     path: String,
     nested: u8,
@@ -65,7 +65,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Cuts what is long.
+    /// Cuts a long text.
     pub(super) fn briefly(mut self) -> Self {
         (self.is_brief, self.room) = (true, ALL);
         self
@@ -73,13 +73,13 @@ impl<'p> Walk<'p> {
 
     pub(super) fn run(mut self, schema: &Value, value: &Value) -> (Value, Vec<Hidden>) {
         let place = Place::root(schema);
-        let kept = if place.is_secret() { self.hide(value) } else { self.of(value, &place) };
+        let kept = if place.hides(value) { self.hide(value) } else { self.of(value, &place) };
         (kept, self.found)
     }
 
     fn of(&mut self, value: &Value, place: &Place<'_>) -> Value {
         match value {
-            Value::String(text) => self.text(text),
+            Value::String(text) => self.text(text, place),
             Value::Array(items) => self.items(items, place),
             Value::Object(fields) => self.fields(fields, place),
             plain => {
@@ -94,11 +94,11 @@ impl<'p> Walk<'p> {
         if self.reach == Reach::Declared { Value::Null } else { REDACTED.into() }
     }
 
-    fn text(&mut self, text: &str) -> Value {
+    fn text(&mut self, text: &str, place: &Place<'_>) -> Value {
         if self.reach == Reach::Declared {
             return text.into();
         }
-        let nested = self.within(text);
+        let nested = self.within(text, place);
         let text = nested.as_deref().unwrap_or(text);
         let masked = self.policy.text(text);
         if masked != text && nested.is_none() {
@@ -116,19 +116,18 @@ impl<'p> Walk<'p> {
     }
 
     /// The text of a JSON text without its secrets, if it has any.
-    fn within(&mut self, text: &str) -> Option<String> {
-        let begins = text.trim_start().starts_with(['{', '[']);
-        if !begins || text.len() > READ || self.nested == NESTED {
-            return None;
-        }
-        let inner: Value = serde_json::from_str(text).ok()?;
+    fn within(&mut self, text: &str, place: &Place<'_>) -> Option<String> {
+        let inner = Some(text).filter(|_| self.nested < NESTED).and_then(read_json)?;
         let mut walk = Walk::new(self.policy, self.reach);
         walk.nested = self.nested + 1;
-        let (kept, found) = walk.run(&Value::Null, &inner);
-        if found.is_empty() {
+        let kept = walk.of(&inner, place);
+        if walk.found.is_empty() {
             return None;
         }
-        self.found.push(Hidden { pointer: self.path.clone(), value: text.into() });
+        // A server repeats the text, or a secret of it alone.
+        let whole = Hidden { pointer: String::new(), value: text.into() };
+        let found = std::iter::once(whole).chain(walk.found);
+        self.found.extend(found.map(|hidden| Hidden { pointer: self.path.clone(), ..hidden }));
         Some(kept.to_string())
     }
 
@@ -139,8 +138,8 @@ impl<'p> Walk<'p> {
                 kept.push(format!("… [{} more]", items.len() - index).into());
                 break;
             }
-            let inner = place.item(index);
-            kept.push(self.at(&index.to_string(), |walk| match inner.is_secret() {
+            let inner = place.item(Some(index));
+            kept.push(self.at(&index.to_string(), |walk| match inner.hides(item) {
                 true => walk.hide(item),
                 false => walk.of(item, &inner),
             }));
@@ -167,7 +166,7 @@ impl<'p> Walk<'p> {
             };
             let short = if self.is_brief { cut(name, NAME) } else { name };
             self.spend(written(short) + 4);
-            let value = self.at(name, |walk| match is_named || inner.is_secret() {
+            let value = self.at(name, |walk| match is_named || inner.hides(value) {
                 true => walk.hide(value),
                 false => walk.of(value, &inner),
             });
@@ -177,7 +176,7 @@ impl<'p> Walk<'p> {
         kept.into()
     }
 
-    /// Goes on below a name.
+    /// Continues below a name.
     fn at<T>(&mut self, name: &str, below: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.path.len();
         self.path.push_str(&pointer_join("", name));
@@ -193,7 +192,13 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// How long it is as JSON.
+/// The list or object that a text is in JSON.
+pub(super) fn read_json(text: &str) -> Option<Value> {
+    let begins = text.trim_start().starts_with(['{', '[']);
+    if begins && text.len() <= READ { serde_json::from_str(text).ok() } else { None }
+}
+
+/// The length of a value as JSON, in bytes.
 fn written(text: &str) -> usize {
     let mut length = Length(0);
     serde_json::to_writer(&mut length, text).map_or(text.len(), |()| length.0)

@@ -1,5 +1,5 @@
-//! Bearer tokens: who may come in, under which name, with which roles, and how far their calls may go. Only hashes are kept, and they are compared in a time that does
-//! not depend on them.
+//! Bearer tokens: the callers who may come in, with their names, roles and strongest effects. Only hashes are kept,
+//! and comparing them takes the same time for every token.
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
@@ -9,26 +9,26 @@ use crate::config::ServeToken;
 use crate::exec::Caller;
 use crate::tool::Effect;
 
-/// Shorter tokens could be guessed.
+/// Shortest token, in characters: shorter ones could be guessed.
 const MIN_TOKEN_LENGTH: usize = 16;
 
-/// The tokens that are known. Without any, everybody may come in.
+/// The known tokens. Without any, everybody may come in.
 #[derive(Clone, Default)]
 pub struct Tokens {
     known: Vec<(blake3::Hash, Caller)>,
 }
 
-/// No token was shown, or one that is not known.
+/// The request has no token, or an unknown one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuthError {
-    /// None.
+    /// No token.
     Missing,
-    /// One that nobody has.
+    /// A token that nobody has.
     Wrong,
 }
 
 impl Tokens {
-    /// Adds a token as it is configured. The error does not tell the token.
+    /// Adds a configured token. The error does not contain the token.
     pub fn add(&mut self, secret: &str, configured: &ServeToken) -> Result<(), String> {
         let secret = secret.trim();
         if secret.len() < MIN_TOKEN_LENGTH {
@@ -59,13 +59,13 @@ impl Tokens {
         self.known.is_empty()
     }
 
-    /// The sets of roles that tokens have who do not see everything.
+    /// The sets of roles of tokens that do not see everything.
     pub fn roles(&self) -> Vec<Vec<String>> {
         let callers = self.known.iter().map(|(_, caller)| caller).filter(|caller| !caller.sees_everything());
         callers.filter_map(|caller| caller.roles.clone()).collect()
     }
 
-    /// Who shows these headers.
+    /// The caller with the token in these headers.
     pub fn caller(&self, headers: &HeaderMap) -> Result<Caller, AuthError> {
         if self.known.is_empty() {
             return Ok(Caller::default());
@@ -78,7 +78,7 @@ impl Tokens {
         let shown = blake3::hash(secret.trim_ascii());
         let mut found = None;
         for (known, caller) in &self.known {
-            // Each is compared, also after one was found.
+            // Every token is compared, even after a match.
             if bool::from(known.as_bytes().ct_eq(shown.as_bytes())) {
                 found = Some(caller);
             }
@@ -121,6 +121,14 @@ mod tests {
         }
         assert_eq!(tokens.caller(&HeaderMap::new()), Err(AuthError::Missing));
         assert!(!format!("{tokens:?}").contains("0123"));
+    }
+
+    #[test]
+    fn two_tokens_with_one_value_are_refused() {
+        let mut tokens = Tokens::default();
+        tokens.add("0123456789abcdef", &ServeToken::default()).unwrap();
+        let again = tokens.add(" 0123456789abcdef ", &ServeToken::default());
+        assert!(again.unwrap_err().contains("the same value"));
     }
 
     #[test]

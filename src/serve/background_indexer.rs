@@ -1,4 +1,4 @@
-//! What searches in a new catalog need is made at once, on a thread of its own, and not when somebody first searches.
+//! Builds the search indexes of a new catalog at once, on a thread, and not when somebody first searches.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
@@ -8,7 +8,8 @@ use crate::functions::CatalogView;
 use crate::guard::guarded_now;
 use crate::search;
 
-/// How long whoever starts, or reloads, has the cores to itself: first answers are small, and need no search.
+/// Pause before indexing, so that a start or a reload has the cores to itself: first answers are small, and need no
+/// search.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The thread, which ends when this is dropped.
@@ -18,14 +19,14 @@ pub(super) struct BackgroundIndexer {
 }
 
 impl BackgroundIndexer {
-    /// Starts the thread. Without it, searches make what they need.
+    /// Starts the thread. Without it, searches build the indexes themselves.
     pub(super) fn start() -> Self {
         let (views, wanted) = channel();
         let _ = std::thread::Builder::new().name("words".into()).spawn(move || index(&wanted));
         Self { views }
     }
 
-    /// Sees to it that these can be searched in a while. Whoever drops a catalog view wants it no more.
+    /// Builds the indexes of these in the background. A dropped catalog view is no longer wanted.
     pub(super) fn add<'e>(&self, views: impl Iterator<Item = &'e Arc<CatalogView>>) {
         for view in views {
             let _ = self.views.send(Arc::downgrade(view));
@@ -41,7 +42,8 @@ fn index(wanted: &Receiver<Weak<CatalogView>>) {
         std::thread::sleep(PAUSE);
         search::load();
         if let Some(view) = view.upgrade() {
-            // What breaks here breaks again where it is used, and is told there; the next catalog view is made all the same.
+            // A failure here happens again where the index is used, and is reported there; the next catalog view is
+            // indexed all the same.
             let _ = guarded_now(|| view.build_indexes());
         }
     }

@@ -1,9 +1,9 @@
-//! What each call of a function passes, through whichever door it comes: room among the calls that run at once, a limit to
-//! its time, and a count of what came of it.
+//! Limits each call of a function, through any door: a place among the calls that run at once, a limit of time, and a
+//! count of its outcome.
 
 use std::fmt;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -15,9 +15,9 @@ use tokio::time::timeout;
 use super::Metrics;
 use super::metrics::CallOutcome;
 use crate::config::ServeLimits;
-use crate::functions::{Answer, Function, FunctionContext};
+use crate::functions::{Answer, Function, FunctionContext, ToolCall};
 
-/// The way to all functions.
+/// The limits and counters of all functions.
 #[derive(Debug)]
 pub struct CallLimiter {
     room: Semaphore,
@@ -25,7 +25,7 @@ pub struct CallLimiter {
     metrics: Arc<Metrics>,
 }
 
-/// A call that has found room, given back when it is dropped.
+/// A call with a place, which is free again when this is dropped.
 #[derive(Debug)]
 pub struct CallPermit<'g> {
     gate: &'g CallLimiter,
@@ -33,17 +33,17 @@ pub struct CallPermit<'g> {
     _room: SemaphorePermit<'g>,
 }
 
-/// Why a call has no answer.
+/// Reason why a call has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitReached {
-    /// Too many run at once.
+    /// Too many calls run at once.
     Overloaded,
-    /// It took longer than this.
+    /// The call took longer than this.
     Timeout(Duration),
 }
 
 impl CallLimiter {
-    /// A gate with these limits, which counts here.
+    /// A limiter with these limits, which counts in these metrics.
     pub fn new(limits: &ServeLimits, metrics: Arc<Metrics>) -> Self {
         let room = Semaphore::new(limits.calls.min(Semaphore::MAX_PERMITS));
         Self { room, time: limits.call_time(), metrics }
@@ -64,11 +64,29 @@ impl CallLimiter {
 impl CallPermit<'_> {
     /// Calls the function.
     pub async fn call(self, context: &FunctionContext, arguments: Value) -> Result<Answer, LimitReached> {
+        let calling = Box::pin(self.function.call(context, arguments));
+        self.answer(context, calling).await
+    }
+
+    /// Calls a tool by its own name.
+    pub async fn call_tool(
+        self,
+        context: &FunctionContext,
+        call: ToolCall<'_>,
+    ) -> Result<Answer, LimitReached> {
+        self.answer(context, Box::pin(call.call(context))).await
+    }
+
+    /// Waits for the answer of a call, for as long as it may take. Boxed, so that no door has room for all that a call keeps.
+    async fn answer(
+        self,
+        context: &FunctionContext,
+        mut calling: Pin<Box<impl Future<Output = Answer>>>,
+    ) -> Result<Answer, LimitReached> {
         let CallLimiter { time, metrics, .. } = self.gate;
-        // What runs tools keeps a time of its own, and says more when it is over.
+        // A function that runs tools has a longer timeout of its own, with a better error.
         let time = (*time).max(self.function.timeout(context));
-        let mut calling = pin!(self.function.call(context, arguments));
-        // What comes from memory is there at once, and needs no clock.
+        // An answer from memory is there at once, and needs no clock.
         let at_once = poll_fn(|context| match calling.as_mut().poll(context) {
             Poll::Ready(answer) => Poll::Ready(Some(answer)),
             Poll::Pending => Poll::Ready(None),
@@ -92,7 +110,7 @@ impl CallPermit<'_> {
 }
 
 impl LimitReached {
-    /// The code, as the HTTP door has it too.
+    /// The code, as in HTTP.
     pub fn code(self) -> &'static str {
         match self {
             LimitReached::Overloaded => CallOutcome::Overloaded.as_str(),
@@ -100,7 +118,7 @@ impl LimitReached {
         }
     }
 
-    /// What to do next.
+    /// The next step.
     pub fn next_action(self) -> &'static str {
         match self {
             LimitReached::Overloaded => "try again in a second",

@@ -1,26 +1,26 @@
-//! What the lists of clients show: which of our functions, and whether the catalog's own tools. It depends on nothing but
-//! the configuration.
+//! The policy of the lists of clients: functions of toolcrib, or the catalog's own tools. It depends only on the
+//! configuration.
 
 use crate::config::{ServeSurface, ToolList};
 
-/// What the lists of clients show.
+/// The policy of the lists of clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListingPolicy {
-    /// The catalog's tools, or our functions.
+    /// The catalog's tools, or functions of toolcrib.
     pub surface: ServeSurface,
-    /// Which functions, where those are shown.
+    /// The functions that are listed, where functions are.
     pub tool_list: ToolList,
-    /// Whether `tool_exec` is two, one that reads and one that changes something.
+    /// Whether `tool_exec` is listed as two tools, one that reads and one that changes something.
     pub split_exec: bool,
 }
 
-/// What is shown by default (RULE-2: at most four).
+/// The functions of the gateway: a model sees at most four.
 const GATEWAY: [&str; 4] = ["tool_search", "tool_help", "tool_exec", "tool_batch"];
-/// The same for clients that ask a person by what a tool may do. A batch may do anything.
+/// The same for clients that ask a person depending on the effect. A batch may have any effect.
 const SPLIT: [&str; 4] = ["tool_search", "tool_help", "tool_exec_read", "tool_exec_write"];
 const DISCOVERY: [&str; 6] =
     ["list", "search_nodes", "search_tool_by_category", "expand_tool", "call_tool", "read_tool_doc"];
-/// What tells of tools that are shown in short.
+/// Functions for tools that are listed in short form.
 const HYBRID: [&str; 2] = ["read_tool_doc", "tool_search"];
 
 impl ListingPolicy {

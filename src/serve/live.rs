@@ -18,38 +18,38 @@ use crate::finding::{Finding, Severity};
 use crate::functions::{CatalogView, Services};
 use crate::render::Templates;
 
-/// One state of the catalog and all that is made of it; immutable.
+/// One generation of the catalog with everything made from it; immutable.
 #[derive(Debug)]
 pub struct Generation {
     /// The registry version.
     pub version: String,
     /// Whether all input could be read.
     pub complete: bool,
-    /// What was found in the input.
+    /// Findings of the input.
     pub findings: Arc<[Finding]>,
     whole: Arc<ResponseCache>,
-    /// What callers without any role see.
+    /// The cache for callers without any role.
     open: Arc<ResponseCache>,
     by_roles: BTreeMap<Vec<String>, Arc<ResponseCache>>,
-    /// The headers of callers that some server is sent.
+    /// The headers of callers that some server is configured to receive.
     pub(super) caller_headers: Vec<HeaderName>,
 }
 
-/// What keeps the catalog on disk from being served: the last good one is, meanwhile.
+/// The reason why the catalog on disk is not served; the last good one is, meanwhile.
 #[derive(Debug)]
 pub struct StaleCatalog {
-    /// What is wrong, errors first.
+    /// The findings, errors first.
     pub findings: Vec<Finding>,
 }
 
-/// What stays the same while catalogs come and go.
+/// Options that stay the same for every generation.
 #[derive(Debug, Default)]
 pub struct ServeOptions {
-    /// The profile that is served; the whole catalog when there is none.
+    /// The served profile; `None` for the whole catalog.
     pub profile: Option<String>,
-    /// The sets of roles that tokens have, each sorted.
+    /// The sets of roles of tokens, each sorted.
     pub roles: Vec<Vec<String>>,
-    /// What the lists of clients show.
+    /// The policy of the lists of clients.
     pub listing: ListingPolicy,
 }
 
@@ -65,7 +65,7 @@ pub struct LiveCatalog {
     reloads: Reloads,
 }
 
-/// What became of catalogs that were built anew.
+/// Outcomes of catalogs that were rebuilt.
 #[derive(Debug, Default)]
 struct Reloads {
     taken: AtomicU64,
@@ -74,7 +74,7 @@ struct Reloads {
 }
 
 impl Generation {
-    /// What a caller saw in the generation `before`, and sees now, stays as it is: nothing is made anew for them.
+    /// A generation that reuses the catalog views of `before` whose content has not changed.
     fn new(
         checked: Checked,
         options: &ServeOptions,
@@ -87,7 +87,7 @@ impl Generation {
         let before = before.filter(|before| {
             configured(&before.unrestricted_view().catalog().config) == configured(&catalog.config)
         });
-        // Who sees the same shares what is made of it; but only who is to see everything is told what was found.
+        // Callers with the same view share its cache, but only a caller who sees everything gets the findings.
         let mut views: Vec<_> = before.into_iter().flat_map(Self::views).map(Arc::clone).collect();
         let mut view = |roles: Option<&[String]>| {
             let profile = options.profile.as_deref();
@@ -119,27 +119,27 @@ impl Generation {
         Ok(Self { version, complete, findings, whole, open, by_roles, caller_headers })
     }
 
-    /// What this caller may see.
+    /// The catalog view of this caller.
     pub fn view(&self, caller: &Caller) -> &Arc<CatalogView> {
         self.cache(caller).view()
     }
 
-    /// What there is for callers with every role.
+    /// The catalog view with every tool.
     pub fn unrestricted_view(&self) -> &Arc<CatalogView> {
         self.whole.view()
     }
 
-    /// What there is for any caller.
+    /// All catalog views.
     fn views(&self) -> impl Iterator<Item = &Arc<CatalogView>> {
         std::iter::once(&self.whole).chain(self.without_findings()).map(|cache| cache.view())
     }
 
-    /// What is kept for callers who are not told what was found.
+    /// The caches without findings.
     fn without_findings(&self) -> impl Iterator<Item = &Arc<ResponseCache>> {
         std::iter::once(&self.open).chain(self.by_roles.values())
     }
 
-    /// What the HTTP door keeps for this caller.
+    /// The HTTP cache of this caller.
     pub(super) fn cache(&self, caller: &Caller) -> &Arc<ResponseCache> {
         match &caller.roles {
             Some(roles) if !caller.sees_everything() => self.by_roles.get(roles).unwrap_or(&self.open),
@@ -148,7 +148,7 @@ impl Generation {
     }
 }
 
-/// The headers of callers that servers are configured to be sent, as `${caller:NAME}`.
+/// The headers of callers that servers are configured to receive, as `${caller:NAME}`.
 fn caller_headers(config: &Config) -> Vec<HeaderName> {
     let values = config.servers.values().flat_map(|server| server.headers.values());
     let named = values.flat_map(|value| value.split("${caller:").skip(1));
@@ -160,7 +160,7 @@ fn caller_headers(config: &Config) -> Vec<HeaderName> {
     names
 }
 
-/// What a request says to the next hop only.
+/// Headers for the next hop only.
 const HOP_BY_HOP_HEADERS: [&str; 11] = [
     "connection",
     "content-length",
@@ -176,7 +176,7 @@ const HOP_BY_HOP_HEADERS: [&str; 11] = [
 ];
 
 impl LiveCatalog {
-    /// Starts with a catalog, even one of which not all could be read.
+    /// Starts with a catalog, even one whose input could not all be read.
     pub fn new(checked: Checked, options: ServeOptions, templates: Arc<Templates>) -> Result<Self, String> {
         let stale = StaleCatalog::of(&checked);
         let generation = Generation::new(checked, &options, &templates, None)?;
@@ -194,19 +194,19 @@ impl LiveCatalog {
         })
     }
 
-    /// Gives calls these services.
+    /// Sets the services of calls.
     pub fn with_services(mut self, services: Services) -> Self {
         self.services = Arc::new(services);
         self.current().views().for_each(|view| self.services.prepare(view));
         self
     }
 
-    /// What all calls share.
+    /// The services that all calls share.
     pub fn services(&self) -> &Arc<Services> {
         &self.services
     }
 
-    /// What the lists of clients show.
+    /// The policy of the lists of clients.
     pub fn listing(&self) -> ListingPolicy {
         self.options.listing
     }
@@ -216,29 +216,29 @@ impl LiveCatalog {
         self.current.load_full()
     }
 
-    /// The same for a request, which asks no more than once.
+    /// The current generation for one request, which loads it once.
     pub fn seen(self: &Arc<Self>) -> Seen {
         Seen::of(self)
     }
 
-    /// What is wrong with the catalog on disk, if it is not the one that is served.
+    /// The findings that keep the catalog on disk from being served, if any do.
     pub fn stale(&self) -> Option<Arc<StaleCatalog>> {
         self.stale.load_full()
     }
 
-    /// Tells of each new generation. Whether a caller sees anything else in it, [`CatalogView::content`] says.
+    /// Signals each new generation. [`CatalogView::content`] shows whether anything changes for a caller.
     pub fn subscribe(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
 
-    /// How often a catalog that was built anew was taken, and how often it was not, by what became of it.
+    /// Number of rebuilt catalogs by outcome: taken, not taken because input is missing, or failed.
     pub fn reloads(&self) -> [(&'static str, u64); 3] {
         let Reloads { taken, kept, failed } = &self.reloads;
         [("taken", taken), ("kept_last", kept), ("failed", failed)]
             .map(|(outcome, count)| (outcome, count.load(Ordering::Relaxed)))
     }
 
-    /// Takes over a catalog that was built anew, unless it lacks what the last one had.
+    /// Takes over a rebuilt catalog, unless it lacks input that the last one had.
     pub fn replace(&self, checked: Checked, is_worse: bool, templates: &Arc<Templates>) {
         let stale = StaleCatalog::of(&checked);
         if is_worse {
@@ -249,7 +249,7 @@ impl LiveCatalog {
             Ok(generation) => {
                 let generation = Arc::new(generation);
                 generation.views().for_each(|view| self.services.prepare(view));
-                // Who sees the new catalog does not see what was wrong with the last one.
+                // The new catalog is served without the findings of the last one.
                 self.stale.store(stale.map(Arc::new));
                 self.current.store(Arc::clone(&generation));
                 self.indexing.add(generation.views());
@@ -260,7 +260,7 @@ impl LiveCatalog {
         }
     }
 
-    /// Goes on with the last catalog, since of the new one nothing can be made: its templates or its profile are gone.
+    /// Keeps the last catalog, since the new one cannot be served: its templates or its profile are missing.
     pub fn fail(&self, problem: String) {
         self.reloads.failed.fetch_add(1, Ordering::Relaxed);
         let finding = Finding::new(crate::finding::Code::ConfigInvalid, problem);

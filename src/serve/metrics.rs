@@ -1,4 +1,5 @@
-//! How much the server does: counters without locks, written in the text format of Prometheus. No label comes from outside.
+//! Metrics of the server: counters without locks, written in the text format of Prometheus. No label comes from a
+//! request.
 
 mod tools;
 
@@ -14,7 +15,7 @@ use crate::catalog::Catalog;
 use crate::functions::{ErrorCode, Function, SemanticSearch};
 use crate::search::semantic::SemanticStatus;
 
-/// What an address leads to.
+/// Kind of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
     /// `/tools/*`.
@@ -27,7 +28,7 @@ pub enum Route {
     Catalog,
     /// `/healthz`, `/readyz`, `/metrics`.
     Health,
-    /// Pages for people, and what lies nowhere.
+    /// Pages for people, and addresses without content.
     Page,
 }
 
@@ -41,7 +42,7 @@ impl Route {
         (Route::Page, "page"),
     ];
 
-    /// Where a path leads.
+    /// The kind of a path.
     pub fn of(path: &str) -> Route {
         match path {
             "/registry.json" | "/llms.txt" | "/llms-full.txt" | "/openapi.json" => Route::Catalog,
@@ -58,7 +59,7 @@ impl Route {
 /// Upper bounds of the histogram, in microseconds.
 const BOUNDS: [u64; 10] = [50, 100, 250, 500, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000];
 
-/// What is counted of one route.
+/// Counters of one kind of address.
 #[derive(Debug, Default)]
 struct RouteCounters {
     by_class: [AtomicU64; 5],
@@ -66,14 +67,14 @@ struct RouteCounters {
     micros: AtomicU64,
 }
 
-/// What becomes of a call.
+/// Outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallOutcome {
     /// An answer.
     Ok,
-    /// No answer in time.
+    /// Timeout.
     Timeout,
-    /// No room for it.
+    /// Refused, since too many calls run.
     Overloaded,
     /// A refusal.
     Error(ErrorCode),
@@ -85,7 +86,7 @@ impl CallOutcome {
         own.into_iter().chain(ErrorCode::ALL.map(CallOutcome::Error))
     }
 
-    /// As it is written.
+    /// The label.
     pub fn as_str(self) -> &'static str {
         match self {
             CallOutcome::Ok => "ok",
@@ -180,8 +181,8 @@ impl Metrics {
         self.turned_away.fetch_add(1, Relaxed);
     }
 
-    /// The text; `catalog` is what the reader of it may see. What reloads and models do with tools that are hidden from
-    /// somebody is told to those who see everything.
+    /// The text; `catalog` is the one that its reader may see. Reloads and models concern hidden tools too, so their
+    /// counters are for callers who see everything.
     pub fn text(&self, seen: &Seen, catalog: &Catalog, sees_everything: bool) -> String {
         let mut page = MetricsText(String::with_capacity(8192));
         page.family(
@@ -256,7 +257,7 @@ impl MetricsText {
 
     /// Whether the catalog on disk is the one that is served.
     fn reloads(&mut self, seen: &Seen) {
-        self.family("toolcrib_reloads_total", "counter", "Catalogs built anew, by what became of them.");
+        self.family("toolcrib_reloads_total", "counter", "Rebuilt catalogs, by outcome.");
         for (outcome, count) in seen.reloads() {
             self.sample("toolcrib_reloads_total", &format!("outcome=\"{outcome}\""), count);
         }

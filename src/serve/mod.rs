@@ -1,12 +1,12 @@
-//! The server: the running catalog, and the doors to it. No logic of its own: what is answered comes from `functions`,
+//! The server: the running catalog, and the doors to it. It has no logic of its own: answers come from `functions`,
 //! `render` and `site`.
 //!
-//! 1. [`live`] holds the current [`Generation`], swaps it when the catalog changes, and tells who listens;
-//!    [`background_indexer`] makes it ready to be searched. A request sees one of them, [`Seen`].
-//! 2. [`auth`] knows the tokens, and finds out who calls.
-//! 3. [`ListingPolicy`] is what lists show: our functions, or the catalog's tools.
-//! 4. [`http`] is the door for HTTP, [`mcp`] that for MCP clients. Calls of functions pass a [`call_limiter`], the
-//!    same for both; [`metrics`] count what passes through.
+//! 1. [`live`] holds the current [`Generation`], swaps it when the catalog changes, and notifies listeners;
+//!    [`background_indexer`] builds its search indexes. A request sees one generation, [`Seen`].
+//! 2. [`auth`] knows the tokens, and finds the caller of a request.
+//! 3. [`ListingPolicy`] is the content of lists: functions of toolcrib, or the catalog's tools.
+//! 4. [`http`] is the door for HTTP, [`mcp`] the one for MCP clients. Calls of functions pass a [`call_limiter`], the
+//!    same for both; [`metrics`] counts them.
 
 pub mod auth;
 mod background_indexer;

@@ -1,5 +1,5 @@
-//! What one request sees of the running catalog: one generation, loaded when the request comes in. Nothing that answers it
-//! has another way to the catalog, so that no reload falls between two steps.
+//! The running catalog as one request sees it: one generation, loaded when the request comes in. No code that answers
+//! it has another way to the catalog, so that no reload comes between two steps.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// The catalog as it is now.
+    /// The current generation.
     pub(super) fn of(live: &Arc<LiveCatalog>) -> Self {
         Self { live: Arc::clone(live), generation: live.current() }
     }
@@ -26,39 +26,39 @@ impl Seen {
         &self.generation
     }
 
-    /// What this caller may see.
+    /// The catalog view of this caller.
     pub fn view(&self, caller: &Caller) -> &Arc<CatalogView> {
         self.generation.view(caller)
     }
 
-    /// What the doors keep for this caller.
+    /// The HTTP cache of this caller.
     pub(super) fn cache(&self, caller: &Caller) -> &Arc<ResponseCache> {
         self.generation.cache(caller)
     }
 
-    /// What a call by this caller has at hand.
+    /// The context of a call by this caller.
     pub fn context(&self, caller: &Caller) -> FunctionContext {
         let view = Arc::clone(self.view(caller));
         let (services, caller) = (Arc::clone(self.services()), Arc::new(caller.clone()));
         FunctionContext { view, services, caller, trace: Trace::default() }
     }
 
-    /// What all calls share.
+    /// The services that all calls share.
     pub fn services(&self) -> &Arc<Services> {
         self.live.services()
     }
 
-    /// What is wrong with the catalog on disk, if it is not the one that is served.
+    /// The findings that keep the catalog on disk from being served, if any do.
     pub fn stale(&self) -> Option<Arc<StaleCatalog>> {
         self.live.stale()
     }
 
-    /// How often a catalog that was built anew was taken, and how often it was not.
+    /// Number of rebuilt catalogs by outcome.
     pub fn reloads(&self) -> [(&'static str, u64); 3] {
         self.live.reloads()
     }
 
-    /// What pages say at their top while the catalog on disk is not the one that is served, to those who see everything.
+    /// The notice at the top of pages while the catalog on disk is not served, for callers who see everything.
     pub fn notice(&self) -> Option<String> {
         let count = self.stale()?.findings.len();
         let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };

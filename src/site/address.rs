@@ -1,25 +1,25 @@
-//! Which page lies at which path.
+//! The paths of pages.
 
 use super::Site;
 
-/// What lies at a path.
+/// Kind of the content at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageKind {
     /// The first page.
     Home,
     /// The list of profiles.
     Profiles,
-    /// What one profile binds, and what it costs.
+    /// One profile: its tools, and their cost.
     Profile,
     /// A category, or a part of a long one.
     Category,
     /// A tool.
     Tool,
-    /// What was found in the input.
+    /// Findings of the input.
     Findings,
     /// The search page, without a query.
     Search,
-    /// The page for paths at which there is nothing.
+    /// The page for paths without content.
     Missing,
     /// The names that the script searches in.
     SearchIndex,
@@ -27,7 +27,7 @@ pub enum PageKind {
     Asset,
 }
 
-/// One place of the site.
+/// One address of the site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Address {
     Home,
@@ -66,7 +66,7 @@ impl Address {
         }
     }
 
-    /// What lies at a path.
+    /// The address of a path.
     pub(super) fn parse(path: &str, site: &Site<'_>) -> Option<Address> {
         let path = path.trim_start_matches('/');
         let path = if path.is_empty() { "index.html" } else { path };
@@ -84,7 +84,7 @@ impl Address {
                 site.index.profiles().iter().position(|profile| profile.file == stem).map(Address::Profile)
             }
             "categories" => {
-                // A slug has no dot, so that the number of a part is never taken for one.
+                // A slug has no dot, so that a part's number is never mistaken for one.
                 let (slug, part) = match stem.split_once('.') {
                     Some((slug, number)) => (slug, number.parse::<usize>().ok()?.checked_sub(1)?),
                     None => (stem, 0),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::html;
 use crate::render::arguments::{Given, Row, arguments};
 
-/// What the template is given; all text is HTML.
+/// Values for the template; all text is HTML.
 #[derive(Debug, Serialize)]
 pub(super) struct Arguments {
     remark: String,
@@ -21,7 +21,7 @@ pub(super) struct Arguments {
 #[derive(Debug, Serialize)]
 struct Argument {
     depth: usize,
-    /// What it is a field of.
+    /// The row that it is a field of.
     parent: Option<String>,
     label: String,
     kind: Option<String>,

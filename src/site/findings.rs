@@ -1,4 +1,4 @@
-//! What was found in the input, for the people who write it.
+//! Findings of the input, for the people who write it.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use crate::render::TemplateError;
 use crate::render::markdown::inline;
 use crate::tool::clean_line;
 
-/// How many findings the page lists; `toolcrib check` lists all.
+/// Most findings on the page; `toolcrib check` lists all.
 const MAX_FINDINGS: usize = 500;
-/// How many characters of a message it shows.
+/// Most characters of a message on the page.
 const MAX_MESSAGE: usize = 1000;
 
 #[derive(Serialize)]
@@ -29,7 +29,7 @@ struct FindingRow {
     place: Option<String>,
 }
 
-/// How often a code was found.
+/// Number of findings of a code.
 #[derive(Serialize)]
 struct Counted {
     severity: &'static str,
@@ -38,7 +38,7 @@ struct Counted {
     count: usize,
 }
 
-/// The findings that concern what is shown: of a profile, those of its tools and those of no tool.
+/// The relevant findings: for a profile, the ones about its tools and the ones about no tool.
 fn relevant<'s>(site: &'s Site<'_>) -> impl Iterator<Item = &'s Finding> {
     site.findings.iter().filter(|finding| {
         site.index.scope().is_none() || finding.tool.as_deref().is_none_or(|name| tool(site, name).is_some())
@@ -50,7 +50,7 @@ fn tool(site: &Site<'_>, name: &str) -> Option<usize> {
     site.index.tool_file(site.catalog, &tool.safe_name)
 }
 
-/// How many errors and warnings there are.
+/// Number of errors and of warnings.
 pub(super) fn counts(site: &Site<'_>) -> (usize, usize) {
     relevant(site).fold((0, 0), |(errors, warnings), finding| match finding.severity {
         Severity::Error => (errors + 1, warnings),
@@ -88,7 +88,7 @@ pub(super) fn page(site: &Site<'_>) -> Result<Page, TemplateError> {
     site.render("site/findings.html", Frame::at_root(site, "findings", "Findings", about), context)
 }
 
-/// A message as HTML: what stands between backticks is code.
+/// A message as HTML: text between backticks is code.
 fn line(text: &str) -> String {
     html::line(&inline(&clipped(&clean_line(text), MAX_MESSAGE)))
 }

@@ -1,5 +1,5 @@
-//! The site as a folder of static files, with the docs below `tools/` and what programs read beside them: the tree that
-//! a server has.
+//! The site as a folder of static files, with the docs below `tools/` and the files for programs beside them: the
+//! same tree as on a server.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::render::folder::{self, FileSet};
 use crate::render::{DocFiles, Docs, Llms, RenderError, TemplateError};
 use crate::tool::DescriptionMode;
 
-/// Where the docs are.
+/// The folder of the docs.
 const DOCS: &str = "tools/";
 
 /// Pages and docs, ready to be written.
@@ -52,19 +52,19 @@ impl<'a> Folder<'a> {
         Ok(folder::sync(root, &files.set(&render), progress)?)
     }
 
-    /// What [`Folder::write`] would change, without changing it.
+    /// The changes that [`Folder::write`] would make, without making them.
     pub fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
         let files = self.files(root)?;
         let render = |index: usize| Ok(files.render(index)?);
         Ok(folder::check(root, &files.set(&render))?)
     }
 
-    /// How many tools there are.
+    /// Number of tools.
     pub fn tools(&self) -> usize {
         self.docs.tools().len()
     }
 
-    /// About how many files there are.
+    /// Approximate number of files.
     pub fn count(&self) -> usize {
         self.tools() + self.site.addresses().len()
     }
@@ -76,7 +76,7 @@ impl<'a> Folder<'a> {
         let mut pages = self.site.addresses();
         let mut others = vec![Other::Registry, Other::Llms, Other::LlmsFull];
         if docs.withholds_index() {
-            // What lists tools would lack some whose docs stay.
+            // Lists would lack tools whose docs stay.
             pages.retain(|page| matches!(page.kind(), PageKind::Tool | PageKind::Asset));
             others.clear();
         }
@@ -128,7 +128,7 @@ impl<'f> Files<'f, '_> {
         }
     }
 
-    /// A hash of everything that decides the content of the files; nothing where that of the docs is not known.
+    /// A hash of all inputs of the files; empty where that of the docs is not known.
     fn key(&self) -> String {
         let docs = self.docs.key();
         if docs.is_empty() {

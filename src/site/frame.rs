@@ -1,33 +1,33 @@
-//! What stands around every page: title, navigation, the way up, versions, a notice.
+//! The frame around every page: title, navigation, breadcrumbs, versions, a notice.
 
 use serde::Serialize;
 
 use super::{CONTENT_SECURITY_POLICY, Site};
 use crate::tool::clean_line;
 
-/// How many entries a level of the navigation has; the rest is on the page of its parent.
+/// Most entries on a level of the navigation; the others are on the page of the parent.
 const MAX_ENTRIES: usize = 60;
-/// How many tools of the page's own category the navigation lists.
+/// Most tools of the page's own category in the navigation.
 const MAX_TOOLS: usize = 40;
-/// How long a name in a list may be.
+/// Most characters of a name in a list.
 const MAX_NAME: usize = 120;
 
-/// What the layout is given.
+/// Values for the layout.
 #[derive(Debug, Serialize)]
 pub(super) struct Frame {
-    /// What the catalog is called.
+    /// Title of the catalog.
     name: String,
-    /// What the page is called, for the browser.
+    /// Title of the page, for the browser.
     page_title: String,
     /// One sentence, for search engines.
     about: String,
-    /// The way from the page to the root of the site: `` or `../`.
+    /// Relative path from the page to the root of the site: `` or `../`.
     root: String,
-    /// Which entry of the navigation the page is.
+    /// The entry of the navigation that is the page.
     at: &'static str,
     crumbs: Vec<Link>,
     nav: Vec<NavEntry>,
-    /// Categories that the navigation leaves out.
+    /// Number of categories that the navigation leaves out.
     more: usize,
     has_profiles: bool,
     tools: usize,
@@ -41,7 +41,7 @@ pub(super) struct Frame {
     query: String,
 }
 
-/// A link; its target is from the page it is on.
+/// A link; its target is relative to its page.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Link {
     pub(super) text: String,
@@ -66,7 +66,7 @@ struct NavTool {
     is_current: bool,
 }
 
-/// Where a page is, as far as the navigation goes.
+/// Position of a page in the navigation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Position {
     pub(super) category: Option<usize>,
@@ -96,12 +96,12 @@ impl Frame {
         Self { root, ..frame }
     }
 
-    /// The same with a query in the search box.
+    /// The same frame with a query in the search box.
     pub(super) fn with_query(self, query: &str) -> Self {
         Self { query: query.to_string(), ..self }
     }
 
-    /// The same with the way to the page, from the root on.
+    /// The same frame with breadcrumbs, from the root on.
     pub(super) fn with_crumbs(mut self, crumbs: impl IntoIterator<Item = Link>) -> Self {
         self.crumbs.extend(crumbs);
         self
@@ -143,13 +143,13 @@ impl Frame {
     }
 }
 
-/// What the catalog is called on its pages.
+/// Title of the catalog on its pages.
 pub(super) fn site_name(site: &Site<'_>) -> String {
     let title = site.catalog.config.title.as_deref().map(clean_line).filter(|title| !title.is_empty());
     clipped(&title.unwrap_or_else(|| "Tools".into()), MAX_NAME)
 }
 
-/// A text of at most so many characters; what is cut off is an ellipsis.
+/// A text of at most this many characters; a longer one ends in an ellipsis.
 pub(super) fn clipped(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
@@ -157,7 +157,7 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-/// A name as it stands in lists; one that shows nothing gets another.
+/// A name for lists; an invisible one is replaced.
 pub(super) fn shown_name(name: &str, otherwise: &str) -> String {
     let name = clean_line(name);
     if name.is_empty() { otherwise.to_string() } else { clipped(&name, MAX_NAME) }
@@ -171,7 +171,7 @@ struct Navigation<'s, 'a> {
 }
 
 impl Navigation<'_, '_> {
-    /// Root categories, those on the way to the page with their children, and the tools beside the page.
+    /// Root categories, the ancestors of the page with their children, and the tools beside the page.
     fn lay_out(mut self) -> (Vec<NavEntry>, usize) {
         let open =
             self.position.category.map(|category| self.site.index.lineage(category)).unwrap_or_default();
@@ -182,7 +182,7 @@ impl Navigation<'_, '_> {
 
     fn level(&mut self, categories: &[usize], depth: usize, open: &[usize]) -> usize {
         let is_open = |category: &usize| open.get(depth) == Some(category);
-        // What is open is listed even if it stands further down.
+        // Open entries are listed even if they stand further down.
         let listed = categories.iter().take(MAX_ENTRIES);
         let further = categories.iter().skip(MAX_ENTRIES).filter(|category| is_open(category));
         for category in listed.chain(further) {

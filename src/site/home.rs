@@ -1,4 +1,4 @@
-//! The first page: what there is, by category, and ways to it.
+//! The first page: the categories with some of their tools, and links.
 
 use serde::Serialize;
 use tera::Context;
@@ -8,7 +8,7 @@ use super::{Page, Site};
 use crate::render::TemplateError;
 use crate::tool::clean_line;
 
-/// How many names of tools a category shows.
+/// Most names of tools that a category shows.
 const NAMES: usize = 5;
 
 #[derive(Serialize)]
@@ -18,7 +18,7 @@ struct CategoryCard {
     count: usize,
     /// The first tools on it.
     names: Vec<String>,
-    /// The categories below it, where no tool hangs on it directly.
+    /// The categories below it, where it has no tools of its own.
     below: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Safe markdown of ours as safe HTML: only elements and links that a text needs. A second wall, a sanitiser that knows
-//! nothing of markdown, stands behind the first.
+//! Turns our safe markdown into safe HTML: only the elements and links that a text needs. As a second defence, a
+//! sanitiser that does not know markdown checks the result.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use ammonia::{Builder, UrlRelative};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
 
-/// What a text may be made of.
+/// Elements that a text may contain.
 const ELEMENTS: [&str; 25] = [
     "a",
     "blockquote",
@@ -86,7 +86,7 @@ fn without_markup(markdown: &str) -> Option<String> {
     (is_plain(markdown) && !has_link && !markdown.contains("  ")).then(|| escaped(markdown))
 }
 
-/// Text as HTML that shows it.
+/// Text escaped as HTML.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {

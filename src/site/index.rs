@@ -1,4 +1,4 @@
-//! What pages share, gathered once for a catalog: which tools are shown, the tree of categories, names of files.
+//! Data shared by all pages, gathered once for a catalog: the listed tools, the tree of categories, names of files.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
@@ -9,21 +9,21 @@ use crate::catalog::{Catalog, Profile};
 use crate::render::segment_title;
 use crate::tool::{SafeNames, clean_line};
 
-/// How many tools a page of a category lists.
+/// Most tools on a page of a category.
 pub(super) const TOOLS_A_PART: usize = 200;
-/// From this depth on, what is left of a category path is one segment: paths come from anywhere.
+/// Most levels of the tree; the rest of a category path becomes one segment, since paths are untrusted.
 const MAX_DEPTH: usize = 8;
 
-/// The shared part of a site. It borrows nothing: it holds places in the catalog that it was made for.
+/// The shared data of a site. It borrows nothing: it holds positions in the catalog that it was made for.
 #[derive(Debug)]
 pub struct SiteIndex {
-    /// Places in the catalog, in alphabetical order of names.
+    /// Positions in the catalog, in alphabetical order of names.
     tools: Vec<usize>,
-    /// Places in `tools`, in the order of safe names.
+    /// Positions in `tools`, in the order of safe names.
     by_file: Vec<usize>,
     categories: Vec<Category>,
     category_files: HashMap<String, usize>,
-    /// Of each tool, the categories it hangs on.
+    /// The categories of each tool.
     tool_categories: Vec<Vec<usize>>,
     profiles: Vec<ProfileEntry>,
     scope: Option<String>,
@@ -41,9 +41,9 @@ pub(super) struct Category {
     pub(super) parent: Option<usize>,
     /// In alphabetical order.
     pub(super) children: Vec<usize>,
-    /// The tools that hang on it and not further down, in alphabetical order.
+    /// The tools directly in it, in alphabetical order.
     pub(super) tools: Vec<usize>,
-    /// How many tools there are on it and below it.
+    /// Number of tools in it and below it.
     pub(super) total: usize,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct ProfileEntry {
 }
 
 impl Category {
-    /// How many pages it takes.
+    /// Number of its pages.
     pub(super) fn parts(&self) -> usize {
         self.tools.len().div_ceil(TOOLS_A_PART).max(1)
     }
@@ -72,7 +72,7 @@ impl Category {
 }
 
 impl SiteIndex {
-    /// Gathers what the pages of a profile share; those of the whole catalog, when that is the profile.
+    /// Gathers the shared data of the pages of a profile, or of the whole catalog.
     pub fn new(catalog: &Catalog, profile: &Profile<'_>) -> Self {
         let chosen: BTreeSet<*const crate::catalog::Tool> =
             profile.tools.iter().map(|entry| std::ptr::from_ref(entry.tool)).collect();
@@ -102,7 +102,7 @@ impl SiteIndex {
         }
     }
 
-    /// Where in the catalog the tools are that are shown.
+    /// Positions of the listed tools in the catalog.
     pub(super) fn tools(&self) -> &[usize] {
         &self.tools
     }
@@ -123,12 +123,12 @@ impl SiteIndex {
         self.category_files.get(file).copied()
     }
 
-    /// The categories that a tool hangs on.
+    /// The categories of a tool.
     pub(super) fn categories_of(&self, tool: usize) -> &[usize] {
         &self.tool_categories[tool]
     }
 
-    /// A category and those above it, from the root on.
+    /// A category and its ancestors, from the root on.
     pub(super) fn lineage(&self, category: usize) -> Vec<usize> {
         let above = |&category: &usize| self.categories[category].parent;
         let mut lineage: Vec<usize> = std::iter::successors(Some(category), above).collect();
@@ -145,17 +145,17 @@ impl SiteIndex {
         &self.profiles
     }
 
-    /// The profile whose tools are shown; none for the whole catalog.
+    /// The profile of the site; `None` for the whole catalog.
     pub(super) fn scope(&self) -> Option<&str> {
         self.scope.as_deref()
     }
 
-    /// What the overview of profiles shows, once it was measured.
+    /// The slot for the report on profiles.
     pub(super) fn overview(&self) -> &OnceLock<ProfileReports> {
         &self.overview
     }
 
-    /// What is searched in; made when it is first asked for.
+    /// The index of the search; made at the first search.
     pub(super) fn search(&self, catalog: &Catalog) -> &SearchIndex {
         self.search.get_or_init(|| SearchIndex::new(catalog, self))
     }
@@ -202,7 +202,7 @@ impl CategoryBuilder {
         (tree.sorted(&mut tool_categories), tool_categories)
     }
 
-    /// The node of a path; it and those above it are made if need be.
+    /// The node of a path; it and its ancestors are made if they are missing.
     fn node(&mut self, path: &str) -> usize {
         if let Some(&node) = self.by_path.get(path) {
             return node;

@@ -1,13 +1,14 @@
 //! Web pages for people, from a catalog: the same for a server and for a folder of static files.
 //!
-//! 1. [`index`] gathers once per catalog what pages share: the tree of categories, slugs, which tools are shown.
-//! 2. [`address`] is the table of paths: what lies where, and how pages link to each other.
-//! 3. One file a kind of page makes what its template is given: [`home`], [`category`], [`tool`], [`profile`],
-//!    [`findings`], [`search`]. [`frame`] is what stands around each of them.
+//! 1. [`index`] gathers the data that all pages share once per catalog: the tree of categories, slugs, the listed
+//!    tools.
+//! 2. [`address`] is the table of paths: the content of each, and the links between pages.
+//! 3. One file per kind of page makes the values of its template: [`home`], [`category`], [`tool`], [`profile`],
+//!    [`findings`], [`search`]. [`frame`] makes the frame around each of them.
 //! 4. [`html`] turns the safe markdown of [`crate::render`] into safe HTML.
 //! 5. [`folder`] writes all of it beside the docs.
 //!
-//! A page costs what is on it, and never grows with the catalog: lists are split into pages.
+//! A page costs as much as its content, and never grows with the catalog: lists are split into pages.
 
 mod address;
 mod arguments;
@@ -36,11 +37,11 @@ pub use index::SiteIndex;
 use address::Address;
 use frame::Frame;
 
-/// The content security policy of every page. A server adds `frame-ancestors 'none'`, which a page cannot say of itself.
+/// The content security policy of every page. A server adds `frame-ancestors 'none'`, which a page cannot set itself.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'";
 
-/// The pages of one catalog. Made for free, for each request if need be; what takes time is in the [`SiteIndex`].
+/// The pages of one catalog. Cheap to make, even for each request; slow work is in the [`SiteIndex`].
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
     index: &'a SiteIndex,
@@ -51,17 +52,17 @@ pub struct Site<'a> {
     is_served: bool,
 }
 
-/// A page, or what a page needs.
+/// A page, or an asset of pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// Its media type, with the charset.
     pub content_type: &'static str,
-    /// The whole of it.
+    /// The whole content.
     pub body: String,
 }
 
 impl<'a> Site<'a> {
-    /// The site of a catalog, whose index this is, with what was found on the way.
+    /// The site of a catalog, with its index and its findings.
     pub fn new(
         index: &'a SiteIndex,
         catalog: &'a Catalog,
@@ -71,28 +72,28 @@ impl<'a> Site<'a> {
         Self { index, catalog, findings, templates, notice: None, is_served: false }
     }
 
-    /// The same with a notice at the top of every page, such as that the catalog on disk is broken.
+    /// The same site with a notice at the top of every page, such as that the catalog on disk is broken.
     pub fn with_notice(self, notice: Option<&'a str>) -> Self {
         Self { notice, ..self }
     }
 
-    /// The same with other findings, such as those of the catalog on disk that is not shown.
+    /// The same site with other findings, such as those of the catalog on disk that is not served.
     pub fn with_findings(self, findings: &'a [Finding]) -> Self {
         Self { findings, ..self }
     }
 
-    /// The same behind a server, which answers searches itself: [`Site::search`] is for `/search.html?q=`.
+    /// The same site behind a server, which answers searches itself: [`Site::search`] is for `/search.html?q=`.
     pub fn served(self) -> Self {
         Self { is_served: true, ..self }
     }
 
-    /// The paths of all pages and of what they need, each with what it is; sorted by kind.
+    /// The paths of all pages and assets, each with its kind; sorted by kind.
     pub fn paths(&self) -> Vec<(String, PageKind)> {
         let addresses = self.addresses().into_iter();
         addresses.map(|address| (address.path(self), address.kind())).collect()
     }
 
-    /// What lies at a path, such as `tools/get_me.html` or `assets/site.css`; nothing if there is no such page. The
+    /// The content at a path, such as `tools/get_me.html` or `assets/site.css`; `None` if there is no such page. The
     /// empty path is the home page.
     pub fn page(&self, path: &str) -> Option<Result<Page, TemplateError>> {
         Some(self.at(Address::parse(path, self)?))
@@ -103,7 +104,7 @@ impl<'a> Site<'a> {
         search::page(self, query)
     }
 
-    /// The page for a path at which there is nothing. Its links work from there.
+    /// The page for a path without content. Its links work from that path.
     pub fn not_found(&self, path: &str) -> Result<Page, TemplateError> {
         let depth = path.trim_start_matches('/').matches('/').count().min(16);
         let named = path.rsplit('/').next().unwrap_or_default();
@@ -122,7 +123,7 @@ impl<'a> Site<'a> {
         self.render("site/missing.html", Frame::missing(self, root), context)
     }
 
-    /// A tool that is shown.
+    /// A tool of the site.
     fn tool(&self, shown: usize) -> &'a Tool {
         &self.catalog.tools[self.index.tools()[shown]]
     }
@@ -162,7 +163,7 @@ impl<'a> Site<'a> {
         all
     }
 
-    /// Renders a page: its own values in the frame that is around each.
+    /// Renders a page: its own values within the frame.
     fn render(&self, template: &str, frame: Frame, mut context: Context) -> Result<Page, TemplateError> {
         context.insert("site", &frame);
         let body = self.templates.render(template, &context)?;

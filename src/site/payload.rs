@@ -1,4 +1,4 @@
-//! A tool as each provider gets it, with what that costs.
+//! A tool in the form that each provider gets, with its tokens.
 
 use serde::Serialize;
 
@@ -14,17 +14,17 @@ use crate::tool::{DescriptionMode, clean_line};
 #[derive(Debug, Serialize)]
 pub(super) struct ProviderPayload {
     title: &'static str,
-    /// The word used on the command line.
+    /// The provider's name on the command line.
     word: &'static str,
     tokens: String,
     json: String,
-    /// What could not be said in this provider's terms.
+    /// Parts of the tool that this provider cannot take.
     notes: Vec<String>,
-    /// Why there is no payload.
+    /// Reason why there is no payload.
     problem: Option<String>,
 }
 
-/// The entry of the tool in the list that each provider takes, bound in full.
+/// The entry of the tool in each provider's list of tools, bound in full.
 pub(super) fn payloads(site: &super::Site<'_>, tool: &Tool) -> Vec<ProviderPayload> {
     let whole = ProfileTool { tool, mode: DescriptionMode::Full };
     let profile = Profile { name: None, description: None, tools: vec![whole], picked: false };
@@ -71,7 +71,7 @@ fn bound(
     bound
 }
 
-/// A provider's API as people call it.
+/// The usual name of a provider's API.
 pub(super) fn title(provider: Provider) -> &'static str {
     match provider {
         Provider::OpenAi => "OpenAI chat completions",

@@ -1,4 +1,4 @@
-//! Profiles: which tools each binds, and what that costs in tokens.
+//! Profiles: the tools that each binds, and their cost in tokens.
 
 use serde::Serialize;
 use tera::Context;
@@ -13,16 +13,16 @@ use crate::report::{self, Options, ProfileReport, Report, ReportError, grouped};
 use crate::tokens::Count;
 use crate::tool::{DescriptionMode, clean_line};
 
-/// How many tools a page lists.
+/// Most tools on a page.
 const MAX_TOOLS: usize = 200;
-/// How many tools the table of costs has.
+/// Most tools in the table of costs.
 const MAX_COSTS: usize = 30;
-/// The wire that is counted.
+/// The provider whose payload is counted.
 const PROVIDER: Provider = Provider::OpenAi;
-/// How many requests a job has.
+/// Requests per job.
 const ITERATIONS: u32 = 84;
 
-/// What takes long to find out, and is found out once.
+/// The slow parts of the page, which are computed once.
 #[derive(Debug)]
 pub(super) struct ProfileReports {
     report: Result<Report, TemplateError>,
@@ -71,7 +71,7 @@ struct SurfaceRow {
     job: String,
     job_cached: String,
     remark: Option<String>,
-    /// How much of the most that any surface binds, in twentieths.
+    /// Tokens relative to the largest surface, in twentieths.
     bar: usize,
 }
 

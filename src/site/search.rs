@@ -1,5 +1,5 @@
-//! Search over names, short texts and parameters. The script `assets/site.js` has the same rules: what is typed gives the
-//! same list there and here.
+//! Search over names, short texts and parameters. The script `assets/site.js` has the same rules, so that a query
+//! gives the same list in both.
 
 use serde::Serialize;
 use tera::Context;
@@ -10,22 +10,22 @@ use crate::catalog::{Catalog, Tool};
 use crate::render::TemplateError;
 use crate::tool::clean_line;
 
-/// How many tools the page lists.
+/// Most tools on the page.
 const MAX_FOUND: usize = 50;
-/// How much of a query is read.
+/// Most characters of a query that are read.
 const MAX_QUERY: usize = 200;
 const MAX_WORDS: usize = 12;
-/// How many parameters of a tool are searched, and how many characters they may take together.
+/// Most parameters of a tool that are searched, and most characters of them together.
 const MAX_PARAMETERS: usize = 40;
 const MAX_TEXT: usize = 400;
 
-/// What is searched in: a line a tool, in the order of the site.
+/// The index of the search: one line per tool, in the order of the site.
 #[derive(Debug)]
 pub(super) struct SearchIndex {
     lines: Vec<Line>,
 }
 
-/// One tool as it is shown, and its words as they are searched.
+/// One tool as it is listed, with its words in lower case.
 #[derive(Debug)]
 struct Line {
     shown: SearchRow,
@@ -34,7 +34,7 @@ struct Line {
     more: String,
 }
 
-/// What the script gets of a tool: name, file if it is another, short text, category, effect, further words.
+/// The data of a tool for the script: name, file if it differs, short text, category, effect, further words.
 #[derive(Debug, Serialize)]
 struct SearchRow(String, String, String, String, &'static str, String);
 
@@ -50,7 +50,7 @@ impl SearchIndex {
         Self { lines: index.tools().iter().enumerate().map(line).collect() }
     }
 
-    /// The best tools for a query, best first, by their place in the site; and how many there are.
+    /// The best tools for a query, best first, by their positions in the site; and their number.
     pub(super) fn find(&self, query: &str) -> (Vec<usize>, usize) {
         let words = words(&clipped(query, MAX_QUERY));
         let list: Vec<&str> = words.split_whitespace().take(MAX_WORDS).collect();
@@ -93,7 +93,7 @@ impl Line {
         }
     }
 
-    /// How well a tool fits: every word must be found somewhere.
+    /// Score of a tool: every word must be found somewhere.
     fn score(&self, list: &[&str], whole: &str) -> Option<u32> {
         if whole.is_empty() {
             return None;
@@ -118,7 +118,7 @@ impl Line {
     }
 }
 
-/// What a word is worth in a text: as a whole word, as the beginning of one, within one.
+/// Score of a word in a text: as a whole word, as the beginning of one, or within one.
 fn place(text: &str, word: &str, [whole, beginning, within]: [u32; 3]) -> u32 {
     let mut best = 0;
     for (at, _) in text.match_indices(word) {

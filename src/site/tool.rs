@@ -1,4 +1,4 @@
-//! The page of a tool: all that its doc says, and what only people want: schemas, payloads, where it comes from.
+//! The page of a tool: the content of its doc, and extras for people: schemas, payloads, the place of its definition.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,12 +15,12 @@ use crate::render::markdown::{inline, prose};
 use crate::render::{Doc, TemplateError};
 use crate::tool::{NoSchemaMode, clean_line, clean_text};
 
-/// How many bytes of JSON a page shows in one place.
+/// Most bytes of JSON in one place of a page.
 const MAX_JSON: usize = 64 << 10;
-/// How many characters a heading has.
+/// Most characters of a heading.
 const MAX_HEADING: usize = 200;
 
-/// What the template is given. Fields that say so are HTML, all others are text.
+/// Values for the template. Fields marked so are HTML, all others are text.
 #[derive(Serialize)]
 struct ToolPage {
     name: String,
@@ -47,7 +47,7 @@ struct ToolPage {
     long: String,
     /// HTML.
     arguments: Option<Arguments>,
-    /// HTML: the type of what is returned.
+    /// HTML: the type of the result.
     result: Option<String>,
     /// HTML.
     returns: String,
@@ -124,7 +124,7 @@ impl ToolPage {
         };
         let result_schema = definition.result_schema.as_ref().map(|schema| schema.value());
         let place = &tool.place;
-        // A place in the file counts the tools before it, also those that a reader may not see.
+        // A position in the file counts the tools before it, also tools that a reader may not see.
         let is_told = !site.is_served && !place.pointer.is_empty();
         let at = if is_told { format!("#{}", place.pointer) } else { String::new() };
         let name = clean_line(&tool.name);
@@ -241,7 +241,7 @@ fn call(tool: &Tool, arguments: &Map<String, Value>) -> String {
     json_text(&Value::Object(call))
 }
 
-/// The examples; the first is the ready-made call already, unless it has something to add.
+/// The examples; the first one is the ready-made call already, unless it adds something.
 fn examples(tool: &Tool) -> Vec<ExampleBlock> {
     let shown = |(index, example): (usize, &crate::tool::Example)| {
         let is_told = index == 0 && example.result.is_none();

@@ -1,7 +1,7 @@
-//! Finding tools in whatever containers they lie: bare arrays, `tools/list` results, request bodies, maps of servers.
+//! Finds tools in any container: bare arrays, `tools/list` results, request bodies, maps of servers.
 //!
-//! The walk goes down through objects and arrays until something reads as a tool, and remembers on the way which
-//! server and category it is in.
+//! The walk goes down through objects and arrays until a value reads as a tool, and remembers the server and the
+//! category around it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::tool::CategoryPath;
 /// Containers nest no deeper than this in any known format.
 const MAX_DEPTH: usize = 10;
 
-/// What the containers around a tool say about it.
+/// Facts about a tool from the containers around it.
 #[derive(Clone, Default)]
 struct Context {
     server: Option<String>,
     category: Option<String>,
-    /// What kind of container it is.
+    /// Kind of the container.
     around: Surroundings,
 }
 
@@ -176,14 +176,14 @@ fn is_envelope(key: &str) -> bool {
     )
 }
 
-/// A copy of a tool that is already there is no second tool.
+/// A copy of a listed tool is not a second tool.
 fn same_tool(known: &crate::tool::Definition, new: &crate::tool::Definition, context: &Context) -> bool {
     let parameters =
         |tool: &crate::tool::Definition| tool.parameters.as_ref().map(|schema| schema.value().clone());
     context.server.is_some() && known.description == new.description && parameters(known) == parameters(new)
 }
 
-/// Reads what a container says about the tools in it.
+/// Reads the facts about its tools from a container.
 fn enter(object: &Map<String, Value>, context: &Context) -> Context {
     let text = |key: &str| {
         object.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(str::to_string)
@@ -210,9 +210,8 @@ fn holds_tools(key: &str) -> bool {
     )
 }
 
-/// `{"server": [tool, ...], ...}`: nothing but lists, and in one of them a tool that cannot be anything else. A
-/// document may do without such a tool if all that its lists hold is bare tools; a single list of those could be
-/// of people.
+/// `{"server": [tool, ...], ...}`: lists only, and one of them has a value that can only be a tool. Such a value is
+/// not needed if the lists hold nothing but bare tools and there are several lists; a single list could be of people.
 fn maps_servers(object: &Map<String, Value>, around: Surroundings) -> bool {
     let sure = |item: &Value| Shape::of_value(item).is_some();
     let bare = |item: &Value| {

@@ -8,17 +8,17 @@ use walkdir::WalkDir;
 use crate::config::{Selector, Source, Trust, Workspace};
 use crate::finding::{Code, Finding, Format, Place};
 
-/// One file to read.
+/// One definition file.
 pub(super) struct File<'a> {
     pub(super) path: PathBuf,
     /// Its name in findings: relative to the workspace, with slashes.
     pub(super) shown: String,
     pub(super) source: &'a Source,
-    /// The number of that source.
+    /// The number of its source.
     pub(super) index: usize,
-    /// Whether the user named this very file; one that was merely found in a folder may be something else.
+    /// Whether the user named this very file; a file that was found in a folder may be something else.
     pub(super) named: bool,
-    /// How far its definitions are trusted: as the source says, unless the file lies elsewhere.
+    /// Trust in its definitions: that of the source, unless the file lies outside of it.
     pub(super) trust: Trust,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) ->
     once(files, findings)
 }
 
-/// However a file is reached, it is read once, with the least trust of the sources that reach it.
+/// A file is read once, with the least trust of the sources that lead to it.
 fn once<'a>(files: Vec<File<'a>>, findings: &mut Vec<Finding>) -> Vec<File<'a>> {
     let mut known: IndexMap<PathBuf, File<'a>> = IndexMap::with_capacity(files.len());
     for file in files {
@@ -61,14 +61,14 @@ fn once<'a>(files: Vec<File<'a>>, findings: &mut Vec<Finding>) -> Vec<File<'a>> 
     known.into_values().collect()
 }
 
-/// That a file of a trusted source is read without trust.
+/// Reports that a file of a trusted source is read without trust.
 fn not_trusted(file: &File<'_>, why: &str) -> Finding {
     let message = format!("the definitions in this file are not trusted to name programs: {why}");
     let help = "give the file one [[source]] of its own, with its own path";
     Finding::new(Code::TrustNarrowed, message).at(Place::new(&file.shown, "")).help(help)
 }
 
-/// The sources that are files, by number. One without a path names nothing, which has been reported.
+/// The sources that are files, by number. A source without a path is left out; it has been reported.
 fn of_files(workspace: &Workspace) -> impl Iterator<Item = (usize, &Source)> {
     let sources = workspace.config.sources.iter().enumerate();
     sources.filter(|(_, source)| source.mcp.is_none() && !source.path.is_empty())
@@ -115,7 +115,7 @@ fn of_source<'a>(workspace: &Workspace, source: &'a Source, index: usize, files:
     }
 }
 
-/// A link that leads out of the folder of a trusted source takes no trust with it. A file that is named is meant.
+/// A link out of the folder of a trusted source is not trusted, unless the file itself is named.
 fn keep_within(workspace: &Workspace, source: &Source, files: &mut [File<'_>], findings: &mut Vec<Finding>) {
     let pattern = workspace.root.join(&source.path);
     if source.trust == Trust::Read || pattern.is_file() {
@@ -155,14 +155,14 @@ fn walk(folder: &Path) -> impl Iterator<Item = PathBuf> {
     files.map(walkdir::DirEntry::into_path)
 }
 
-/// What [`walk`] looks at, and the folders it goes through; hidden folders and what we generate are left out.
+/// Entries below a folder, without hidden folders and generated files.
 pub fn entries(folder: &Path) -> impl Iterator<Item = walkdir::DirEntry> {
     let visible = |entry: &walkdir::DirEntry| {
         let folder = entry.file_type().is_dir();
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         let skipped = folder && ["node_modules", "target"].iter().any(|name| entry.file_name() == *name);
         let generated = folder && entry.path().join(".toolcrib.json").exists();
-        // The folder that was asked for is read whatever its name.
+        // The named folder itself is read whatever its name.
         entry.depth() == 0 || !(hidden || generated || skipped)
     };
     let walk = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(visible);
@@ -202,7 +202,7 @@ fn with_slashes(path: String) -> String {
     if cfg!(windows) { path.replace('\\', "/") } else { path }
 }
 
-/// The text of a path. Bytes that are no text are escaped, so that two files never get one name.
+/// The text of a path. Invalid UTF-8 is escaped, so that two files never get one name.
 fn readable(path: &Path) -> String {
     let mut text = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {

@@ -1,4 +1,4 @@
-//! Which files are read, and what they are called.
+//! The files that are read, and their names.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The tools that live servers listed, as documents like those of files. Asking the servers is up to `mcp`.
+//! The lists of live servers, as documents like those of files. `mcp` asks the servers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::config::{Server, Source, Workspace};
 use crate::finding::{Code, Document, Finding, Format, Limits, Place};
 
-/// What one server listed, and why it does not answer now.
+/// Result of listing one server, and the reason why it does not answer now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Listing {
-    /// What it listed last, as a dump.
+    /// Its last list, as a dump.
     pub(super) tools: Option<Arc<str>>,
-    /// What it calls itself.
+    /// Its own name.
     pub(super) server: Option<String>,
     pub(super) problem: Option<String>,
 }
@@ -22,11 +22,11 @@ impl Listing {
     }
 }
 
-/// What the live servers of a workspace listed, by the number of their source. None: nobody was asked.
+/// Lists of the live servers of a workspace, by the number of their source. Empty: no server was asked.
 #[derive(Clone, Debug, Default)]
 pub struct Listings(pub(super) BTreeMap<usize, Listing>);
 
-/// The servers of a workspace that can be reached at all, by the number of their source.
+/// The servers of a workspace whose address is complete, by the number of their source.
 pub(super) fn live_servers(workspace: &Workspace) -> impl Iterator<Item = (usize, &Server)> {
     let sources = workspace.config.sources.iter().enumerate();
     sources.filter_map(|(index, source)| {
@@ -35,19 +35,19 @@ pub(super) fn live_servers(workspace: &Workspace) -> impl Iterator<Item = (usize
     })
 }
 
-/// What one source gives.
+/// The list of one source.
 pub(super) struct ServerListing {
     /// The number of the source.
     pub(super) index: usize,
     /// The source, with the server's own name if it has no other.
     pub(super) source: Source,
-    /// The tools, as a dump, or why there are none.
+    /// The tools as a dump, or the reason why there are none.
     pub(super) document: Result<Document, Finding>,
-    /// Why they may be out of date.
+    /// Reason why they may be out of date.
     pub(super) stale: Option<Finding>,
 }
 
-/// The listings as documents, like those of files.
+/// The lists as documents, like those of files.
 pub(super) fn answers(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Vec<ServerListing> {
     live_servers(workspace).map(|(index, _)| answer(workspace, listings, limits, index)).collect()
 }

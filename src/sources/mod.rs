@@ -1,11 +1,11 @@
-//! Where definitions come from: bytes in, raw tools out.
+//! Sources of definitions: bytes in, raw tools out.
 //!
 //! 1. [`files`] lists the definition files of each source, in a fixed order.
 //! 2. Each is read and parsed, in parallel, within limits.
-//! 3. [`openapi`] takes OpenAPI documents; [`collect`] finds the tools in everything else, in whatever
-//!    containers they lie; [`recognise`] tells them from other objects, and [`shape`] reads each as the format it has.
-//! 4. `mcp` asks live servers; what they list becomes documents like those of files ([`listings`]).
-//! 5. Schemas get back the very bytes that the file has for them.
+//! 3. [`openapi`] reads OpenAPI documents; [`collect`] finds tools in all other documents, in any container;
+//!    [`recognise`] tells them from other objects, and [`shape`] reads each in its format.
+//! 4. `mcp` lists live servers; [`listings`] turns their lists into documents like those of files.
+//! 5. Schemas get back the exact bytes of the file.
 
 mod collect;
 mod files;
@@ -27,42 +27,42 @@ use crate::config::{Source, Trust, Workspace};
 use crate::finding::{Code, Document, Finding, Limits, Place, open};
 use crate::tool::{CategoryPath, Definition, Schema};
 
-/// One tool as its source has it.
+/// One tool as its source gives it.
 #[derive(Clone, Debug)]
 pub struct RawTool {
-    /// What the source says, in our terms.
+    /// The definition, in native fields.
     pub definition: Definition,
     /// The server it belongs to.
     pub server: Option<String>,
-    /// Where it is written.
+    /// Place of the tool.
     pub place: Place,
-    /// Where below that its name and description are; a JSON pointer from the root.
+    /// Place of its name and description below that; a JSON Pointer from the root.
     pub body: String,
-    /// Where its parameters are written, when they stand in the source as they are.
+    /// Place of its parameters, where the source holds them unchanged.
     pub parameters: Option<String>,
-    /// What the operator said of its source.
+    /// Settings of its source.
     pub origin: Arc<Origin>,
 }
 
-/// What the operator said of the source of a tool.
+/// Settings of the source of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// How far its definitions are trusted.
+    /// Trust in its definitions.
     pub trust: Trust,
-    /// The `path` of the source, or of the file where no source is configured; none for a live server.
+    /// The `path` of the source, or of the file where no source is configured; `None` for a live server.
     pub path: Option<String>,
     /// The `server` of the source.
     pub server: Option<String>,
 }
 
-/// Everything that was loaded.
+/// All loaded tools, files and findings.
 #[derive(Debug, Default)]
 pub struct Loaded {
     /// The tools, in the order of the sources.
     pub tools: Vec<RawTool>,
     /// The files, kept to locate findings.
     pub documents: Vec<Document>,
-    /// What is wrong with them.
+    /// Mistakes in them.
     pub findings: Vec<Finding>,
 }
 
@@ -136,7 +136,7 @@ fn import(mut document: Document, source: &Source, origin: Origin, named: bool) 
             tool.definition.category.push(category.clone());
         }
     }
-    // The text locates findings; the values, several times its size, have served.
+    // Findings need only the text; the values, which take several times its size, are freed.
     document.value = serde_json::Value::Null;
     Imported { document, tools, findings }
 }
@@ -152,7 +152,7 @@ fn unknown_format(document: &Document, named: bool) -> Finding {
     finding.at(Place::new(&document.file, ""))
 }
 
-/// The schema keeps the author's bytes (DEF-2), which parsing has lost.
+/// Restores the author's bytes of the schema, which parsing has lost.
 fn keep_bytes(document: &Document, tools: &mut [RawTool]) {
     let pointers: Vec<String> = tools.iter().filter_map(|tool| tool.parameters.clone()).collect();
     let slices = document.slices(&pointers);

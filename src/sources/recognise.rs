@@ -1,16 +1,17 @@
-//! Telling tools from the other named and described things that files hold.
+//! Tells tools from the other named and described objects that files hold.
 //!
 //! Most JSON and YAML in a project is no tool: packages, people, messages, resources. So outside a container of tools
-//! an object needs a schema, or must be written as a native definition is.
+//! an object needs a schema, or must have the form of a native definition.
 
 use serde_json::{Map, Value};
 
 use super::shape::{SCHEMA_KEYS, Shape};
+use crate::finding::SlipPolicy;
 
-/// What a value stands in.
+/// Surroundings of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Surroundings {
-    /// Nothing: the value is the document, or one beside a tool in the list that the document is.
+    /// No container: the value is the document, or stands beside a tool in the list that the document is.
     #[default]
     Nothing,
     /// The list that the document is, with no tool in it so far.
@@ -22,7 +23,7 @@ pub(super) enum Surroundings {
 }
 
 impl Surroundings {
-    /// What the items of a list stand in.
+    /// Surroundings of the items of a list.
     pub(super) fn in_list(self, items: &[Value]) -> Surroundings {
         match self {
             Surroundings::Nothing if !items.iter().any(|item| Shape::of_value(item).is_some()) => {
@@ -33,7 +34,7 @@ impl Surroundings {
     }
 }
 
-/// Keys that no native definition has and that mark a foreign one.
+/// Keys that no native definition has and that show a foreign one.
 const FOREIGN_KEYS: [&str; 13] = [
     "inputSchema",
     "input_schema",
@@ -50,11 +51,11 @@ const FOREIGN_KEYS: [&str; 13] = [
     "_meta",
 ];
 
-/// The fields of a native definition, besides `parameters`, that other things have too.
+/// Fields of a native definition, besides `parameters`, that other objects have too.
 const COMMON_KEYS: [&str; 8] =
     ["type", "name", "description", "title", "tags", "notes", "cost", "deprecated"];
 
-/// The fields of a native definition that tell it from other things.
+/// Fields of a native definition that other objects do not have.
 const TELLING_KEYS: [&str; 23] = [
     "category",
     "short_description",
@@ -118,7 +119,7 @@ impl Shape {
     }
 }
 
-/// A tool among tools that the provider runs itself, such as `{"type": "web_search"}`: all there is to it is its type.
+/// A tool in a list of tools that the provider runs itself, such as `{"type": "web_search"}`: it has only a type.
 pub(super) fn is_provider_tool(object: &Map<String, Value>) -> bool {
     const GEMINI: [&str; 12] = [
         "googleSearch",
@@ -166,7 +167,7 @@ fn is_argument_list(value: &Value, among_tools: bool) -> bool {
     }
 }
 
-/// Something with a version and neither words nor arguments: the programs that made a bill of materials, say.
+/// An object with a version and neither description nor arguments, such as a program in a bill of materials.
 fn is_package(object: &Map<String, Value>) -> bool {
     object.contains_key("version") && !object.contains_key("description") && !has_schema(object)
 }
@@ -219,7 +220,7 @@ fn is_telling(object: &Map<String, Value>) -> bool {
     TELLING_KEYS.iter().any(|key| object.contains_key(*key))
 }
 
-/// Whether an object reads as a native definition that lacks its parameters, but for one slip of the pen.
+/// Whether an object reads as a native definition without parameters, but for one misspelled key.
 fn is_nearly_native(object: &Map<String, Value>) -> bool {
     let mut strange = strange_keys(object);
     let slip = match (strange.next(), strange.next()) {
@@ -233,8 +234,8 @@ fn is_nearly_native(object: &Map<String, Value>) -> bool {
 
 /// Whether a key is a native field with a letter or two wrong.
 fn is_slip(key: &str) -> bool {
-    let near = |field: &&str| strsim::damerau_levenshtein(key, field) <= field.len().min(6) / 3;
-    COMMON_KEYS.iter().chain(&TELLING_KEYS).filter(|field| field.len() >= 5).any(near)
+    let is_meant = |field: &&str| SlipPolicy::DEFINITION_FIELD.is_slip(key, field);
+    COMMON_KEYS.iter().chain(&TELLING_KEYS).any(is_meant)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is a tool, and what only looks like one.
+//! Tools, and objects that only look like one.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The shapes that one tool comes in, and how each reads in our terms (formats.md, sections 2 to 11).
+//! The formats of one tool, and the reading of each into native fields (docs/reference/wires.md).
 
 use std::cell::OnceCell;
 
@@ -23,7 +23,7 @@ pub(super) enum Shape {
     ArgumentList,
 }
 
-/// Where shapes keep their schema; JSON pointers below the tool.
+/// Keys under which formats keep their schema; JSON Pointers below the tool.
 pub(super) const SCHEMA_KEYS: [&str; 7] = [
     "/inputSchema",
     "/input_schema",
@@ -34,7 +34,7 @@ pub(super) const SCHEMA_KEYS: [&str; 7] = [
     "/args",
 ];
 impl Shape {
-    /// Where below a tool of this shape its name and description stand.
+    /// Place of its name and description below a tool of this format.
     pub(super) fn body(self) -> &'static str {
         match self {
             Shape::Function => "/function",
@@ -44,9 +44,9 @@ impl Shape {
     }
 }
 
-/// Reads tools of every shape.
+/// Reads tools of every format.
 pub(super) struct Shapes {
-    /// Compiled when the first native definition is met; most dumps have none.
+    /// Compiled for the first native definition; most dumps have none.
     native: OnceCell<Reader<Definition>>,
 }
 
@@ -55,7 +55,7 @@ impl Shapes {
         Self { native: OnceCell::new() }
     }
 
-    /// The definition, and where below the tool its parameters stand as they are.
+    /// The definition, and the place of its parameters below the tool where they stand unchanged.
     pub(super) fn read(
         &self,
         shape: Shape,
@@ -139,7 +139,7 @@ fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String
     (tool, written)
 }
 
-/// The fields of a canonical definition as its source document spells them (DEF-1).
+/// The fields of a canonical definition as some documents spell them.
 fn read_canonical(object: &Map<String, Value>, tool: &mut Definition) {
     let flag = |key: &str| object.get(key).and_then(Value::as_bool);
     let texts =
@@ -158,7 +158,7 @@ fn read_canonical(object: &Map<String, Value>, tool: &mut Definition) {
         .extend(named.filter(|(_, has)| **has == Value::Bool(true)).map(|(name, _)| name.clone()));
 }
 
-/// MCP's hints (formats.md, section 10). A tool that only says it is not read-only is judged by its verb.
+/// MCP's hints (docs/reference/wires.md, MCP). A tool that only says it is not read-only is judged by its verb.
 fn read_annotations(annotations: &Map<String, Value>, tool: &mut Definition) {
     let hint = |key: &str| annotations.get(key).and_then(Value::as_bool);
     tool.title =
@@ -182,7 +182,7 @@ fn read_deferral(object: &Map<String, Value>, tool: &mut Definition) {
     }
 }
 
-/// What registries keep beside a function: category, short description, deferral, phases.
+/// Metadata that registries keep beside a function: category, short description, deferral, phases.
 fn read_metadata(metadata: &Map<String, Value>, tool: &mut Definition) {
     let text = |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     tool.category.extend(text("category").and_then(CategoryPath::parse));
@@ -201,7 +201,8 @@ fn read_metadata(metadata: &Map<String, Value>, tool: &mut Definition) {
     }
 }
 
-/// `[{name, type, desc, optional, items}]` as a schema. An empty list is a tool without arguments; none at all says nothing.
+/// `[{name, type, desc, optional, items}]` as a schema. An empty list is a tool without arguments; a missing one says
+/// nothing.
 fn argument_list(
     object: &Map<String, Value>,
     tool: &str,

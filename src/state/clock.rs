@@ -1,4 +1,4 @@
-//! The time of day. What is kept has it, and nothing that is made of a catalog.
+//! The time of day. State contains it; nothing that is made from a catalog does.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,59 +1,59 @@
-//! One line of a trace: what a caller searched, read, expanded or called, and what came of it.
+//! One line of a trace: a search, a doc that was read, a tool that was expanded or called, and the outcome.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::tool::Effect;
 
-/// What happened.
+/// One event of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Event {
-    /// Its number; given when it is written.
+    /// Its number; assigned when it is written.
     pub id: i64,
-    /// When, in milliseconds of Unix time; now, where it is zero when the event is recorded.
+    /// Time in milliseconds of Unix time; zero is replaced by the current time when the event is recorded.
     pub at: i64,
-    /// What the answer is known by.
+    /// Id of the answer.
     pub trace_id: String,
-    /// Who asked; empty where everybody may come in.
+    /// The caller; empty where everybody may come in.
     pub caller: String,
-    /// In which session.
+    /// The session.
     pub session: Option<String>,
-    /// What kind of thing.
+    /// Kind of the event.
     pub kind: EventKind,
     /// The function that was called.
     pub function: String,
-    /// The op that it was about.
+    /// The op.
     pub op: Option<String>,
-    /// The tool behind it.
+    /// The tool of the op.
     pub tool: Option<String>,
-    /// What was given, without what is secret: the query, the arguments.
+    /// The query or the arguments, with secrets redacted.
     pub input: Value,
     /// The ops that were found, best first.
     pub found: Vec<String>,
     /// `ok`, or the code of the error.
     pub outcome: String,
-    /// What the error says.
+    /// Message of the error.
     pub error: Option<String>,
-    /// Whether the arguments were checked; for calls (CALL-3).
+    /// Whether the arguments were checked; for calls.
     pub validated: Option<bool>,
-    /// How far a call without a schema might go.
+    /// No-schema mode of a call without a schema.
     pub no_schema_mode: Option<String>,
-    /// How far the tool may reach; for calls.
+    /// Effect of the tool; for calls.
     pub effect: Option<Effect>,
     /// Whether nothing was run on purpose.
     pub dry_run: bool,
-    /// How long it took, in microseconds.
+    /// Duration in microseconds.
     pub latency_us: i64,
-    /// What else there is to say, such as the version of a doc or the new context.
+    /// Further data, such as the version of a doc or the new context.
     pub detail: Value,
 }
 
-/// The longest that an error may say, in bytes.
+/// Longest message of an error, in bytes.
 const ERROR: usize = 2 << 10;
 
 impl Event {
-    /// As it is written: with the time, and no longer than it may be.
+    /// The event as it is written: with the time, and with long texts cut.
     pub(super) fn stamped(mut self) -> Self {
         if self.at == 0 {
             self.at = super::now();
@@ -65,11 +65,11 @@ impl Event {
     }
 }
 
-/// What kind of thing happened.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
-    /// Tools were looked for.
+    /// A search for tools.
     Search,
     /// A doc or help was read.
     Read,
@@ -78,48 +78,48 @@ pub enum EventKind {
     /// A tool was called.
     #[default]
     Call,
-    /// A result changed what the session is about.
+    /// A result changed the session's context.
     ContextShift,
     /// A person was asked, or has decided.
     Approval,
 }
 
-/// Which events are wanted.
+/// Filter of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventQuery {
-    /// Of this session; of all when there is none.
+    /// Session; any when absent.
     pub session: Option<String>,
-    /// Of this caller; of all when there is none.
+    /// Caller; any when absent.
     pub caller: Option<String>,
-    /// Those with a larger number.
+    /// Least number, exclusive.
     pub after: i64,
-    /// At most so many; all when it is zero.
+    /// Most events; all when zero.
     pub limit: usize,
 }
 
 impl EventQuery {
-    /// How many, as databases count.
+    /// The limit as databases take it.
     pub(super) fn rows(&self) -> i64 {
         i64::try_from(self.limit).ok().filter(|limit| *limit > 0).unwrap_or(i64::MAX)
     }
 }
 
-/// A session that something happened in.
+/// A session with events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionSummary {
-    /// Whose; empty where everybody may come in.
+    /// The caller; empty where everybody may come in.
     pub caller: String,
-    /// As the caller calls it.
+    /// Name of the session, chosen by the caller.
     pub session: String,
-    /// When it began, in milliseconds of Unix time.
+    /// Time of its first event, in milliseconds of Unix time.
     pub since: i64,
-    /// When something happened last.
+    /// Time of its last event.
     pub until: i64,
-    /// How many events there are.
+    /// Number of events.
     pub events: u64,
-    /// How many of them are calls of tools.
+    /// Number of calls of tools.
     pub calls: u64,
-    /// How many calls failed.
+    /// Number of failed calls.
     pub failed: u64,
 }
 
@@ -134,7 +134,7 @@ impl EventKind {
         EventKind::Approval,
     ];
 
-    /// As it is written.
+    /// The word that is stored.
     pub fn as_str(self) -> &'static str {
         match self {
             EventKind::Search => "search",
@@ -146,7 +146,7 @@ impl EventKind {
         }
     }
 
-    /// The kind that is written so.
+    /// The kind with this stored word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }

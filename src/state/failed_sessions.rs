@@ -1,11 +1,11 @@
-//! The sessions in which this process has counted failures: in all others there is nothing to forget.
+//! The sessions in which this process has counted failures: in all others there is nothing to reset.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::{FAILURE_WINDOW_MS, Session, now};
 
-/// The most sessions that are known; of more, failures are forgotten with time alone.
+/// Most sessions that are kept; failures of others are reset by time alone.
 const MAX_SESSIONS: usize = 10_000;
 
 /// Sessions with the time of their last failure.

@@ -1,16 +1,16 @@
-//! What outlives a call: idempotency keys, approvals, sessions, results that are read on, and the trace of it all. A server
-//! keeps nothing else, so that another one beside it, or after it, goes on where it was.
+//! State that outlives a call: idempotency keys, approvals, sessions, stored results, and the trace. A server keeps
+//! nothing else, so that another one beside it, or after it, can continue.
 //!
-//! 1. [`StateStore`] is what there is to keep and to ask; it knows nothing of tools.
+//! 1. [`StateStore`] is the trait of every store; it knows nothing of tools.
 //! 2. [`Event`] is one line of a trace.
-//! 3. [`sqlite`] keeps it in a file, or in memory; `postgres` where several servers share it.
+//! 3. [`sqlite`] stores it in a file, or in memory; `postgres` where several servers share it.
 
 mod clock;
 mod event;
 mod failed_sessions;
 mod open;
 mod random_id;
-// SQLite does not hang: without PostgreSQL nothing counts how long it is waited for.
+// SQLite does not hang: without PostgreSQL nothing measures the wait.
 #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only PostgreSQL is waited for"))]
 mod patience;
 #[cfg(feature = "postgres")]
@@ -36,47 +36,46 @@ pub use postgres::Postgres;
 pub use random_id::random_id;
 pub use sqlite::Sqlite;
 
-/// An answer that is waited for.
+/// Future of an answer.
 pub type StateFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Send + 'a>>;
 
-/// What outlives a call.
+/// A store of state.
 pub trait StateStore: Send + Sync + fmt::Debug {
-    /// Writes down what happened, soon. Nobody waits for it; what could not be written is counted in [`Health`].
+    /// Records an event in the background. Nobody waits for it; [`Health`] counts lost events.
     fn record(&self, event: Event);
 
     /// Whether it can be written to, as far as is known.
     fn health(&self) -> Health;
 
-    /// Takes an idempotency key for one call, durably, before anything is run. The claim holds for `lease`, and is renewed
-    /// by claiming again with the same `owner`.
+    /// Claims an idempotency key for one call, durably, before anything is run. The claim holds for `lease`, and is
+    /// renewed by claiming again with the same `owner`.
     fn claim<'a>(&'a self, claim: &'a Claim, lease: Duration) -> StateFuture<'a, ClaimStatus>;
 
-    /// How a key stands that would be claimed so, without taking it; none where it is free. Needs nothing to be written.
+    /// Status that a claim would find, without taking it; `None` where the key is free. Writes nothing.
     fn recall<'a>(&'a self, claim: &'a Claim, lease: Duration) -> StateFuture<'a, Option<ClaimStatus>>;
 
-    /// Writes down, durably, what became of a claim; only for the owner that has it.
+    /// Stores the outcome of a claim, durably; only for the owner that has it.
     fn settle<'a>(&'a self, claim: &'a Claim, outcome: ClaimOutcome) -> StateFuture<'a, ()>;
 
-    /// Puts a call in the queue of those that wait for a person; the one that waits there already, or has been decided
-    /// and not used, if it is the same caller's and the same call (`fingerprint`). Those of the same call that are bound
-    /// to something else are void from then on.
+    /// Queues a call for a person's decision. Returns the existing approval if the same caller has one for the same
+    /// call (`fingerprint`) that is waiting, or decided and unused. Approvals of the same call that are bound to
+    /// another definition become void.
     fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, Asked>;
 
-    /// Uses an approval up, so that it serves for one run, and erases its arguments; false where it was not there to be
-    /// used.
+    /// Uses an approval for one run, and erases its arguments; false where it cannot be used.
     fn use_approval<'a>(&'a self, id: &'a str) -> StateFuture<'a, bool>;
 
     /// Undoes [`StateStore::use_approval`] for a call that was not sent.
     fn give_back<'a>(&'a self, approval: &'a Approval) -> StateFuture<'a, ()>;
 
-    /// The random key of hashes that people see, made once and shared by all who use this state.
+    /// The random key of hashes that people see, made once and shared by all users of this state.
     fn hash_key(&self) -> StateFuture<'_, String>;
 
-    /// The calls that wait, or all that are still kept, oldest first.
+    /// The waiting approvals, or all stored ones, oldest first.
     fn approvals(&self, waiting_only: bool) -> StateFuture<'_, Vec<Approval>>;
 
-    /// Says yes or no to a call that waits; a no erases its arguments. None where there is no such call; else what it is
-    /// now.
+    /// Approves or denies a waiting call; a denial erases its arguments. `None` where there is no such approval; else
+    /// its new state.
     fn decide_approval<'a>(
         &'a self,
         id: &'a str,
@@ -84,7 +83,7 @@ pub trait StateStore: Send + Sync + fmt::Debug {
         reason: Option<&'a str>,
     ) -> StateFuture<'a, Option<Approval>>;
 
-    /// Notes that a session was given the doc of an op.
+    /// Records that a session was given the doc of an op.
     fn record_doc_read<'a>(
         &'a self,
         session: &'a Session,
@@ -92,68 +91,69 @@ pub trait StateStore: Send + Sync + fmt::Debug {
         doc_version: &'a str,
     ) -> StateFuture<'a, ()>;
 
-    /// The version of the doc that a session was given last.
+    /// The version of the doc that the session was given last.
     fn doc_read_version<'a>(&'a self, session: &'a Session, op: &'a str) -> StateFuture<'a, Option<String>>;
 
-    /// Counts a failure of a call (`fingerprint`) in a session, and says how many there are now. Ten minutes after the
-    /// last one the count starts anew.
+    /// Counts a failure of a call (`fingerprint`) in a session, and returns the new count. Ten minutes after the last
+    /// failure the count starts anew.
     fn count_failure<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32>;
 
-    /// How many failures of a call there are in a session, counted like [`StateStore::count_failure`] does.
+    /// Number of failures of a call in a session, counted like [`StateStore::count_failure`] does.
     fn failure_count<'a>(&'a self, session: &'a Session, fingerprint: &'a str) -> StateFuture<'a, u32>;
 
-    /// Forgets the failures in a session whose fingerprints begin like this.
+    /// Resets the failures in a session whose fingerprints begin with this prefix.
     fn clear_failures<'a>(&'a self, session: &'a Session, beginning: &'a str) -> StateFuture<'a, ()>;
 
-    /// Whether this process has counted a failure in a session, so that there may be some to forget. Asks nobody.
+    /// Whether this process has counted a failure in a session, so that there may be some to reset. Reads no
+    /// database.
     fn has_failed(&self, session: &Session) -> bool;
 
-    /// What a session is about, once some result has said so.
+    /// The context of a session, once a result has set it.
     fn session_context<'a>(&'a self, session: &'a Session) -> StateFuture<'a, Option<Value>>;
 
-    /// Changes what a session is about.
+    /// Sets the context of a session.
     fn set_session_context<'a>(&'a self, session: &'a Session, context: &'a Value) -> StateFuture<'a, ()>;
 
-    /// Keeps a result to be read on, for its caller.
+    /// Stores a result for its caller, to be read on.
     fn store_result<'a>(&'a self, result: &'a StoredResult) -> StateFuture<'a, ()>;
 
-    /// A result that was kept for this caller.
+    /// A stored result of this caller.
     fn stored_result<'a>(&'a self, caller: &'a str, id: &'a str) -> StateFuture<'a, Option<StoredResult>>;
 
-    /// What happened, oldest first.
+    /// Events, oldest first.
     fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>>;
 
-    /// The sessions in which something happened last, newest first, at most so many.
+    /// The sessions with the latest events, newest first, at most this many.
     fn sessions(&self, limit: usize) -> StateFuture<'_, Vec<SessionSummary>>;
 
-    /// Tells the number of the last event that was written by this process.
+    /// Signals the number of the last event that this process has written.
     fn last_written(&self) -> watch::Receiver<i64>;
 
-    /// Forgets what is older than this, and the arguments of approvals that have expired, and waits until all that was
-    /// recorded before is written.
+    /// Deletes events and state older than this, and the arguments of expired approvals, after all recorded events
+    /// are written.
     fn delete_older(&self, older_than: Duration) -> StateFuture<'_, ()>;
 
-    /// Waits until all that was recorded before is written.
+    /// Waits until all recorded events are written.
     fn flush(&self) -> StateFuture<'_, ()>;
 }
 
-/// How long failures count, in milliseconds.
+/// Milliseconds that failures count.
 const FAILURE_WINDOW_MS: i64 = 600_000;
 
-/// A session of one caller. Sessions of two callers are two, whatever they call them.
+/// A session of one caller. Sessions of two callers are different, whatever their names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Session {
-    /// Whose; empty where everybody may come in.
+    /// The caller; empty where everybody may come in.
     pub caller: Arc<str>,
-    /// As the caller calls it.
+    /// Name, chosen by the caller.
     pub id: Arc<str>,
 }
 
-/// The longest name of a session.
+/// Longest name of a session.
 const MAX_SESSION_NAME: usize = 128;
 
 impl Session {
-    /// A name that a session may have.
+    /// A valid name of a session.
     pub fn named(id: &str) -> Result<Arc<str>, InvalidSessionName> {
         let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
         match (1..=MAX_SESSION_NAME).contains(&id.len()) && id.bytes().all(is_sign) {
@@ -163,7 +163,7 @@ impl Session {
     }
 }
 
-/// What a session cannot be called.
+/// Error of an invalid session name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a session is called by 1 to 128 letters, digits and signs of `._:-`")]
 pub struct InvalidSessionName;
@@ -171,23 +171,23 @@ pub struct InvalidSessionName;
 /// Whether state can be written to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
-    /// What is wrong, if the last write failed.
+    /// The error of the last write, if it failed.
     pub problem: Option<String>,
-    /// How many events were lost.
+    /// Number of lost events.
     pub lost: u64,
-    /// Whether it is gone when the process ends.
+    /// Whether it is lost when the process ends.
     pub is_volatile: bool,
 }
 
-/// Why state did not answer.
+/// Reason why state did not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct StateError(pub String);
 
-/// An idempotency key, and the call that it is for.
+/// An idempotency key, with its call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Whose; keys of two callers are two.
+    /// The caller; keys of two callers are different.
     pub caller: Arc<str>,
     /// The key.
     pub key: String,
@@ -195,20 +195,20 @@ pub struct Claim {
     pub op: String,
     /// A hash of op and arguments.
     pub fingerprint: String,
-    /// Who runs it; random, one for each call.
+    /// Id of the run that holds the key; random, one for each call.
     pub owner: String,
 }
 
-/// What came of a claim.
+/// Result of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClaimStatus {
     /// The key is ours: run the call.
     Acquired,
-    /// The call was run before; this was its answer.
+    /// The call was run before, with this answer.
     Answered(Value),
-    /// Somebody runs it now.
+    /// Another run of the call is in progress.
     Running,
-    /// Somebody began to run it, and will not tell what became of it.
+    /// A run of the call began, and its outcome will never be known.
     Unknown,
     /// The key was used for another call, of this op.
     Conflict {
@@ -217,10 +217,10 @@ pub enum ClaimStatus {
     },
 }
 
-/// What became of a call with a key.
+/// Outcome of a call with a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClaimOutcome {
-    /// It was run, and this is the answer.
+    /// It was run, with this answer.
     Answered(Value),
     /// It was not run; the key is free.
     Released,
@@ -228,55 +228,55 @@ pub enum ClaimOutcome {
     Unknown,
 }
 
-/// A call that waits for a person, or has been decided.
+/// A call that waits for a person's decision, or has one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Approval {
-    /// What it is known by.
+    /// Id of the approval.
     pub id: String,
-    /// Whose call.
+    /// The caller.
     pub caller: String,
-    /// In which session.
+    /// The session.
     pub session: Option<String>,
     /// The op.
     pub op: String,
-    /// The arguments, for the person to see: whole, but for `null` in place of what is hidden. Erased once nobody has to
-    /// see them.
+    /// The arguments, for the person to see: whole, except `null` in place of hidden values. Erased once nobody needs
+    /// to see them.
     pub arguments: Value,
-    /// What is hidden of the arguments.
+    /// The hidden values of the arguments.
     pub hidden: Vec<HiddenValue>,
-    /// A hash of op and arguments. It could tell a short secret, so that nobody is shown it.
+    /// A hash of op and arguments. It could reveal a short secret, so it is never shown.
     #[serde(skip)]
     pub fingerprint: String,
-    /// A hash of the definition and of what runs it, as configured; empty for one that an older toolcrib has asked for.
+    /// A hash of the definition and of its backend as configured; empty for a request of an older toolcrib.
     #[serde(skip)]
     pub bound: String,
-    /// Since when, in milliseconds of Unix time.
+    /// Time of the request, in milliseconds of Unix time.
     pub asked_at: i64,
-    /// Until when it counts.
+    /// Time at which it expires.
     pub until: i64,
-    /// How it stands.
+    /// Status.
     pub status: ApprovalStatus,
-    /// What the person said.
+    /// The person's reason.
     pub reason: Option<String>,
 }
 
-/// A value that an approval does not show.
+/// A value that an approval hides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HiddenValue {
-    /// JSON pointer to it.
+    /// JSON Pointer to it.
     pub pointer: String,
-    /// Its length in bytes; that of its JSON unless it is a text.
+    /// Its length in bytes; for other values than texts that of the JSON.
     pub bytes: usize,
-    /// Its hash, by a key of this state: the same value has the same hash, and nobody without the key can try values.
+    /// Its hash, with a key of this state: equal values have equal hashes, and nobody without the key can try values.
     pub hash: String,
 }
 
-/// What has become of asking for a person.
+/// Result of asking for a decision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// The approval that counts for the call.
+    /// The approval of the call.
     pub approval: Approval,
-    /// The one that is void now, since it is bound to something else.
+    /// An approval that became void, since it is bound to another definition.
     pub void: Option<String>,
 }
 
@@ -290,7 +290,7 @@ impl ApprovalStatus {
         ApprovalStatus::Void,
     ];
 
-    /// As it is written.
+    /// The word that is stored.
     pub fn as_str(self) -> &'static str {
         match self {
             ApprovalStatus::Waiting => "waiting",
@@ -301,13 +301,13 @@ impl ApprovalStatus {
         }
     }
 
-    /// The status that is written so.
+    /// The status with this stored word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 }
 
-/// How an approval stands.
+/// Status of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ApprovalStatus {
@@ -317,21 +317,21 @@ pub enum ApprovalStatus {
     Approved,
     /// No.
     Denied,
-    /// Yes, and it was run.
+    /// Approved, and run.
     Used,
-    /// The tool, or what runs it, has changed since.
+    /// The tool or its backend has changed since.
     Void,
 }
 
 /// A result that was too long to be returned whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredResult {
-    /// What it is known by.
+    /// Id of the result.
     pub id: String,
-    /// Who may read it.
+    /// The caller who may read it.
     pub caller: String,
     /// All of it.
     pub text: String,
-    /// Until when it is kept, in milliseconds of Unix time.
+    /// Time at which it expires, in milliseconds of Unix time.
     pub until: i64,
 }

@@ -1,12 +1,12 @@
-//! Where state is kept, as an operator writes it.
+//! Opens state from its configured place.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use super::{Sqlite, StateError, StateStore};
 
-/// Opens what `at` names: a file, relative to `root`, or `postgres://...`, in which `${NAME}` stands for what `variable`
-/// says of `NAME`. Memory where nothing is named.
+/// Opens the state at `at`: a file, relative to `root`, or `postgres://...`, in which `${NAME}` stands for the value
+/// of `variable` for `NAME`. Without a place it is in memory.
 pub fn open(
     at: Option<&str>,
     root: &Path,
@@ -38,7 +38,7 @@ fn postgres(_: &str) -> Result<Arc<dyn StateStore>, StateError> {
     Err(StateError("this toolcrib was built without PostgreSQL (feature `postgres`)".into()))
 }
 
-/// The same with its variables filled in. Errors name variables, never what is in them.
+/// The URL with its variables filled in. Errors name variables, never their values.
 fn filled(at: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, StateError> {
     let (mut filled, mut rest) = (String::with_capacity(at.len()), at);
     while let Some((before, after)) = rest.split_once("${") {

@@ -1,5 +1,5 @@
-//! How long one call waits for state, in all. A database that hangs holds a call up once, and not once for each thing that
-//! is kept of it.
+//! The wait of one call for state, in total. A database that hangs delays a call once, and not once for every use of
+//! state.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -9,27 +9,27 @@ use tokio::time::timeout;
 
 use super::StateError;
 
-/// The longest that one call waits.
+/// Longest wait of one call.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// What takes no longer is work and no trouble, and is not counted.
+/// Longest wait that is not counted: it is normal work.
 const MOMENT: Duration = Duration::from_millis(100);
 
 tokio::task_local! {
     static OF_CALL: Patience;
 }
 
-/// How long a call has waited, in milliseconds. The calls of a batch share it.
+/// Milliseconds that a call has waited. The calls of a batch share it.
 #[derive(Clone, Debug, Default)]
 pub struct Patience(Arc<AtomicU64>);
 
 impl Patience {
-    /// That of the call that this runs in; a new one outside of calls.
+    /// Patience of the current call; a new one outside of calls.
     pub fn current() -> Self {
         OF_CALL.try_with(Clone::clone).unwrap_or_default()
     }
 
-    /// Does something as a part of this call.
+    /// Runs a future as a part of this call.
     pub fn with<F: Future>(self, doing: F) -> impl Future<Output = F::Output> {
         OF_CALL.scope(self, doing)
     }
@@ -39,7 +39,8 @@ impl Patience {
     }
 }
 
-/// What comes of asking, for as long as the call can still wait. One that has waited long enough does not ask at all.
+/// The result of a request, as long as the call may still wait. A call that has waited long enough makes no request
+/// at all.
 pub(super) async fn waited<T>(asking: impl Future<Output = Result<T, StateError>>) -> Result<T, StateError> {
     let (patience, begun) = (Patience::current(), Instant::now());
     let late = || StateError("the database did not answer in time".into());

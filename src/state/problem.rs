@@ -1,4 +1,5 @@
-//! What keeps state from being written, as far as the last attempt has shown. It is logged when it begins, changes and ends.
+//! The problem that keeps state from being written, as of the last attempt. It is logged when it begins, changes and
+//! ends.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,7 +18,7 @@ impl Problem {
         self.lock().is_none()
     }
 
-    /// Takes note of how the last attempt ended.
+    /// Records the result of the last attempt.
     pub(super) fn say(&self, problem: Option<&StateError>) {
         let mut known = self.lock();
         if known.as_deref() == problem.map(|problem| problem.0.as_str()) {

@@ -1,11 +1,11 @@
-//! Names for what is made here: short, since models carry them, and not to be guessed.
+//! Random ids: short, since models copy them, and impossible to guess.
 
 use std::cell::RefCell;
 
-/// Letters and digits that nobody mistakes for each other.
+/// Letters and digits that nobody confuses with each other.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// A name such as `tr_7f3k9x2m4q5d`, with sixty random bits.
+/// An id such as `tr_7f3k9x2m4q5d`, with sixty random bits.
 pub fn random_id(kind: &str) -> String {
     let random = random();
     let mut id = String::with_capacity(kind.len() + 13);
@@ -23,7 +23,7 @@ fn random() -> u64 {
     FETCHED.with_borrow_mut(|fetched| {
         if fetched.is_empty() {
             let mut bytes = [0; 512];
-            // Without a source of randomness there is none for keys or TLS either; the clock is better than an end.
+            // Without a source of randomness there is none for keys or TLS either; the clock is better than a crash.
             if getrandom::fill(&mut bytes).is_err() {
                 return super::now() as u64;
             }

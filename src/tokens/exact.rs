@@ -27,7 +27,7 @@ impl Count {
         Count { o200k: change(self.o200k), cl100k: change(self.cl100k) }
     }
 
-    /// The difference, and nothing where there is less than nothing.
+    /// The difference, or 0 where it is negative.
     pub fn less(self, other: Count) -> Count {
         Count {
             o200k: self.o200k.saturating_sub(other.o200k),
@@ -64,7 +64,7 @@ pub fn exact(text: &str) -> usize {
     O200K.count(text)
 }
 
-/// Counts texts, and remembers what it has counted: much of one payload stands in the next as well.
+/// Counts texts, and caches the counts: much of one payload is in the next as well.
 #[derive(Debug)]
 pub struct Counter {
     known: HashMap<String, Count>,
@@ -78,7 +78,7 @@ impl Default for Counter {
 }
 
 impl Counter {
-    /// The tokens of a text. What would be a special token to a model is text like any other.
+    /// The tokens of a text. Special tokens of a model count as plain text.
     pub fn count(&mut self, text: &str) -> Count {
         let new: HashSet<&str> = chunks(text).filter(|chunk| !self.known.contains_key(*chunk)).collect();
         let count = |chunk: &str| Count { o200k: O200K.count(chunk), cl100k: CL100K.count(chunk) };
@@ -88,8 +88,8 @@ impl Counter {
     }
 }
 
-/// Splits JSON before the first key of each object. No token reaches over that place: both encodings take a run of
-/// marks as one piece, however long, and a letter after two of them begins the next.
+/// Splits JSON before the first key of each object. No token crosses that place: both encodings take a run of
+/// punctuation as one piece, however long, and a letter after two of them begins the next.
 fn chunks(text: &str) -> impl Iterator<Item = &str> {
     const OPENING: &str = "{\"";
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! How many tokens a text costs, offline: an estimate that needs no vocabulary, and exact counts.
+//! Counts the tokens of a text, offline: an estimate that needs no vocabulary, and exact counts.
 
 mod exact;
 mod piece;
@@ -7,9 +7,9 @@ pub use exact::{Count, Counter, exact};
 
 use piece::{Kind, Piece, pieces};
 
-/// What ASCII words cost by their letters (0 to 15), in hundredths of a token: first words that follow
-/// another piece directly, then words after a space. Averages of o200k_base over tool descriptions and
-/// schemas, smoothed where words of a length are rare.
+/// Tokens of ASCII words by their letters (0 to 15), in hundredths: first words that follow another piece directly,
+/// then words after a space. Averages of o200k_base over tool descriptions and schemas, smoothed where words of a
+/// length are rare.
 type Costs = [[usize; 16]; 2];
 
 const LOWER: Costs = [
@@ -24,9 +24,9 @@ const UPPER: Costs = [
     [100, 100, 114, 146, 152, 200, 206, 215, 257, 260, 290, 300, 360, 370, 390, 410],
     [100, 100, 100, 131, 127, 150, 145, 161, 190, 190, 225, 270, 310, 330, 350, 370],
 ];
-/// What longer words cost for each further letter.
+/// Tokens of each further letter of longer words, in hundredths.
 const FURTHER_LETTER: usize = 28;
-/// What runs of ASCII punctuation cost by their length.
+/// Tokens of runs of ASCII punctuation by their length, in hundredths.
 const MARKS: [usize; 8] = [100, 100, 101, 106, 126, 200, 280, 320];
 const FURTHER_MARK: usize = 45;
 

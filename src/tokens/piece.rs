@@ -1,6 +1,6 @@
-//! The pieces that byte-pair encoding works within: the same borders as o200k's own splitting pattern.
+//! The pieces that byte-pair encoding works on: the same borders as o200k's own splitting pattern.
 
-/// What a piece is made of.
+/// Kind of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// ASCII letters, all small.
@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Marks,
     /// Punctuation, symbols and emoji beyond ASCII.
     Symbols,
-    /// White space that belongs to no other piece.
+    /// White space outside of other pieces.
     Space,
 }
 

@@ -1,11 +1,11 @@
-//! What runs a tool (API-2). Base URLs, secrets and limits belong to the configuration, not here.
+//! Backends of tools. Base URLs, secrets and limits belong to the configuration, not here.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What runs a tool.
+/// Backend that runs a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Backend {
@@ -22,7 +22,7 @@ pub enum Backend {
     Command(CommandBackend),
     /// The same content for every call.
     Static {
-        /// What is returned.
+        /// The content that is returned.
         content: Value,
     },
     /// A function of toolcrib itself.
@@ -32,30 +32,31 @@ pub enum Backend {
     },
 }
 
-/// A local program. What it writes to stdout is the result.
+/// A local program. Its stdout is the result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["argv"]))]
 pub struct CommandBackend {
     /// The program and its arguments; `{name}` stands for an argument of the call, within one argument of the program.
     pub argv: Vec<String>,
-    /// What it finds on its stdin.
+    /// The content of its stdin.
     #[serde(skip_serializing_if = "Stdin::is_json")]
     pub stdin: Stdin,
-    /// Variables that it gets, beside a few such as `PATH` and `HOME`; `${NAME}` stands for one of ours.
+    /// Variables that it gets, beside a few such as `PATH` and `HOME`; `${NAME}` stands for a variable of toolcrib's
+    /// own environment.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub env: IndexMap<String, String>,
-    /// How long it may run, in seconds, where that is less than what a call may take.
+    /// Longest time that it may run, in seconds, where that is less than the time of a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub timeout_seconds: Option<u64>,
-    /// The most that it may write; it is ended when it writes more. 1 MiB when absent.
+    /// Most bytes that it may write; it is ended when it writes more. 1 MiB when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_bytes: Option<usize>,
 }
 
-/// What a program finds on its stdin.
+/// Content of a program's stdin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Stdin {
@@ -74,8 +75,8 @@ impl Stdin {
 
 /// One HTTP request, built from the arguments of a call.
 ///
-/// Arguments named in `path` go there. Those listed in `arguments` go where that says; all others go
-/// into the query for GET, HEAD and DELETE, and into a JSON body otherwise.
+/// Arguments named in `path` are filled in there. Arguments listed in `arguments` go to the location given there; all
+/// others go into the query for GET, HEAD and DELETE, and into a JSON body otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["method", "path"]))]
@@ -84,10 +85,10 @@ pub struct HttpBackend {
     pub method: String,
     /// The path, an RFC 6570 template such as `/tasks/{task_id}`.
     pub path: String,
-    /// Which configured server the path belongs to; the only one when absent.
+    /// The configured server of the path; the only one when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// Where arguments go that neither the path nor the method decides, and what they are called there.
+    /// Locations of arguments that neither the path nor the method decides, and their names there.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub arguments: IndexMap<String, ArgumentPlace>,
     /// Media type of the body when it is not `application/json`.
@@ -95,7 +96,7 @@ pub struct HttpBackend {
     pub content_type: Option<String>,
 }
 
-/// Where one argument goes in a request.
+/// Location of one argument in a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArgumentPlace {
     /// The part of the request.
@@ -104,15 +105,15 @@ pub struct ArgumentPlace {
     /// The name there when it differs from the argument's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// How lists and objects are written in a query or form. When absent, lists are repeated and objects are JSON.
+    /// Form of lists and objects in a query or form. When absent, lists are repeated and objects are JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<Style>,
-    /// Whether each item of a list or object is written by itself; as OpenAPI has it for the style when absent.
+    /// Whether each item of a list or object is written by itself; the default of OpenAPI for the style when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explode: Option<bool>,
 }
 
-/// How lists and objects are written, in OpenAPI's words.
+/// Form of lists and objects, in OpenAPI's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Style {

@@ -1,4 +1,4 @@
-//! Category paths: where a tool hangs in the tree (DISC-1).
+//! Category paths: the positions of a tool in the tree.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ impl CategoryPath {
         &self.0
     }
 
-    /// The path, then those of the categories that it lies in, the nearest first.
+    /// The path, then its ancestors, the nearest first.
     pub fn with_parents(&self) -> impl Iterator<Item = &str> {
         std::iter::successors(Some(self.as_str()), |path| path.rsplit_once('/').map(|(parent, _)| parent))
     }
@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for CategoryPath {
     }
 }
 
-// As editors are told.
+// The schema for editors.
 /// One path or a list of them.
 #[derive(JsonSchema)]
 #[schemars(untagged)]

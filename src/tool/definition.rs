@@ -1,4 +1,4 @@
-//! The native format: one tool as its author wrote it (`design.md`, "A definition"; DEF-1).
+//! The native format: one tool as its author wrote it (docs/definitions.md).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,31 +6,31 @@ use serde_json::{Map, Value};
 
 use super::{Backend, CategoryPath, Schema};
 
-/// One tool. Only `name` is needed to be documented; a tool without `parameters` is not callable
-/// unless `allow_no_schema` and `no_schema_mode` say otherwise (DEF-3).
+/// One tool. Only `name` is needed to be documented; a tool without `parameters` cannot be called unless
+/// `allow_no_schema` and `no_schema_mode` allow it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields, title = "Tool definition", extend("required" = ["name"]))]
 pub struct Definition {
-    /// What is defined; always a function.
+    /// Kind of the definition; always a function.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<DefinitionKind>,
     /// The canonical name, unique in its source.
     pub name: String,
-    /// What the tool does and when to use it: the long description, in markdown.
+    /// Purpose of the tool, and when to use it: the long description, in markdown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// JSON Schema of the arguments, kept as written.
+    /// JSON Schema of the arguments, kept byte for byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Schema>,
-    /// Where the tool hangs in the category tree: one path (`Storage/Buckets`) or several.
+    /// Category of the tool: one path (`Storage/Buckets`) or several.
     #[serde(skip_serializing_if = "Vec::is_empty", with = "super::category::one_or_many")]
     #[schemars(with = "super::category::OneOrMany")]
     pub category: Vec<CategoryPath>,
     /// A name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// "When would I use this?" in 20 to 30 tokens. Derived from the description when absent.
+    /// When to use the tool, in 20 to 30 tokens. Derived from the description when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_description: Option<String>,
     /// Whether the whole definition is bound to the model, or only its short description.
@@ -45,7 +45,7 @@ pub struct Definition {
     /// Free labels to filter by.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// What a successful call returns, in words.
+    /// Result of a successful call, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub returns: Option<String>,
     /// JSON Schema of the result.
@@ -60,7 +60,7 @@ pub struct Definition {
     /// When to use the tool and when not to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<Policy>,
-    /// What a call may change. Derived from hints, HTTP method or verb when absent.
+    /// Strongest change that a call may make. Derived from hints, HTTP method or verb when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
     /// `false` keeps the tool out of automatic selection unless the caller allows unsafe tools.
@@ -69,48 +69,48 @@ pub struct Definition {
     /// Whether a person must approve each call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<bool>,
-    /// Whether a call only says what it would do, unless it asks for more; for what has a large effect.
+    /// Whether a call is a dry run unless it asks for more; for tools with a large effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<bool>,
-    /// Where a result says what the session is about from now on: a JSON pointer into it (API-5).
+    /// Place in a result of the session's new context: a JSON Pointer into it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_shift: Option<String>,
     /// Roles that may see and call the tool; empty means everyone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_roles: Vec<String>,
-    /// What those learn who have none of these roles; `hidden` when absent.
+    /// Visibility for callers without one of these roles; `hidden` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when_forbidden: Option<WhenForbidden>,
     /// Relative cost of one call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// What the tool can do beyond a plain call, such as `streaming`.
+    /// Capabilities of the tool beyond a plain call, such as `streaming`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub capabilities: Vec<String>,
-    /// Ask providers that know it to enforce the schema strictly.
+    /// Ask providers with strict mode to enforce the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
     /// A compact schema sent to providers instead of `parameters`; validation still uses `parameters`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_schema: Option<Schema>,
-    /// Whether the tool is on its way out.
+    /// Whether the tool is deprecated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deprecated: Option<bool>,
     /// The tool to use instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced_by: Option<String>,
-    /// What runs the tool.
+    /// The backend that runs the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backend: Option<Backend>,
     /// Lets a tool without `parameters` be called, within `no_schema_mode`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub allow_no_schema: bool,
-    /// How far calls without a schema may go.
+    /// The no-schema mode: which calls without a schema are allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_schema_mode: Option<NoSchemaMode>,
 }
 
-/// What a definition defines (DEF-1).
+/// Kind of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DefinitionKind {
@@ -118,7 +118,7 @@ pub enum DefinitionKind {
     Function,
 }
 
-/// How much of a tool is bound to the model (DOC-6).
+/// Extent to which a tool is bound to the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DescriptionMode {
@@ -129,7 +129,7 @@ pub enum DescriptionMode {
     Deferred,
 }
 
-/// What a call may change, from harmless to irreversible.
+/// Effect of a call, from harmless to irreversible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
@@ -137,7 +137,7 @@ pub enum Effect {
     Read,
     /// Creates or changes something.
     Write,
-    /// Deletes, or changes what cannot be brought back.
+    /// Deletes, or makes changes that cannot be undone.
     Destructive,
 }
 
@@ -160,18 +160,18 @@ impl Effect {
     }
 }
 
-/// What callers learn of a tool that they may not use.
+/// Visibility of a tool for callers who may not use it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WhenForbidden {
-    /// Nothing: it answers like a tool that does not exist.
+    /// Invisible: it answers like a tool that does not exist.
     #[default]
     Hidden,
-    /// That it is there, and its short description; nothing else.
+    /// Visible with its short description, and nothing else.
     Visible,
 }
 
-/// How far a tool without a schema may go (DEF-3).
+/// No-schema mode: the calls that a tool without a schema allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoSchemaMode {
@@ -183,22 +183,22 @@ pub enum NoSchemaMode {
     Full,
 }
 
-/// One call that works.
+/// An example of a call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Example {
-    /// What the call is for.
+    /// Purpose of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The arguments of the call.
     pub arguments: Map<String, Value>,
-    /// What came back.
+    /// The result of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
 }
 
-/// When to use a tool and when not to (REG-4).
+/// The policy of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
@@ -209,7 +209,7 @@ pub struct Policy {
     /// Cases for which it is wrong.
     #[serde(rename = "dont", skip_serializing_if = "Vec::is_empty")]
     pub donts: Vec<String>,
-    /// What to do in between.
+    /// Advice for cases in between.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edge_cases: Vec<String>,
 }

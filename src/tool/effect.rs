@@ -1,4 +1,4 @@
-//! The effect of a tool, judged by the verb in its name when nothing better is known.
+//! The effect of a tool, judged by the verb in its name when no better source is known.
 
 use super::{Effect, words};
 
@@ -93,29 +93,29 @@ const DESTRUCTIVE: &[&str] = &[
     "wipe",
 ];
 
-/// Verbs that name a thing as often: `order_status` orders nothing.
+/// Verbs that are nouns as often: `order_status` orders nothing.
 const NOUNS: &[&str] = &[
     "archive", "book", "build", "clear", "commit", "complete", "copy", "drop", "flush", "import", "invite",
     "link", "merge", "open", "order", "patch", "post", "push", "reply", "reset", "run", "schedule", "set",
     "share", "start", "stop", "sync", "tag", "trigger", "upload",
 ];
-/// Verbs that fit a read as well as a change: `open_file` reads, `open_issue` does not. They contradict no claim.
+/// Verbs of both reads and changes: `open_file` reads, `open_issue` does not. They contradict no claim.
 const EITHER: &[&str] = &["connect", "open"];
-/// What is asked of a thing: `commit_history` commits nothing.
+/// Nouns after which a verb is a noun too: `commit_history` commits nothing.
 const ASKED: &[&str] =
     &["details", "history", "logs", "metadata", "results", "statistics", "stats", "summary"];
 
 impl Effect {
-    /// The effect that a name suggests: of its first verb and of the one by which it says that something is changed, the
-    /// stricter; `Write` when no verb is known.
+    /// The effect that a name suggests: the stricter of its first verb and of the verb for a change; `Write` when no
+    /// verb is known.
     pub fn of_name(name: &str) -> Effect {
         let first = words(name).iter().find_map(|word| Effect::of_word(word)).unwrap_or(Effect::Write);
         Effect::changing_verb(name).map_or(first, |(effect, _)| effect.max(first))
     }
 
-    /// The verb by which a name says that something is changed, with its effect. The leading verb decides, and one after
-    /// `and` or `or`; in a dotted name the last part does. A word that names a thing as often is no verb beside one that
-    /// is sure, or beside what is asked of that thing.
+    /// The verb for a change in a name, with its effect. The leading verb decides, and one after `and` or `or`; in a
+    /// dotted name the last part does. A word that is a noun as often is no verb beside a sure one, or before one of
+    /// [`ASKED`].
     pub fn changing_verb(name: &str) -> Option<(Effect, String)> {
         let known = |words: &Vec<String>| words.iter().any(|word| Effect::of_word(word).is_some());
         let last = name.rsplit(['.', '/', ':']).next().map(words).filter(known);

@@ -4,16 +4,16 @@ use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::UnicodeNormalization;
 
-/// The longest safe name; the portable limit of the providers (formats.md, section 0).
+/// Longest safe name; the portable limit of the providers (docs/reference/wires.md).
 const MAX_SAFE_NAME: usize = 64;
 
 /// Safe names of a catalog: `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`, unique even where case is ignored, and
 /// reversible. They name both the doc file and the tool that a provider sees, so that a model that is
 /// bound `math_factorial` finds `tools/math_factorial.md`.
 ///
-/// A name that is safe already stays as it is, unless another differs from it only in case. Any other is mapped, and
-/// gets a hash of the whole name when something of it was lost or when another tool has that safe name. So the safe
-/// name of a tool does not depend on where in the catalog it stands.
+/// A name that is safe already stays as it is, unless another one differs from it only in case. Any other name is
+/// mapped, and gets a hash of the whole name when the mapping loses information or another tool has the result. So
+/// the safe name of a tool does not depend on its position in the catalog.
 #[derive(Clone, Debug, Default)]
 pub struct SafeNames {
     safe: Vec<String>,
@@ -25,7 +25,8 @@ impl SafeNames {
     pub fn of<S: AsRef<str>>(names: &[S]) -> Self {
         let mut safe: Vec<Option<String>> = vec![None; names.len()];
         let mut taken: HashSet<String> = HashSet::new();
-        // Names that are safe as they are, then names that lose nothing; those that meet get a hash, all of them.
+        // Names that are safe as they are come first, then names that lose nothing; all names that collide get a
+        // hash.
         for is_exact in [true, false] {
             let wanted = |index: usize| {
                 let name = names[index].as_ref();
@@ -109,7 +110,7 @@ fn hashed(name: &str, salt: u32) -> String {
     format!("{start}{separator}_{}", &hash[..8])
 }
 
-/// Names that a folder of docs or an operating system keeps for itself.
+/// Names that a folder of docs or an operating system reserves.
 fn is_reserved(name: &str) -> bool {
     const RESERVED: [&str; 8] = ["readme", "con", "prn", "aux", "nul", "categories", "schemas", "registry"];
     let lower = name.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! A JSON Schema as its author wrote it, byte for byte (DEF-2), beside its parsed form.
+//! A JSON Schema as its author wrote it, byte for byte, beside its parsed form.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ impl Schema {
         Self { text: text.into(), value }
     }
 
-    /// A schema that has no text of its own, such as one from YAML or an OpenAPI operation.
+    /// A schema without a text of its own, such as one from YAML or an OpenAPI operation.
     pub fn from_value(value: Value) -> Self {
         Self { text: value.to_string().into(), value: Arc::new(compact(value)) }
     }
@@ -41,8 +41,8 @@ impl Schema {
     }
 }
 
-/// The same value without spare room. Maps that grew or were cloned have room for twice what they hold, and schemas are
-/// most of what a large catalog keeps.
+/// The same value without spare capacity. Maps that grew or were cloned have room for twice their content, and
+/// schemas are most of the memory of a large catalog.
 pub fn compact(value: Value) -> Value {
     match value {
         Value::Object(fields) => {

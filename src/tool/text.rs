@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Whether a character is invisible or steers the display, so that what is read differs from what is seen.
+/// Whether a character is invisible or steers the display, so that the displayed text differs from the text that is
+/// read.
 pub fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' // controls, terminal escapes
@@ -12,7 +13,7 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}') // tags, variation selectors
 }
 
-/// Whether a text is ASCII without controls but line ends, as nearly all text is; then nothing in it is hidden.
+/// Whether a text is ASCII without controls except line ends, as nearly all texts are; then nothing in it is hidden.
 fn is_plain_ascii(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n'))
 }

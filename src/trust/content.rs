@@ -1,4 +1,4 @@
-//! The content of a workspace that decides what runs.
+//! The content of a workspace that decides which programs and servers are used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -13,12 +13,12 @@ use crate::finding::Limits;
 use crate::sources::{Listings, Loaded, load};
 use crate::tool::{Backend, clean_line};
 
-/// What a workspace would run, contact and read, and the hash of all that decides it.
+/// The programs, addresses and variables that a workspace would use, and the hash of everything that decides them.
 #[derive(Debug, Default)]
 pub struct Content {
-    /// Commands, each with who runs it.
+    /// Commands, each with its user: a source, a server or a tool.
     pub commands: Vec<String>,
-    /// Addresses, each with what they are for.
+    /// Addresses, each with its purpose.
     pub addresses: Vec<String>,
     /// Environment variables.
     pub variables: BTreeSet<String>,
@@ -33,7 +33,7 @@ static VARIABLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}").ok());
 
 impl Content {
-    /// The content of a workspace, as it was read. Definitions that may name programs are read for it.
+    /// The content of a workspace. Reads the definitions that may name programs.
     pub fn of(workspace: &Workspace) -> Content {
         let mut content = Content::default();
         content.configuration(&workspace.config);
@@ -55,7 +55,7 @@ impl Content {
             parts.insert(format!("definitions {}", document.file), blake3::hash(document.text.as_bytes()));
         }
         for file in &content.files {
-            // By the path from the folder, however the folder was named.
+            // The key is the path relative to the folder, whatever path named the folder.
             let shown = file.strip_prefix(&workspace.root).unwrap_or(file);
             parts.insert(format!("file {}", shown.display()), hash_of(file));
         }
@@ -107,7 +107,7 @@ impl Content {
         self.placeholders(command.env.values().map(String::as_str));
     }
 
-    /// A command, and each file that it names: `python server.py` is decided by the script.
+    /// A command, and each file that it names: the script decides the effect of `python server.py`.
     fn command(&mut self, who: &str, argv: &[String], folders: &[&Path]) {
         if argv.is_empty() {
             return;
@@ -146,7 +146,7 @@ fn trusted_definitions(workspace: &Workspace) -> Loaded {
 fn hash_of(file: &Path) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     let read = File::open(file).and_then(|mut file| io::copy(&mut file, &mut hasher));
-    // A file that cannot be read is another one than an empty file.
+    // An unreadable file differs from an empty one.
     if read.is_err() {
         hasher.update(b"\0unreadable\0");
     }

@@ -1,8 +1,8 @@
-//! Folders that the operator has trusted once, by their path and by the content that decides what runs.
+//! Folders that the operator has trusted, by their path and by the content that decides which programs run.
 //!
-//! 1. [`Content`] is that content of a workspace: its hash, and what it would run, contact and read.
-//! 2. [`exposed`] says whether others may change it.
-//! 3. [`Trusted`] remembers the hashes in a file of the user's.
+//! 1. [`Content`] is that content of a workspace: its hash, and the programs, addresses and variables in it.
+//! 2. [`exposed`] reports whether other users may change it.
+//! 3. [`Trusted`] stores the hashes in a file of the user.
 
 mod content;
 mod store;
@@ -12,7 +12,7 @@ use std::path::Path;
 pub use content::Content;
 pub use store::Trusted;
 
-/// Why what lies at a path may be changed by others than the user, if it may.
+/// Reason why other users may change the content at a path, if they may.
 #[cfg(unix)]
 pub fn exposed(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
@@ -28,7 +28,7 @@ pub fn exposed(path: &Path) -> Option<String> {
     }
 }
 
-/// Other systems have no such bits.
+/// Other systems have no such permission bits.
 #[cfg(not(unix))]
 pub fn exposed(_: &Path) -> Option<String> {
     None

@@ -1,4 +1,4 @@
-//! The file that remembers which folders are trusted: canonical paths and hashes, readable by the user alone.
+//! The file with the list of trusted folders: canonical paths and hashes, readable by the user alone.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +9,10 @@ use super::exposed;
 
 /// The name of the file, in the user's folder of state.
 const FILE_NAME: &str = "trusted.json";
-/// The name of the file that is locked while the other is read, changed and written.
+/// The name of the lock file, held while the list is read, changed and written.
 const LOCK_NAME: &str = "trusted.lock";
 
-/// The folders that are trusted.
+/// The trusted folders.
 #[derive(Debug, Default)]
 pub struct Trusted {
     file: PathBuf,
@@ -23,8 +23,7 @@ pub struct Trusted {
 }
 
 impl Trusted {
-    /// Reads what is remembered in a folder; nothing is, where there is no file. A file that others may write to does
-    /// not count.
+    /// Reads the list in a folder; empty without a file. A file that other users may write to does not count.
     pub fn open(folder: &Path) -> Result<Trusted, String> {
         let file = folder.join(FILE_NAME);
         let folders = match fs::read(&file) {
@@ -42,7 +41,7 @@ impl Trusted {
         Ok(Trusted { file, folders, _lock: None })
     }
 
-    /// Reads what is remembered in a folder, to change it. Another program that does the same waits for the end of this.
+    /// Reads the list in a folder, to change it. Another program that does the same waits until this is dropped.
     pub fn open_to_change(folder: &Path) -> Result<Trusted, String> {
         let failed = |error| format!("cannot write in {}: {error}", folder.display());
         create_folder(folder).map_err(failed)?;

@@ -3,32 +3,32 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long it must have been quiet, since editors and checkouts write many files in a row.
+/// Quiet time before the waiter wakes, since editors and checkouts write many files in a row.
 const QUIET_PERIOD: Duration = Duration::from_millis(200);
-/// How long a storm of changes can put that off.
+/// Longest delay by a series of changes.
 const MAX_DELAY: Duration = Duration::from_secs(2);
 
-/// What a signal says.
+/// Strength of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ChangeSignal {
-    /// Something happened near by; a look tells whether it matters.
+    /// Something near by has changed; only a scan shows whether it matters.
     Possible,
-    /// Something that a catalog is made of has been written to.
+    /// A file of the catalog has been written to.
     Certain,
 }
 
-/// Why the wait is over.
+/// Reason why the wait is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wake {
     /// There was a signal.
     Changed(ChangeSignal),
-    /// It did not, for as long as was to be waited.
+    /// There was no signal for the whole time.
     TimedOut,
-    /// Nobody is to wait any more.
+    /// The waiter was stopped.
     Stopped,
 }
 
-/// Copies share their signals.
+/// Clones share their signals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Debouncer(Arc<(Mutex<Pending>, Condvar)>);
 
@@ -57,7 +57,7 @@ impl Debouncer {
         self.pending().is_stopped
     }
 
-    /// Waits for a signal, no longer than this. A signal that came before the wait is not lost.
+    /// Waits for a signal, at most this long. A signal that came before the wait is not lost.
     pub(super) fn wait(&self, longest: Duration) -> Wake {
         let end = Instant::now() + longest;
         let mut state = self.pending();
@@ -89,7 +89,7 @@ impl Debouncer {
 
 #[cfg(test)]
 mod tests {
-    //! When the waiter wakes.
+    //! Tests of the waking times.
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Signals changes of files: as the system reports them where it can, else by polling.
 //!
-//! Folders are watched, never files, since editors put another file in place of the one they change; and each folder
-//! by itself, since those that are skipped in reading may hold more folders than a system lets one watch.
+//! Folders are watched, never files, since editors replace the file that they change. Each folder is watched by
+//! itself, since skipped folders may hold more folders than a system can watch.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Wat
 use super::debounce::{ChangeSignal, Debouncer};
 use super::snapshot::{FilesSnapshot, Folder, Identity};
 
-/// How often to look where the system tells nothing.
+/// Interval of scans where the system reports no changes.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How often to look where it does: network mounts do not tell what others write.
+/// Interval of scans where it does: network mounts do not report the writes of other machines.
 const FALLBACK_POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// Looking takes no more than this part of the time.
+/// Largest share of the time that scans take.
 const MAX_SCAN_SHARE: u32 = 50;
 
 pub(super) struct FileWatcher {
@@ -29,7 +29,7 @@ pub(super) struct FileWatcher {
     took: Duration,
 }
 
-/// What the events are compared with.
+/// The files that events are compared with.
 #[derive(Default)]
 struct WatchedFiles {
     folders: HashMap<PathBuf, Folder>,
@@ -37,7 +37,7 @@ struct WatchedFiles {
 }
 
 impl FileWatcher {
-    /// A watcher of nothing yet, and what keeps them from being told by the system, if anything does.
+    /// A watcher of nothing yet, and the reason why the system cannot report changes, if there is one.
     pub(super) fn open(debouncer: Debouncer, poll: bool) -> (Self, Option<String>) {
         let watched_files = Arc::new(Mutex::new(WatchedFiles::default()));
         let mut file_watcher =
@@ -60,8 +60,8 @@ impl FileWatcher {
         (file_watcher, None)
     }
 
-    /// A look at what there is now; the folders it found are watched from here on. What changed in them before is
-    /// for the next look, which a signal asks for.
+    /// Scans all files; the folders it finds are watched from now on. Changes in them before that are for the next
+    /// scan, which a signal requests.
     pub(super) fn scan(
         &mut self,
         look: impl FnOnce() -> FilesSnapshot,
@@ -73,7 +73,7 @@ impl FileWatcher {
         (snapshot, notice)
     }
 
-    /// How long to wait for a signal before a scan without one.
+    /// Longest wait for a signal before a scan without one.
     pub(super) fn poll_interval(&self) -> Duration {
         let usual = if self.watcher.is_some() { FALLBACK_POLL_INTERVAL } else { POLL_INTERVAL };
         usual.max(self.took * MAX_SCAN_SHARE)
@@ -90,7 +90,7 @@ impl FileWatcher {
         self.watched.retain(|identity, path| {
             let stays = snapshot.folders.get(identity).is_some_and(|folder| folder.path == *path);
             if !stays {
-                // It may be gone, and its watch with it.
+                // The folder may be gone, and its watch with it.
                 let _ = watcher.unwatch(path);
             }
             stays
@@ -108,7 +108,7 @@ impl FileWatcher {
                 self.watched.clear();
                 return Some(polling_notice(&error));
             }
-            // One that is gone again, or not ours to watch, is left to the clock.
+            // A folder that is gone again, or cannot be watched, is left to polling.
             self.watched.insert(identity.clone(), folder.path.clone());
         }
         if is_new {
@@ -144,7 +144,7 @@ impl WatchedFiles {
             return Some(ChangeSignal::Certain);
         }
         let name = path.file_name()?;
-        // What we write for ourselves.
+        // A file of our own.
         if name.as_encoded_bytes().starts_with(b".toolcrib") {
             return None;
         }

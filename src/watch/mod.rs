@@ -1,8 +1,9 @@
-//! A catalog that stays current: it is read again when what it is made of changes.
+//! Keeps a catalog current: reads it again when its files or live servers change.
 //!
 //! 1. [`snapshot`] is the state of all files that count, taken before they are read.
-//! 2. [`file_watcher`] watches the folders they are in, and signals to [`debounce`]; where the system tells nothing, the clock does.
-//! 3. [`Follow`] wakes, compares, reads, and hands on a catalog that differs from the last one.
+//! 2. [`file_watcher`] watches their folders, and signals to [`debounce`]; where the system reports nothing, it
+//!    polls.
+//! 3. [`Follow`] wakes, compares, reads, and returns a catalog that differs from the last one.
 //!
 //! Live servers of the catalog signal to the same debouncer.
 //!
@@ -26,25 +27,25 @@ use debounce::{ChangeSignal, Debouncer, Wake};
 use file_watcher::FileWatcher;
 use snapshot::{FilesSnapshot, Roots, Stamp};
 
-/// How to watch.
+/// Options of watching.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Look at the files every second, without the help of the system.
+    /// Scan the files every second, without the help of the system.
     pub poll: bool,
     /// Files and folders that count beside those of the catalog.
     pub also: Vec<PathBuf>,
     /// The variables for live servers; without any, none is contacted.
     pub environment: Option<Environment>,
-    /// What each configuration passes before it counts.
+    /// The check that each configuration passes before it counts.
     pub admission: Admission,
 }
 
-/// Takes from a configuration what it must not do. It is asked each time that a configuration is read.
+/// Disarms a configuration: removes everything that it must not do. Called each time that a configuration is read.
 #[derive(Clone)]
 pub struct Admission(Arc<dyn Fn(&mut Workspace) + Send + Sync>);
 
 impl Admission {
-    /// The admission that this function gives.
+    /// The admission by this function.
     pub fn new(admit: impl Fn(&mut Workspace) + Send + Sync + 'static) -> Self {
         Self(Arc::new(admit))
     }
@@ -63,21 +64,22 @@ impl std::fmt::Debug for Admission {
     }
 }
 
-/// A catalog that was read, since something about it has changed.
+/// A newly read catalog, after a change.
 #[derive(Debug)]
 pub struct Change {
     /// The catalog as it is now.
     pub checked: Checked,
-    /// Whether it lacks input that the last good one had: an edit broke something. Who has a good one keeps it.
+    /// Whether it lacks input that the last good one had, because an edit broke something. A user of a good one keeps
+    /// that.
     pub is_worse: bool,
     /// The files that changed, relative to the catalog; none for the first.
     pub files: Vec<String>,
-    /// What a person should know of how changes are noticed.
+    /// Notices for a person about the way in which changes are detected.
     pub notices: Vec<String>,
 }
 
-/// The catalog at a path, again and again: at once, and then whenever its content, findings or configuration differ.
-/// An iterator without end, until it is stopped.
+/// The catalog at a path: at once, and then whenever its content, findings or configuration differ. An iterator that
+/// ends only when it is stopped.
 pub struct Follow {
     catalog: PathBuf,
     options: Options,
@@ -86,33 +88,33 @@ pub struct Follow {
     servers: Option<Servers>,
     roots: Roots,
     snapshot: Arc<FilesSnapshot>,
-    /// The content that was handed on last.
+    /// The content that was returned last.
     last: Option<blake3::Hash>,
-    /// The input that was missing when the catalog was last as good as it gets.
+    /// The missing input of the last good catalog.
     lost: LostInput,
-    /// How many live servers it named then.
+    /// Number of live servers that it named.
     named: usize,
-    /// The files that changed since something was handed on.
+    /// The files that changed since the last return.
     files: BTreeSet<PathBuf>,
     notices: Vec<String>,
 }
 
-/// Input that is missing: from which file and why, and how often.
+/// Missing input: the file and the reason, with its count.
 type LostInput = BTreeMap<(String, Code), usize>;
 
-/// Stops a [`Follow`], from any thread; the one that waits for it gets no more changes.
+/// Stops a [`Follow`], from any thread; its waiter gets no more changes.
 #[derive(Clone, Debug)]
 pub struct Stop(Debouncer);
 
 impl Stop {
-    /// No more changes.
+    /// Ends the changes.
     pub fn stop(&self) {
         self.0.stop();
     }
 }
 
 impl Follow {
-    /// Starts to watch the catalog that a path means, as `config::read` takes it. It may appear, vanish and come back.
+    /// Starts to watch the catalog at a path, as `config::read` takes it. The path may appear, vanish and come back.
     pub fn start(catalog: &Path, options: Options) -> Self {
         let debouncer = Debouncer::default();
         let (file_watcher, notice) = FileWatcher::open(debouncer.clone(), options.poll);
@@ -136,12 +138,12 @@ impl Follow {
         }
     }
 
-    /// What ends it.
+    /// Handle that stops it.
     pub fn stopper(&self) -> Stop {
         Stop(self.debouncer.clone())
     }
 
-    /// Waits until there is reason to read again; whether there is one, ever.
+    /// Waits until there is a reason to read again; false when it was stopped.
     fn wait(&mut self) -> bool {
         loop {
             match self.debouncer.wait(self.file_watcher.poll_interval()) {
@@ -159,7 +161,7 @@ impl Follow {
         }
     }
 
-    /// Reads the catalog, after a look at what it is made of.
+    /// Reads the catalog, after a scan of its files.
     fn read(&mut self) -> Checked {
         let files = [self.catalog.clone(), self.catalog.join(CONFIGURATION)];
         let before = files.map(|file| (Stamp::of(&file), file));
@@ -192,7 +194,7 @@ impl Follow {
         self.snapshot = now;
     }
 
-    /// What was read, if it differs from what was handed on last.
+    /// The newly read catalog, if it differs from the last one returned.
     fn change(&mut self, checked: Checked) -> Option<Change> {
         let content = self.content(&checked);
         if self.last == Some(content) {
@@ -217,7 +219,7 @@ impl Follow {
         Some(Change { checked, is_worse, files, notices: std::mem::take(&mut self.notices) })
     }
 
-    /// A hash of all that a reader of the catalog can see.
+    /// A hash of everything that a reader of the catalog can see.
     fn content(&self, checked: &Checked) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         let json = |value: Result<Vec<u8>, serde_json::Error>| value.unwrap_or_default();
@@ -233,7 +235,7 @@ impl Follow {
 
 const CONFIGURATION: &str = "toolcrib.toml";
 
-/// Whether it takes away a whole file.
+/// Whether it removes a whole file.
 fn loses_whole_file(code: Code) -> bool {
     matches!(code, Code::FileInvalid | Code::FileUnreadable | Code::FileTooLarge)
 }
@@ -249,7 +251,7 @@ fn lost(checked: &Checked) -> LostInput {
     lost
 }
 
-/// Whether more is missing than before. Servers that are new take nothing away when they do not answer yet.
+/// Whether more is missing than before. A new server that does not answer yet does not count.
 fn is_worse(now: &LostInput, before: &LostInput, new_servers: usize) -> bool {
     now.iter().any(|(what, count)| {
         let allowed = if what.1 == Code::SourceUnreachable { new_servers } else { 0 };

@@ -1,4 +1,4 @@
-//! What a catalog is made of on disk: its files, as they are now, and the folders in which a change would show.
+//! The files of a catalog as they are now, and the folders in which changes would show.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -11,22 +11,22 @@ use walkdir::WalkDir;
 use crate::config::Workspace;
 use crate::sources;
 
-/// Symbolic links that lead to further ones are followed this far, as systems do.
+/// Longest chain of symbolic links that is followed, as systems do.
 const MAX_LINKS: usize = 40;
 
-/// Where the things lie that a catalog is made of.
+/// Roots of the files of a catalog.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Roots {
-    /// The path that means the catalog, and that of its configuration.
+    /// The path of the catalog, and that of its configuration.
     exact: Vec<PathBuf>,
     /// Files of definitions, and folders that hold some.
     definitions: Vec<PathBuf>,
-    /// Files and folders of which everything counts.
+    /// Files and folders that count as a whole.
     whole: Vec<PathBuf>,
 }
 
 impl Roots {
-    /// The roots of a workspace that was read from `catalog`, and `also` what else its reader uses.
+    /// The roots of a workspace that was read from `catalog`; `also` are further files of its reader.
     pub(super) fn of(catalog: &Path, workspace: &Workspace, also: &[PathBuf]) -> Self {
         let templates = workspace.config.render.templates.iter().map(|folder| workspace.root.join(folder));
         let all = |paths: Vec<PathBuf>| paths.iter().filter_map(|path| absolute(path).ok()).collect();
@@ -46,13 +46,13 @@ impl Roots {
 /// All files that count, and all folders to watch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FilesSnapshot {
-    /// Each file with its state; none where there is no file yet.
+    /// Each file with its state; `None` where there is no file yet.
     pub(super) files: BTreeMap<PathBuf, Option<Stamp>>,
     /// One folder may have several paths; it is watched once.
     pub(super) folders: BTreeMap<Identity, Folder>,
 }
 
-/// The state of a file, which any change to it changes.
+/// The state of a file; any change to the file changes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     length: u64,
@@ -62,7 +62,7 @@ pub(super) struct Stamp {
     changed: (i64, i64),
 }
 
-/// Which file or folder it is, whatever its path; another one that takes its place is another one.
+/// Identity of a file or folder, whatever its path; a replacement has another one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Identity {
     #[cfg(unix)]
@@ -78,12 +78,12 @@ pub(super) struct Folder {
     pub(super) path: PathBuf,
     /// Whether everything in it counts.
     pub(super) is_listed: bool,
-    /// Otherwise these names do.
+    /// Otherwise these names count.
     pub(super) names: BTreeSet<OsString>,
 }
 
 impl Stamp {
-    /// The state of what is at a path, behind any links.
+    /// The state of the file at a path, behind any links.
     pub(super) fn of(path: &Path) -> Option<Stamp> {
         let metadata = path.metadata().ok().filter(|metadata| !metadata.is_dir())?;
         Some(Stamp {
@@ -115,7 +115,7 @@ impl Identity {
 }
 
 impl FilesSnapshot {
-    /// Looks at all that lies below the roots now.
+    /// Scans everything below the roots.
     pub(super) fn of(roots: &Roots) -> Self {
         let mut snapshot = FilesSnapshot::default();
         for path in &roots.exact {
@@ -135,7 +135,7 @@ impl FilesSnapshot {
         snapshot
     }
 
-    /// What differs from an earlier look, by path.
+    /// The differences from an earlier scan, by path.
     pub(super) fn changed_since<'a>(&'a self, earlier: &'a FilesSnapshot) -> Vec<&'a PathBuf> {
         let state = |look: &FilesSnapshot, path: &PathBuf| look.files.get(path).cloned().flatten();
         let paths: BTreeSet<&PathBuf> = self.files.keys().chain(earlier.files.keys()).collect();
@@ -172,8 +172,8 @@ impl FilesSnapshot {
         folder.names.extend(name);
     }
 
-    /// Watches the way to a path: the folder it is in, that of each link on the way, and where it ends too early,
-    /// the last folder that there is.
+    /// Watches the way to a path: its folder, the folder of each link on the way, and for an incomplete path the last
+    /// folder that exists.
     fn add_ancestors(&mut self, path: &Path, links: usize) {
         let mut way = PathBuf::new();
         let parts: Vec<Component> = path.components().collect();

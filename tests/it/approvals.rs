@@ -1,4 +1,4 @@
-//! What `toolcrib approvals` shows to the person who decides.
+//! `toolcrib approvals` as the person who decides sees it.
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -77,7 +77,7 @@ fn an_approval_is_shown_as_void_once_the_definition_has_changed() {
     );
     write(folder.path(), "tools.json", &tools("Send to everybody."));
     let listed = approvals(&folder, &["list"]).stdout;
-    assert!(listed.contains("void: the definition of its tool, or what runs it, has changed"), "{listed}");
+    assert!(listed.contains("void: the definition of its tool, or the backend, has changed"), "{listed}");
     let listed: Value = serde_json::from_str(&approvals(&folder, &["list", "--json"]).stdout).unwrap();
     assert!(listed["void"].is_string(), "{listed}");
     let refused = approvals(&folder, &["approve", &id]);

@@ -1,5 +1,5 @@
-//! What runs tools, against real servers and real programs: what arrives there, what comes back, and what cannot be
-//! made to happen.
+//! Backends, against real servers and real programs: the requests that arrive there, the results that come back, and
+//! attacks that must fail.
 #![cfg(unix)]
 
 use std::path::Path;
@@ -96,6 +96,11 @@ impl Running {
             timeout: self.time,
             begun: &self.begun,
         }
+    }
+
+    /// The answer of a backend, as an envelope has it.
+    pub fn told(error: &BackendError) -> Value {
+        serde_json::to_value(&error.answer).unwrap()
     }
 
     #[track_caller]

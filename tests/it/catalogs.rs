@@ -86,7 +86,7 @@ fn check_names(checked: &Checked) {
     assert_eq!(unique(&|tool| tool.op.clone()), tools.len(), "ops are unique");
 }
 
-/// Whatever can be called has a ready-made call, and it fits.
+/// Every tool that can be called has a ready-made call, and it fits.
 fn check_calls(file: &str, checked: &Checked) {
     let mut without = Vec::new();
     for tool in &checked.catalog.tools {

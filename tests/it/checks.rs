@@ -1,5 +1,5 @@
-//! What `.ci/run` promises, with programs in place of the real ones: a failed step is named and stops no other, and what
-//! could not be checked is told.
+//! The promises of `.ci/run`, tested with programs in place of the real ones: a failed step is named and stops no
+//! other, and skipped checks are reported.
 #![cfg(unix)]
 
 use std::fs;
@@ -32,7 +32,7 @@ fn checkout(cargo: &str) -> TempDir {
     folder
 }
 
-/// How a run ends, and its output.
+/// Exit status and output of a run.
 fn run(folder: &TempDir, requires_all: bool) -> (bool, String) {
     let output = Command::new("bash")
         .arg(folder.path().join(".ci/run"))

@@ -167,7 +167,7 @@ fn as_text(catalog: &str, function: &str, arguments: &Value) -> String {
     masked_text(String::from_utf8(run.stdout).unwrap().trim_end())
 }
 
-/// What the command line says to a row.
+/// Answers of the command line to a row.
 struct Said {
     answer: Value,
     code: i32,
@@ -278,14 +278,14 @@ impl Doors {
         }
     }
 
-    /// What a client gets that would rather have markdown.
+    /// The answer to a client that prefers markdown.
     fn in_markdown(&self, function: &str, arguments: &Value) -> String {
         let asking = client().post(self.server.url(&format!("/v1/{function}")));
         let asking = asking.header("accept", "text/markdown").header("content-type", "application/json");
         masked_text(asking.body(arguments.to_string()).send().unwrap().text().unwrap().trim_end())
     }
 
-    /// What HTTP and each way to speak MCP answer, as it goes over the wire.
+    /// The answers of HTTP and of each way to speak MCP, byte for byte.
     pub fn tell(&self, function: &'static str, arguments: &Value) -> Vec<String> {
         let http = self.server.post(function, arguments.to_string()).text().unwrap();
         let call = |client: &RunningService<RoleClient, ()>| {

@@ -93,7 +93,7 @@ fn below_a_threshold_is_exit_code_1_and_says_which() {
     assert!(
         run.stdout.contains("labels.jsonl:1  create_issue") && run.stdout.contains("wanted  delete_page")
     );
-    // What the command line says wins; what it names has no thresholds but its own.
+    // The command line wins; files named there have no configured thresholds.
     assert_eq!(eval(&folder, &["--min-recall-1", "0"]).code, 0);
     let file = folder.path().join("labels.jsonl");
     assert_eq!(eval(&folder, &["--queries", text(&file)]).code, 0);

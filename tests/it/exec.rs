@@ -154,7 +154,7 @@ fn environment() -> toolcrib::sources::mcp::Environment {
     Default::default()
 }
 
-/// What every envelope has.
+/// Checks the fields of every envelope.
 #[track_caller]
 pub fn check(answer: &Value) {
     assert!(answer["op"].is_string(), "{answer}");

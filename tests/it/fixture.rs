@@ -1,4 +1,4 @@
-//! What tests start from: catalogs in temporary folders, folders read back, runs of the program.
+//! Fixtures: catalogs in temporary folders, folders read back, runs of the program.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -96,7 +96,7 @@ pub fn program(arguments: &[&str]) -> Command {
     command
 }
 
-/// What the program printed, and how it ended.
+/// Output and exit code of the program.
 pub struct Run {
     /// The exit code.
     pub code: i32,

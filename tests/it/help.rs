@@ -15,12 +15,12 @@ use crate::fixture;
 /// The catalogs of the examples.
 pub const EXAMPLES: [&str; 3] = ["buildos", "github", "universal-agent"];
 
-/// What a caller with every role sees.
+/// The catalog view of a caller with every role.
 pub fn view(catalog: &Catalog) -> Arc<CatalogView> {
     view_for(catalog, None)
 }
 
-/// What callers with these roles see.
+/// The catalog view of callers with these roles.
 pub fn view_for(catalog: &Catalog, roles: Option<&[String]>) -> Arc<CatalogView> {
     let templates = Arc::new(Templates::load(None).unwrap());
     Arc::new(CatalogView::new(catalog, None, roles, templates).unwrap())

@@ -1,5 +1,5 @@
-//! What a caller may not see leaves no trace: servers with hidden tools, with edited ones and with none answer byte for
-//! byte the same, headers included.
+//! Hidden tools leave no trace: servers with hidden tools, with edited ones and with none give byte for byte the same
+//! answers, headers included.
 
 mod names;
 mod news;
@@ -108,7 +108,7 @@ fn masked(body: &str) -> (String, bool) {
     static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
         let ids = "(?:tr|s)_[0-9a-z]{12}";
         let times = r#"(\\?"(?:latency_ms|latency_us|at)\\?": ?)[0-9.]+"#;
-        // How often the test asked whether the server is ready counts as well.
+        // The number of checks that the server is ready counts as well.
         let metrics = r#"(_duration_seconds|_body_bytes_total|route="health")\S* [0-9.e-]+"#;
         Regex::new(&format!("{ids}|{times}|{metrics}")).unwrap()
     });
@@ -117,7 +117,7 @@ fn masked(body: &str) -> (String, bool) {
     (masked, is_timed)
 }
 
-/// That these servers give a guest the same answers.
+/// Checks that these servers give a guest the same answers.
 #[track_caller]
 fn assert_same(asked: &[Asked], without: &Server, with: &[(&str, &Server)]) {
     let mut differ = Vec::new();
@@ -157,7 +157,7 @@ fn hidden_tools_leave_no_trace_in_any_answer() {
         let [without, with, edited, among, broken] = &servers;
         let all = [("its", with), ("edited", edited), ("intermingled", among), ("unreadable", broken)];
         let mut asked = about(&["get_user", "billing.refund"], &hidden());
-        // What is called by name, and what MCP lists, is what a surface decides.
+        // The surface decides the calls by name, and the lists of MCP.
         asked.retain(|asked| surface == "gateway" || asked.depends_on_surface());
         assert!(asked.len() > if surface == "gateway" { 60 } else { 40 }, "{}", asked.len());
         assert_same(&asked, without, &all);
@@ -188,7 +188,7 @@ fn a_reload_of_hidden_tools_alone_changes_no_answer() {
         |asked: &Asked| asked.body.as_ref().is_some_and(|body| body.to_string().contains("idempotency_key"));
     let asked: Vec<Asked> = asked().filter(|asked| !asked.is_of_session() && !has_key(asked)).collect();
     let guest = || asked.iter().map(|asked| answered(&server, asked, GUEST)).collect::<Vec<_>>();
-    // What is made for the first request is kept, also over a reload; the order of headers would tell.
+    // Bodies made for the first request are cached, also over a reload; the order of headers would show it.
     guest();
     let before = guest();
     for (round, tools) in [EDITED, "[]", HIDDEN].into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Whatever lies in a file: no panic, no hang, and a finding where nothing can be made of it.
+//! Hostile files of any content: no panic, no hang, and a finding where they cannot be read.
 
 use std::fs::File;
 

@@ -13,7 +13,7 @@ fn import(file: &Path, out: &Path) -> Checked {
     fixture::open(out)
 }
 
-/// What must survive an import, tool by tool.
+/// Checks that each tool survives an import.
 fn check(name: &str) {
     let (file, before) = fixture::catalog(name);
     let out = tempfile::tempdir().unwrap();

@@ -82,7 +82,7 @@ fn a_killed_run_leaves_whole_files_and_the_next_one_completes() {
         fixture::assert_same_tree(&fixture::tree(&out), &clean[new]);
         assert!(!out.join(".toolcrib-tmp").exists(), "the staging folder is left");
     }
-    // How many is a matter of luck on a busy machine.
+    // The number depends on luck on a busy machine.
     assert!(killed > 1, "only {killed} of {KILLS} runs were killed before their end");
 }
 

@@ -56,7 +56,7 @@ fn check_lists(root: &Path) {
     assert!(schema.find("zeta") < schema.find("alpha"), "{schema}");
 }
 
-/// That a server gives no tools, why, and that the rest is there.
+/// Checks that a server gives no tools, with the reason, and that all other tools are there.
 #[track_caller]
 fn check_lost(mcp: &str, why: &str) {
     let root = catalog(mcp);

@@ -1,4 +1,4 @@
-//! What the product promises, tested through the library and, where the command line is concerned, the program.
+//! The promises of the product, tested through the library and, for the command line, the program.
 
 mod approvals;
 mod backends;

@@ -28,7 +28,7 @@ use crate::fixture;
 use crate::mcp::templates;
 use crate::serve::client;
 
-/// How often each door is tried.
+/// Tries of each door.
 const TIMES: usize = 200;
 
 /// `early` panics before anything is sent, `late` after its server has answered.
@@ -64,7 +64,7 @@ fn quietly() {
 #[derive(Debug)]
 struct Breaking(Sqlite);
 
-/// What is asked of the state within.
+/// Calls the store of state inside.
 macro_rules! within {
     ($($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
         $(fn $name<'a>(&'a self, $($argument: $type),*) -> StateFuture<'a, $answer> { self.0.$name($($argument),*) })*
@@ -173,7 +173,7 @@ impl Breakable {
         self.post("/v1/tool_exec", &call)
     }
 
-    /// How many calls of a function have ended so, as `/metrics` tells it.
+    /// Number of calls of a function with this outcome, from `/metrics`.
     fn counted(&self, line: &str) -> u64 {
         let page = client().get(format!("{}/metrics", self.url)).send().unwrap().text().unwrap();
         let found = page.lines().find_map(|own| own.strip_prefix(line)?.strip_prefix(' '));
@@ -241,7 +241,7 @@ fn a_function_that_panics_is_answered_also_to_get() {
         assert_eq!(read("broken")["error"]["code"], "INTERNAL");
     }
     assert_eq!(read("whole")["ok"], true);
-    // Whatever breaks while a call is written down, or dropped, does not end the process either.
+    // A panic while a call is recorded, or dropped, does not end the process either.
     let exec = json!({"op": "fine", "args": {}, "session": "broken"});
     assert_eq!(server.exec(exec)["error"]["code"], "INTERNAL");
     let internal = "toolcrib_function_calls_total{function=\"read_tool_doc\",outcome=\"INTERNAL\"}";

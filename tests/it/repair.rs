@@ -72,7 +72,7 @@ fn catalog(url: &str, more: &str) -> TempDir {
     fixture::folder(&[("toolcrib.toml", config.as_str()), ("a.yaml", TOOL)])
 }
 
-/// What `parse` makes of one call with these arguments.
+/// Output of `parse` for one call with these arguments.
 fn parse(catalog: &TempDir, name: &str, arguments: &str) -> (Run, Value) {
     let call = json!({"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}});
     let body = json!({"choices": [{"message": {"role": "assistant", "tool_calls": [call]}}]}).to_string();

@@ -1,4 +1,5 @@
-//! Payloads obey the rules of formats.md: every real catalog, provider and surface, judged by the JSON alone.
+//! Payloads obey the rules of docs/reference/wires.md: every real catalog, provider and surface, judged by the JSON
+//! alone.
 //!
 //! 1. [`judge`] is what one provider demands; one file a provider holds its rules.
 //! 2. [`schema`], [`openai_strict`] and [`anthropic_strict`] are the rules that several share.
@@ -30,7 +31,7 @@ mod told;
 
 use judge::Judge;
 
-/// What each provider demands.
+/// The judge of each provider.
 const JUDGES: [&Judge; 11] = [
     &openai::JUDGE,
     &responses::JUDGE,

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::fixture::{self, Run, text};
 
-/// What DOC-7 wants the agent to be told.
+/// The text that agents must get (DOC-7).
 const DOC_7: &str = "Before using an unfamiliar tool, read its documentation from `tools/<tool_name>.md`. Do not guess arguments.";
 const EXAMPLE: &str = "examples/universal-agent";
 

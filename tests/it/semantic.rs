@@ -29,7 +29,7 @@ pub const TOOLS: &str = r#"[
   {"name": "create_branch", "description": "Branch a repository.", "effect": "write", "parameters": {"type": "object", "properties": {}}}
 ]"#;
 
-/// What the server does next.
+/// The server's next behaviour.
 #[derive(Clone)]
 pub enum Mode {
     Good,
@@ -196,7 +196,7 @@ fn what_words_do_not_say_is_found_by_meaning() {
     assert!(hit.confidence > 0.4 && hit.confidence <= 1.0, "{hit:?}");
     // Parameters say nothing in vectors: `umbrella` is one of another tool.
     assert_eq!(found(&view, &search(&view, &services, "umbrella")).1[0], "get_forecast");
-    // What neither words nor vectors know fits nothing.
+    // A query that neither words nor vectors know fits nothing.
     assert_eq!(found(&view, &search(&view, &services, "zzyzx")).0, Verdict::NoMatch);
     // Names stay first, whatever is near, alone and within words.
     for query in ["refund_payment", "chargeback", "use refund_payment for rain and umbrella forecast"] {

@@ -34,7 +34,7 @@ pub struct Server {
     child: Child,
     /// Its address, such as `127.0.0.1:41234`.
     pub address: String,
-    /// What it has said on stderr.
+    /// Its stderr.
     pub log: Arc<Mutex<String>>,
     _folder: Option<TempDir>,
 }

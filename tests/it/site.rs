@@ -15,10 +15,10 @@ use html::Document;
 
 static TEMPLATES: LazyLock<Templates> = LazyLock::new(|| Templates::load(None).unwrap());
 
-/// How many tool pages of a catalog are read.
+/// Most tool pages of a catalog that are read.
 const MAX_TOOLS: usize = 30;
 
-/// What a test asks of the site of a catalog.
+/// Runs a test on the site of a catalog.
 fn with_site<T>(checked: &Checked, ask: impl FnOnce(&Site<'_>) -> T) -> T {
     let index = SiteIndex::new(&checked.catalog, &checked.catalog.profile(None).unwrap());
     ask(&Site::new(&index, &checked.catalog, &checked.findings, &TEMPLATES))
@@ -281,7 +281,9 @@ fn findings_are_listed_with_what_to_do() {
         "parameters":{"type":"object","properties":{"number":{"type":"integer","description":"Which one."}},"required":["number"]}}]"#;
     let checked = fixture::open_text("a.json", clean);
     assert!(checked.findings.is_empty(), "{:?}", checked.findings);
-    with_site(&checked, |site| assert!(body(site, "findings.html").contains("Nothing was found")));
+    with_site(&checked, |site| {
+        assert!(body(site, "findings.html").contains("There are no findings to show here"))
+    });
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What tests could not try here, and why: written down by them, told by `tests/zz_skipped.rs` when all have ended.
+//! Skipped checks with their reasons: recorded by the tests, printed by `tests/zz_skipped.rs` when all have ended.
 #![allow(dead_code, reason = "one program writes what another reads")]
 
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ pub fn record(run: u32, line: &str) {
     File::options().create(true).append(true).open(file(run)).unwrap().write_all(line.as_bytes()).unwrap();
 }
 
-/// What this run has skipped, each line once, in order; it is forgotten then.
+/// The skipped checks of this run, each line once, in order; the list is emptied.
 pub fn taken() -> Vec<String> {
     let text = fs::read_to_string(file(this_run())).unwrap_or_default();
     let _ = fs::remove_file(file(this_run()));

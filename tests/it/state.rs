@@ -1,4 +1,4 @@
-//! What outlives a call: the same promises, kept by each database.
+//! State: the same promises, kept by each database.
 
 mod approvals;
 mod contract;

@@ -1,4 +1,4 @@
-//! Whatever tools, calls and files are called: nothing that a terminal would obey, or not show, is printed.
+//! Hostile names of tools, calls and files: no control or invisible character is printed.
 
 use serde_json::{Value, json};
 

@@ -197,7 +197,8 @@ fn a_budget_fails_without_a_payload() {
     assert!(run.stderr.contains("both named `read_tool_doc`"), "{}", run.stderr);
 }
 
-/// What deferring saves depends on the surface: nothing stays of a tool that Anthropic defers, or that is in a toolset.
+/// The saving of deferral depends on the surface: Anthropic shows nothing of a deferred tool, and a toolset nothing
+/// of its tools.
 #[test]
 fn a_budget_knows_what_is_bound_of_deferred_tools() {
     let checked = tools(20, "full");
@@ -309,7 +310,7 @@ fn the_readme_shows_what_is_measured() {
     assert_eq!(shown, measured, "renew it: SNAPSHOTS=overwrite cargo test --test it tokens::the_readme");
 }
 
-/// What the tools of a profile cost as functions with the description and the schema that their source gives them.
+/// Tokens of the tools of a profile as functions with the description and the schema of their source.
 fn as_written(checked: &Checked, profile: &str) -> usize {
     let profile = checked.catalog.profile(Some(profile)).unwrap();
     let function = |tool: &toolcrib::catalog::Tool| {
@@ -365,7 +366,7 @@ fn readme_table() -> String {
     )
 }
 
-/// What a full tool of a profile takes on average, and a deferred one.
+/// Average tokens of a full tool of a profile, and of a deferred one.
 fn averages(checked: &Checked, profile: &str, report: &Report) -> (usize, usize) {
     let costs: HashMap<&str, _> = report.tools.iter().map(|tool| (tool.name.as_str(), tool)).collect();
     let profile = checked.catalog.profile(Some(profile)).unwrap();

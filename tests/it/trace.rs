@@ -68,7 +68,7 @@ fn the_chain_of_a_session_is_told_to_a_person() {
     let folder = catalog(CONFIG);
     let mut server = Server::start(text(folder.path()), &[], &[]);
     walk(&server, &[("x-session-id", "s-42")]);
-    // What has no session is told by nobody, but calls are.
+    // Calls without a session are recorded, other events are not.
     post(&server, "tool_search", &[], json!({"query": "send mail"}));
     post(&server, "tool_exec", &[], json!({"op": "onto.task.get", "args": {"task_id": "8"}}));
     server.terminate();
@@ -274,7 +274,7 @@ fn a_person_approves_a_call_once() {
         serde_json::from_str::<Value>(&post(&server, "tool_exec", &[], call).0.text().unwrap()).unwrap()
     };
     assert_eq!(delete()["error"]["code"], "APPROVAL_REQUIRED");
-    // What comes before a subcommand may come after it.
+    // Options before a subcommand may also come after it.
     let listed = run(&["approvals", "list", "--json", "--catalog", text(folder.path())]).stdout;
     let waiting: Value = serde_json::from_str(listed.trim()).unwrap();
     let id = waiting["id"].as_str().unwrap();
@@ -325,7 +325,7 @@ fn events_of_a_session_are_told_as_they_happen_and_taken_up_again() {
     );
     let kinds = [next("event:"), next("event:")];
     assert!(kinds.contains(&"context_shift".to_string()) && kinds.contains(&"call".to_string()), "{kinds:?}");
-    // What another process says comes too.
+    // Events of other processes arrive too.
     let call = [
         "call",
         "tool_search",

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::doors::{Doors, on_command_line};
 use crate::fixture::{self, Run, folder, run, run_with, text, write};
 
-/// What no output may hold.
+/// A text that no output may contain.
 pub const CANARY: &str = "canary-5f2b9c71";
 /// Definitions that may name programs.
 pub const TRUSTED: &str = "[[source]]\npath = \"w.json\"\ntrust = \"run\"\n";
@@ -48,7 +48,7 @@ pub fn findings(catalog: &Path, code: &str) -> Vec<Value> {
     report["findings"].as_array().unwrap().iter().filter(|finding| finding["code"] == code).cloned().collect()
 }
 
-/// That nothing has run, nor will, and that the operator is told how it would.
+/// Checks that nothing has run or will run, and that the operator is told how to allow it.
 #[track_caller]
 fn check_does_not_run(root: &Path, catalog: &Path, op: &str) {
     let (answer, told) = call(catalog, op);

@@ -1,4 +1,4 @@
-//! Who imports whom: every path in `src` that leads to another file, through lists in braces, `super` and what a module passes on.
+//! Imports between files: every path in `src` that leads to another file, through lists in braces, `super` and what a module passes on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ struct File {
     path: String,
     module: Module,
     names: Vec<Named>,
-    /// What it imports, by the name that it then has here; the paths are absolute.
+    /// Absolute paths that it imports, by the names that they have here.
     imported: BTreeMap<String, Module>,
 }
 

@@ -1,6 +1,6 @@
-//! The lines of a docstring: headings, where their blocks end, and what is in them.
+//! The lines of a docstring: headings, the ends of their blocks, and the items in them.
 
-/// What a heading announces.
+/// The section that a heading opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Arguments,
@@ -10,7 +10,7 @@ pub(super) enum Section {
     Raises,
 }
 
-/// How a heading is written, which decides where its block ends.
+/// Notation of a heading. It decides where the block ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
     /// `Args:` or `**Args**`.
@@ -21,7 +21,7 @@ enum Style {
     Markdown,
 }
 
-/// A heading and the place of what it announces.
+/// A heading and the place of its content.
 pub(super) struct Heading<'a> {
     pub(super) section: Section,
     pub(super) inline: &'a str,
@@ -191,7 +191,7 @@ fn argument(line: &str) -> Option<(String, String)> {
     is_name(name).then(|| (name.to_string(), format!("{kind} {about}").trim().to_string()))
 }
 
-/// A type in parentheses at the start, and what follows it; `None` when they never close.
+/// A type in parentheses at the start, and the text after it; `None` when the parentheses never close.
 fn kind(text: &str) -> Option<(&str, &str)> {
     if !text.starts_with('(') {
         return Some(("", text));
@@ -264,7 +264,7 @@ pub(super) fn bullet(line: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-/// How far a line is indented.
+/// Indent of a line, in spaces.
 pub(super) fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }

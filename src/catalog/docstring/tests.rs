@@ -1,4 +1,4 @@
-//! Docstrings as the world writes them.
+//! Docstrings in the forms that real tools have.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Lint: what makes a tool hard to choose, hard to call, or dangerous to show to a model.
+//! Lint: finds tools that are hard to choose, hard to call, or dangerous to show to a model.
 
 mod near_duplicates;
 mod prompt_injection;
@@ -39,7 +39,7 @@ pub(super) fn tool(
     }
 }
 
-/// Reports tools that are replaced by nothing.
+/// Reports deprecated tools that name no replacement.
 pub(super) fn replacements(catalog: &Catalog, findings: &mut Vec<Finding>) {
     for tool in &catalog.tools {
         let Some(name) = &tool.definition.replaced_by else { continue };

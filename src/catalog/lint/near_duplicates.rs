@@ -1,4 +1,4 @@
-//! Near twins: pairs of tools described in nearly the same words, between which a model can only guess.
+//! Near duplicates: pairs of tools with nearly the same description, between which a model can only guess.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,18 @@ use super::distinctive_words;
 use crate::catalog::Tool;
 use crate::finding::{Code, Finding};
 
-/// Jaccard similarity of the word sets from which two tools count as twins.
+/// Jaccard similarity of the word sets from which two tools count as near duplicates.
 const MIN_SIMILARITY: f64 = 0.9;
-/// Descriptions of fewer words are alike by chance.
+/// Fewest words of a description that is compared: shorter ones are alike by chance.
 const MIN_WORDS: usize = 6;
-/// Pairs reported for one tool.
+/// Most pairs reported for one tool.
 const MAX_PAIRS: usize = 3;
 
-/// Reports each near twin of an earlier tool.
+/// Reports each near duplicate of an earlier tool.
 ///
-/// Two sets that are `MIN_SIMILARITY` must share one of their rarest words: with words ordered from rare to common, one among
-/// the first `n - ceil(ALIKE * n) + 1` of each (prefix filtering). So only few pairs are compared, at any size.
+/// Two sets with a similarity of `MIN_SIMILARITY` must share one of their rarest words: with words ordered from rare
+/// to common, one among the first `n - ceil(MIN_SIMILARITY * n) + 1` of each (prefix filtering). So only few pairs
+/// are compared, at any size.
 pub(in crate::catalog) fn pairs(tools: &[Tool], findings: &mut Vec<Finding>) {
     let word_sets: Vec<Vec<u32>> = ranked_words(tools);
     let prefix = |set: &[u32]| set.len() - (MIN_SIMILARITY * set.len() as f64).ceil() as usize + 1;

@@ -1,12 +1,12 @@
-//! Text that talks to the model about more than the tool's own use: orders to ignore others, to hide things, to send
-//! secrets along. Tool text comes from strangers; this is the smell of an injection, not proof of one.
+//! Text that gives the model orders beyond the tool's own use: to ignore others, to hide things, to send secrets
+//! along. Tool text is untrusted; a match is a suspicion, not a proof.
 
 use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
-/// Phrases that have no business in a description of what a tool does.
+/// Phrases that the description of a tool does not need.
 const PHRASES: &[&str] = &[
     r"\b(ignore|disregard|forget|override)\b[^.\n]{0,40}\b(previous|prior|above|earlier|other|all|system)\b[^.\n]{0,30}\b(instruction|prompt|message|rule|tool)s?",
     r"\b(do not|don't|never)\b[^.\n]{0,30}\b(tell|mention|inform|reveal|notify|show)\b[^.\n]{0,30}\b(the )?user",

@@ -1,6 +1,6 @@
 //! Example values that a description mentions: `e.g. octocat`, `for example 'main'`, `Examples: HEAD~1`.
 
-/// What stands before an example, and whether it may stand there without quotes.
+/// Words that come before an example, and whether the example may stand without quotes.
 const MARKERS: [(&str, bool); 14] = [
     ("e.g.", true),
     ("e.g", true),
@@ -45,7 +45,7 @@ fn quoted(text: &str) -> Option<String> {
     (!found.trim().is_empty() && found.chars().count() <= 80 && is_value(found)).then(|| found.to_string())
 }
 
-/// A bare word is an example when it does not read like the sentence going on.
+/// A bare word is an example unless it reads like the rest of the sentence.
 fn plain(text: &str) -> Option<String> {
     let end = text.find([',', ';', ')', '\n', '|']).unwrap_or(text.len());
     let found = text[..end].split(". ").next()?.split(" or ").next()?.trim().trim_end_matches('.');

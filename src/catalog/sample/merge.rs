@@ -5,15 +5,16 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::Sampler;
+use crate::finding::resolve_local;
 
-/// How many references and compositions are followed for one value.
+/// Most references and compositions that are followed for one value.
 const MAX_STEPS: usize = 24;
-/// Keywords that a merge leaves behind: those that it takes apart, and those that say nothing of the value.
+/// Keywords that a merge leaves out: the ones it resolves, and the ones that do not constrain the value.
 const LEFT_BEHIND: [&str; 9] =
     ["$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "$defs", "definitions"];
 
 impl Sampler<'_> {
-    /// A schema without references and compositions, as far as they say what a value looks like.
+    /// A schema without references and compositions, as far as they constrain the value.
     pub(super) fn flat<'s>(&mut self, schema: &'s Map<String, Value>) -> Option<Cow<'s, Map<String, Value>>> {
         if LEFT_BEHIND[..5].iter().all(|key| !schema.contains_key(*key)) {
             return Some(Cow::Borrowed(schema));
@@ -48,7 +49,7 @@ impl Sampler<'_> {
                 return self.refuse();
             }
             followed.push(pointer.to_string());
-            let other = self.part(resolve(self.root, pointer)?, steps, followed)?;
+            let other = self.part(resolve_local(pointer, self.root)?, steps, followed)?;
             self.add(&mut own, other)?;
         }
         let list = |key: &str| schema.get(key).and_then(Value::as_array);
@@ -90,7 +91,7 @@ impl Sampler<'_> {
         }
     }
 
-    /// Adds a part to the whole, which costs something for what is in the lists of either.
+    /// Adds a part to the whole; the budget pays for the entries of both lists.
     fn add(&mut self, own: &mut Map<String, Value>, other: Map<String, Value>) -> Option<()> {
         let size = |part: &Map<String, Value>, key: &str| match part.get(key) {
             Some(Value::Array(items)) => items.len(),
@@ -108,7 +109,7 @@ fn is_null(schema: &Value) -> bool {
     schema.get("type").is_some_and(|kind| kind == "null") || schema.get("const").is_some_and(Value::is_null)
 }
 
-/// Adds what another schema asks for; where both speak, the narrower or else the first one holds.
+/// Adds the constraints of another schema; where both have one, the narrower or else the first holds.
 fn add(own: &mut Map<String, Value>, other: Map<String, Value>) {
     for (key, value) in other {
         match (own.get_mut(&key), value) {
@@ -139,10 +140,4 @@ fn add(own: &mut Map<String, Value>, other: Map<String, Value>) {
 
 fn narrows(key: &str, mine: Option<f64>, theirs: Option<f64>) -> bool {
     if key.starts_with("min") || key == "exclusiveMinimum" { theirs > mine } else { theirs < mine }
-}
-
-/// What a local reference points at.
-fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
-    let pointer = reference.strip_prefix('#')?;
-    root.pointer(&pointer.replace("%24", "$").replace("%20", " ").replace("%7B", "{").replace("%7D", "}"))
 }

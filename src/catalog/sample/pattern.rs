@@ -6,10 +6,10 @@ use std::str::Chars;
 const MAX_OUTPUT: usize = 200;
 const MAX_COST: usize = 5_000;
 const MAX_DEPTH: usize = 6;
-/// How often something is repeated that may be repeated at will.
+/// Repeats of an element that may be repeated without limit: enough for a telling example.
 const USUAL_REPEATS: usize = 3;
 
-/// The work that it takes to compile a pattern, roughly: by its length and by what it counts, nested counts most.
+/// Estimated work to compile a pattern, by its length and its counts; nested counts multiply.
 pub(super) fn cost(pattern: &str) -> usize {
     let (mut all, mut of_groups) = (1usize, 1usize);
     for (at, _) in pattern.match_indices('{') {
@@ -23,7 +23,7 @@ pub(super) fn cost(pattern: &str) -> usize {
     200 + all.saturating_mul(of_groups).saturating_add(pattern.len()).saturating_mul(10).min(MAX_COST)
 }
 
-/// A string that a pattern should match; `None` for what this subset does not cover.
+/// A string that a pattern should match; `None` for patterns outside this subset.
 pub(super) fn generate(pattern: &str) -> Option<String> {
     let mut parser = Parser { rest: pattern.chars().peekable(), depth: 0 };
     let out = parser.alternatives()?;
@@ -35,7 +35,7 @@ struct Parser<'a> {
     depth: usize,
 }
 
-/// What one element of a pattern can produce.
+/// The output of one element of a pattern.
 enum Atom {
     Text(String),
     OneOf(Vec<char>),

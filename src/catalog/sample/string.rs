@@ -1,4 +1,4 @@
-//! Strings: by format, by what the description mentions, by the argument's name; then fitted to the limits.
+//! Strings: by format, by an example in the description, by the argument's name; then fitted to the limits.
 
 use regex::RegexBuilder;
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! Plausible values for arguments: a table of words for each subject.
 
-/// What an argument is called, and a value for it.
+/// Argument names and a plausible value for each.
 pub(super) type Words = &'static [(&'static str, &'static str)];
 
 /// People and organisations.
@@ -45,7 +45,7 @@ pub(super) const FILES: Words = &[
     ("document", "readme.md"), ("presentation", "slides.pptx"),
 ];
 
-/// Words that people write.
+/// Texts that people write.
 #[rustfmt::skip]
 pub(super) const TEXT: Words = &[
     ("query", "open invoices"), ("search", "open invoices"), ("q", "open invoices"), ("keyword", "invoice"),

@@ -1,4 +1,4 @@
-//! Sample calls, and what they cost.
+//! Sample calls, and the work they take.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Plausible values by what an argument is called, or else by what its description speaks of.
+//! Plausible values by the name of an argument, or else by the subject of its description.
 
 use crate::tool::words;
 
@@ -66,7 +66,7 @@ fn lookup<T>(words: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
     longer.or_else(|| if vague { before().or_else(last) } else { last().or_else(before) })
 }
 
-/// What a description speaks of first: "The owner of the repository" is about an owner.
+/// The subject of a description: "The owner of the repository" is about an owner.
 fn subject(description: &str) -> Option<String> {
     let first = words(description.split(['.', ',', '(', ':', '\n']).next()?);
     let end = first
@@ -90,7 +90,7 @@ fn identifier(entity: &[String]) -> String {
     }
 }
 
-/// Nothing is known: the name itself says at least what belongs there.
+/// Last resort: the name itself says at least which value belongs there.
 fn of_name(words: &[String]) -> String {
     match words {
         [] => "example".to_string(),

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::tool::clean_line;
 
-/// The first sentence of a text that says something, on one line and without markdown.
+/// The first sentence with content, on one line and without markdown.
 pub(super) fn first_sentence(text: &str) -> String {
     let mut title = String::new();
     let mut rest = text;
@@ -45,12 +45,12 @@ fn said(plain: &str) -> &str {
     plain[..end].trim()
 }
 
-/// Whether nothing but marks is there.
+/// Whether a text has only marks.
 fn is_rule(text: &str) -> bool {
     !text.chars().any(char::is_alphanumeric)
 }
 
-/// The first paragraph as one line, and what follows it. Code blocks come out as a zero byte.
+/// The first paragraph as one line, and the rest. Code blocks come out as a zero byte.
 fn paragraph(text: &str) -> (String, &str) {
     let text = text.trim_start_matches(['\n', '\r']);
     let mut line_of: Vec<&str> = Vec::new();
@@ -74,7 +74,7 @@ fn paragraph(text: &str) -> (String, &str) {
     (line_of.join(" "), &text[at..])
 }
 
-/// Whether a line begins something new although no blank line stands before it.
+/// Whether a line begins a new block although no blank line stands before it.
 fn breaks(above: &str, line: &str) -> bool {
     const OPEN: [&str; 26] = [
         "a", "an", "the", "and", "or", "of", "to", "with", "for", "in", "on", "by", "from", "your", "its",
@@ -169,7 +169,7 @@ pub(in crate::catalog) fn sentence_end(line: &str) -> usize {
     line.len()
 }
 
-/// Whether a mark ends a sentence, by what stands around it.
+/// Whether a mark ends a sentence, judged by the characters around it.
 fn ends_here(before: &str, mark: char, after: &str) -> bool {
     let next = after.trim_start_matches(['"', '\'', '”', '’', ')']).chars().next();
     let in_word = |c: &char| !c.is_whitespace() && *c != '(';
@@ -189,7 +189,7 @@ fn ends_here(before: &str, mark: char, after: &str) -> bool {
     }
 }
 
-/// Scripts in which a sentence follows the last one without a space.
+/// Scripts that put no space between sentences.
 fn spaced_script(c: char) -> bool {
     matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}')
 }

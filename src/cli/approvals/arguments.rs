@@ -1,5 +1,5 @@
-//! The arguments of a call, for the person who decides: all of them, and nothing in them can pass for anything else. Each
-//! line is short, so that no terminal wraps it, and begins with spaces that no text can take away.
+//! The arguments of a call, for the person who decides. All of them are printed, and none can pass for anything else:
+//! each line is short, so that no terminal wraps it, and begins with an indent that no text can remove.
 
 use std::collections::HashMap;
 
@@ -12,17 +12,17 @@ use crate::tool::is_hidden;
 /// The widest piece of a text on one line, in columns.
 const WIDTH: usize = 44;
 
-/// The most that is shown in a list, in bytes.
+/// Most bytes of arguments in a list; longer ones are summarised.
 const SHORT: usize = 48;
 
 /// The widest label before a value, and the widest line of both, in columns.
 const LABEL: usize = 24;
 const LINE: usize = 56;
 
-/// From this depth on nothing is indented further.
+/// Deepest level that is indented further.
 const DEEPEST: usize = 8;
 
-/// The arguments in a list: themselves where they are short, else how much there is of them.
+/// The arguments in a list: the text where it is short, else its size.
 pub(super) fn summary(approval: &Approval) -> String {
     let Some(reason) = erased(approval) else {
         let text = approval.arguments.to_string();
@@ -41,7 +41,7 @@ pub(super) fn summary(approval: &Approval) -> String {
     format!("({reason})")
 }
 
-/// All arguments, over as many lines as they take.
+/// All arguments, over as many lines as they need.
 pub(super) fn whole(approval: &Approval) -> String {
     if erased(approval).is_some() {
         return String::new();
@@ -74,7 +74,7 @@ impl Page<'_> {
         self.text.push_str(&format!("{:indent$}{text}\n", ""));
     }
 
-    /// A value after its label, and what stands behind it.
+    /// A value after its label, with its suffix.
     fn value(&mut self, depth: usize, label: &str, value: &Value, pointer: &str, end: &str) {
         let label = if label.len() > LABEL {
             self.line(depth, label.trim_end());
@@ -111,7 +111,7 @@ impl Page<'_> {
         }
     }
 
-    /// The label of a field. A name with other letters than ASCII is written out, since those can look like others.
+    /// The label of a field. Letters other than ASCII are escaped, since they can look like others.
     fn name(&mut self, depth: usize, name: &str) -> String {
         let pieces = pieces(name, false);
         let label = match pieces.as_slice() {
@@ -145,7 +145,7 @@ impl Page<'_> {
         }
     }
 
-    /// A number, which may be as long as a text.
+    /// A number; it can be as long as a text.
     fn long_plain(&mut self, depth: usize, label: &str, text: &str, end: &str) {
         match text.len() + label.len() <= LINE {
             true => self.line(depth, &format!("{label}{text}{end}")),
@@ -157,8 +157,8 @@ impl Page<'_> {
     }
 }
 
-/// A text in pieces that fit a line, as JSON writes them. What a terminal would obey or not show is written out, and so is
-/// all but ASCII where that is wanted.
+/// A text as JSON, in pieces that fit a line. Control and invisible characters are escaped, and all but ASCII where
+/// `only_ascii` is set.
 fn pieces(text: &str, only_ascii: bool) -> Vec<String> {
     let (mut pieces, mut piece, mut width) = (Vec::new(), String::new(), 0);
     for c in text.chars() {
@@ -174,7 +174,7 @@ fn pieces(text: &str, only_ascii: bool) -> Vec<String> {
             }
             c => piece.push(c),
         }
-        // Other letters may be as wide as two.
+        // Letters other than ASCII may take two columns.
         width += if c.is_ascii() || only_ascii { piece.len() - begun } else { 2.max(piece.len() - begun) };
         if width >= WIDTH || c == '\n' {
             pieces.push(std::mem::take(&mut piece));

@@ -1,4 +1,4 @@
-//! Which backend runs a tool, and which server a backend means.
+//! The choice of the backend for a tool, and of the server for a backend.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::catalog::Tool;
 use crate::config::{Config, Server};
 use crate::tool::{Backend, HttpBackend};
 
-/// What runs a tool: what its definition says, else the MCP server that it comes from.
+/// The backend of a tool: the one that its definition names, else the MCP server that it comes from.
 pub(super) fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
     if tool.withheld.is_some() {
         return None;

@@ -1,14 +1,14 @@
-//! What a TOML text will cost, before it is read. The parser makes a table for every part of every dotted key, and
-//! tables are large, so that a short text could take gigabytes.
+//! Estimates the memory of a TOML text before it is read. The parser makes a table for every part of every dotted
+//! key, and tables are large, so that a short text could take gigabytes.
 
-/// The most that one text may cost.
+/// Most values, in estimated cost, of one text.
 pub(in super::super) const MAX_COST: usize = 1_000_000;
-/// What a key costs, in values.
+/// Cost of a key, in values.
 pub(in super::super) const KEY: usize = 2;
-/// What a table costs, in values.
+/// Cost of a table, in values.
 pub(in super::super) const TABLE: usize = 8;
 
-/// Where a text goes over [`MAX_COST`], if it does. Of a text that is no TOML the answer means nothing.
+/// The byte offset at which a text exceeds [`MAX_COST`], if it does. For invalid TOML the result has no meaning.
 pub(super) fn over(text: &str) -> Option<usize> {
     let mut scan = Scan { bytes: text.as_bytes(), at: 0 };
     let mut cost = 0;
@@ -74,7 +74,7 @@ impl<'a> Scan<'a> {
         self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
     }
 
-    /// Passes the rest of a string whose first quote was passed.
+    /// Skips the rest of a string after its first quote.
     fn string(&mut self, quote: u8) {
         let long = self.rest().starts_with(&[quote, quote]);
         if long {
@@ -98,7 +98,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The parts of a header whose first bracket was passed, as they are written.
+    /// The parts of a header after its first bracket, as they are written.
     fn header(&mut self) -> Vec<&'a [u8]> {
         if self.peek() == Some(b'[') {
             self.at += 1;
@@ -118,7 +118,7 @@ impl<'a> Scan<'a> {
                 self.string(byte);
             }
         }
-        // A newline is left for the caller; of brackets nothing is left to tell them from those of a value.
+        // The newline is left for the caller; it separates these brackets from those of a value.
         while self.peek() == Some(b']') {
             self.at += 1;
         }

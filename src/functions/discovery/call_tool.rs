@@ -1,4 +1,4 @@
-//! `call_tool`: a call in the words of the discovery protocol; it takes the same way as one of `tool_exec`.
+//! `call_tool`: a call in the words of the discovery protocol; it runs like one of `tool_exec`.
 
 use std::sync::Arc;
 
@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{read, resolve_tool};
-use crate::exec::{self, CallRequest, CallResult, Failure, Outcome};
+use crate::arguments::FieldError;
+use crate::exec::{self, CallRequest, CallResult, Outcome};
 use crate::functions::{Answer, AnswerFuture, FunctionContext, Refusal};
 
 #[derive(Deserialize)]
@@ -23,11 +24,12 @@ pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> A
 
 async fn answer(context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
     let asked: Arguments = read("call_tool", arguments)?;
-    let (_, tool) = resolve_tool::named(&context.view, &asked.tool_id)?;
-    let (name, op) = (tool.name.clone(), tool.op.clone());
+    let (index, tool) = resolve_tool::named(&context.view, &asked.tool_id)?;
+    let op = tool.op.clone();
     let request = CallRequest {
         function: "call_tool",
-        op: name,
+        op: op.clone(),
+        tool: Some(index),
         args: asked.arguments.map(Value::Object).unwrap_or_default(),
         dry_run: asked.dry_run,
         ..CallRequest::default()
@@ -39,7 +41,7 @@ async fn answer(context: FunctionContext, arguments: Value) -> Result<Answer, Re
     }
 }
 
-/// The result, with what is worth knowing beside it.
+/// The result, with notes on the call.
 fn answered(call_result: CallResult) -> Answer {
     let mut fields = Map::new();
     fields.insert("ok".into(), true.into());
@@ -59,13 +61,16 @@ fn answered(call_result: CallResult) -> Answer {
     Answer::enveloped(fields, None)
 }
 
-/// Why there is none, in the terms of this function's own arguments.
-fn refusal(mut failure: Failure, op: &str) -> Refusal {
+/// The refusal of a call in the terms of this function's own arguments.
+fn refusal(mut refusal: Refusal, op: &str) -> Refusal {
     let inside = |pointer: &mut String| pointer.insert_str(0, "/arguments");
-    failure.fields.iter_mut().for_each(|fault| inside(&mut fault.pointer));
-    failure.fill_in.iter_mut().chain(&mut failure.dropped).for_each(inside);
-    let carried = std::mem::take(&mut failure.carried);
-    let mut refusal = failure.refusal();
+    refusal.field_errors.iter_mut().for_each(|error| inside(&mut error.pointer));
+    refusal.field_errors = refusal.field_errors.into_iter().map(FieldError::brief).collect();
+    refusal.fill_in.iter_mut().chain(&mut refusal.dropped).for_each(inside);
+    let carried = std::mem::take(&mut refusal.carried);
+    if let Some(help) = refusal.help.take() {
+        refusal.hints.insert("help".into(), Value::Object(help));
+    }
     refusal.example = refusal.example.map(|example| {
         let mut call = Map::new();
         call.insert("tool_id".into(), op.into());

@@ -1,10 +1,10 @@
-//! Cursors: where a list goes on. Opaque to callers. One for browsing holds the last key that was shown, so that the next
-//! page is right even when the catalog has changed in between; one for ranked results holds how many were shown, and is
-//! good for as long as the catalog is the same.
+//! Cursors of lists, opaque to callers. A cursor of a list holds the last listed key, so that the next page is right
+//! even when the catalog has changed in between. A cursor of a ranking holds the number of listed results, and is
+//! valid as long as the catalog is the same.
 
 use crate::functions::{ErrorCode, Refusal};
 
-/// Longer ones are not ours.
+/// Longest cursor that is read.
 const LONGEST: usize = 8_192;
 
 /// The request that a cursor belongs to.
@@ -12,7 +12,7 @@ const LONGEST: usize = 8_192;
 pub(super) struct CursorScope(String);
 
 impl CursorScope {
-    /// Of a function and all of its arguments that decide what is in the list.
+    /// Hash of a function and of all arguments that decide the content of the list.
     pub(super) fn of(function: &str, arguments: &[&str]) -> Self {
         let mut hasher = blake3::Hasher::new();
         for text in std::iter::once(&function).chain(arguments) {
@@ -21,22 +21,22 @@ impl CursorScope {
         Self(hasher.finalize().to_hex()[..12].to_string())
     }
 
-    /// The cursor for what follows a key.
+    /// The cursor of the entries after a key.
     pub(super) fn after_key(&self, key: &str) -> String {
         written(&format!("k{}{key}", self.0))
     }
 
-    /// The cursor for what follows the first `count` of a ranking of this registry version.
+    /// The cursor of the entries after the first `count` of a ranking of this registry version.
     pub(super) fn at_offset(&self, count: usize, registry_version: &str) -> String {
         written(&format!("r{}{count} {registry_version}", self.0))
     }
 
-    /// The key after which a list goes on; none at its beginning.
+    /// The key after which a list continues; `None` at its beginning.
     pub(super) fn key(&self, cursor: Option<&str>) -> Result<Option<String>, Refusal> {
         given(cursor).map(|cursor| self.rest(cursor, 'k').ok_or_else(foreign)).transpose()
     }
 
-    /// How many results of a ranking were shown before.
+    /// Number of results of a ranking that were listed before.
     pub(super) fn offset(&self, cursor: Option<&str>, registry_version: &str) -> Result<usize, Refusal> {
         let Some(cursor) = given(cursor) else { return Ok(0) };
         let rest = self.rest(cursor, 'r').ok_or_else(foreign)?;
@@ -72,7 +72,7 @@ fn expired() -> Refusal {
     Refusal::new(ErrorCode::CursorExpired, message, "ask again without a cursor")
 }
 
-/// The text in hexadecimal, after a check that tells what is ours from what somebody made up.
+/// The text in hexadecimal, after a check that we issued it.
 fn written(text: &str) -> String {
     let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
     format!("{}{hex}", check(text))

@@ -1,5 +1,5 @@
-//! `expand_tool`: the schemas of one tool, and what else its caller needs. No other operation gives schemas. An answer is
-//! made once for each tool of a catalog view, and sent as it is from then on.
+//! `expand_tool`: the schemas of one tool, with further facts for its callers. No other operation returns schemas. An
+//! answer is made once for each tool of a catalog view, and sent unchanged from then on.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -17,13 +17,13 @@ struct Arguments {
     known_version: Option<String>,
 }
 
-/// What is told of a tool.
+/// The fields of a tool.
 #[derive(Serialize)]
 struct Expanded<'e> {
     ok: bool,
     tool_id: &'e str,
     path: Vec<&'e str>,
-    /// Where else it hangs.
+    /// Its other categories.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     also_in: Vec<Vec<&'e str>>,
     name: &'e str,
@@ -61,7 +61,7 @@ pub(in crate::functions) fn run(context: &FunctionContext, arguments: Value) -> 
     }
 }
 
-/// The answer as JSON, made when it is first asked for.
+/// The answer as JSON, made at its first use.
 fn cached(view: &CatalogView, index: usize, tool: &Tool) -> Result<Bytes, Refusal> {
     let place = view.expanded(index).ok_or_else(|| broken("this tool has no place"))?;
     if let Some(kept) = place.get() {
@@ -102,7 +102,7 @@ fn made(view: &CatalogView, index: usize, tool: &Tool) -> Result<String, Refusal
         schema_version: None,
         meta: Value::Null,
     };
-    // The version is that of all that is told, and not of the catalog around it.
+    // The version is that of the whole answer, and not of the catalog.
     let told = written(&expanded)?;
     expanded.schema_version = Some(blake3::hash(told.as_bytes()).to_hex()[..VERSION].to_string());
     expanded.meta = json!({ "registry_version": view.catalog().version });
@@ -117,10 +117,10 @@ fn broken(problem: &str) -> Refusal {
     Refusal::new(ErrorCode::Internal, problem, "tell the operator of this server")
 }
 
-/// How many characters a version has.
+/// Characters of a version.
 const VERSION: usize = 10;
 
-/// Whether a version is the one of an answer. It stands at the end of it, before `meta`.
+/// Whether a version is that of an answer. It stands at the end of it, before `meta`.
 fn is_current(known: &str, kept: &[u8]) -> bool {
     let tail = [b"\"schema_version\":\"", known.as_bytes(), b"\",\"meta\":"].concat();
     known.len() == VERSION && kept.windows(tail.len()).rev().take(200).any(|window| window == tail)
@@ -135,7 +135,7 @@ fn unchanged(tool: &Tool, version: &str) -> Answer {
     Answer::new(fields.map(|(name, value)| (name.to_string(), value)).into_iter().collect(), None)
 }
 
-/// The author's schema, without the blanks between its signs.
+/// The author's schema without white space between tokens.
 fn verbatim(schema: &Schema) -> Option<Box<RawValue>> {
     let mut text = String::with_capacity(schema.text().len());
     let (mut quoted, mut escaped) = (false, false);

@@ -1,4 +1,4 @@
-//! `list`: what is in a category. Without a query and tags what is directly in it, with them what is anywhere below it.
+//! `list`: the content of a category. Without a query and tags its direct content, with them everything below it.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, FunctionCon
 use crate::search::semantic::SemanticStatus;
 use crate::search::{Hit, Verdict};
 
-/// How many categories come before the tools that fit a query.
+/// Most categories before the tools that fit a query.
 const FITTING_NODES: usize = 3;
 
 #[derive(Deserialize)]
@@ -29,18 +29,18 @@ fn ten() -> usize {
     10
 }
 
-/// One line of a list, with how it fits where there was a query.
+/// One line of a list, with its score where there was a query.
 #[derive(Clone)]
 enum Line {
     Node(usize, Option<search_nodes::Hit>),
     Tool(usize, Option<Hit>),
 }
 
-/// Some lines of a list, and where it goes on.
+/// Some lines of a list, with the cursor of the rest.
 struct Page {
     lines: Vec<Line>,
     next: Option<String>,
-    /// Whether meaning had a part, where there was a search.
+    /// Whether a search used meaning.
     semantic: Option<SemanticStatus>,
 }
 
@@ -52,7 +52,7 @@ pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> A
 async fn listed(context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
     let arguments: Arguments = read("list", arguments)?;
     let view = &context.view;
-    // A path that there is not is answered by a search.
+    // An unknown path is answered by a search.
     if arguments.query.is_some() || !arguments.path.is_empty() {
         view.wait_for_indexes().await;
     }
@@ -80,7 +80,7 @@ async fn listed(context: &FunctionContext, arguments: Value) -> Result<Answer, R
     })
 }
 
-/// What a list is ordered by: categories by name, then tools by op.
+/// Sort key of a list: categories by name, then tools by op.
 fn key(view: &CatalogView, line: &Line) -> String {
     match line {
         Line::Node(node, _) => {
@@ -91,7 +91,7 @@ fn key(view: &CatalogView, line: &Line) -> String {
     }
 }
 
-/// The page after the last key that was shown.
+/// The page after the last listed key.
 fn browsed(
     view: &CatalogView,
     arguments: &Arguments,
@@ -108,7 +108,7 @@ fn browsed(
     Ok(Page { lines: keyed[from..to].iter().map(|(_, line)| line.clone()).collect(), next, semantic: None })
 }
 
-/// What has all of the tags, anywhere below.
+/// Categories and tools with all of the tags, anywhere below.
 fn tagged(view: &CatalogView, arguments: &Arguments, scope: Scope<'_>) -> Result<Page, Refusal> {
     let nodes = tagged_nodes(view, scope).map(|node| Line::Node(node, None));
     let tools = scope.tools(view).map(|tool| Line::Tool(tool, None));
@@ -126,7 +126,7 @@ fn tagged_nodes<'e>(view: &'e CatalogView, scope: Scope<'e>) -> impl Iterator<It
     (1..tree.nodes().len()).filter(is_inside).filter(move |&node| scope.has_tags(&tree.node(node).tags))
 }
 
-/// That it is the tags that leave nothing, and which there are.
+/// The refusal where tags leave nothing, with the tags that exist.
 fn untagged(view: &CatalogView, scope: Scope<'_>) -> Refusal {
     let node = view.tree().node(scope.node);
     let place = if node.path.is_empty() { "here" } else { node.path.as_str() };
@@ -140,7 +140,7 @@ fn untagged(view: &CatalogView, scope: Scope<'_>) -> Refusal {
     refusal.hint("tags", node.tags.iter().map(|tag| tag.as_str().into()).collect())
 }
 
-/// What fits a query, anywhere below: the best categories, then tools.
+/// Categories and tools that fit a query, anywhere below: the best categories, then tools.
 async fn fitting(
     context: &FunctionContext,
     arguments: &Arguments,
@@ -159,7 +159,7 @@ async fn fitting(
     let (found, semantic) = tool_ranking::search_in_scope(context, query, scope, to.saturating_add(1)).await;
     let fits = found.verdict == Verdict::Match;
     let (near, _) = search_nodes::fitting(context, query, tree.nodes().len()).await;
-    // Without a tool that fits, a category does when it is named.
+    // Without a tool that fits, a category fits only when the query names it.
     let counts = |hit: &search_nodes::Hit| {
         let (node, is_inside) = (tree.node(hit.node), tree.holds(scope.node, hit.node));
         hit.node != scope.node && is_inside && scope.has_tags(&node.tags) && (fits || hit.is_named)

@@ -1,4 +1,4 @@
-//! Categories and tools as lists show them: enough to decide, and no schema.
+//! Categories and tools as lists show them: enough to choose, without schemas.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ pub(super) fn segments(node: &CategoryNode) -> Value {
     node.segments().into()
 }
 
-/// A category, with what of it fits where there was a query.
+/// A category, with the reason for its fit where there was a query.
 pub(super) fn node(node: &CategoryNode, hit: Option<&search_nodes::Hit>) -> Value {
     let mut fields =
         json!({ "name": node.name, "path": segments(node), "summary": node.summary, "tags": node.tags });
@@ -24,7 +24,7 @@ pub(super) fn node(node: &CategoryNode, hit: Option<&search_nodes::Hit>) -> Valu
     fields
 }
 
-/// A tool as it hangs in the category at `place`, with how and why it fits where there was a query.
+/// A tool in the category at `place`, with score and reason where there was a query.
 pub(super) fn tool(view: &CatalogView, index: usize, place: usize, hit: Option<&Hit>) -> Value {
     let Some(tool) = view.catalog().tools.get(index) else { return Value::Null };
     let mut fields = Map::with_capacity(7);
@@ -42,7 +42,7 @@ pub(super) fn tool(view: &CatalogView, index: usize, place: usize, hit: Option<&
     Value::Object(fields)
 }
 
-/// The first category below `scope` in which a tool hangs.
+/// The first category below `scope` that holds a tool.
 pub(super) fn place(view: &CatalogView, index: usize, scope: usize) -> usize {
     let tree = view.tree();
     let places = tree.places(index);
@@ -55,12 +55,12 @@ pub(in crate::functions) fn category_hints(view: &CatalogView, nodes: &[usize]) 
     nodes.iter().map(node).map(|node| json!({ "path": segments(node), "summary": node.summary })).collect()
 }
 
-/// As many digits as mean something.
+/// A number rounded to its significant digits.
 pub(in crate::functions) fn hundredths(confidence: f32) -> f64 {
     (f64::from(confidence) * 100.0).round() / 100.0
 }
 
-/// What a caller wrote, as an answer shows it.
+/// A text of the caller, cleaned and shortened for an answer.
 pub(in crate::functions) fn shown(text: &str) -> String {
     clean_line(&text.chars().take(80).collect::<String>())
 }

@@ -1,12 +1,13 @@
-//! The discovery protocol: `list`, `search_nodes`, `search_tool_by_category`, `expand_tool`, `call_tool`, to the letter of
-//! its specification, with our `ok` and `meta` beside its fields.
+//! The discovery protocol: `list`, `search_nodes`, `search_tool_by_category`, `expand_tool`, `call_tool`, exactly as
+//! specified, with our `ok` and `meta` beside its fields.
 //!
-//! 1. [`path`] finds the category that a path means, [`resolve_tool`] the tool that a name means; what they cannot find they refuse
-//!    with hints.
-//! 2. [`listing`] writes categories and tools the way lists show them.
+//! 1. [`path`] finds the category of a path, [`resolve_tool`] the tool of a name; unknown ones are refused with
+//!    hints.
+//! 2. [`listing`] writes categories and tools as lists show them.
 //! 3. [`ranked`] asks the index, [`search_nodes`] ranks categories.
-//! 4. [`cursor`] says where a list goes on.
-//! 5. One file an operation: [`list`], [`search_nodes`], [`search_tool_by_category`], [`expand_tool`], [`call_tool`].
+//! 4. [`cursor`] continues a list.
+//! 5. One file per operation: [`list`], [`search_nodes`], [`search_tool_by_category`], [`expand_tool`],
+//!    [`call_tool`].
 
 mod call_tool;
 mod cursor;
@@ -32,17 +33,17 @@ pub(super) use search_nodes::{entries, near as near_categories, run as search_no
 pub(super) use search_tool_by_category::run as search_tool_by_category;
 pub(super) use tool_ranking::{Scope, ranked};
 
-/// A query without the blanks around it, unless nothing is left.
+/// A query without surrounding white space, unless it is empty then.
 fn query(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|query| !query.is_empty())
 }
 
-/// The same where there must be one.
+/// The same where a query is required.
 fn asked(text: &str) -> Result<&str, Refusal> {
     query(Some(text)).ok_or_else(|| blank("query"))
 }
 
-/// That an argument is only white space.
+/// The refusal of an argument of only white space.
 pub(super) fn blank(argument: &str) -> Refusal {
     let message = format!("`{argument}` says nothing: it is only white space");
     let next = format!("say in `{argument}` what you want to do: an action and an object, in a few words");

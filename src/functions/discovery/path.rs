@@ -1,4 +1,4 @@
-//! The category that a path means.
+//! The category of a path.
 
 use super::listing::{category_hints, segments, shown};
 use super::search_nodes;
@@ -6,16 +6,16 @@ use crate::finding::nearest;
 use crate::functions::{CatalogView, ErrorCode, Refusal};
 use crate::tool::clean_line;
 
-/// No category is deeper, or has a longer path; more is not looked at.
+/// Most segments, and longest path, that are looked at: no category has more.
 const MAX_SEGMENTS: usize = 32;
 const MAX_PATH: usize = 8_192;
-/// How many categories a refusal suggests.
+/// Most categories that a refusal suggests.
 const SUGGESTED: usize = 3;
-/// How many roots a refusal lists when none of them is close.
+/// Most roots that a refusal lists when no category is near.
 const MAX_ROOTS: usize = 12;
 
-/// The place of the category that a path means: the root when it is empty. Letter case does not matter where it leaves
-/// one category. A group of ops, such as `onto.task`, stands for the smallest category with all of its tools.
+/// Position of the category of a path: the root when it is empty. Letter case does not matter where it leaves one
+/// category. A group of ops, such as `onto.task`, stands for the smallest category with all of its tools.
 pub(in crate::functions) fn node<S: AsRef<str>>(view: &CatalogView, path: &[S]) -> Result<usize, Refusal> {
     let segments = path.iter().flat_map(|segment| segment.as_ref().split('/')).map(clean_line);
     let segments: Vec<String> = segments.filter(|segment| !segment.is_empty()).take(MAX_SEGMENTS).collect();
@@ -57,7 +57,7 @@ fn unknown(view: &CatalogView, path: &str) -> Refusal {
     };
     let mut close: Vec<usize> = by_path.into_iter().filter_map(|path| tree.find(path)).collect();
     close.extend(by_name.iter().flat_map(named));
-    // What is there of the path, from its beginning.
+    // The existing beginning of the path.
     let mut above = path;
     while let Some((shorter, _)) = above.rsplit_once('/') {
         above = shorter;

@@ -1,4 +1,4 @@
-//! The tool that a name means, by whichever of its names.
+//! Resolves a name to a tool, by any of its names.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::listing::shown;
 use crate::catalog::{Resolved, Tool};
 use crate::functions::{CatalogView, ErrorCode, Refusal};
 
-/// The place of the tool and the tool, if there is one and the caller may use it.
+/// The tool with its position, if it exists and the caller may use it.
 pub(super) fn named<'e>(view: &'e CatalogView, name: &str) -> Result<(usize, &'e Tool), Refusal> {
     let index = view.resolve(name.trim()).map_err(|unresolved| refusal(view, name, unresolved))?;
     if view.is_forbidden(index) {
@@ -16,7 +16,7 @@ pub(super) fn named<'e>(view: &'e CatalogView, name: &str) -> Result<(usize, &'e
     tool.map(|tool| (index, &**tool)).ok_or_else(|| refusal(view, name, Resolved::Unknown(Vec::new())))
 }
 
-/// The tool is there, and not for this caller.
+/// The tool exists, but not for this caller.
 pub(in crate::functions) fn not_authorized(name: &str) -> Refusal {
     Refusal::new(
         ErrorCode::NotAuthorized,

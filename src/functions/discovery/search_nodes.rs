@@ -1,4 +1,4 @@
-//! `search_nodes`: categories for who does not know where to start.
+//! `search_nodes`: ranks categories, for a caller who does not know where to start.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -11,15 +11,15 @@ use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, FunctionCon
 use crate::search::semantic::SemanticStatus;
 use crate::search::{Field, IndexEntry, SearchRequest, SearchResult, Verdict};
 
-/// How many tools of a category speak for it in the index.
+/// Most tools of a category whose words are in its index entry.
 const MAX_TOOLS: usize = 300;
-/// How many tools that fit are looked at, for the categories that they are in.
+/// Most fitting tools whose categories are considered.
 const EVIDENCE: usize = 20;
-/// How many of them are told.
+/// Most of these tools that an answer names.
 const TOLD: usize = 3;
-/// What a tool says for a category counts this much for the one above: the nearer one is the better answer.
+/// Factor by which a tool counts less for each category further up: the nearer category is the better answer.
 const UPWARDS: f32 = 0.8;
-/// What is this much less likely than the best is no answer.
+/// Least confidence of a hit, as a share of the best one's.
 const LEAST: f32 = 0.3;
 
 #[derive(Deserialize)]
@@ -75,15 +75,15 @@ pub(super) struct Ranked {
 pub(super) struct Hit {
     pub(super) node: usize,
     pub(super) confidence: f32,
-    /// Tells between those of which the same tool is the best.
+    /// Identifies categories with the same best tool.
     evidence: f32,
     /// Whether the query says its name.
     pub(super) is_named: bool,
-    /// What of it fits.
+    /// The reason for the hit.
     pub(super) reason: String,
 }
 
-/// The categories that fit a query: by the tools below that fit it, or by their names.
+/// The categories that fit a query: by fitting tools below them, or by their names.
 pub(super) async fn fitting(
     context: &FunctionContext,
     query: &str,
@@ -102,16 +102,16 @@ pub(super) fn by_words(view: &CatalogView, query: &str, limit: usize) -> Ranked 
     weighed(view, query, limit, &tools)
 }
 
-/// What is known of one category.
+/// Scores of one category.
 #[derive(Clone, Default)]
 struct Evidence {
     /// By its own words.
     own: f32,
-    /// By tools below it, those further down counting less.
+    /// Score of the tools below it, less for tools further down.
     told: f32,
     /// The confidence of the best tool below it.
     best: f32,
-    /// Where its own words are, for people.
+    /// The fields that contain the words of the query, for people.
     words: String,
     /// The best tools below it.
     tools: Vec<usize>,
@@ -145,14 +145,14 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
         let is_named = by_words.verdict == Verdict::Match && known.own > 0.0 && says(query, name);
         let (more, less) = (known.own.max(known.told), known.own.min(known.told));
         let both = more + (1.0 - more) * less * 0.5;
-        // Words in common are no tool: without one a category is no better than its best.
+        // Words in common are no tool: without a fitting tool a category is no better than its best tool.
         let confidence = if is_named { both } else { both.min(known.best) };
         Hit { node, confidence, evidence: both, is_named, reason: reason(view, name, is_named, known) }
     };
     let mut hits: Vec<Hit> = known.iter().enumerate().skip(1).map(hit).collect();
     let fits = |hit: &Hit| hit.is_named || (tools.verdict == Verdict::Match && hit.confidence > 0.0);
     let any_fits = hits.iter().any(fits);
-    // What comes near by words alone is something to look into.
+    // A category that is near by its words alone is worth a look.
     match any_fits {
         true => hits.retain(fits),
         false => hits.iter_mut().for_each(|hit| hit.confidence = hit.confidence.max(known[hit.node].own)),
@@ -174,7 +174,7 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
     Ranked { fits: any_fits && !hits.is_empty(), hits }
 }
 
-/// What of a category fits: its name, the tools below it, or what else is said of it.
+/// The reason why a category fits: its name, the tools below it, or its other texts.
 fn reason(view: &CatalogView, name: &str, is_named: bool, known: &Evidence) -> String {
     let tools = known.tools.iter().filter_map(|&tool| view.catalog().tools.get(tool));
     let tools: Vec<&str> = tools.map(|tool| tool.op.as_str()).collect();
@@ -184,7 +184,7 @@ fn reason(view: &CatalogView, name: &str, is_named: bool, known: &Evidence) -> S
     if parts.is_empty() { known.words.clone() } else { parts.join("; ") }
 }
 
-/// Whether a query has all words of a name, but for their endings.
+/// Whether a query has all words of a name, in any inflection.
 fn says(query: &str, name: &str) -> bool {
     let (query, name) = (query.to_lowercase(), name.to_lowercase());
     let words = |text: &str| -> Vec<Vec<char>> {
@@ -199,19 +199,19 @@ fn says(query: &str, name: &str) -> bool {
             || (common == shorter && common > 2 && longer - common < 3)
             || (common > 4 && longer - common < 4)
     };
-    // Some languages have no blanks between words.
+    // Some languages put no spaces between words.
     (!name.is_ascii() && query.contains(&name))
         || (!wanted.is_empty() && wanted.iter().all(|word| said.iter().any(|other| is_same(word, other))))
 }
 
-/// The categories that come nearest to a query; the roots where none does.
+/// The categories that are nearest to a query; the roots where none is near.
 pub(in crate::functions) fn near(view: &CatalogView, query: &str, limit: usize) -> Vec<usize> {
     let hits = by_words(view, query, limit).hits;
     let near: Vec<usize> = hits.iter().map(|hit| hit.node).collect();
     if near.is_empty() { view.tree().node(0).children.iter().copied().take(limit).collect() } else { near }
 }
 
-/// What can be found of each category, in the order of the tree.
+/// Index entries of the categories, in the order of the tree.
 pub(in crate::functions) fn entries(catalog: &Catalog, tree: &CategoryTree) -> Vec<IndexEntry> {
     let entry = |node: &crate::catalog::CategoryNode| {
         let mut texts = vec![

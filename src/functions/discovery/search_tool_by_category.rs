@@ -9,7 +9,7 @@ use super::{Scope, asked, path, read, search_nodes, tool_ranking};
 use crate::functions::{Answer, AnswerFuture, ErrorCode, FunctionContext, Refusal};
 use crate::search::Verdict;
 
-/// How many categories, and tools of others, a refusal suggests.
+/// Most categories, and tools of other categories, that a refusal suggests.
 const SUGGESTED: usize = 3;
 
 #[derive(Deserialize)]
@@ -60,7 +60,7 @@ async fn searched(context: &FunctionContext, arguments: Value) -> Result<Answer,
     Ok(Answer::new(fields, None).with_semantic_status(&semantic))
 }
 
-/// That nothing in a scope fits a query, and where something might.
+/// The refusal where no tool of a scope fits a query, with near categories and tools.
 pub(super) async fn nothing(context: &FunctionContext, scope: Scope<'_>, query: &str) -> Refusal {
     let view = &*context.view;
     let tree = view.tree();

@@ -1,4 +1,4 @@
-//! The tools that fit a query, in a part of the catalog. Every function that searches for tools asks here.
+//! Ranks the tools of a part of the catalog for a query. Every function that searches for tools uses it.
 
 use std::collections::HashSet;
 
@@ -20,13 +20,13 @@ impl Scope<'_> {
         self.node == 0 && self.tags.is_empty()
     }
 
-    /// The tools in it, by place.
+    /// The tools in it, by position.
     pub(super) fn tools(self, view: &CatalogView) -> impl Iterator<Item = usize> {
         let below = &view.tree().node(self.node).descendant_tools;
         below.iter().copied().filter(move |&tool| self.has_tags(&view.catalog().tools[tool].definition.tags))
     }
 
-    /// Whether these tags have all that are wanted.
+    /// Whether these tags include all wanted ones.
     pub(super) fn has_tags(self, tags: &[String]) -> bool {
         let is_there = |wanted: &String| {
             tags.iter().any(|tag| tag.trim().to_lowercase() == wanted.trim().to_lowercase())
@@ -35,7 +35,7 @@ impl Scope<'_> {
     }
 }
 
-/// How much of a query is read, in bytes.
+/// Most bytes of a query that are read.
 const MAX_QUERY: usize = 2_000;
 
 /// The part of a query that is read.
@@ -65,14 +65,15 @@ pub(in crate::functions) async fn ranked(
     context.search(&wanted).await
 }
 
-/// Below this, a hit in a category may be a poor one.
+/// Confidence below which the hits in a category are compared with tools elsewhere.
 const WEAK: f32 = 0.3;
-/// It is, when the best elsewhere is this many times as likely.
+/// Factor by which the best tool elsewhere must be better for the verdict `no_match`.
 const TIMES: f32 = 3.0;
-/// The most likely hit is among so many, as a rule.
+/// Hits among which the most confident one usually is.
 const FIRST: usize = 5;
 
-/// The same for one query; none fits where what is in the category is much less likely than what is elsewhere.
+/// Ranks for one query; the verdict is `no_match` where the tools of the category are much worse than tools
+/// elsewhere.
 pub(super) async fn search_in_scope(
     context: &FunctionContext,
     query: &str,
@@ -96,7 +97,7 @@ pub(super) async fn search_in_scope(
     (found, semantic)
 }
 
-/// The same for one query, whatever is elsewhere.
+/// Ranks for one query, without a look at tools elsewhere.
 pub(super) async fn search_anywhere_first(
     context: &FunctionContext,
     query: &str,

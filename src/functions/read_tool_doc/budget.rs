@@ -1,18 +1,18 @@
-//! Cutting a doc at section borders, so that it fits a budget.
+//! Cuts a doc at section borders, so that it fits a budget.
 
 use crate::render::Section;
 
-/// What fits, in the order of the doc, and what does not.
+/// The sections that fit, in the order of the doc, and the others.
 pub(super) struct FittedSections<T> {
     pub(super) kept: Vec<(Section, T)>,
     pub(super) left_out: Vec<Section>,
-    /// What the whole would take, in tokens.
+    /// Tokens of the whole doc.
     pub(super) whole: usize,
 }
 
-/// What the lines that say what was left out, and the versions, take.
+/// Tokens of the versions and of the lines about sections that were left out.
 const OVERHEAD: usize = 70;
-/// Which section is worth its room first: a call needs its arguments, and must not break a rule.
+/// Sections by importance: a call needs its arguments, and must not break a rule.
 const MIN_USEFUL: [Section; 7] = [
     Section::Summary,
     Section::Arguments,

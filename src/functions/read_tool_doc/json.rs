@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::catalog::{Callable, Tool};
 use crate::render::Section;
 
-/// The fields of a section; those that a tool has nothing for are left out.
+/// The fields of a section; empty ones are left out.
 pub(super) fn section(section: Section, tool: &Tool) -> Map<String, Value> {
     let definition = &tool.definition;
     let fields = match section {

@@ -1,4 +1,4 @@
-//! What stands in a batch, read as calls: one that cannot be read takes none of the others with it.
+//! Reads the items of a batch as calls: an invalid item does not affect the others.
 
 use serde_json::{Map, Value, json};
 
@@ -6,13 +6,13 @@ use crate::catalog::functions;
 use crate::finding::from_json;
 use crate::functions::{ErrorCode, Refusal};
 
-/// What models call the list of calls instead.
+/// Names that models use for the list of calls.
 const CALLS: [&str; 3] = ["items", "requests", "operations"];
-/// What they call an input instead.
+/// Names that models use for an input.
 const INPUTS: [&str; 5] = ["args", "arguments", "parameters", "params", "body"];
-/// What they call the function instead.
+/// Names that models use for the function.
 const FUNCTIONS: [&str; 3] = ["name", "tool", "function_name"];
-/// The longest id.
+/// Longest id, in bytes.
 const LONGEST_ID: usize = 64;
 
 /// One call of a batch.
@@ -20,11 +20,11 @@ pub(super) struct Item {
     pub(super) function: String,
     pub(super) input: Map<String, Value>,
     pub(super) id: Option<String>,
-    /// Why it is none, if it is none.
+    /// The error of an invalid item.
     pub(super) wrong: Option<Refusal>,
 }
 
-/// The arguments with their list where it is due, and the calls in it.
+/// The arguments with their list under the right name, and the calls in it.
 pub(super) fn taken(arguments: Value) -> Result<(Value, Vec<Item>), Refusal> {
     let mut fields = match decoded(arguments).map_err(|message| refusal("", &message))? {
         Value::Object(fields) => fields,
@@ -42,7 +42,7 @@ pub(super) fn taken(arguments: Value) -> Result<(Value, Vec<Item>), Refusal> {
         *place = decoded(place.take()).map_err(|message| refusal("/calls", &message))?;
         if let Value::Array(calls) = place {
             items = std::mem::take(calls).into_iter().map(Item::read).collect();
-            // What is in them is checked one by one.
+            // The items are checked one by one.
             *calls = vec![json!({ "function": "tool_search", "input": {} }); items.len()];
         }
     }
@@ -83,7 +83,7 @@ impl Item {
                 return Self::wrong("/input", id, "`input` is an object: the input of the function");
             }
         };
-        // What stands beside the input belongs to it, and the function says what it does not know.
+        // Fields beside the input belong to it, and the function refuses unknown ones.
         for (name, value) in fields {
             input.entry(name).or_insert(value);
         }
@@ -102,7 +102,7 @@ fn refusal(pointer: &str, message: &str) -> Refusal {
     Refusal::new(ErrorCode::ValidationError, message, next).field(pointer, message)
 }
 
-/// Which function is called, however it is spelled; `op` alone says `tool_exec`.
+/// The function of an item, in any spelling; `op` alone means `tool_exec`.
 fn function(fields: &mut Map<String, Value>) -> Result<String, String> {
     if let Some(given) = fields.shift_remove("function") {
         return match given.as_str() {
@@ -131,7 +131,7 @@ fn known(name: &str) -> Option<String> {
     allowed().into_iter().find(|allowed| *allowed == name)
 }
 
-/// The functions that our definition names.
+/// The functions in our definition.
 fn allowed() -> Vec<String> {
     let names = functions().named("tool_batch").and_then(|tool| {
         let names = "/properties/calls/items/properties/function/enum";
@@ -140,7 +140,7 @@ fn allowed() -> Vec<String> {
     names.unwrap_or_default().iter().filter_map(|name| name.as_str().map(str::to_string)).collect()
 }
 
-/// A value, or the list or object that a text says. The error says which key is there twice.
+/// A value, or the list or object in a text. The error names a repeated key.
 fn decoded(value: Value) -> Result<Value, String> {
     match value {
         Value::String(text) if text.trim_start().starts_with(['[', '{']) => match from_json(&text) {

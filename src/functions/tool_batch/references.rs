@@ -2,17 +2,17 @@
 
 use serde_json::{Map, Value};
 
-use crate::finding::pointer_join;
+use crate::finding::{pointer_join, pointer_unescape};
 use crate::functions::{ErrorCode, Refusal};
 
-/// What marks such a value.
+/// Key that marks such a value.
 const FROM: &str = "$from";
-/// Where in an answer it lies where nothing is said.
+/// Pointer into an answer by default.
 const RESULT: &str = "/result";
-/// How deep values are looked into.
+/// Deepest level of an input that is searched for references.
 const DEEPEST: usize = 64;
 
-/// Whether there is such a value in this one.
+/// Whether an input contains such a value.
 pub(super) fn has_references(value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.contains_key(FROM) || fields.values().any(has_references),
@@ -21,7 +21,7 @@ pub(super) fn has_references(value: &Value) -> bool {
     }
 }
 
-/// An input with such values in their place; `ids` are what the calls with these answers are called.
+/// An input with such values filled in; `ids` are the ids of the calls with these answers.
 pub(super) fn resolved(
     input: &Map<String, Value>,
     answers: &[Map<String, Value>],
@@ -92,14 +92,14 @@ impl References<'_> {
     }
 }
 
-/// What lies at a pointer into an answer.
+/// The value at a pointer into an answer.
 fn fetch(answer: &Map<String, Value>, pointer: &str) -> Option<Value> {
     let rest = pointer.strip_prefix('/')?;
     let (name, rest) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    answer.get(&name.replace("~1", "/").replace("~0", "~"))?.pointer(rest).cloned()
+    answer.get(&*pointer_unescape(name))?.pointer(rest).cloned()
 }
 
-/// How far a pointer leads, and what there is.
+/// The part of a pointer that exists, with the keys there.
 fn reached(answer: &Map<String, Value>, pointer: &str) -> String {
     let mut so_far = pointer;
     while let Some((shorter, _)) = so_far.rsplit_once('/') {

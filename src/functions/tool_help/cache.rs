@@ -1,5 +1,5 @@
-//! What is kept of the answers of one catalog view, which is one version of the registry: a place for each thing that there is
-//! and each way to tell of it, so that callers cannot make it grow.
+//! Cached help of one catalog view, which is one version of the registry: a slot for each target and format, so that
+//! callers cannot make the cache grow.
 
 use std::sync::OnceLock;
 
@@ -9,14 +9,14 @@ use super::target::HelpTarget;
 use crate::functions::CatalogView;
 use crate::help::{EffectFilter, Format, Groups, HelpOptions};
 
-/// The ways to tell of one thing: of an op, short or full, with examples, with schemas; of a group, short or full, all of
-/// it, reads or writes.
+/// Formats of one target: of an op, short or full, with examples, with schemas; of a group, short or full, all of it,
+/// reads or writes.
 const WAYS: usize = 6;
 
-/// The answers on one thing; there is room for them once it is asked for.
+/// The answers on one target; allocated at its first use.
 type Answers = OnceLock<Box<[OnceLock<Bytes>; WAYS]>>;
 
-/// What is kept of the answers of one catalog view. Reading takes no lock.
+/// Cached help of one catalog view. Reading takes no lock.
 #[derive(Debug, Default)]
 pub(in crate::functions) struct HelpCache {
     ops: Vec<Answers>,
@@ -24,12 +24,12 @@ pub(in crate::functions) struct HelpCache {
 }
 
 impl HelpCache {
-    /// Room for the answers on so many tools.
+    /// A cache for this many tools.
     pub(in crate::functions) fn of(tools: usize) -> Self {
         Self { ops: empty_slots(tools), groups: OnceLock::new() }
     }
 
-    /// The groups. Made when they are first asked for.
+    /// The groups. Made at their first use.
     pub(in crate::functions) fn groups(&self, view: &CatalogView) -> &Groups {
         &self.groups_and_slots(view).0
     }
@@ -42,7 +42,7 @@ impl HelpCache {
         })
     }
 
-    /// Where the answer on a place is kept, if it is.
+    /// The slot of the answer on a target, if it is cached.
     pub(super) fn place(
         &self,
         view: &CatalogView,

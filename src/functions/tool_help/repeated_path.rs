@@ -1,11 +1,11 @@
-//! The same wrong path again in one session: each time the answer is stronger, and none is the same text three times.
+//! Repeats of the same wrong path in one session: the error gets stronger, and is never the same text three times.
 
 use crate::functions::{ErrorCode, FunctionContext, Refusal};
 
-/// From this time on, whoever asks is told to stop.
+/// Number of repeats from which the caller is told to stop.
 const STOP: u32 = 3;
 
-/// Counts a path that leads nowhere, and says more the more often it was asked for.
+/// Counts an unknown path, and strengthens the error with each repeat.
 pub(super) async fn answer(context: &FunctionContext, asked: &str, mut refusal: Refusal) -> Refusal {
     let Some(session) = context.caller.session() else { return refusal };
     let mut hasher = blake3::Hasher::new();

@@ -1,4 +1,4 @@
-//! What a session has had help on, or has called: what its model knows already (CACHE-2).
+//! The ops that a session has read help on, or has called: its model knows them already.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -8,11 +8,11 @@ use crate::functions::{ErrorCode, FunctionContext, Refusal};
 use crate::help::usage;
 use crate::state::{EventKind, EventQuery};
 
-/// How many events are looked at, and how many ops are told.
+/// Most events that are read, and most ops that are listed.
 const MAX_EVENTS: usize = 2_000;
 const MAX_OPS: usize = 40;
 
-/// The ops of the caller's session, those of which it heard first at the beginning.
+/// The ops of the caller's session, in the order of their first event.
 pub(super) async fn told(context: &FunctionContext) -> Result<Map<String, Value>, Refusal> {
     let Some(session) = context.caller.session() else { return Err(no_session()) };
     let wanted = EventQuery {
@@ -29,7 +29,7 @@ pub(super) async fn told(context: &FunctionContext) -> Result<Map<String, Value>
         let is_known = matches!(event.kind, EventKind::Read | EventKind::Expand | EventKind::Call);
         let tool =
             event.op.as_deref().filter(|_| is_known && event.outcome == "ok").and_then(|op| catalog.find(op));
-        // Of a tool that this caller may not use they may not know the arguments either.
+        // A caller who may not use a tool may not know its arguments either.
         let tool = tool.filter(|tool| {
             catalog.position(&tool.name).is_some_and(|index| !context.view.is_forbidden(index))
         });

@@ -1,4 +1,4 @@
-//! What a path means: an op by any of its names, a group of ops, a category, what ops begin with, or the session.
+//! The target of a path: an op by any of its names, a group of ops, a category, a beginning of ops, or the session.
 
 use indexmap::IndexSet;
 
@@ -8,24 +8,24 @@ use crate::functions::discovery::shown;
 use crate::functions::{CatalogView, ErrorCode, Refusal};
 use crate::help::EffectFilter;
 
-/// How many paths a refusal names.
+/// Most paths that a refusal names.
 const SUGGESTED: usize = 4;
 
-/// What there is help on.
+/// Target of help.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum HelpTarget {
-    /// The tool at this place of the catalog.
+    /// The tool at this position of the catalog.
     Op(usize),
-    /// The group at this place of the groups, or some of it.
+    /// The group at this position of the groups, or a part of it.
     Group(usize, EffectFilter),
-    /// Ops that begin alike.
+    /// Ops with a common beginning.
     Beginning(String),
-    /// What was done in the caller's session.
+    /// The events of the caller's session.
     Session,
 }
 
-/// What a path means to this caller. An op comes before a group of the same path, which then ends in a dot; a group comes
-/// before other names of tools.
+/// The target of a path for this caller. An op comes before a group of the same path, which then ends in a dot; a
+/// group comes before other names of tools.
 pub(super) fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, Refusal> {
     let (name, catalog) = (path.trim(), view.catalog());
     let groups = view.help().groups(view);
@@ -56,7 +56,7 @@ pub(super) fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, Refusal
     }
 }
 
-/// There is no such path, but some like it.
+/// The refusal of an unknown path, with near ones.
 pub(super) fn unknown(view: &CatalogView, path: &str) -> Refusal {
     let (catalog, groups) = (view.catalog(), view.help().groups(view));
     let name = path.trim().trim_end_matches('*');

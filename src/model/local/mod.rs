@@ -17,11 +17,11 @@ use super::{EmbeddingModel, ModelError, embedding_model};
 use tensors::Tensors;
 use wordpiece::WordPiece;
 
-/// The largest files that are read.
+/// Most bytes of a file that are read.
 const MAX_TOKENIZER: u64 = 64 << 20;
 const MAX_TENSORS: u64 = 2 << 30;
 const MAX_CONFIG: u64 = 1 << 20;
-/// The most pieces of a text that count.
+/// Most pieces of a text that count.
 const MAX_PIECES: usize = 512;
 
 /// A static embedding model.
@@ -31,7 +31,7 @@ pub struct StaticModel {
     /// The vectors of all pieces, one after the other.
     vectors: Vec<f32>,
     length: usize,
-    /// Which vector a piece has, and how much it counts; where the model says so.
+    /// The row and the weight of each piece, where the model has them.
     rows: Option<Vec<usize>>,
     weights: Option<Vec<f32>>,
     normalize: bool,

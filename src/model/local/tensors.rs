@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The longest header that is read.
+/// Longest header that is read, in bytes.
 const MAX_HEADER: u64 = 16 << 20;
 
 /// Named tables of numbers.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
-/// A vocabulary of pieces, and what happens to a text before it is taken apart.
+/// A vocabulary of pieces, and the normalisation of a text before it is split.
 pub(super) struct WordPiece {
     pieces: HashMap<String, usize>,
     unknown: Option<usize>,

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{CallError, ValidCall};
+use crate::arguments::Repair;
 use crate::catalog::Tool;
 
 /// One call of a response: valid, or wrong in a way that can be told.
@@ -26,31 +27,6 @@ pub struct CallEntry<'a> {
     pub repaired: Vec<Repair>,
     /// The tool, when the name means one.
     pub(super) tool: Option<&'a Tool>,
-}
-
-/// One thing that was read otherwise than it was written.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Repair {
-    /// JSON pointer into the arguments as they were before this repair.
-    pub pointer: String,
-    /// What was done.
-    pub repair: RepairKind,
-}
-
-/// What is done to arguments that do not fit as they are, when that makes them fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RepairKind {
-    /// The arguments were JSON text within JSON text.
-    DoubleEncoded,
-    /// The arguments were below a key that is no property.
-    Unwrapped,
-    /// A list, an object, a number or a flag was given as text.
-    Decoded,
-    /// An optional property was given as null, which its schema refuses.
-    NullDropped,
-    /// A model wrote the arguments anew.
-    Model,
 }
 
 impl<'a> CallEntry<'a> {

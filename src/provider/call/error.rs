@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::finding::Violation;
+use crate::arguments::FieldError;
 use crate::provider::Provider;
 
 /// Why a response could not be read at all.
@@ -74,20 +74,17 @@ pub struct CallError {
     pub given: String,
 }
 
-/// One field that does not fit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FieldError {
-    /// JSON pointer into the arguments; for a missing or unknown property, to that property.
-    pub pointer: String,
-    /// What was expected and what was given.
-    pub message: String,
-    /// The nearest valid property or value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub nearest: Option<String>,
-}
-
-impl From<Violation> for FieldError {
-    fn from(violation: Violation) -> Self {
-        Self { pointer: violation.pointer, message: violation.message, nearest: violation.nearest }
+impl CallError {
+    /// An error in these words; `help_path` is what to ask `tool_help` for.
+    pub(super) fn new(code: CallErrorCode, message: impl Into<String>, help_path: &str) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            field_errors: Vec::new(),
+            help_path: help_path.into(),
+            nearest: Vec::new(),
+            repair: None,
+            given: String::new(),
+        }
     }
 }

@@ -5,13 +5,12 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::bound_terms::BoundTerms;
 use super::call_entry::CallEntry;
-use super::coerce::{Coercion, Reading};
-use super::error::{CallError, CallErrorCode, FieldError, ParseError};
-use super::exact_numbers::holds_float;
+use super::error::{CallError, CallErrorCode, ParseError};
 use super::raw::RawCall;
-use super::reader::ArgumentReader;
 use super::valid_call::ValidCall;
+use crate::arguments::{ArgumentReader, Coercion, FieldError, Reading, Repair, holds_float};
 use crate::catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
 use crate::finding::{Violation, nearest};
 use crate::provider::Provider;
@@ -151,15 +150,17 @@ impl<'a> Parser<'a> {
             let looks_like = Provider::ALL.into_iter().filter(looks_like).collect();
             ParseError::Shape { provider: self.provider, expected, looks_like }
         })?;
-        Ok(calls.into_iter().map(|call| self.entry(call, reading)).collect())
+        let mut unknown = 0;
+        Ok(calls.into_iter().map(|call| self.entry(call, reading, &mut unknown)).collect())
     }
 
-    fn entry(&self, call: RawCall, reading: &mut ArgumentReader) -> CallEntry<'a> {
+    /// `unknown` counts the calls of a response that mean no tool.
+    fn entry(&self, call: RawCall, reading: &mut ArgumentReader, unknown: &mut usize) -> CallEntry<'a> {
         let RawCall { name, namespace, call_id, signature, arguments, search, malformed } = call;
         let [call_id, namespace, signature, malformed] =
             [call_id, namespace, signature, malformed].map(|text| text.map(|text| reading.text(text)));
         let name = name.map(|name| reading.text(name));
-        let (tool, name, (outcome, repaired)) = match self.tool(name, reading) {
+        let (tool, name, (outcome, repaired)) = match self.tool(name, unknown) {
             Ok(tool) if malformed.is_none() => {
                 (Some(tool), Some(tool.name.as_str().into()), self.outcome(tool, arguments, reading))
             }
@@ -182,16 +183,11 @@ impl<'a> Parser<'a> {
     fn tool(
         &self,
         name: Option<String>,
-        reading: &mut ArgumentReader,
+        unknown_tools: &mut usize,
     ) -> Result<&'a Tool, (Option<String>, CallError)> {
         let unknown = |message: String, nearest: Vec<String>| CallError {
-            code: CallErrorCode::UnknownTool,
-            message,
-            field_errors: Vec::new(),
-            help_path: ROOT.into(),
             nearest,
-            repair: None,
-            given: String::new(),
+            ..CallError::new(CallErrorCode::UnknownTool, message, ROOT)
         };
         let Some(name) = name else {
             return Err((None, unknown("the call names no tool".into(), Vec::new())));
@@ -201,7 +197,7 @@ impl<'a> Parser<'a> {
         {
             Some([tool]) => return Ok(tool),
             Some(several) => Resolved::Ambiguous(several.to_vec()),
-            None if reading.unknown >= MAX_COMPARED => {
+            None if *unknown_tools >= MAX_COMPARED => {
                 let error = unknown(format!("there is no tool \"{}\"", shown()), Vec::new());
                 return Err((Some(name), error));
             }
@@ -218,7 +214,7 @@ impl<'a> Parser<'a> {
             _ => match functions().resolve(&name) {
                 Resolved::Tool(tool) => return Ok(tool),
                 _ => {
-                    reading.unknown += 1;
+                    *unknown_tools += 1;
                     // What a tool is called by, not its other names: those mean nothing to the provider.
                     let near = nearest(&name, self.names.keys().map(String::as_str));
                     unknown(format!("there is no tool \"{}\"", shown()), owned(near))
@@ -233,18 +229,10 @@ impl<'a> Parser<'a> {
         tool: &'a Tool,
         arguments: Option<Value>,
         reading: &mut ArgumentReader,
-    ) -> (Result<ValidCall<'a>, CallError>, Vec<super::Repair>) {
-        let failed = |code, message, wrong: Vec<Violation>, given| {
+    ) -> (Result<ValidCall<'a>, CallError>, Vec<Repair>) {
+        let failed = |code, message: String, wrong: Vec<Violation>, given| {
             let field_errors = wrong.into_iter().map(FieldError::from).collect();
-            CallError {
-                code,
-                message,
-                field_errors,
-                help_path: tool.op.clone(),
-                nearest: Vec::new(),
-                repair: None,
-                given,
-            }
+            CallError { field_errors, given, ..CallError::new(code, message, &tool.op) }
         };
         let mut repaired = Vec::new();
         let (text, value) = match arguments {
@@ -258,15 +246,17 @@ impl<'a> Parser<'a> {
             other => (None, reading.arguments(other)),
         };
         let renamed = self.renamed.get(tool.name.as_str());
-        let fit = Coercion { tool, rules: self.wire.rules(), renamed, reading: &mut *reading };
+        let terms = BoundTerms { tool, rules: self.wire.rules(), renamed };
         let (read, unchecked) = match tool.parameters.callable() {
             Callable::No(reason) => {
                 let message = format!("`{}` cannot be called, since {reason}", tool.name);
                 let given = text.unwrap_or_else(|| reading.written(&value));
                 return (Err(failed(CallErrorCode::Schema, message, Vec::new(), given)), repaired);
             }
-            Callable::Unchecked(mode) => (Reading { value: fit.as_bound(value), repaired }, Some(*mode)),
-            Callable::Checked => match fit.check(value, repaired) {
+            Callable::Unchecked(mode) => {
+                (Reading { value: terms.to_canonical(value), repaired }, Some(*mode))
+            }
+            Callable::Checked => match coerced(&terms, value, repaired, reading) {
                 Ok(read) => (read, None),
                 Err((read, wrong)) => {
                     let given = text.unwrap_or_else(|| reading.written(&read.value));
@@ -288,6 +278,18 @@ impl<'a> Parser<'a> {
             }
         }
     }
+}
+
+/// The arguments as they fit; else the reading that comes closest, and what is wrong with it.
+fn coerced(
+    terms: &BoundTerms<'_>,
+    value: Value,
+    repaired: Vec<Repair>,
+    reader: &mut ArgumentReader,
+) -> Result<Reading, (Reading, Vec<Violation>)> {
+    let to_canonical = |value| terms.to_canonical(value);
+    let requires_nulls = terms.requires_nulls();
+    Coercion { tool: terms.tool, reader, to_canonical: &to_canonical, requires_nulls }.check(value, repaired)
 }
 
 /// What a provider says instead of an answer, in the forms that are common.
@@ -332,15 +334,7 @@ fn unreadable(error: &serde_json::Error, text: &str) -> String {
 }
 
 fn malformed_call(reason: Option<String>, help_path: &str, given: String) -> CallError {
-    CallError {
-        code: CallErrorCode::Parse,
-        message: reason.unwrap_or_default(),
-        field_errors: Vec::new(),
-        help_path: help_path.into(),
-        nearest: Vec::new(),
-        repair: None,
-        given,
-    }
+    CallError { given, ..CallError::new(CallErrorCode::Parse, reason.unwrap_or_default(), help_path) }
 }
 
 /// The arguments as the model gave them.

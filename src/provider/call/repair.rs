@@ -3,9 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::call_entry::{CallEntry, Repair, RepairKind};
+use super::call_entry::CallEntry;
 use super::error::{CallError, CallErrorCode};
 use super::parser::Parser;
+use crate::arguments::{Repair, RepairKind};
 use crate::model::ChatModel;
 
 /// The longest arguments that are sent; more is no slip.

@@ -1,4 +1,4 @@
-//! The laws of views, tried with the tools of real catalogs.
+//! The laws of views, tested with the tools of real catalogs.
 
 use std::path::{Path, PathBuf};
 
@@ -29,13 +29,13 @@ fn views_of_all_catalogs_obey() {
     assert!(strict > 150, "only {strict} tools can be strict");
 }
 
-/// How many of the tools can be strict.
+/// Returns the number of tools that can be strict.
 fn obey(file: &Path, all: &[(Provider, SchemaRules)]) -> usize {
     let checked = catalog::open(config::read(file));
     let tools = &checked.catalog.tools;
     let law = |(index, tool): (usize, &catalog::Tool)| {
         tool.parameters.validator()?;
-        // Large schemas are mostly the definitions that they share; a few of them tell as much.
+        // Large schemas consist mostly of shared definitions; a few of them test as much.
         if index % 8 != 0 && keyword_table::measure(tool.parameters.schema()).0 > 1_000 {
             return None;
         }

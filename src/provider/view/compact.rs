@@ -1,10 +1,10 @@
-//! Compact schemas: the structure and what is required stay; what is only told goes.
+//! Compact schemas: structure and requirements stay; descriptions go.
 
 use serde_json::Value;
 
 use super::keyword_table::{each_mut, is_annotation};
 
-/// Takes away all that says nothing about values. A property may be named `description`; it stays.
+/// Removes the keywords that only describe values. A property may be named `description`; it stays.
 pub(super) fn strip(schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else { return };
     object.retain(|key, _| !is_annotation(key));

@@ -1,5 +1,5 @@
-//! One dialect: JSON Schema 2020-12, whatever the author wrote in. What no draft knows is left out, and what hides in
-//! texts.
+//! Converts a schema of any draft to JSON Schema 2020-12. Unknown keywords and hidden characters in texts are
+//! removed.
 
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,7 @@ impl Draft {
             .unwrap_or(Draft::D2020)
     }
 
-    /// Whether the draft knows a keyword; one that it does not know refuses nothing.
+    /// Whether the draft knows a keyword; an unknown keyword refuses nothing.
     fn knows(self, keyword: &str) -> bool {
         let since = match keyword {
             "const" | "contains" | "propertyNames" | "examples" => Draft::D6,
@@ -45,19 +45,19 @@ impl Draft {
     }
 }
 
-/// How schemas are converted.
+/// Settings of the conversion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dialect {
     /// The draft that the author wrote in.
     pub(super) draft: Draft,
-    /// Keywords that begin with `x-` mean something to those who take the schema (formats.md, section 10).
+    /// Whether `x-` keywords stay: MCP gives some a meaning (docs/reference/wires.md, MCP).
     pub(super) extensions: bool,
-    /// "array schema missing items" is refused (formats.md, section 2).
+    /// Whether an array gets `items`: OpenAI refuses one without (docs/reference/wires.md, OpenAI Chat Completions).
     pub(super) items: bool,
 }
 
 impl Dialect {
-    /// Converts a schema and all that is below it.
+    /// Converts a schema and everything below it.
     pub(super) fn convert(self, schema: &mut Value, loose: &mut Loosened) {
         let Value::Object(object) = schema else {
             if !schema.is_boolean() {
@@ -90,7 +90,7 @@ impl Dialect {
         }
     }
 
-    /// What an old draft reads differently.
+    /// Keywords that an old draft reads differently.
     fn modernise(self, object: &mut Map<String, Value>) {
         if self.draft <= Draft::D7 && object.contains_key("$ref") {
             object.retain(|key, _| matches!(key.as_str(), "$ref" | "$defs") || is_annotation(key));
@@ -124,14 +124,14 @@ impl Dialect {
     }
 }
 
-/// Cleans the texts of a schema, and nothing else.
+/// Removes hidden characters from the texts of a schema, and changes nothing else.
 pub(super) fn clean_texts(schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else { return };
     clean(object);
     each_mut(object, &mut clean_texts);
 }
 
-/// Texts come from strangers: nothing hidden in them reaches a model. Values stay as they are, since the canonical
+/// Texts are untrusted: no hidden character in them reaches a model. Values stay as they are, since the canonical
 /// schema compares with them.
 fn clean(object: &mut Map<String, Value>) {
     object.shift_remove("$comment");
@@ -148,7 +148,7 @@ fn is_array(object: &Map<String, Value>) -> bool {
     object.get("type").is_some_and(|written| names_type(written, "array"))
 }
 
-/// OpenAPI 3.0 says with a flag that a value may be null.
+/// In OpenAPI 3.0 a flag says that a value may be null.
 fn nullable(object: &mut Map<String, Value>, loose: &mut Loosened) {
     if object.shift_remove("nullable") != Some(Value::Bool(true)) {
         return;
@@ -189,7 +189,7 @@ fn list_null(object: &mut Map<String, Value>) {
     }
 }
 
-/// Draft 4's flags beside a limit.
+/// Draft 4 has flags beside a limit.
 fn limits(object: &mut Map<String, Value>) {
     for (flag, limit) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         if object.get(flag) == Some(&Value::Bool(true))
@@ -214,7 +214,7 @@ fn tuple(object: &mut Map<String, Value>) {
     }
 }
 
-/// Keeps what is usable of a value that does not fit its keyword.
+/// Keeps the usable part of a value that does not fit its keyword.
 fn repair(holds: KeywordKind, value: &mut Value) {
     match (holds, value) {
         (KeywordKind::Named, Value::Object(named)) => {

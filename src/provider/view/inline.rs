@@ -1,4 +1,4 @@
-//! References replaced by what they refer to, for wires that know none; cycles end at the second visit.
+//! Replaces references by their targets, for wires without references; cycles end at the second visit.
 
 use serde_json::{Map, Value, json};
 
@@ -7,9 +7,9 @@ use super::loosened::{Loosened, guard};
 use super::merge::merge;
 use super::refs::DEFS;
 
-/// The most parts that references may add to a schema.
+/// Most parts that references may add to a schema.
 const MAX_PARTS: usize = 20_000;
-/// The deepest nesting that references may lead to; serde_json and others read 128 levels.
+/// Deepest nesting that references may lead to; serde_json and others read 128 levels.
 const MAX_DEPTH: usize = 100;
 
 /// Replaces all references of a schema whose references all lead to its own definitions.
@@ -56,7 +56,7 @@ impl Inlining<'_> {
         while let Some(Value::String(reference)) = object.shift_remove("$ref") {
             let name = reference.strip_prefix(DEFS).unwrap_or_default();
             let Some(target) = self.defs.get(name) else {
-                // The root itself, in which this stands.
+                // The root itself, which contains this place.
                 self.loose.record("a reference to the whole schema ends as any object");
                 object.entry("type").or_insert("object".into());
                 break;
@@ -97,7 +97,7 @@ impl Inlining<'_> {
     }
 }
 
-/// What is left of a definition that is not opened: its type.
+/// The remainder of a definition that is not inlined: its type.
 fn cut(object: &mut Map<String, Value>, target: &Value) {
     let Some(written) = target.get("type") else { return };
     if names_type(written, "array") {

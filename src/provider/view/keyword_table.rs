@@ -1,13 +1,13 @@
-//! The keywords of JSON Schema 2020-12: where subschemas stand, and which values a keyword may have.
+//! The keywords of JSON Schema 2020-12, with the kind of value that each takes.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-/// The words that `type` knows.
+/// The values of `type`.
 pub(super) const TYPES: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
 
-/// What stands below a keyword.
+/// Kind of value of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeywordKind {
     /// One schema.
@@ -34,13 +34,13 @@ pub(super) enum KeywordKind {
     Values,
     /// Any value.
     Any,
-    /// A keyword that today's views do without: of older drafts, or for naming schemas.
+    /// A keyword that views drop: from an older draft, or for naming schemas.
     Old,
     /// No keyword.
     Unknown,
 }
 
-/// What a keyword holds.
+/// Kind of value of a keyword.
 pub(super) fn holds(keyword: &str) -> KeywordKind {
     match keyword {
         "type" => KeywordKind::Type,
@@ -74,7 +74,7 @@ pub(super) fn holds(keyword: &str) -> KeywordKind {
     }
 }
 
-/// Whether a keyword says something about the schema and nothing about values.
+/// Whether a keyword describes the schema and does not constrain values.
 pub(super) fn is_annotation(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -138,7 +138,7 @@ fn is_type(value: &Value) -> bool {
     }
 }
 
-/// Whether a schema lets values of this type through, as far as its `type` says.
+/// Whether the `type` of a schema allows values of this type.
 pub(super) fn allows(object: &Map<String, Value>, word: &str) -> bool {
     object.get("type").is_none_or(|written| names_type(written, word))
 }
@@ -151,12 +151,12 @@ pub(super) fn names_type(written: &Value, word: &str) -> bool {
     }
 }
 
-/// Shows each subschema of an object schema.
+/// Calls with each subschema of an object schema.
 pub(super) fn each<'a>(object: &'a Map<String, Value>, visit: &mut dyn FnMut(&'a Value)) {
     object.iter().for_each(|(keyword, value)| below(keyword, value, visit));
 }
 
-/// Shows each subschema that stands below one keyword.
+/// Calls with each subschema below one keyword.
 pub(super) fn below<'a>(keyword: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
     match (holds(keyword), value) {
         (KeywordKind::Schema, value) => visit(value),
@@ -166,7 +166,7 @@ pub(super) fn below<'a>(keyword: &str, value: &'a Value, visit: &mut dyn FnMut(&
     }
 }
 
-/// Hands out each subschema of an object schema to be changed.
+/// Calls with each subschema of an object schema, to change it.
 pub(super) fn each_mut(object: &mut Map<String, Value>, visit: &mut dyn FnMut(&mut Value)) {
     for (keyword, value) in object.iter_mut() {
         match (holds(keyword), value) {
@@ -178,7 +178,7 @@ pub(super) fn each_mut(object: &mut Map<String, Value>, visit: &mut dyn FnMut(&m
     }
 }
 
-/// How many values a value is made of, and how deep it is.
+/// Number of values within a value, and its depth.
 pub(super) fn measure(value: &Value) -> (usize, usize) {
     let inside = |parts: &mut dyn Iterator<Item = &Value>| {
         parts

@@ -1,4 +1,4 @@
-//! What holds for every schema on every wire, tried with small made-up schemas.
+//! Laws of every schema on every wire, tested with small generated schemas.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use super::super::Provider;
 use super::tests::rules;
 use super::*;
 
-/// Rules that differ, each by the first provider that has them.
+/// Rules that differ, each from the first provider that has them.
 pub(super) fn all_rules() -> Vec<(Provider, SchemaRules)> {
     let mut distinct = BTreeMap::new();
     for provider in Provider::ALL {
@@ -24,7 +24,7 @@ pub(super) fn compile(schema: &Value) -> Result<Validator, String> {
     jsonschema::draft202012::options().offline().build(schema).map_err(|error| error.to_string())
 }
 
-/// Writes calls with the names that a provider sees, as its view of the schema tells it to.
+/// Writes calls with the names that a provider sees, as its view of the schema says.
 struct Encoding<'a> {
     /// Emitted names by canonical ones.
     names: HashMap<&'a str, &'a str>,
@@ -32,7 +32,7 @@ struct Encoding<'a> {
 }
 
 impl<'a> Encoding<'a> {
-    /// None where a key of an open object is what the provider calls a property of that object: it means the property.
+    /// `None` where a key of an open object equals the provider's name of a property: it means the property.
     fn call(&self, value: &Value, schemas: &[&'a Value]) -> Option<Value> {
         let mut applied = Vec::new();
         schemas.iter().for_each(|schema| self.add(schema, &mut applied));
@@ -121,7 +121,8 @@ impl<'a> Law<'a> {
         Law { schema, calls, tried: HashSet::new() }
     }
 
-    /// On every wire, a view is a valid schema, is its own view, and accepts what the canonical schema accepts.
+    /// On every wire, a view is a valid schema, is its own view, and accepts every value that the canonical schema
+    /// accepts.
     pub(super) fn holds(&mut self, all: &[(Provider, SchemaRules)]) -> Result<(), String> {
         for (provider, rules) in all {
             for compact in [false, true] {
@@ -157,7 +158,7 @@ impl<'a> Law<'a> {
             }
             let mut read = seen.clone();
             renaming.iter().for_each(|renaming| renaming.undo(&mut read));
-            // As text, so that the order of properties counts.
+            // Compared as text, so that the order of properties counts.
             let [given, back] = [call, &read].map(|call| format!("{call}"));
             if given != back {
                 return Err(format!("{call} is seen as {seen}, and read as {read}"));
@@ -272,7 +273,7 @@ fn any_call() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Below the root, where a property means what its schema says, whatever else stands there.
+    /// Below the root, where a property follows its schema, whatever stands beside it.
     #[test]
     fn views_of_any_schema_obey(a in any_schema(), b in any_schema(), s in any_schema(), calls in prop::collection::vec(any_call(), 24)) {
         // `s` refers to others only below a property, or validators would go in circles.
@@ -311,7 +312,7 @@ proptest! {
         prop_assert!(held.is_ok(), "{}", held.unwrap_err());
     }
 
-    /// Names come back where there are properties, and keys of open objects stay what they are.
+    /// Names of properties come back, and keys of open objects stay as they are.
     #[test]
     fn calls_come_back_as_they_were(a in any_schema(), b in any_schema(), s in any_schema(), calls in prop::collection::vec(any_call(), 24)) {
         let tree = json!({ "type": ["object", "array"], "properties": { "$b": b, "c d": {}, "a": { "type": "object" } },

@@ -1,4 +1,4 @@
-//! How much of a schema a provider can hold a model to.
+//! Limits of the strict schemas that a provider takes.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ const MAX_TOOLS: usize = 20;
 const MAX_OPTIONAL: usize = 24;
 const MAX_UNIONS: usize = 16;
 
-/// What the strict tools of one request take up so far.
+/// Use of the strict limits of one request so far.
 #[derive(Debug, Default)]
 pub(in crate::provider) struct StrictBudget {
     tools: usize,
@@ -29,7 +29,7 @@ pub(in crate::provider) struct StrictBudget {
 }
 
 impl StrictBudget {
-    /// Takes the room that a strict schema needs, or says what there is too much of.
+    /// Adds the needs of a strict schema, or returns the limit that is exceeded.
     pub(super) fn take(&mut self, schema: &Value, subset: Strict) -> Result<(), String> {
         let mut count = Count::default();
         count.schema(schema, 1);
@@ -120,7 +120,7 @@ impl Count {
     }
 }
 
-/// Whether no definition leads back to itself.
+/// Whether no definition refers back to itself.
 pub(super) fn no_recursion(schema: &Value) -> Result<(), String> {
     let defs = schema.get("$defs").and_then(Value::as_object);
     let mut seen: HashMap<&str, bool> = HashMap::new();

@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::tool::hidden_characters;
 
-/// Longer patterns and defaults are not told.
+/// Longest pattern or default that is written out.
 const MAX: usize = 60;
 
-/// Ends the description with what is about to be lost: " (1 to 100, default 30)".
+/// Appends the lost limits to the description: " (1 to 100, default 30)".
 pub(super) fn tell(object: &mut Map<String, Value>, listed: &[&str]) {
     if !object.keys().any(|key| is_told(key) && !listed.contains(&key.as_str())) {
         return;
@@ -51,7 +51,7 @@ fn limits(object: &Map<String, Value>, listed: &[&str], description: &str) -> Ve
     let lost = |key: &str| object.get(key).filter(|_| !listed.contains(&key));
     let number = |key: &str| lost(key).filter(|value| value.is_number()).map(Value::to_string);
     let lower = LazyCell::new(|| description.to_lowercase());
-    // What the author says already is not said again.
+    // Limits that the author already mentions are not repeated.
     let is_said =
         |limit: &Option<String>| limit.as_ref().is_none_or(|limit| holds_number(description, limit));
     let mut told = Vec::new();

@@ -1,13 +1,14 @@
-//! What a view cannot say. Loosening a part must never make the whole refuse more than the canonical schema does.
+//! Records parts of a schema that a view cannot express. Loosening a part must never make the whole stricter than the
+//! canonical schema.
 
 use serde_json::{Map, Value};
 
 use super::keyword_table::each_mut;
 
-/// The most losses that are told one by one.
+/// Most losses that are listed one by one.
 const TOLD: usize = 8;
 
-/// What was loosened, in words; each said once.
+/// The loosened parts, in words, each once.
 #[derive(Debug, Default)]
 pub(super) struct Loosened {
     said: Vec<String>,
@@ -15,7 +16,7 @@ pub(super) struct Loosened {
 }
 
 impl Loosened {
-    /// Something was loosened, and people should know.
+    /// Records a loss that people should know.
     pub(super) fn record(&mut self, what: impl Into<String>) {
         self.times += 1;
         let what = what.into();
@@ -24,23 +25,23 @@ impl Loosened {
         }
     }
 
-    /// Something was loosened that is not worth a word.
+    /// Records a loss that is not worth a message.
     pub(super) fn count(&mut self) {
         self.times += 1;
     }
 
-    /// How often something was loosened so far.
+    /// Number of losses so far.
     pub(super) fn times(&self) -> usize {
         self.times
     }
 
-    /// All that was said.
+    /// The messages of all losses.
     pub(super) fn into_words(self) -> Vec<String> {
         self.said
     }
 }
 
-/// Takes away what would refuse more because a part of it refuses less: `not` a looser schema is stricter.
+/// Removes keywords that get stricter when a part of them gets looser: `not` of a looser schema is stricter.
 pub(super) fn guard(object: &mut Map<String, Value>, loose: &mut Loosened) {
     for key in ["not", "if", "then", "else", "unevaluatedProperties", "unevaluatedItems", "maxContains"] {
         if object.shift_remove(key).is_some() {
@@ -50,7 +51,7 @@ pub(super) fn guard(object: &mut Map<String, Value>, loose: &mut Loosened) {
     one_to_any(object, loose);
 }
 
-/// What refers to a loosened definition is looser itself, wherever it stands. Tells whether there is a reference.
+/// Treats every reference to a loosened definition as loosened. Returns whether there is a reference.
 pub(super) fn guard_references(schema: &mut Value, loose: &mut Loosened) -> bool {
     let Some(object) = schema.as_object_mut().filter(|_| loose.times > 0) else { return false };
     let mut refers = object.contains_key("$ref");
@@ -61,7 +62,7 @@ pub(super) fn guard_references(schema: &mut Value, loose: &mut Loosened) -> bool
     refers
 }
 
-/// `oneOf` says that no second branch may fit, which looser branches do more often.
+/// `oneOf` refuses a value that fits a second branch, and looser branches fit more often.
 pub(super) fn one_to_any(object: &mut Map<String, Value>, loose: &mut Loosened) {
     let Some(branches) = object.shift_remove("oneOf") else { return };
     if object.contains_key("anyOf") {

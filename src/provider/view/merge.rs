@@ -1,5 +1,5 @@
-//! Both of two schemas as one. What cannot be said at once is said of the first, so that nothing is refused that both
-//! accept.
+//! Intersects two schemas. Where the result cannot be expressed, the first one stands, so that no value is refused
+//! that both accept.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use super::keyword_table::is_annotation;
 use super::loosened::Loosened;
 
-/// Adds to a schema what another one asks for, too.
+/// Adds the constraints of another schema.
 pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>, loose: &mut Loosened) {
     if into.keys().all(|key| is_annotation(key)) {
-        // Written as the other one is, with what the first one says about it.
+        // The first schema only describes: the second one gets its descriptions.
         let said = std::mem::replace(into, other);
         into.extend(said);
         return;
@@ -41,7 +41,7 @@ pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>, lo
     if let Some(items) = items {
         into.insert("items".into(), items);
     }
-    // What is evaluated depends on which of the two schemas it stood in.
+    // Evaluated properties and items depend on the schema in which they stood.
     for key in ["unevaluatedProperties", "unevaluatedItems"] {
         if into.shift_remove(key).is_some() {
             loose.record(format!("`{key}`"));
@@ -49,7 +49,7 @@ pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>, lo
     }
 }
 
-/// Whether keywords only come together, so that nothing gets lost.
+/// Whether the keywords can simply be put together without loss.
 fn is_exact(ours: &Map<String, Value>, theirs: &Map<String, Value>) -> bool {
     let depends_on_others = ["additionalProperties", "items", "unevaluatedProperties", "unevaluatedItems"];
     let lone = |one: &Map<String, Value>| !depends_on_others.iter().any(|key| one.contains_key(*key));
@@ -61,7 +61,7 @@ fn without(mut object: Map<String, Value>, keys: &[&str]) -> Map<String, Value> 
     object
 }
 
-/// The schema of all items that no `prefixItems` speaks of, where the two differ in length.
+/// The schema of all items beyond `prefixItems`, where the two differ in length.
 fn items_of_both(
     into: &Map<String, Value>,
     other: &Map<String, Value>,
@@ -77,7 +77,7 @@ fn items_of_both(
     }
 }
 
-/// Both of two values of one keyword.
+/// Intersects two values of one keyword.
 fn both(key: &str, ours: &mut Value, theirs: Value, loose: &mut Loosened) {
     match (key, &mut *ours, theirs) {
         ("type", ours, theirs) => {
@@ -160,7 +160,7 @@ fn add_names(ours: &mut Vec<Value>, theirs: Vec<Value>) {
     ours.extend(theirs.into_iter().filter(|name| name.as_str().is_some_and(|name| !known.contains(name))));
 }
 
-/// Both of two schemas.
+/// Intersection of two schemas.
 pub(super) fn schemas(ours: Value, theirs: Value, loose: &mut Loosened) -> Value {
     match (ours, theirs) {
         (Value::Object(mut ours), Value::Object(theirs)) => {
@@ -172,7 +172,7 @@ pub(super) fn schemas(ours: Value, theirs: Value, loose: &mut Loosened) -> Value
     }
 }
 
-/// The types that both allow; an integer is a number. None when there are none.
+/// The types that both allow; an integer is a number. `None` when there are none.
 fn common_types(ours: &Value, theirs: &Value) -> Option<Value> {
     let words = |value: &Value| -> Vec<String> {
         let listed = value.as_array().map_or_else(|| vec![value], |list| list.iter().collect());

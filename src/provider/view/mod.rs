@@ -1,13 +1,13 @@
-//! Schema views: what a provider takes, derived from the canonical schema, which stays as it is (DEF-2, DEF-5).
+//! Schema views: the schema that a provider takes, derived from the canonical schema, which stays as it is.
 //!
-//! 1. [`refs`] copies it, so that all references lead to its own definitions, and those are the ones that are needed.
+//! 1. [`refs`] copies it, so that all references lead to its own definitions, and only needed definitions remain.
 //! 2. [`dialect`] makes it JSON Schema 2020-12, without hidden characters.
 //! 3. [`keys`] renames properties whose names are refused; [`restore_names`] takes that back in calls.
-//! 4. [`compact`] leaves the structure, when that is wanted.
+//! 4. [`compact`] keeps only the structure, where that is requested.
 //! 5. [`inline`] replaces references: all of them, or the one at the root.
 //! 6. [`root`] makes the root one object ([`union`], [`merge`]).
-//! 7. [`keywords`] leaves those that the wire knows; [`limits_text`] tells what they cannot say.
-//! 8. [`strict`] makes the subset to which a model can be held, within [`limits`].
+//! 7. [`keywords`] keeps the keywords that the wire knows; [`limits_text`] puts lost limits in words.
+//! 8. [`strict`] makes a strict schema, within [`limits`].
 
 #[cfg(test)]
 mod catalog_law_tests;
@@ -39,24 +39,24 @@ pub(super) use restore_names::Renaming;
 use dialect::{Dialect, Draft};
 use loosened::{Loosened, guard_references};
 
-/// What schemas may say on a wire (formats.md, section 1).
+/// Rules of a wire for schemas (docs/reference/wires.md).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SchemaRules {
-    /// References are not known, and are replaced by what they refer to.
+    /// Whether references are unknown, and are replaced by their targets.
     pub(super) inline: bool,
-    /// What the root may be.
+    /// Rule of the root.
     pub(super) root: Root,
-    /// The keywords known below the root, any when empty; limits that they cannot express go into the description.
+    /// The keywords known below the root, any when empty; other limits go into the description.
     pub(super) keywords: &'static [&'static str],
-    /// Which names properties may have.
+    /// Rule of the names of properties.
     pub(super) keys: Keys,
-    /// An object without properties is refused, so that a tool without arguments has no schema.
+    /// Whether an object without properties is refused, so that a tool without arguments has no schema.
     pub(super) omit_empty: bool,
-    /// The subset in which the provider can hold a model to the schema.
+    /// The strict subset of the provider.
     pub(super) strict: Option<Strict>,
 }
 
-/// What the root of a schema may be.
+/// Rule of the root of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Root {
     /// An object, with any keyword.
@@ -67,7 +67,7 @@ pub(super) enum Root {
     Bare,
 }
 
-/// Which names properties may have.
+/// Rule of the names of properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keys {
     /// Any.
@@ -76,29 +76,30 @@ pub(super) enum Keys {
     Portable,
 }
 
-/// A subset in which a provider can hold a model to a schema.
+/// A subset of JSON Schema that a provider can enforce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strict {
-    /// OpenAI's: every property required, optional ones nullable (formats.md, section 2).
+    /// OpenAI's: every property required, optional ones nullable (docs/reference/wires.md, Strict schemas).
     OpenAi,
-    /// Anthropic's (formats.md, section 4).
+    /// Anthropic's (docs/reference/wires.md, Anthropic Messages).
     Anthropic,
 }
 
-/// A schema as a provider takes it.
+/// A schema for a provider.
 #[derive(Debug)]
 pub(super) struct ProviderSchema {
-    /// The schema; none where an empty one is refused.
+    /// The schema; `None` where an empty one is refused.
     pub(super) schema: Option<Value>,
-    /// Whether it is within the strict subset, and was asked to be.
+    /// Whether it is strict.
     pub(super) strict: bool,
-    /// Why it is not, when it was asked to be.
+    /// Reason why it is not strict, when strict was requested.
     pub(super) not_strict: Option<String>,
-    /// What the canonical schema says and this one cannot; never refuses what the canonical one accepts.
+    /// Constraints of the canonical schema that this one lacks; it never refuses a value that the canonical one
+    /// accepts.
     pub(super) loosened: Vec<String>,
 }
 
-/// Derives a view, a strict one where there is room for one more. The error says why the tool cannot be bound at all.
+/// Derives a view, a strict one if there is budget for one more. The error says why the tool cannot be bound at all.
 pub(super) fn view(
     schema: &Value,
     rules: &SchemaRules,
@@ -127,7 +128,7 @@ pub(super) fn view(
         restrict_keywords::restrict(&mut view, rules.keywords, !compact, &mut loose);
     }
     if view.get("$defs").is_some() {
-        // Passes may have left definitions behind that nothing refers to any more.
+        // Passes may have left definitions that are not referred to any more.
         refs::prune(&mut view);
     }
     let loosened = loose.into_words();
@@ -152,21 +153,21 @@ pub(super) fn view(
     Ok(ProviderSchema { schema: Some(view), strict, not_strict, loosened })
 }
 
-/// A copy of a schema whose texts have nothing hidden in them.
+/// A copy of a schema with hidden characters removed from its texts.
 pub(super) fn cleaned(schema: &Value) -> Value {
     let mut copy = schema.clone();
     dialect::clean_texts(&mut copy);
     copy
 }
 
-/// A copy in one dialect, with references to its own definitions. `takes_any`: of any keyword, and of `x-` ones.
+/// A copy in 2020-12, with references to its own definitions. `takes_any`: whether any keyword stays, also `x-` ones.
 fn to_2020_12(schema: &Value, takes_any: bool, loose: &mut Loosened) -> Value {
     let mut copy = refs::gathered(schema, loose);
     Dialect { draft: Draft::of(schema), extensions: takes_any, items: !takes_any }.convert(&mut copy, loose);
     copy
 }
 
-/// Whether a schema lets no argument through that means something.
+/// Whether a schema allows no meaningful argument.
 pub(super) fn takes_no_arguments(schema: &Value) -> bool {
     let is_harmless = |(key, value): (&String, &Value)| match key.as_str() {
         "properties" => *value == json!({}),
@@ -177,12 +178,12 @@ pub(super) fn takes_no_arguments(schema: &Value) -> bool {
     schema.as_object().is_some_and(|schema| schema.iter().all(is_harmless))
 }
 
-/// All arguments below one, where an object of no properties is refused.
+/// Puts all arguments below one, where an object without properties is refused.
 pub(super) fn below(key: &str) -> Value {
     json!({ "type": "object", "properties": { key: { "type": "object" } } })
 }
 
-/// The root has properties wherever they are asked for; where none are is refused, all arguments go below one.
+/// Gives the root `properties` where they are required; where an empty object is refused, all arguments go below one.
 fn require_properties(view: &mut Value, rules: &SchemaRules) {
     let Some(root) = view.as_object_mut().filter(|_| rules.root != Root::Object || rules.omit_empty) else {
         return;

@@ -1,4 +1,4 @@
-//! Names of properties that a provider refuses, and the ones it sees instead; one name for one name, at every depth.
+//! Replaces names of properties that a provider refuses; the same name gets the same replacement at every depth.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use super::loosened::{Loosened, guard};
 /// The longest name that every provider takes.
 const MAX: usize = 64;
 
-/// The names that are seen instead, each with the canonical one, in the order of the schema.
+/// The replacements, each with the canonical name, in the order of the schema.
 pub(super) fn renamed(schema: &Value, keys: Keys) -> Vec<(String, String)> {
     if keys == Keys::Any || !any_name(schema, &mut |name| !is_portable(name)) {
         return Vec::new();
@@ -63,7 +63,7 @@ fn rename_in(schema: &mut Value, names: &HashMap<&str, &str>, loose: &mut Loosen
             _ => {}
         }
     }
-    // These speak of names, and mean the canonical ones.
+    // These keywords hold canonical names.
     if object.shift_remove("propertyNames").is_some() {
         loose.record("`propertyNames`");
     }
@@ -107,8 +107,8 @@ fn plain(name: &str) -> String {
     if plain.is_empty() { "_".into() } else { plain }
 }
 
-/// Whether any name of a property satisfies `test`, in a schema of any draft. What stands below an unknown keyword may
-/// be referred to, and counts as a schema.
+/// Whether any name of a property satisfies `test`, in a schema of any draft. A schema below an unknown keyword
+/// counts, since it may be referred to.
 fn any_name(schema: &Value, test: &mut dyn FnMut(&str) -> bool) -> bool {
     let Some(object) = schema.as_object() else { return false };
     object.iter().any(|(key, value)| match (key.as_str(), value) {

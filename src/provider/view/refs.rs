@@ -1,5 +1,5 @@
-//! References: all of them lead to `#/$defs/NAME` or to `#`, and `$defs` holds what is referred to, in the order in
-//! which it is met, and nothing else.
+//! References: all of them lead to `#/$defs/NAME` or to `#`, and `$defs` holds only their targets, in the order of
+//! the first reference.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 
 use super::keyword_table::{self, KeywordKind, holds, is_schema, measure};
 use super::loosened::{Loosened, guard};
+use crate::finding::{SchemaNames, percent_decoded, pointer_join};
 
-/// Definitions that are copied out of the middle of a schema have at most this many parts together.
+/// Most parts of definitions that are copied out of the middle of a schema, altogether.
 const MAX_COPIED: usize = 20_000;
-/// Where definitions stand.
+/// Keys of definitions.
 pub(super) const DEFS: &str = "#/$defs/";
 /// The longest name of a definition.
 const MAX_NAME: usize = 64;
@@ -25,16 +26,13 @@ pub(super) fn gathered(schema: &Value, loose: &mut Loosened) -> Value {
     let mut root = Value::Object(object.iter().filter_map(without).collect());
     let mut gathering = Gathering {
         source: schema,
-        index: SchemaIndex::default(),
+        schema_names: SchemaNames::of(schema, &["$id", "id"]),
         names: HashMap::new(),
         taken: HashMap::new(),
         queue: VecDeque::new(),
         left: MAX_COPIED,
         loose,
     };
-    if names_itself(schema) {
-        gathering.index.read(schema, &mut String::new());
-    }
     gathering.schema(&mut root, "");
     let mut defs = Map::new();
     while let Some((name, pointer)) = gathering.queue.pop_front() {
@@ -50,7 +48,7 @@ pub(super) fn gathered(schema: &Value, loose: &mut Loosened) -> Value {
     root
 }
 
-/// Takes out the definitions that nothing refers to any more; the others stand in the order in which they are met.
+/// Removes definitions without references; the others stand in the order of their first reference.
 pub(super) fn prune(view: &mut Value) {
     let Some(Value::Object(mut defs)) = view.as_object_mut().and_then(|root| root.shift_remove("$defs"))
     else {
@@ -70,7 +68,7 @@ pub(super) fn prune(view: &mut Value) {
     }
 }
 
-/// Shows the names of the definitions that a schema refers to, as often as it does, in its order; of the root, `""`.
+/// Calls with the names of the definitions that a schema refers to, with repeats, in its order; `""` for the root.
 pub(super) fn referred_to<'a>(schema: &'a Value, visit: &mut dyn FnMut(&'a str)) {
     let Some(object) = schema.as_object() else { return };
     if let Some(reference) = object.get("$ref").and_then(Value::as_str) {
@@ -112,84 +110,12 @@ fn below<'a>(key: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
     }
 }
 
-/// Whether a schema, or what may be one, gives itself a name.
-fn names_itself(value: &Value) -> bool {
-    let is_name = |key: &str| matches!(key, "$id" | "id" | "$anchor" | "$dynamicAnchor");
-    match value {
-        Value::Object(object) => {
-            object.iter().any(|(key, value)| is_name(key) && value.is_string() || names_itself(value))
-        }
-        Value::Array(list) => list.iter().any(names_itself),
-        _ => false,
-    }
-}
-
-/// The names that schemas give themselves, with their pointers.
-#[derive(Default)]
-struct SchemaIndex {
-    ids: HashMap<String, String>,
-    /// Where schemas with an `$id` stand, below the root.
-    bases: Vec<String>,
-}
-
-impl SchemaIndex {
-    fn read(&mut self, schema: &Value, pointer: &mut String) {
-        match schema {
-            Value::Object(object) => {
-                for (key, value) in object {
-                    match (key.as_str(), value) {
-                        ("$id" | "id", Value::String(id)) => {
-                            self.ids.entry(id.clone()).or_insert_with(|| pointer.clone());
-                            if !pointer.is_empty() && !id.starts_with('#') && key == "$id" {
-                                self.bases.push(pointer.clone());
-                            }
-                        }
-                        ("$anchor" | "$dynamicAnchor", Value::String(anchor)) => {
-                            self.ids.entry(format!("#{anchor}")).or_insert_with(|| pointer.clone());
-                        }
-                        _ => self.step(&escaped(key), value, pointer),
-                    }
-                }
-            }
-            Value::Array(list) => {
-                for (index, value) in list.iter().enumerate() {
-                    self.step(&index.to_string(), value, pointer);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn step(&mut self, step: &str, value: &Value, pointer: &mut String) {
-        if !value.is_object() && !value.is_array() {
-            return;
-        }
-        let before = pointer.len();
-        pointer.push('/');
-        pointer.push_str(step);
-        self.read(value, pointer);
-        pointer.truncate(before);
-    }
-
-    /// The schema with an `$id` that a place is part of.
-    fn base(&self, place: &str) -> &str {
-        let holds = |base: &&String| {
-            place.strip_prefix(base.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.bases.iter().filter(holds).max_by_key(|base| base.len()).map_or("", String::as_str)
-    }
-}
-
-fn escaped(step: &str) -> String {
-    step.replace('~', "~0").replace('/', "~1")
-}
-
 struct Gathering<'a> {
     source: &'a Value,
-    index: SchemaIndex,
+    schema_names: SchemaNames,
     /// The name of each definition by its place.
     names: HashMap<String, String>,
-    /// How often each clean name was asked for.
+    /// Number of requests for each clean name.
     taken: HashMap<String, usize>,
     queue: VecDeque<(String, String)>,
     left: usize,
@@ -220,8 +146,7 @@ impl Gathering<'_> {
         }
         for (key, value) in object.iter_mut() {
             // Only schemas with an `$id` need to know where they stand.
-            let at =
-                if self.index.bases.is_empty() { String::new() } else { format!("{place}/{}", escaped(key)) };
+            let at = if self.schema_names.has_bases() { pointer_join(place, key) } else { String::new() };
             self.below(key, value, &at);
         }
         if self.loose.times() > before {
@@ -230,8 +155,8 @@ impl Gathering<'_> {
     }
 
     fn below(&mut self, key: &str, value: &mut Value, place: &str) {
-        let track = !self.index.bases.is_empty();
-        let at = |step: &str| if track { format!("{place}/{}", escaped(step)) } else { String::new() };
+        let track = self.schema_names.has_bases();
+        let at = |step: &str| if track { pointer_join(place, step) } else { String::new() };
         match (holds(key), value) {
             (KeywordKind::Schema | KeywordKind::List, Value::Array(list)) => {
                 for (index, value) in list.iter_mut().enumerate() {
@@ -251,10 +176,10 @@ impl Gathering<'_> {
         }
     }
 
-    /// Where a reference leads, as it is written from now on.
+    /// The new form of a reference.
     fn resolve(&mut self, reference: &str, place: &str) -> Option<String> {
         let pointer = self.pointer(reference, place)?;
-        // The root becomes an object; where it is more than that, others refer to what it was.
+        // The root becomes a plain object; if it was more, references to it lead to a copy.
         if pointer.is_empty() && self.source.get("type").is_some_and(|word| word == "object") {
             return Some("#".into());
         }
@@ -273,14 +198,13 @@ impl Gathering<'_> {
     }
 
     fn pointer(&self, reference: &str, place: &str) -> Option<String> {
-        if let Some(pointer) = self.index.ids.get(reference) {
-            return Some(pointer.clone());
+        if let Some(pointer) = self.schema_names.pointer(reference) {
+            return Some(pointer.to_string());
         }
-        let fragment = decoded(reference.strip_prefix('#')?);
-        let base = self.index.base(place);
-        let inside = format!("{base}{fragment}");
-        let is_there = |pointer: &str| self.source.pointer(pointer).is_some();
-        if is_there(&inside) { Some(inside) } else { Some(fragment).filter(|fragment| is_there(fragment)) }
+        let fragment = percent_decoded(reference.strip_prefix('#')?);
+        let inside = format!("{}{fragment}", self.schema_names.base(place));
+        let is_there = |pointer: &String| self.source.pointer(pointer).is_some();
+        Some(inside).filter(is_there).or_else(|| Some(fragment.into_owned()).filter(is_there))
     }
 
     /// A name of plain characters that no other definition has.
@@ -298,28 +222,4 @@ impl Gathering<'_> {
         self.taken.insert(name.clone(), 0);
         name
     }
-}
-
-/// A fragment without its percent signs.
-fn decoded(fragment: &str) -> String {
-    if !fragment.contains('%') {
-        return fragment.to_string();
-    }
-    let bytes = fragment.as_bytes();
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut index = 0;
-    while let Some(byte) = bytes.get(index) {
-        let hex = bytes.get(index + 1..index + 3).and_then(|pair| std::str::from_utf8(pair).ok());
-        match hex.filter(|_| *byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(code) => {
-                plain.push(code);
-                index += 3;
-            }
-            None => {
-                plain.push(*byte);
-                index += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&plain).into_owned()
 }

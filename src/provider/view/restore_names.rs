@@ -1,5 +1,5 @@
-//! Names back: what a provider calls a property gets its canonical name again, where the schema has such a property.
-//! An object of any keys keeps the ones it is given.
+//! Gives properties in a call their canonical names again, where the schema has such properties. Other keys of an
+//! open object stay as they are.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,9 +9,9 @@ use super::loosened::Loosened;
 use super::refs::DEFS;
 use super::{Keys, property_names, to_2020_12};
 
-/// The most schemas that are looked at for one call. Beyond, names stay as they are given, and the schema decides.
+/// Most schemas that are visited for one call. Beyond that, names stay as they are given, and the schema decides.
 const MAX_LOOKED_AT: usize = 500_000;
-/// Keywords whose schemas are about the same value.
+/// Keywords whose schemas apply to the same value.
 const SAME_VALUE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 
 /// The properties of a schema that a provider knows by other names.
@@ -24,7 +24,7 @@ pub(in crate::provider) struct Renaming {
 }
 
 impl Renaming {
-    /// None where the provider sees all properties by their names.
+    /// `None` where the provider sees all properties by their canonical names.
     pub(in crate::provider) fn of(schema: &Value, keys: Keys) -> Option<Self> {
         let names: HashMap<String, String> = property_names::renamed(schema, keys).into_iter().collect();
         (!names.is_empty())
@@ -57,7 +57,7 @@ struct Undoing<'a> {
 }
 
 impl<'a> Undoing<'a> {
-    /// `schemas` are about this value.
+    /// `schemas` apply to this value.
     fn value(&mut self, value: &mut Value, schemas: Vec<&'a Value>) {
         match value {
             Value::Array(items) => {
@@ -81,7 +81,7 @@ impl<'a> Undoing<'a> {
         }
     }
 
-    /// These schemas, and those that they apply to the same value; each once, whatever refers to whatever.
+    /// These schemas, and the ones that they apply to the same value; each once, despite cycles of references.
     fn applied(&mut self, mut schemas: Vec<&'a Value>) -> Vec<&'a Map<String, Value>> {
         let mut seen = HashSet::new();
         let mut applied = Vec::new();
@@ -113,7 +113,7 @@ impl<'a> Undoing<'a> {
         }
     }
 
-    /// What schemas say of a part of their value; nothing of a part that has no properties.
+    /// The schemas of a part of the value; empty for a part without properties.
     fn children(
         &mut self,
         part: &Value,
@@ -127,7 +127,7 @@ impl<'a> Undoing<'a> {
         found
     }
 
-    /// A name that is taken is not taken away.
+    /// A name that is taken is not overwritten.
     fn names(&mut self, fields: &mut Map<String, Value>, schemas: &[&'a Map<String, Value>]) {
         let all = self.names;
         let canonical = |name: &String| {
@@ -163,7 +163,7 @@ fn names(schema: &Map<String, Value>, property: &str) -> bool {
         || named(schema, "dependentRequired").is_some_and(|named| named.values().any(lists))
 }
 
-/// What is said of a property. Where patterns tell which of the others is which, [`keys`] takes both out.
+/// The schemas of a property. Where patterns decide between properties, [`keys`] removes both.
 fn of_property<'a>(schema: &'a Map<String, Value>, name: &str, found: &mut Vec<&'a Value>) {
     if let Some(own) = named(schema, "properties").and_then(|properties| properties.get(name)) {
         found.push(own);

@@ -1,4 +1,4 @@
-//! Only the keywords that a wire knows; what the others say is said with these where it can be.
+//! Keeps only the keywords that a wire knows; others are expressed with these where possible.
 
 use serde_json::{Map, Value, json};
 
@@ -8,10 +8,10 @@ use super::merge::merge;
 use super::refs::DEFS;
 use super::{limits_text, union};
 
-/// Definitions that are merged into what refers to them may add this many parts.
+/// Most parts that definitions may add when they are merged into a reference's place.
 const MAX_PARTS: usize = 20_000;
 
-/// Leaves only `listed` keywords. `tell`: limits that are lost go into descriptions.
+/// Keeps only `listed` keywords. `tell`: whether lost limits go into descriptions.
 pub(super) fn restrict(schema: &mut Value, listed: &[&str], tell: bool, loose: &mut Loosened) {
     let Some(root) = schema.as_object_mut() else { return };
     let defs = match root.shift_remove("$defs") {
@@ -71,7 +71,7 @@ impl Restricting<'_> {
         self.below(object);
         any_of(object);
         if object.get("properties") == Some(&json!({})) {
-            // "should be non-empty for OBJECT type" (formats.md, section 5).
+            // "should be non-empty for OBJECT type" (docs/reference/wires.md, Gemini).
             object.shift_remove("properties");
         }
         if object.contains_key("$ref") {
@@ -80,7 +80,7 @@ impl Restricting<'_> {
         self.open.truncate(outside);
     }
 
-    /// Merges `allOf`, and a definition that is not alone.
+    /// Merges `allOf`, and a reference that has siblings.
     fn one(&mut self, object: &mut Map<String, Value>) {
         loop {
             if let Some(Value::Array(parts)) = object.shift_remove("allOf") {
@@ -101,7 +101,7 @@ impl Restricting<'_> {
         }
     }
 
-    /// Adds one part of an `allOf`; of two references, one has to be opened.
+    /// Adds one part of an `allOf`; of two references, one has to be resolved.
     fn add(&mut self, object: &mut Map<String, Value>, mut part: Map<String, Value>) {
         if object.contains_key("$ref")
             && part.get("$ref").is_some_and(|theirs| object.get("$ref") != Some(theirs))
@@ -166,7 +166,7 @@ impl Restricting<'_> {
         }
     }
 
-    /// Patterns of names: what they let in must not fall to `additionalProperties`.
+    /// Schemas of pattern properties: values that they allow must not be refused by `additionalProperties`.
     fn patterns(&mut self, object: &mut Map<String, Value>) {
         if self.knows("patternProperties") {
             return;
@@ -182,7 +182,7 @@ impl Restricting<'_> {
         self.loose.record("`patternProperties`");
     }
 
-    /// Items by position: any of them at every position.
+    /// Items by position become any of them at every position.
     fn tuple(&mut self, object: &mut Map<String, Value>) {
         if self.knows("prefixItems") {
             return;
@@ -237,8 +237,8 @@ impl Restricting<'_> {
     }
 }
 
-/// Writes a reference with something said about it as a union of one: `$ref` stands only beside keys that begin with
-/// `$` (formats.md, section 5).
+/// Writes a reference with siblings as a union of one: `$ref` stands only beside keys that begin with `$`
+/// (docs/reference/wires.md, Gemini).
 pub(super) fn around(object: &mut Map<String, Value>) {
     let Some(reference) = object.shift_remove("$ref") else { return };
     let reference = json!({ "$ref": reference });
@@ -251,7 +251,7 @@ pub(super) fn around(object: &mut Map<String, Value>) {
     }
 }
 
-/// A constant is a list of one.
+/// A constant becomes an enum of one value.
 fn constant(object: &mut Map<String, Value>) {
     let Some(value) = object.shift_remove("const") else { return };
     if !object.contains_key("type") {
@@ -260,7 +260,7 @@ fn constant(object: &mut Map<String, Value>) {
     object.insert("enum".into(), json!([value]));
 }
 
-/// The word for the type of a value.
+/// The name of a value's type.
 pub(super) fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -273,7 +273,7 @@ pub(super) fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// "required[0]: property is not defined" (formats.md, section 5).
+/// "required[0]: property is not defined" (docs/reference/wires.md, Gemini).
 fn only_known_requirements(object: &mut Map<String, Value>) {
     let Some(Value::Array(mut required)) = object.get_mut("required").map(Value::take) else { return };
     let properties = object.get("properties").and_then(Value::as_object);
@@ -287,7 +287,7 @@ fn only_known_requirements(object: &mut Map<String, Value>) {
     }
 }
 
-/// A union with a branch that accepts anything says nothing; one with no branch left cannot be said.
+/// A union with a branch that accepts anything is dropped; a union without a branch cannot be expressed.
 fn any_of(object: &mut Map<String, Value>) {
     let says_nothing = |branches: &Vec<Value>| branches.is_empty() || branches.contains(&json!({}));
     if object.get("anyOf").and_then(Value::as_array).is_some_and(says_nothing) {

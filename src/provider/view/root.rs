@@ -1,4 +1,4 @@
-//! The root: an object that says its properties by itself. Unions and conditions at the root become one object.
+//! Makes the root an object with its own properties. Unions and conditions at the root become one object.
 
 use serde_json::{Map, Value, json};
 
@@ -10,8 +10,8 @@ use super::refs::DEFS;
 use super::union::{Branch, add_properties, said_of_branches, shared_requirements};
 use crate::tool::clean_text;
 
-/// What no root keeps but that of MCP. Unions, constants and `not` are refused there (formats.md, section 2); of
-/// conditions nothing is known, which counts as refused (section 1).
+/// Keywords that no root keeps except MCP's. Unions, constants and `not` are refused there (docs/reference/wires.md,
+/// OpenAI Chat Completions); for conditions no rule is known, so they count as refused.
 const REFUSED: [&str; 11] = [
     "allOf",
     "anyOf",
@@ -25,12 +25,12 @@ const REFUSED: [&str; 11] = [
     "dependentRequired",
     "dependentSchemas",
 ];
-/// References in unions at the root may add this many parts.
+/// Most parts that references in unions at the root may add.
 const MAX_PARTS: usize = 20_000;
-/// The longest text about which properties go together.
+/// Longest text about properties that go together.
 const MAX_SAID: usize = 200;
 
-/// Gives the root its shape. `say`: the description may tell what the schema no longer can.
+/// Gives the root its form. `say`: whether the description may express lost constraints.
 pub(super) fn shape(schema: &mut Value, root: Root, say: bool, loose: &mut Loosened) -> Result<(), String> {
     if *schema == Value::Bool(true) {
         *schema = json!({});
@@ -64,7 +64,7 @@ pub(super) fn shape(schema: &mut Value, root: Root, say: bool, loose: &mut Loose
     Ok(())
 }
 
-/// The type comes first where it is missing, as people write it.
+/// A missing type is put first, as people write it.
 fn set_type(object: &mut Map<String, Value>) {
     match object.get_mut("type") {
         Some(written) => *written = "object".into(),
@@ -124,7 +124,7 @@ struct Flattening<'a> {
 }
 
 impl Flattening<'_> {
-    /// Turns a schema for objects into one that has neither unions nor conditions.
+    /// Turns a schema for objects into one without unions and conditions.
     fn object(&mut self, object: &mut Map<String, Value>) {
         let outside = self.open.len();
         while let Some(Value::String(reference)) = object.shift_remove("$ref") {

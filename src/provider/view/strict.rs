@@ -1,4 +1,4 @@
-//! The subsets in which a provider can hold a model to a schema (formats.md, sections 2 and 4).
+//! The strict subsets of providers (docs/reference/wires.md, Strict schemas and Anthropic Messages).
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use super::merge::merge;
 use super::restrict_keywords::{around, type_of};
 use crate::finding::pointer_join;
 
-/// What is about values and cannot be left out without changing what a call means to say.
+/// Keywords that cannot be dropped without changing the meaning of a call.
 const REFUSED: [&str; 9] = [
     "patternProperties",
     "not",
@@ -23,7 +23,7 @@ const REFUSED: [&str; 9] = [
     "contentSchema",
 ];
 
-/// The strict form of a schema, or the reason why there is none, with the JSON pointer of its place.
+/// The strict form of a schema, or the reason why there is none, with the JSON Pointer of its place.
 pub(super) fn strict(schema: &Value, subset: Strict, room: &mut StrictBudget) -> Result<Value, String> {
     if subset == Strict::Anthropic {
         limits::no_recursion(schema)?;
@@ -105,7 +105,7 @@ impl Making {
         Ok(())
     }
 
-    /// Merges `allOf`, which is not permitted.
+    /// Merges `allOf`, which is not allowed.
     fn one(&mut self, object: &mut Map<String, Value>) {
         while let Some(Value::Array(parts)) = object.shift_remove("allOf") {
             for part in parts {
@@ -116,7 +116,7 @@ impl Making {
         }
     }
 
-    /// Whether a keyword may stay. Those that only limit values are left out without harm, since calls are checked.
+    /// Whether a keyword may stay. Keywords that only limit values can be dropped, since calls are checked.
     fn permits(&self, key: &str, value: &Value) -> bool {
         let open_ai = self.subset == Strict::OpenAi;
         match key {
@@ -155,7 +155,7 @@ impl Making {
         }
     }
 
-    /// An object takes the properties it says and no others.
+    /// Closes an object: it takes its own properties and no others.
     fn close(&mut self, object: &mut Map<String, Value>, pointer: &str) -> Result<(), String> {
         match object.get("additionalProperties") {
             None | Some(Value::Bool(false)) => {}
@@ -199,7 +199,7 @@ fn strings(list: Option<&Value>) -> Vec<String> {
         .collect()
 }
 
-/// Constants tell their type.
+/// A constant gets a `type`.
 fn infer_type(object: &mut Map<String, Value>) {
     if object.contains_key("type") {
         return;
@@ -225,7 +225,7 @@ fn infer_type(object: &mut Map<String, Value>) {
     }
 }
 
-/// An optional property is one that may be null; the null is dropped from the call (formats.md, section 2).
+/// Makes an optional property nullable; the null is dropped from the call (docs/reference/wires.md, Strict schemas).
 fn nullable(schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else { return };
     if let Some(Value::Array(branches)) = object.get_mut("anyOf") {

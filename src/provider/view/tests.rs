@@ -19,7 +19,7 @@ pub(super) fn rules(provider: Provider) -> &'static SchemaRules {
     &provider.wire().rules().schema
 }
 
-/// The view of an object with one property `a`, at that property.
+/// The view of property `a` of an object with only that property.
 fn property(schema: Value, rules: &SchemaRules) -> Value {
     let whole = json!({ "type": "object", "properties": { "a": schema, "z": {} } });
     let view = view(&whole, rules, false, None).unwrap().schema.unwrap();

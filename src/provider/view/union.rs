@@ -1,4 +1,4 @@
-//! The branches of a union of objects as one object: what any branch knows, and what all require.
+//! Merges the branches of a union of objects into one object: every branch's properties, and the common requirements.
 
 use std::collections::HashSet;
 
@@ -10,12 +10,12 @@ use super::keyword_table::is_annotation;
 /// A branch of a union, itself without unions.
 pub(super) type Branch = Map<String, Value>;
 
-/// The most alternatives that one property has.
+/// Most alternatives of one property.
 const MAX_ALTERNATIVES: usize = 100;
-/// More combinations than this are not told.
+/// Most combinations that are written out.
 const MAX_COMBINATIONS: usize = 6;
 
-/// What branches require beyond the object, in words: "Give one of: `name`; `names`."
+/// Additional requirements of the branches, in words: "Give one of: `name`; `names`."
 pub(super) fn said_of_branches(object: &Branch, branches: &[Branch], only_one: bool) -> Option<String> {
     if !(2..=MAX_COMBINATIONS).contains(&branches.len()) {
         return None;
@@ -41,7 +41,7 @@ fn names(object: &Branch) -> Vec<&str> {
     object.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Requires what all branches require.
+/// Requires the properties that all branches require.
 pub(super) fn shared_requirements(object: &mut Branch, branches: &[Branch]) {
     let Some((first, others)) = branches.split_first() else { return };
     let sets: Vec<HashSet<&str>> = others.iter().map(|branch| names(branch).into_iter().collect()).collect();
@@ -58,9 +58,9 @@ pub(super) fn shared_requirements(object: &mut Branch, branches: &[Branch]) {
     }
 }
 
-/// Adds what the branches say of properties. `one_applies`: every object follows one of them.
+/// Adds the branches' properties. `one_applies`: every object follows one of them.
 ///
-/// A property that only some branches know is taken as these describe it, since that is what it is for.
+/// A property that only some branches have takes their schema, since it is meant for them.
 pub(super) fn add_properties(object: &mut Branch, branches: Vec<Branch>, one_applies: bool) {
     let count = branches.len();
     let closed = |branch: &Branch| {
@@ -92,7 +92,7 @@ pub(super) fn add_properties(object: &mut Branch, branches: Vec<Branch>, one_app
             None => {
                 properties.insert(name, any_of(alternatives));
             }
-            // What the object says of it holds for every branch; the branches only narrow it down.
+            // The object's schema of it holds for every branch; the branches only narrow it.
             Some(ours) if in_all && says_nothing(ours) => {
                 let said = ours.as_object().cloned().unwrap_or_default();
                 *ours = any_of(alternatives);
@@ -112,7 +112,7 @@ fn says_nothing(schema: &Value) -> bool {
     }
 }
 
-/// What is accepted by any of these.
+/// A schema that accepts a value that any of these accepts.
 pub(super) fn any_of(schemas: Vec<Value>) -> Value {
     if let Some(listed) = listed(&schemas) {
         return listed;
@@ -137,7 +137,7 @@ pub(super) fn any_of(schemas: Vec<Value>) -> Value {
     }
 }
 
-/// Alternatives that each are some constants, as one list of all.
+/// Alternatives that are all constants, as one enum.
 fn listed(schemas: &[Value]) -> Option<Value> {
     let mut values: Vec<Value> = Vec::new();
     let mut seen = HashSet::new();

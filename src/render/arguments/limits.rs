@@ -1,4 +1,4 @@
-//! What a value must satisfy beyond its type: ranges, lengths, patterns, formats.
+//! Limits of a value beyond its type: ranges, lengths, patterns, formats.
 
 use serde_json::{Number, Value};
 
@@ -7,7 +7,7 @@ use super::view::SchemaView;
 use crate::render::markdown::{code, inline};
 
 const MAX_PATTERN: usize = 80;
-/// Beyond this a bound only repeats what a number type can hold.
+/// Bounds beyond this only repeat the range of a number type.
 const WIDEST: f64 = 9_007_199_254_740_991.0;
 
 impl Writer<'_> {

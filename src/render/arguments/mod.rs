@@ -1,9 +1,9 @@
 //! The argument list of a tool, from its JSON Schema: one row an argument, nested where it has fields.
 //!
-//! 1. `types` finds the definitions that are recursive, or big and used twice: these get a name.
-//! 2. `view` gathers what applies to one place: the schema, its `$ref`, its `allOf`, its one real alternative.
-//! 3. `type_words` puts a view in words; `limits` adds what else a value must satisfy.
-//! 4. `tree` writes the rows, within a budget; what does not fit is counted and the list marked as folded.
+//! 1. `types` finds the definitions that are recursive, or large and used twice: these get a name.
+//! 2. `view` gathers the keywords of one place: the schema, its `$ref`, its `allOf`, its one real alternative.
+//! 3. `type_words` puts a view in words; `limits` adds its further limits.
+//! 4. `tree` writes the rows, within a budget; rows that do not fit are counted and the list is marked as folded.
 //! 5. `row` holds a row, and writes the list as markdown.
 
 mod limits;
@@ -23,13 +23,13 @@ pub(crate) use row::{Given, Row};
 /// The argument list of a tool; all text in it is markdown.
 #[derive(Debug, Default)]
 pub(crate) struct Arguments {
-    /// One sentence where there is nothing to list, or where it is needed before the list.
+    /// One sentence where there are no arguments, or where the list needs an introduction.
     pub(crate) remark: String,
-    /// The arguments and what is below them, then the types that they name.
+    /// The arguments and their fields, then the types that they name.
     pub(crate) rows: Vec<Row>,
-    /// Where the types begin, if there are any.
+    /// Index of the first row of the types, if there are any.
     pub(crate) types_from: Option<usize>,
-    /// Whether something was left out, so that a reader may need the schema itself.
+    /// Whether rows were left out, so that a reader may need the schema itself.
     pub(crate) folded: bool,
 }
 

@@ -5,37 +5,37 @@ use super::Arguments;
 /// An argument, a field, an alternative or a remark. All text is markdown on one line.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
-    /// How many rows it is below.
+    /// Number of rows that it is nested in.
     pub(crate) depth: usize,
-    /// What it is called, or what it says.
+    /// Its name, or the text of a remark.
     pub(crate) label: String,
-    /// What its value may be; none where it has no value.
+    /// Type, limits and default of its value; `None` where it has no value.
     pub(crate) facts: Option<Facts>,
-    /// What it is for; may be empty.
+    /// Its description; may be empty.
     pub(crate) about: String,
 }
 
-/// What a value may be.
+/// Type, limits and default of a value.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     /// Its type in words.
     pub(crate) kind: String,
-    /// Whether it must be given; `None` where that makes no sense.
+    /// Whether it is required; `None` where that makes no sense.
     pub(crate) is_required: Option<bool>,
-    /// What else it must satisfy, each a short phrase.
+    /// Further limits, each a short phrase.
     pub(crate) limits: Vec<String>,
-    /// What it is when it is not given, or may be.
+    /// Its default, or an example value.
     pub(crate) given: Option<Given>,
-    /// Whether it is on its way out.
+    /// Whether it is deprecated.
     pub(crate) is_deprecated: bool,
 }
 
-/// A value that tells more than a type.
+/// A value that says more than a type.
 #[derive(Debug)]
 pub(crate) enum Given {
-    /// What holds when nothing is given.
+    /// The value when none is given.
     Default(String),
-    /// One of many.
+    /// One of many possible values.
     Example(String),
 }
 

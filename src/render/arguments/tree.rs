@@ -1,4 +1,4 @@
-//! The rows: one an argument, its fields nested below it, all within a budget.
+//! The rows: one per argument, its fields nested below it, all within a budget.
 
 use std::borrow::Cow;
 
@@ -15,15 +15,15 @@ use crate::tool::{clean_line, words};
 const MAX_ROWS: usize = 150;
 const MAX_DEPTH: usize = 5;
 const MAX_VARIANTS: usize = 100;
-/// How many levels without rows of their own are gone through: elements of elements, values of values.
+/// Most levels without rows that are followed: elements of elements, values of values.
 const MAX_LEVELS: usize = 16;
-/// How far ahead to look for fields.
+/// Most levels to look ahead for fields.
 const MAX_LOOK: usize = 3;
 const MAX_DESCRIPTION: usize = 600;
 const MAX_DEFAULT: usize = 80;
 const MAX_EXAMPLE: usize = 50;
 const MAX_TITLE: usize = 80;
-/// Looks at schemas; enough for any honest tool, and an end to those that multiply.
+/// Most schemas that are visited: enough for any honest tool, and a bound for schemas that multiply.
 const MAX_STEPS: usize = 20_000;
 
 /// Writes the argument list of one schema.
@@ -118,14 +118,14 @@ impl<'a> Writer<'a> {
         self.types.name(reference).to_string()
     }
 
-    /// Takes one step; `false` when there have been too many.
+    /// Takes one step; `false` when the budget is used up.
     pub(super) fn spend(&mut self) -> bool {
         self.folded |= self.steps_left == 0;
         self.steps_left = self.steps_left.saturating_sub(1);
         self.steps_left > 0
     }
 
-    /// One row and what is below it. `is_required` is `None` where the word makes no sense.
+    /// One row and the rows below it. `is_required` is `None` where the word makes no sense.
     fn row(&mut self, label: &str, name: &str, schema: &'a Value, is_required: Option<bool>, depth: usize) {
         let view = self.view(schema);
         let kind = self.view_words(&view, 0);
@@ -143,12 +143,12 @@ impl<'a> Writer<'a> {
         self.children(&view, depth + 1, None);
     }
 
-    /// A row that only says something.
+    /// A row with a remark only.
     fn remark(&mut self, depth: usize, label: String, about: String) {
         self.listed.rows.push(Row { depth, label, facts: None, about });
     }
 
-    /// What a place is for, on one line; empty when nothing tells.
+    /// Description of a place, on one line; empty when the schema has none.
     fn about(&mut self, view: &SchemaView<'a>, name: &str) -> String {
         let title =
             || view.text("title").filter(|title| title.len() <= MAX_TITLE && words(title) != words(name));
@@ -156,7 +156,7 @@ impl<'a> Writer<'a> {
         text.map(|text| inline(&self.shorten(text))).unwrap_or_default()
     }
 
-    /// Cuts what is too long at the end of a sentence, or else of a word.
+    /// Cuts a long text at the end of a sentence, or else of a word.
     fn shorten<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
         if text.len() <= MAX_DESCRIPTION {
             return Cow::Borrowed(text);
@@ -194,7 +194,7 @@ impl<'a> Writer<'a> {
         is_short.then(|| Given::Example(code(&example.to_string())))
     }
 
-    /// What is below a place: fields, elements with fields, alternatives with fields.
+    /// Rows below a place: fields, elements with fields, alternatives with fields.
     fn children(&mut self, view: &SchemaView<'a>, depth: usize, told: Option<&str>) {
         if !self.spend() {
             return;
@@ -223,7 +223,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What is below a level that has no row of its own, and so is as deep as the level around it.
+    /// Rows below a level that has no row of its own; they are as deep as the level around it.
     fn further_in(&mut self, view: &SchemaView<'a>, depth: usize) {
         if self.levels == MAX_LEVELS {
             self.folded = true;
@@ -275,7 +275,7 @@ impl<'a> Writer<'a> {
         self.left_out(count - shown + unseen, depth, "form");
     }
 
-    /// What to call one of several alternatives, and the field that this tells all about.
+    /// Name of one of several alternatives, and the field that this name explains fully.
     fn form(&mut self, view: &SchemaView<'a>, index: usize) -> (String, Option<&'a str>) {
         if let Some(value) = view.constant() {
             return (self.value(value), None);

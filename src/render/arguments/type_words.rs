@@ -71,7 +71,7 @@ impl<'a> Writer<'a> {
         words.join(" | ")
     }
 
-    /// One JSON type, with what its elements are.
+    /// One JSON type, with the type of its elements.
     fn kind(&mut self, kind: &str, view: &SchemaView<'a>, depth: usize) -> String {
         const SCALARS: [&str; 6] = ["string", "integer", "number", "boolean", "null", "float"];
         let word = name_of_kind(kind);
@@ -109,7 +109,7 @@ impl<'a> Writer<'a> {
         or(if is_object { "object" } else { "any" })
     }
 
-    /// Alternatives, each once. Constants say what they stand for.
+    /// Alternatives, each once. Constants with a meaning are explained.
     fn alternatives(&mut self, view: &SchemaView<'a>, depth: usize, words: &mut Vec<String>) {
         for &variant in view.variants.iter().take(MAX_VARIANTS) {
             let inner = self.view(variant);

@@ -1,11 +1,11 @@
-//! Definitions that get a name: those that contain themselves, and big ones that are used more than once.
+//! Definitions that get a name: recursive ones, and large ones that are used more than once.
 
 use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::view::{last_segment, list, resolve};
 
-/// From how many fields a definition that is used twice is listed once instead.
+/// Fewest fields of a definition used twice that is listed once, under a name.
 const BIG: usize = 4;
 const MAX_DEPTH: usize = 100;
 const MAX_NAME: usize = 60;
@@ -17,7 +17,7 @@ pub(super) struct Types<'a> {
 }
 
 impl<'a> Types<'a> {
-    /// Finds the definitions that deserve a name.
+    /// Finds the definitions that get a name.
     pub(super) fn of(root: &'a Value) -> Self {
         let mut survey = Survey { root, seen: IndexMap::new() };
         survey.visit(root, 0);
@@ -35,7 +35,7 @@ impl<'a> Types<'a> {
         self.names.contains_key(reference)
     }
 
-    /// The name of a definition, which is plain enough to stand in a sentence.
+    /// The name of a definition, if it is plain enough to stand in a sentence.
     pub(super) fn name(&self, reference: &str) -> &str {
         self.names.get(reference).map_or("any", String::as_str)
     }
@@ -68,7 +68,7 @@ struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    /// Visits a schema; returns how many fields it shows when written in place, no more than `BIG`.
+    /// Visits a schema; returns the number of fields it takes when written in place, at most `BIG`.
     fn visit(&mut self, schema: &'a Value, depth: usize) -> usize {
         let Value::Object(part) = schema else { return 0 };
         if depth > MAX_DEPTH {

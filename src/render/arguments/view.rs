@@ -1,4 +1,4 @@
-//! What applies to one place of a schema, gathered from its `$ref`, `allOf` and alternatives.
+//! Keywords of one place of a schema, gathered from its `$ref`, `allOf` and alternatives.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ type Keywords = Map<String, Value>;
 const MAX_PARTS: usize = 24;
 const MAX_MEANING: usize = 40;
 
-/// The keyword sets that hold together at one place, nearest first.
+/// The keyword sets that apply together at one place, nearest first.
 #[derive(Default)]
 pub(super) struct SchemaView<'a> {
     parts: Vec<&'a Keywords>,
@@ -92,7 +92,7 @@ impl<'a> SchemaView<'a> {
         found
     }
 
-    /// The names that must be given, sorted.
+    /// The names of required properties, sorted.
     fn required(&self) -> Vec<&'a str> {
         let lists = self.parts.iter().flat_map(|part| list(part, "required"));
         let mut names: Vec<&str> = lists.filter_map(Value::as_str).collect();
@@ -123,14 +123,14 @@ impl<'a> SchemaView<'a> {
         self.get("const").or_else(single)
     }
 
-    /// What a constant stands for, where a few words tell.
+    /// The meaning of a constant, where the schema gives it in a few words.
     pub(super) fn meaning(&self) -> Option<&'a str> {
         let constant = self.constant()?.as_str();
         let text = self.text("description").or_else(|| self.text("title"))?;
         (constant != Some(text) && text.len() <= MAX_MEANING).then_some(text)
     }
 
-    /// Names that must be given, where a variant says no more than that.
+    /// The names of required properties, where a variant has no other keyword.
     pub(super) fn only_requires(&self) -> Option<Vec<&'a str>> {
         let bare = self.parts.iter().all(|part| part.keys().all(|key| key == "required"));
         let names = self.required();
@@ -163,7 +163,7 @@ pub(super) fn resolve<'a>(reference: &str, root: &'a Value) -> Option<&'a Value>
     root.pointer(reference.strip_prefix('#')?)
 }
 
-/// What a reference calls its target: its last word that is no keyword.
+/// The name in a reference: its last segment that is no keyword.
 pub(super) fn last_segment(reference: &str) -> &str {
     let is_name = |word: &&str| {
         !matches!(*word, "" | "items" | "properties" | "additionalProperties" | "anyOf" | "oneOf" | "allOf")

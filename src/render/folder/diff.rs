@@ -1,11 +1,11 @@
-//! The unified diff between what is on disk and what would be written.
+//! The unified diff between the files on disk and the generated ones.
 
 use std::fmt::Write;
 
 use similar::TextDiff;
 
-/// Above this many lines of the old times lines of the new content, lines are not matched one by one: the time
-/// would grow without bound.
+/// Most comparisons of lines (old lines times new lines) before a diff replaces all lines: the time would grow
+/// without bound.
 const MAX_MATCHED: usize = 100_000_000;
 
 /// The changes of many files, up to a size.
@@ -20,12 +20,12 @@ impl Diff {
         Diff { text: String::new(), limit, left_out: 0 }
     }
 
-    /// Whether there is no room for any more.
+    /// Whether the diff is full.
     pub(super) fn is_full(&self) -> bool {
         self.text.len() >= self.limit
     }
 
-    /// Adds what differs in one file, or counts it when there is no room.
+    /// Adds the difference of one file, or counts it when there is no room.
     pub(super) fn push(&mut self, file: &str) {
         if self.is_full() {
             self.left_out += 1;
@@ -40,7 +40,7 @@ impl Diff {
         }
     }
 
-    /// The whole text, with a note when something was left out.
+    /// The whole text, with a note when a part was left out.
     pub(super) fn finish(mut self) -> String {
         if self.left_out > 0 {
             let _ = writeln!(

@@ -1,4 +1,4 @@
-//! Looking at what is on disk without ever following a symbolic link inside the folder.
+//! Looks at files on disk without ever following a symbolic link inside the folder.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::error::FolderError;
 
-/// What a path is.
+/// Kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     /// Nothing.
@@ -21,7 +21,7 @@ pub(super) enum Entry {
     Other,
 }
 
-/// Says what is at a path; a symbolic link is not followed.
+/// The kind of a path; a symbolic link is not followed.
 pub(super) fn look(path: &Path) -> Result<Entry, FolderError> {
     use io::ErrorKind::{NotADirectory, NotFound};
     let meta = match fs::symlink_metadata(path) {
@@ -41,7 +41,7 @@ pub(super) fn look(path: &Path) -> Result<Entry, FolderError> {
     })
 }
 
-/// Reads a regular file into `content`, which stays empty when there is something else or nothing.
+/// Reads a regular file into `content`, which stays empty for anything else.
 pub(super) fn read(path: &Path, content: &mut Vec<u8>) -> Result<Entry, FolderError> {
     content.clear();
     let entry = look(path)?;
@@ -51,11 +51,11 @@ pub(super) fn read(path: &Path, content: &mut Vec<u8>) -> Result<Entry, FolderEr
     Ok(entry)
 }
 
-/// Writes one file of the user's folder, there whole or not at all: it is written beside its place and moved there.
-/// A file that is replaced leaves its permissions to the new one.
+/// Writes one file of the user's folder, whole or not at all: it is written beside its place and moved there. The new
+/// file has the permissions of the one it replaces.
 pub fn write_whole(target: &Path, content: &[u8]) -> io::Result<()> {
     let staged = target.with_file_name(format!(".toolcrib-tmp-{}", std::process::id()));
-    // Our process alone has this number, so what is there was left by one that was killed.
+    // Only this process has this number, so an existing file was left by a process that was killed.
     let _ = fs::remove_file(&staged);
     let write = || {
         let mut file = File::create_new(&staged)?;
@@ -69,7 +69,7 @@ pub fn write_whole(target: &Path, content: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Gives a new file, before anything is in it, the permissions of the one that it is to replace.
+/// Gives a new, still empty file the permissions of the file that it is to replace.
 #[cfg(unix)]
 pub(super) fn keep_mode(file: &File, replaced: &Path) -> io::Result<()> {
     match fs::symlink_metadata(replaced) {
@@ -83,7 +83,7 @@ pub(super) fn keep_mode(_: &File, _: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// With the size known, three system calls a file do; they are most of the time of a run that changes nothing.
+/// With the size known, a file takes three system calls; they are most of the time of a run that changes nothing.
 fn read_sized(path: &Path, size: u64, content: &mut Vec<u8>) -> io::Result<()> {
     let mut file = File::open(path)?;
     let size = usize::try_from(size).map_err(|_| io::ErrorKind::FileTooLarge)?;
@@ -107,19 +107,19 @@ pub(super) fn has_root(root: &Path) -> Result<bool, FolderError> {
     match fs::metadata(root) {
         Ok(meta) if meta.is_dir() => Ok(true),
         Ok(_) => Err(FolderError::NotAFolder { path: root.into() }),
-        // A link to nowhere is no place to create a folder.
+        // A folder cannot be created through a broken link.
         Err(_) if look(root)? != Entry::Missing => Err(FolderError::NotAFolder { path: root.into() }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(FolderError::io("read", root)(error)),
     }
 }
 
-/// Whether two names are one file: where case is ignored, the old `List.md` is what is found at `list.md`.
+/// Whether two names are one file: on a file system that ignores case, `list.md` finds the old `List.md`.
 #[cfg(unix)]
 pub(super) fn is_one_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let (Ok(one), Ok(other)) = (fs::symlink_metadata(one), fs::symlink_metadata(other)) else { return false };
-    // With more links than one, they could be two names that the user gave it.
+    // With several links, they could be two names that the user gave the file.
     one.is_file() && one.nlink() == 1 && (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 

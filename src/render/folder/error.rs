@@ -1,11 +1,11 @@
-//! What can stop a write to a folder, each with a stable code and what to do about it.
+//! Errors of a write to a folder, each with a stable code and a next step.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::manifest::MANIFEST;
 
-/// How many paths a message names before it only counts them.
+/// Most paths that a message names; the others are counted.
 const NAMED: usize = 5;
 
 /// A reason why a folder could not be written or checked.
@@ -16,18 +16,18 @@ pub enum FolderError {
     BadPath {
         /// The path as it was given.
         path: String,
-        /// What is wrong with it.
+        /// The mistake in it.
         problem: String,
     },
     /// A content could not be rendered; nothing was written.
     #[error("cannot render {path}: {source}")]
     Render {
-        /// The file that it is for.
+        /// The file of the content.
         path: String,
-        /// What is wrong.
+        /// The reason.
         source: super::Problem,
     },
-    /// Files of the user are where generated files would go; nothing was written.
+    /// Files of the user are in the places of generated files; nothing was written.
     #[error("{} holds {} of yours, in the way of generated ones: {}", root.display(), count(paths), some(paths))]
     Occupied {
         /// The folder.
@@ -41,7 +41,7 @@ pub enum FolderError {
         /// The link.
         path: PathBuf,
     },
-    /// What should be the folder is something else.
+    /// The path of the folder is something else.
     #[error("{} is not a folder", path.display())]
     NotAFolder {
         /// The path in question.
@@ -52,7 +52,7 @@ pub enum FolderError {
     Manifest {
         /// The manifest.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The mistake in it.
         problem: String,
     },
     /// The manifest is of a newer toolcrib; nothing was written.
@@ -63,14 +63,14 @@ pub enum FolderError {
         /// Its version.
         version: u64,
     },
-    /// The system refused; files written so far are whole, and the next run completes the rest.
+    /// The system refused; files written so far are whole, and the next run writes the rest.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried, as a verb.
+        /// The action that failed, as a verb.
         action: &'static str,
-        /// On which path.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -90,11 +90,13 @@ impl FolderError {
         }
     }
 
-    /// What to do about it.
+    /// The next step.
     pub fn hint(&self) -> String {
         match self {
             FolderError::BadPath { .. } => "rename the tool or category that this path comes from".into(),
-            FolderError::Render { .. } => "correct what the message names; nothing was written".into(),
+            FolderError::Render { .. } => {
+                "correct the part that the message names; nothing was written".into()
+            }
             FolderError::Occupied { .. } => format!(
                 "move these away or delete them, or choose another folder; only files listed in {MANIFEST} are ever replaced"
             ),

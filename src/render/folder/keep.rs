@@ -1,4 +1,4 @@
-//! Carries the text that people put between keep-markers from the old content of a file into the new.
+//! Copies the user's text between keep-markers from the old content of a file into the new one.
 //!
 //! Only `.md` files have such blocks. A block runs from a line `<!-- toolcrib:keep -->` to a line `<!-- /toolcrib:keep -->`. It comes back after the
 //! generated line that it followed, or at the end of the file when that line is gone. The blank lines around a
@@ -14,9 +14,9 @@ const OPEN: &[u8] = b"toolcrib:keep";
 const CLOSE: &[u8] = b"/toolcrib:keep";
 const CLOSING_LINE: &[u8] = b"<!-- /toolcrib:keep -->";
 
-/// Blocks that follow one another, with the blank lines around them.
+/// Consecutive blocks, with the blank lines around them.
 struct Kept<'a> {
-    /// The line before, and how many such lines came up to there; `None` at the top of the file.
+    /// The line before, and its number among equal lines; `None` at the top of the file.
     anchor: Option<(&'a [u8], usize)>,
     text: Vec<u8>,
 }
@@ -48,7 +48,7 @@ pub(super) fn carry(old: &[u8], new: String) -> Vec<u8> {
         None => false,
     };
     let mut placed = place(None, &mut out);
-    // The renderer writes no markers. If one slipped through, it must not multiply from run to run.
+    // The renderer writes no markers. A marker that got through must not multiply from run to run.
     for line in lines(new.as_bytes()).filter(|line| !is_marker(line, OPEN)) {
         if is_blank(line) {
             if !placed {
@@ -112,7 +112,7 @@ fn is_blank(line: &[u8]) -> bool {
     line.trim_ascii().is_empty()
 }
 
-/// Whether a line is a marker and nothing else; how it is spaced and cased is left to the user.
+/// Whether a line is a marker alone, in any spacing and letter case.
 fn is_marker(line: &[u8], marker: &[u8]) -> bool {
     let inner = line.trim_ascii().strip_prefix(b"<!--").and_then(|rest| rest.strip_suffix(b"-->"));
     inner.is_some_and(|inner| inner.trim_ascii().eq_ignore_ascii_case(marker))

@@ -40,7 +40,7 @@ fn is_still(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Elsewhere: locks a file that stands for the folder, in the system's folder for temporary files.
+/// On other systems: locks a file that stands for the folder, in the system's folder for temporary files.
 fn beside(root: &Path) -> io::Result<File> {
     let id = blake3::hash(root.canonicalize()?.as_os_str().as_encoded_bytes()).to_hex();
     let path = std::env::temp_dir().join(format!("toolcrib-{}.lock", &id[..32]));

@@ -1,7 +1,7 @@
-//! The record of which files in a folder are ours: `.toolcrib.json`.
+//! The manifest: the record of the files in a folder that are ours, `.toolcrib.json`.
 //!
-//! It depends on nothing but what was generated, so that it can be committed. While files are being
-//! replaced it serves as the journal: `key` is then empty, and `replacing` has the hashes of the old contents.
+//! It depends only on the generated files, so that it can be committed. While files are being replaced it serves as
+//! the journal: `key` is then empty, and `replacing` has the hashes of the old contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +20,7 @@ const VERSION: u64 = 1;
 /// Hashes of contents, by path.
 pub(super) type Hashes = BTreeMap<String, String>;
 
-/// The files that we wrote, by path, with the hash of what we wrote.
+/// The files that we wrote, by path, with the hashes of their contents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
@@ -39,7 +39,7 @@ impl Manifest {
         Manifest { version: VERSION, key: key.into(), ..Manifest::default() }
     }
 
-    /// Reads the manifest of a folder; one that has none owns nothing.
+    /// Reads the manifest of a folder; a folder without one has no files of ours.
     pub(super) fn read(root: &Path) -> Result<Self, FolderError> {
         let path = root.join(MANIFEST);
         match disk::look(&path)? {
@@ -81,7 +81,7 @@ impl Manifest {
         if manifest.version != VERSION {
             return Err(broken(format!("there is no version {}", manifest.version)));
         }
-        // A manifest can come from a stranger's repository and must not lead us out of the folder.
+        // A manifest can come from an untrusted repository and must not lead out of the folder.
         for name in manifest.files.keys().chain(&manifest.dirs) {
             if let Some(problem) = path::problem(name) {
                 return Err(broken(format!("it lists `{}`: {problem}", name.escape_debug())));

@@ -1,9 +1,9 @@
 //! Writes generated text files into a folder, and owns only those.
 //!
-//! A run plans by reading, stages every changed content beside the manifest, records in the manifest what is about
-//! to be ours, and only then moves the files to their places. An error before that changes nothing; a kill at any
-//! moment leaves each file old or new, and every one of them known as ours. What a run cannot defend against is
-//! somebody who replaces folders by symbolic links while it runs.
+//! A run plans by reading, stages every changed content beside the manifest, and records in the manifest the files
+//! that will be ours. Only then it moves the files to their places. An error before that changes nothing; a kill at
+//! any moment leaves each file old or new, and every one of them known as ours. It cannot defend against a process
+//! that replaces folders by symbolic links meanwhile.
 
 mod diff;
 mod disk;
@@ -32,12 +32,12 @@ pub use disk::write_whole;
 pub use error::FolderError;
 pub use manifest::MANIFEST;
 
-/// The most bytes of diff that a check returns.
+/// Most bytes of diff that a check returns.
 const DIFF_LIMIT: usize = 1 << 20;
-/// How many files are compared before their diffs are joined; bounds what is in memory at once.
+/// Files that are compared before their diffs are joined; bounds the memory in use at once.
 const BATCH: usize = 64;
 
-/// Why a content could not be rendered.
+/// Reason why a content could not be rendered.
 pub type Problem = Box<dyn std::error::Error + Send + Sync>;
 
 /// Renders the file at an index of a set.
@@ -45,19 +45,19 @@ pub type Render<'r> = dyn Fn(usize) -> Result<String, Problem> + Sync + 'r;
 
 /// The files to generate. Each content is rendered on demand, in parallel, so that a large set is never in memory.
 pub struct FileSet<'a> {
-    /// Where the files go: relative, separated by `/`, unique even where case is ignored.
+    /// Paths of the files: relative, separated by `/`, unique even where case is ignored.
     pub paths: Vec<String>,
     /// Renders the file at an index of `paths`; the text has no keep-markers. If any cannot be rendered, nothing is
     /// written.
     pub render: &'a Render<'a>,
-    /// The hash of all that decides the contents: two sets with the same key are the same. Empty: not known.
+    /// The hash of all inputs of the contents: sets with the same key are equal. Empty: not known.
     pub key: String,
-    /// Whether files that are not in the set go; not so when the set may lack some that belong in it.
+    /// Whether files outside the set are removed; not so when the set may be incomplete.
     pub prune: bool,
 }
 
 impl FileSet<'_> {
-    /// The content of one file, with the blocks of the user's that are in the old one.
+    /// The content of one file, with the user's blocks of the old one.
     fn content(&self, index: usize, old: &[u8]) -> Result<Vec<u8>, FolderError> {
         let path = &self.paths[index];
         let new =
@@ -66,7 +66,7 @@ impl FileSet<'_> {
     }
 }
 
-/// What a run did.
+/// Result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Files that were not there before.
@@ -77,12 +77,12 @@ pub struct Report {
     pub removed: usize,
     /// Files that were current and have not been touched.
     pub unchanged: usize,
-    /// Files that are not in the set, but stay: they have a keep-block, nothing was to be pruned, or they have been
-    /// edited. Those that were edited are the user's from now on.
+    /// Files outside the set that stay: they have a keep-block, pruning is off, or they were edited. Edited ones are
+    /// the user's from now on.
     pub kept: Vec<String>,
 }
 
-/// What a run would do; all lists are sorted.
+/// Changes that a run would make; all lists are sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drift {
     /// Files that are missing.
@@ -91,7 +91,7 @@ pub struct Drift {
     pub changed: Vec<String>,
     /// Files that are no longer generated.
     pub removed: Vec<String>,
-    /// A unified diff from the folder to what it should be, by path; a note at its end says if it was cut.
+    /// A unified diff from the folder to the generated files, by path; a note at its end says if it was cut.
     pub diff: String,
 }
 
@@ -102,7 +102,8 @@ impl Drift {
     }
 }
 
-/// Makes the files in `root` those of the set. `progress` is told how many more files are done, from any thread.
+/// Makes the files in `root` equal to the set. `progress` is called with the number of newly finished files, from any
+/// thread.
 pub fn sync(root: &Path, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
     if !disk::has_root(root)? {
         path::check(&files.paths)?;
@@ -116,8 +117,8 @@ pub struct Held<'a> {
     _lock: File,
 }
 
-/// Waits until no other run writes to the folder, and keeps them waiting until the result is dropped. The folder is
-/// created if need be.
+/// Waits until no other run writes to the folder, and makes others wait until the result is dropped. The folder is
+/// created if it does not exist.
 pub fn hold(root: &Path) -> Result<Held<'_>, FolderError> {
     if !disk::has_root(root)? {
         fs::create_dir_all(root).map_err(FolderError::io("create", root))?;
@@ -126,7 +127,7 @@ pub fn hold(root: &Path) -> Result<Held<'_>, FolderError> {
 }
 
 impl Held<'_> {
-    /// What [`sync`] does.
+    /// Does the work of [`sync`].
     pub fn sync(&self, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
         if is_current(self.root, files)? {
             progress(files.paths.len());
@@ -139,7 +140,7 @@ impl Held<'_> {
 
 /// Whether the folder holds this very set and nothing has changed; the usual case, so it takes one look at each file.
 fn is_current(root: &Path, files: &FileSet) -> Result<bool, FolderError> {
-    // What a killed run left is cleared by a run that looks closer.
+    // A killed run left files behind; the full run clears them.
     if disk::look(&root.join(stage::STAGE))? != Entry::Missing {
         return Ok(false);
     }
@@ -155,7 +156,7 @@ fn is_current(root: &Path, files: &FileSet) -> Result<bool, FolderError> {
     files.paths.par_iter().map_init(Vec::new, is_same).try_reduce(|| true, |one, other| Ok(one && other))
 }
 
-/// Brings a folder that is locked to the state of the set.
+/// Brings a locked folder to the state of the set.
 fn write(root: &Path, files: &FileSet, progress: &(dyn Fn(usize) + Sync)) -> Result<Report, FolderError> {
     let stage = Stage::open(root)?;
     let plan = Plan::make(root, files)?;
@@ -210,7 +211,7 @@ pub fn unedited(root: &Path) -> Result<BTreeSet<String>, FolderError> {
     Ok(same)
 }
 
-/// Says what `sync` would do, and fails where it would. Writes nothing.
+/// Reports the changes of `sync`, and fails where it would. Writes nothing.
 pub fn check(root: &Path, files: &FileSet) -> Result<Drift, FolderError> {
     path::check(&files.paths)?;
     let _lock = if disk::has_root(root)? { lock::shared(root) } else { None };

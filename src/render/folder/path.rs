@@ -1,4 +1,4 @@
-//! Which relative paths may name a generated file: those that mean one and the same file everywhere.
+//! Checks relative paths of generated files: each must mean the same file on every system.
 
 use std::collections::{HashMap, HashSet};
 
@@ -36,7 +36,7 @@ pub(super) fn check(paths: &[String]) -> Result<(), FolderError> {
     Ok(())
 }
 
-/// What keeps one path from naming a generated file.
+/// The reason why a path cannot name a generated file, if there is one.
 pub(super) fn problem(path: &str) -> Option<&'static str> {
     if path.len() > MAX_PATH {
         return Some("it is longer than 768 bytes");
@@ -80,12 +80,12 @@ fn is_device(name: &str) -> bool {
     matches!(&*stem, "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$") || numbered(&stem)
 }
 
-/// The form under which two names are one where case (or the Unicode form) is ignored.
+/// The normalised form of a name: equal where case or the Unicode form is ignored.
 pub(super) fn fold(path: &str) -> String {
     if path.is_ascii() { path.to_ascii_lowercase() } else { path.to_lowercase().nfc().collect() }
 }
 
-/// The folders that a path lies in, innermost first, without the root.
+/// The folders of a path, innermost first, without the root.
 pub(super) fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(parent(path), |folder| parent(folder))
 }

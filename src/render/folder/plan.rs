@@ -1,4 +1,4 @@
-//! What a run would do, found by reading only: which files to render, which to remove, and what is in the way.
+//! The plan of a run, made by reading only: the files to render, the files to remove, and the obstacles.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -12,23 +12,23 @@ use super::{FileSet, keep, path};
 
 /// The state of a folder against a set of files.
 pub(super) struct Plan {
-    /// The manifest as it was found.
+    /// The manifest on disk.
     pub(super) manifest: Manifest,
-    /// Which files of the set have to be rendered and compared; all others are current.
+    /// Indexes of the files that have to be rendered and compared; all others are current.
     pub(super) stale: Vec<usize>,
     /// Files to remove, with their hashes.
     pub(super) removed: Hashes,
-    /// Files that are no longer generated but stay ours, with their hashes: they have a keep-block, or nothing is to
-    /// be pruned.
+    /// Files that are no longer generated but stay ours, with their hashes: they have a keep-block, or pruning is
+    /// off.
     pub(super) kept: Hashes,
-    /// Files that are no longer generated and that the user has edited. They are the user's from now on, so that they
-    /// are in the way, and not overwritten, when they are to be generated again.
+    /// Edited files that are no longer generated. They are the user's from now on, so that a later run reports them
+    /// as obstacles instead of overwriting them.
     pub(super) released: Vec<String>,
     /// Folders to create, outer ones first.
     pub(super) dirs: Vec<String>,
 }
 
-/// What became of a file that is no longer generated.
+/// State of a file that is no longer generated.
 enum Orphan {
     Gone,
     Ours(String),
@@ -37,7 +37,7 @@ enum Orphan {
 }
 
 impl Plan {
-    /// Looks at everything before anything is written; `Occupied` names all that is in the way.
+    /// Looks at everything before anything is written; `Occupied` names all obstacles.
     pub(super) fn make(root: &Path, files: &FileSet) -> Result<Plan, FolderError> {
         let mut manifest = Manifest::read(root)?;
         let wanted: HashSet<&str> = files.paths.iter().map(String::as_str).collect();
@@ -120,11 +120,11 @@ fn sort_out(
     Ok((removed, kept, released))
 }
 
-/// How a file of the set is on disk.
+/// State of a file of the set on disk.
 enum State {
     Current,
     Stale,
-    /// Something is there that is not ours to replace.
+    /// The path holds something that is not ours to replace.
     Taken,
 }
 
@@ -171,7 +171,7 @@ impl Orphan {
     }
 }
 
-/// Every folder that these paths lie in, outer ones first.
+/// Every folder of these paths, outer ones first.
 pub(super) fn folders_of<'a>(paths: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
     let mut folders = BTreeSet::new();
     for path in paths {
@@ -184,7 +184,7 @@ pub(super) fn folders_of<'a>(paths: impl Iterator<Item = &'a str>) -> BTreeSet<&
     folders
 }
 
-/// What the folders of these paths are now. A symbolic link among them could lead anywhere and is an error.
+/// The kinds of the folders of these paths. A symbolic link among them could lead anywhere and is an error.
 fn look_at_folders<'a>(
     root: &Path,
     paths: impl Iterator<Item = &'a str>,

@@ -1,9 +1,9 @@
 //! Writing: contents go to a staging folder first and are moved to their places whole.
 //!
 //! A killed process leaves files in the staging folder, which the next run clears, and never half a file anywhere
-//! else: a rename is atomic, and what was written before it is in the system's memory, which outlives the process.
-//! Only a loss of power can damage a file; the manifest is synced to disk, so that the next run finds the damage by
-//! the hash and repairs it.
+//! else: a rename is atomic, and earlier writes are in the system's memory, which outlives the process. Only a loss
+//! of power can damage a file; the manifest is synced to disk, so that the next run finds the damage by the hash and
+//! repairs it.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -25,14 +25,14 @@ pub(super) struct Stage<'a> {
     dir: PathBuf,
 }
 
-/// A file that was rendered, and staged if it is not what is on disk.
+/// A rendered file, staged if it differs from the one on disk.
 pub(super) struct Rendered {
     index: usize,
     hash: String,
     pub(super) is_staged: bool,
-    /// What was at its place.
+    /// Kind of the entry at its place before.
     pub(super) was: Entry,
-    /// The hash of the content that it replaces, if we wrote that.
+    /// The hash of the replaced content, if it was ours.
     replaces: Option<String>,
 }
 
@@ -113,7 +113,8 @@ impl<'a> Stage<'a> {
             journal.replacing = staged.iter().filter_map(replaces).collect();
             self.record(&journal)?;
         }
-        // Removing comes first: an old file may be where a new folder goes, or have the same name but for case.
+        // Files are removed first: an old file may be in the place of a new folder, or differ from a new name in case
+        // only.
         for path in removed.keys().map(|path| self.root.join(path)) {
             let done = unless(fs::remove_file(&path), io::ErrorKind::NotFound);
             done.map_err(FolderError::io("remove", &path))?;
@@ -126,14 +127,14 @@ impl<'a> Stage<'a> {
             let target = self.root.join(&files.paths[index]);
             fs::rename(self.numbered(index), &target).map_err(FolderError::io("write", &target))?;
         }
-        // Inner folders come first; one that has something of the user in it is no longer ours.
+        // Inner folders come first; a folder with files of the user is no longer ours.
         for dir in old.dirs.iter().rev().filter(|dir| !next.dirs.contains(*dir)) {
             let _ = fs::remove_dir(self.root.join(dir));
         }
         if !staged.is_empty() || next != *old { self.record(&next) } else { Ok(()) }
     }
 
-    /// Replaces the manifest, on disk for certain when this returns.
+    /// Replaces the manifest; it is on disk when this returns.
     pub(super) fn record(&self, manifest: &Manifest) -> Result<(), FolderError> {
         let (path, target) = (self.dir.join(MANIFEST_STAGED), self.root.join(MANIFEST));
         let write = || {
@@ -163,12 +164,12 @@ impl<'a> Stage<'a> {
 
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
-        // Whatever cannot be removed now is left to the next run.
+        // The next run removes leftovers that cannot be removed now.
         let _ = clear(&self.dir);
     }
 }
 
-/// Removes what runs leave in a staging folder, and the folder unless there is something else in it.
+/// Removes the leftovers of runs in a staging folder, and the folder unless it holds something else.
 fn clear(dir: &Path) -> io::Result<()> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{INLINE_MARKUP, backtick_runs, break_marker, is_plain};
 use crate::tool::clean_line;
 
-/// Text as one line that holds no markup but the code spans its author wrote.
+/// Text as one line without markup, except the code spans that its author wrote.
 pub(crate) fn inline(text: &str) -> String {
     if is_plain(text, INLINE_MARKUP) && block_marker(text).is_none() {
         return text.to_string();
@@ -57,7 +57,7 @@ fn escaped(line: &str, keep_code: bool) -> String {
     out
 }
 
-/// The line, and what can only be known by looking at all of it.
+/// The line, and facts that need a look at all of it.
 struct Line<'a> {
     text: &'a str,
     /// Closed code spans.
@@ -236,7 +236,7 @@ fn code_spans(text: &str) -> Vec<Range<usize>> {
     spans
 }
 
-/// The character that would make a block of the line if the line stood alone.
+/// The character that would turn the line into a block if it stood alone.
 fn block_marker(line: &str) -> Option<usize> {
     let first = line.chars().next()?;
     let rest = &line[first.len_utf8()..];

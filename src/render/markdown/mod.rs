@@ -1,4 +1,4 @@
-//! Untrusted text as markdown: whatever it holds, it stays where it was put and stays text.
+//! Untrusted text as markdown: whatever it contains, it stays in its place and stays text.
 
 mod inline;
 mod prose;
@@ -27,7 +27,7 @@ pub(crate) fn code(text: &str) -> String {
     format!("{ticks}{pad}{line}{pad}{ticks}")
 }
 
-/// Text as a fenced code block that nothing in it can close.
+/// Text as a fenced code block that its content cannot close.
 pub(crate) fn fence(language: &str, text: &str) -> String {
     let text = clean_text(text);
     let text = break_marker(&text, if language == "json" { "\\u003c!--" } else { "<! --" });
@@ -39,7 +39,7 @@ pub(crate) fn fence(language: &str, text: &str) -> String {
     format!("{ticks}{language}\n{text}{end}{ticks}")
 }
 
-/// Sets of ASCII characters, a bit each.
+/// Sets of ASCII characters, one bit each.
 const CODE_MARKUP: u128 = bits(b"`<");
 const INLINE_MARKUP: u128 = bits(b"\\`*_~<&[]");
 
@@ -64,7 +64,7 @@ fn is_plain(text: &str, markup: u128) -> bool {
     plain && !text.ends_with(' ')
 }
 
-/// Where runs of backticks start, and how long they are.
+/// Starts and lengths of the runs of backticks.
 fn backtick_runs(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -75,7 +75,7 @@ fn backtick_runs(text: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Our own markers are comments that begin with `<!-- toolcrib`; nobody else's text may hold one.
+/// Our own markers are comments that begin with `<!-- toolcrib`; untrusted text may hold none.
 fn break_marker<'a>(text: &'a str, opening: &str) -> Cow<'a, str> {
     const COMMENT: &str = "<!--";
     let is_ours = |after: &str| {

@@ -1,9 +1,9 @@
 //! A long untrusted description as a block of markdown under a heading of ours.
 //!
 //! 1. The text is cleaned, and the indentation that docstrings carry is removed.
-//! 2. A parser reads it as it will stand in the page; what must not be there is corrected in the source.
-//! 3. That is repeated, with and without extensions, until both readings find nothing to correct.
-//! 4. A text that still resists is shown in a code fence.
+//! 2. A parser reads it as it will stand in the page; forbidden elements are corrected in the source.
+//! 3. The reading is repeated, with and without extensions, until neither finds anything to correct.
+//! 4. A text that still fails is put into a code fence.
 
 use std::ops::Range;
 
@@ -15,8 +15,8 @@ use crate::tool::{clean_text, hidden_characters};
 const MAX_READINGS: usize = 9;
 const AFTER: &str = "\n\n# .\n";
 
-/// Text as markdown that cannot reach beyond itself: lists, code, emphasis and web links stay, headings
-/// become bold lines, HTML and all other links are shown as text.
+/// Text as markdown that cannot affect the rest of the page: lists, code, emphasis and web links stay, headings
+/// become bold lines, HTML and all other links become text.
 pub(crate) fn prose(text: &str) -> String {
     let clean = clean_text(text);
     let clean = dedent(&break_marker(&clean, "<! --"));
@@ -81,7 +81,7 @@ fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     out
 }
 
-/// An element that is open while the text is read, and the part of the source its content takes.
+/// An element that is open while the text is read, and the part of the source that its content takes.
 struct Open {
     range: Range<usize>,
     content: Option<Range<usize>>,
@@ -96,7 +96,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// What must be corrected in `text`, as read with `options`.
+    /// Corrections needed in `text`, as read with `options`.
     fn of(text: &'a str, options: Options) -> Vec<Edit> {
         let page = format!("{text}{AFTER}");
         let parser = Parser::new_ext(&page, options);
@@ -113,7 +113,7 @@ impl<'a> Reading<'a> {
             reading.event(event, range);
         }
         if !ends_well && reading.edits.is_empty() {
-            // Whatever this is, the last resort is the fence.
+            // For anything unexpected the last resort is the fence.
             reading.edits.push((0..0, String::new()));
         }
         reading.edits

@@ -1,18 +1,18 @@
-//! Our block in a file of the user's: what stands between two marker lines, and nothing else, is ours.
+//! Our block in a file of the user: only the text between two marker lines is ours.
 
 use std::ops::Range;
 
 const BEGIN: &str = "<!-- toolcrib:begin -->";
 const END: &str = "<!-- toolcrib:end -->";
 
-/// What became of a text.
+/// Result of an update.
 #[derive(Debug, PartialEq)]
 pub(super) enum BlockUpdate {
     /// The text with our block renewed, or added at the end.
     Text(String),
     /// The template has no block.
     NoBlock,
-    /// Which part of the text is ours cannot be told.
+    /// The markers do not show which part of the text is ours.
     Unclear,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn renew(existing: &str, template: &str) -> BlockUpdate {
     }
 }
 
-/// What puts one blank line after a text.
+/// Line breaks that put one blank line after a text.
 fn gap(text: &str) -> &'static str {
     let mut ends = text.rsplit('\n').map(|line| line.trim_end_matches('\r').is_empty());
     match (ends.next(), ends.next()) {
@@ -73,7 +73,7 @@ fn find(text: &str) -> Block {
     }
 }
 
-/// Whether markdown takes the line for code because it is indented.
+/// Whether markdown takes the line for code because of its indent.
 fn is_code(line: &str) -> bool {
     let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
     indent.len() > 3 || indent.contains('\t')

@@ -1,4 +1,4 @@
-//! Whether confidence means what it says: of first hits with a confidence of 0.8, eight in ten should be right.
+//! Calibration: of first hits with a confidence of 0.8, eight in ten should be right.
 
 use serde::Serialize;
 
@@ -6,37 +6,39 @@ use super::outcome::QueryOutcome;
 
 const BINS: usize = 10;
 
-/// Confidence against being right.
+/// Confidence compared with the share of right hits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Calibration {
-    /// The expected calibration error: how far confidence is from being right, averaged over queries; none without hits.
+    /// The expected calibration error: the difference of confidence and the share of right hits, averaged over
+    /// queries; `None` without hits.
     pub ece: Option<f64>,
     /// Ten bins of equal width; empty ones are left out.
     pub bins: Vec<Bin>,
 }
 
-/// First hits of about the same confidence.
+/// First hits of similar confidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bin {
-    /// From this confidence on.
+    /// Least confidence of the bin.
     pub from: f64,
-    /// Below this one; the last bin has it too.
+    /// Confidence below which the bin ends; the last bin includes it.
     pub to: f64,
-    /// How many there are.
+    /// Number of hits.
     pub queries: usize,
     /// Their mean confidence.
     pub confidence: f64,
-    /// The share of them that is right.
+    /// The share of right ones.
     pub right: f64,
 }
 
 impl Calibration {
-    /// Of the first hits of these queries. A query without any has no confidence; that of an unanswerable one is wrong.
+    /// Calibration of the first hits of these queries. A query without hits has no confidence; a hit for an
+    /// unanswerable query is wrong.
     pub(super) fn of<'a>(outcomes: impl IntoIterator<Item = &'a QueryOutcome>) -> Self {
         let mut sums = [(0usize, 0.0, 0usize); BINS];
         for outcome in outcomes {
             let Some(confidence) = outcome.confidence() else { continue };
-            // A bin begins at its lower border as it is written: 0.3 belongs to the bin from 0.3 on, whatever its last bits.
+            // A bin begins at its lower bound in decimal: 0.3 belongs to the bin from 0.3 on, whatever its last bits.
             let bin = ((confidence * BINS as f64 + 1e-6) as usize).min(BINS - 1);
             if let Some((queries, sum, right)) = sums.get_mut(bin) {
                 *queries += 1;

@@ -1,5 +1,5 @@
-//! Labelled queries: lines of JSON, each with what somebody asks for and the tools that serve it. A line that cannot be
-//! used is a finding, and the others count.
+//! Labelled queries: lines of JSON, each with a query and the tools that serve it. An unusable line is a finding, and
+//! the others count.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,24 +13,24 @@ use crate::catalog::{Catalog, Resolved, Tool};
 use crate::config::Eval;
 use crate::finding::{Code, Document, Finding, Format, Limits, Place, Reader, locate};
 
-/// The longest line that is read, and the largest file.
+/// Longest line and largest file that are read, in bytes.
 const LINE: Limits = Limits { max_bytes: 64 << 10, max_depth: 16 };
 const MAX_FILE: u64 = 64 << 20;
 
-/// How a line should look.
+/// Help on the form of a line.
 const SHAPE: &str =
     "each line is one object, such as {\"query\": \"open an issue\", \"gold\": [\"create_issue\"]}";
 
-/// A file of labelled queries that somebody names.
+/// A file of labelled queries.
 #[derive(Clone, Debug)]
 pub struct LabelFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its name in findings and reports.
     pub shown: String,
-    /// Whether all of its queries are unanswerable here, whatever they name.
+    /// Whether all of its queries are unanswerable here, whatever their `gold` says.
     pub is_unanswerable: bool,
-    /// Where it is named, if that is in a file.
+    /// Place where it is named, if a file names it.
     pub named_at: Option<Place>,
 }
 
@@ -39,28 +39,28 @@ pub struct LabelFile {
 pub struct Labels {
     /// The file.
     pub file: String,
-    /// What of it can be used.
+    /// Queries that can be used.
     pub queries: Vec<Labelled>,
-    /// What cannot, and why.
+    /// Findings about lines that cannot.
     pub findings: Vec<Finding>,
-    /// Its text, to show findings in.
+    /// Its text, for excerpts of findings.
     pub document: Option<Document>,
 }
 
-/// What somebody asks for, and what should come.
+/// A query, and the tools that should be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Labelled {
-    /// The line it is on.
+    /// Its line number.
     pub line: usize,
-    /// In anybody's words.
+    /// The query, in words.
     pub query: String,
-    /// The tools that serve it, by their place in the catalog, each once; none when no tool does.
+    /// The tools that serve it, by their positions in the catalog, each once; empty when no tool does.
     pub gold: Vec<usize>,
-    /// What its author says of it.
+    /// The author's note.
     pub note: Option<String>,
 }
 
-/// One line as it is written. What else it has is left alone.
+/// One line as written. Other fields are ignored.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["query", "gold"]))]
@@ -70,7 +70,7 @@ struct Line {
     note: Option<String>,
 }
 
-/// The files that a configuration names, below the folder it is in.
+/// The files that a configuration names, below its folder.
 pub fn configured(eval: &Eval, root: &Path) -> Vec<LabelFile> {
     let file = |path: &PathBuf, list: &str, index: usize| LabelFile {
         path: root.join(path),
@@ -119,7 +119,7 @@ impl LabelFile {
         labels
     }
 
-    /// One line, and what is wrong with it. A query of which some names are known is asked for those.
+    /// Reads one line, and reports its mistakes. A query of which some names are known is used with these.
     fn line(
         &self,
         number: usize,
@@ -138,7 +138,7 @@ impl LabelFile {
         }
         let mut findings = Vec::new();
         let line = reader.read(&document.value, &Place::new(&self.shown, ""), &mut findings);
-        // What does not fit has been left out; a query without its tools would be another one.
+        // The wrong field was left out, and without it the query would be another one.
         findings.truncate(1);
         for finding in &mut findings {
             finding.code = Code::LabelInvalid;
@@ -177,12 +177,12 @@ impl LabelFile {
             }
         }
         let Line { query, note, .. } = written;
-        // When none of its tools is known it must not count as one that no tool serves.
+        // A query without any known tool must not count as one that no tool serves.
         (names.is_empty() || !gold.is_empty()).then_some(Labelled { line, query, gold, note })
     }
 }
 
-/// Where the tool that goes by this name stands, or why none does.
+/// Position of the tool with this name, or the reason why there is none.
 fn place_of(name: &str, catalog: &Catalog) -> Result<usize, Finding> {
     if let Some(place) = catalog.find(name).and_then(|tool| catalog.position(&tool.name)) {
         return Ok(place);
@@ -204,7 +204,7 @@ fn place_of(name: &str, catalog: &Catalog) -> Result<usize, Finding> {
     })
 }
 
-/// What is wrong with the text of a line, as something that is wrong with the file.
+/// Turns a finding about the text of a line into one about the file.
 fn of_line(finding: Finding, number: usize) -> Finding {
     let (message, help) = match finding.code {
         Code::FileTooLarge => {

@@ -1,4 +1,4 @@
-//! The measures, each one number from 0 to 1. docs/search.md says what each means.
+//! The measures, each one number from 0 to 1. docs/search.md explains each.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::calibration::Calibration;
 use super::outcome::QueryOutcome;
 
-/// Measures by name, in a fixed order; none for what these queries cannot tell.
+/// Measures by name, in a fixed order; `None` for one that these queries do not define.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Measures(pub(super) IndexMap<&'static str, Option<f64>>);
 
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn one_query_by_hand() {
-        // Two tools serve it; they come second and fourth.
+        // Two tools serve it, at ranks two and four.
         let one = [outcome(&[7, 9], &[1, 7, 2, 9, 3], 0.8)];
         // (1/log2(3) + 1/log2(5)) / (1/log2(2) + 1/log2(3))
         let ndcg = (0.630_929_753_571_457_5 + 0.430_676_558_073_393) / (1.0 + 0.630_929_753_571_457_5);

@@ -1,10 +1,10 @@
-//! How well search finds what it should: labelled queries asked, and what came measured against what should have come.
+//! Measures search: asks labelled queries, and compares the hits with the right tools.
 //!
 //! 1. [`labels`] reads labelled queries, and checks them against the names of a catalog.
 //! 2. [`evaluate`] asks each of them, in parallel, and keeps a [`QueryOutcome`](outcome::Outcome) of each.
-//! 3. [`measure`] has one function a measure; [`calibration`] compares confidence with being right.
-//! 4. [`threshold`] says what a report does not reach.
-//! 5. [`worst`] picks the queries to look at first; [`table`] shows all of it to people.
+//! 3. [`measure`] has one function per measure; [`calibration`] compares confidence with the share of right hits.
+//! 4. [`threshold`] finds the measures that a report does not reach.
+//! 5. [`worst`] picks the queries to look at first; [`table`] prints all of it for people.
 
 mod calibration;
 mod labels;
@@ -29,47 +29,47 @@ pub use worst::{Gold, ReturnedHit, WrongQuery};
 
 use outcome::QueryOutcome;
 
-/// How many hits of a query are looked at.
+/// Most hits of a query that are considered.
 pub const DEPTH: usize = 100;
 
-/// How well search does.
+/// Measures of search on a catalog.
 #[derive(Debug, Serialize)]
 pub struct RetrievalReport {
-    /// The content that was searched.
+    /// The registry version that was searched.
     pub registry_version: String,
-    /// How many tools it has.
+    /// Number of its tools.
     pub tools: usize,
     /// One for each file of labelled queries.
     pub files: Vec<Row>,
     /// The mean of the files, each counting once however many queries it has; measures that a file lacks are left out.
     pub mean: Measures,
-    /// Confidence against being right, over the queries of all files.
+    /// Calibration over the queries of all files.
     pub calibration: Calibration,
-    /// The queries that went wrong, worst first.
+    /// The failed queries, worst first.
     pub worst: Vec<WrongQuery>,
 }
 
-/// How well search does on one file of labelled queries.
+/// Measures of search on one file of labelled queries.
 #[derive(Debug, Serialize)]
 pub struct Row {
     /// The file.
     pub file: String,
-    /// How many queries it has.
+    /// Number of its queries.
     pub queries: usize,
-    /// How many of them some tool serves.
+    /// Number of queries that some tool serves.
     pub answerable: usize,
-    /// How many of them none does.
+    /// Number of queries that no tool serves.
     pub unanswerable: usize,
-    /// How well search does on them.
+    /// Measures over them.
     #[serde(flatten)]
     pub measures: Measures,
-    /// Confidence against being right.
+    /// Calibration over them.
     pub calibration: Calibration,
 }
 
-/// Asks every query of these files and measures what `find` finds, of which the first [`DEPTH`] hits count; entries are
-/// the tools of the catalog in their order. Of the queries that went wrong, at most `worst` are kept. `done` hears of
-/// each query. The same labels and the same answers give the same report.
+/// Asks every query of these files and measures the hits of `find`, of which the first [`DEPTH`] count; entries are
+/// the tools of the catalog in their order. At most `worst` failed queries are kept. `done` is called after each
+/// query. The same labels and the same answers give the same report.
 pub fn evaluate(
     catalog: &Catalog,
     labels: &[Labels],

@@ -1,25 +1,25 @@
-//! What came of one labelled query.
+//! The outcome of one labelled query.
 
 use super::DEPTH;
 use crate::search::{SearchResult, Verdict};
 
-/// How many hits a measure with a border looks at.
+/// Most hits that NDCG considers.
 const BORDER: usize = 10;
 
-/// What came of one labelled query.
+/// The outcome of one labelled query.
 #[derive(Clone, Debug)]
 pub(super) struct QueryOutcome {
-    /// The tools that serve it, by place; none when nothing does.
+    /// The tools that serve it, by position; empty when none does.
     pub(super) gold: Vec<usize>,
-    /// What was found, by place, with its confidence.
+    /// The hits, by position, with their confidence.
     pub(super) hits: Vec<(usize, f64)>,
-    /// Whether the answer was that nothing fits.
+    /// Whether the answer was `no_match`.
     pub(super) abstained: bool,
 }
 
 impl QueryOutcome {
     pub(super) fn new(gold: &[usize], found: SearchResult) -> Self {
-        // To six digits, which is what is told: 0.8 is 0.8 in a report, and not the nearest smaller number.
+        // Rounds to six digits, as reports print it: 0.8 is 0.8, and not the nearest smaller number.
         let digits = |value: f32| (f64::from(value) * 1e6).round() / 1e6;
         let confidence = |value: f32| if value.is_nan() { 0.0 } else { digits(value).clamp(0.0, 1.0) };
         let hits = found.hits.iter().take(DEPTH).map(|hit| (hit.entry, confidence(hit.confidence)));
@@ -36,14 +36,14 @@ impl QueryOutcome {
         self.hits.iter().position(|(hit, _)| *hit == tool).map(|place| place + 1)
     }
 
-    /// The share of its tools that is among the first `border` hits.
+    /// The share of its tools among the first `border` hits.
     pub(super) fn recall(&self, border: usize) -> f64 {
         let found =
             self.gold.iter().filter(|tool| self.rank(**tool).is_some_and(|rank| rank <= border)).count();
         found as f64 / self.gold.len().max(1) as f64
     }
 
-    /// The most that [`QueryOutcome::recall`] can be: of four tools only one can come first.
+    /// Largest possible [`QueryOutcome::recall`]: of four tools only one can come first.
     pub(super) fn best_recall(&self, border: usize) -> f64 {
         border.min(self.gold.len()) as f64 / self.gold.len().max(1) as f64
     }
@@ -56,7 +56,7 @@ impl QueryOutcome {
         if ideal > 0.0 { ranks.map(|(rank, _)| gain(rank)).sum::<f64>() / ideal } else { 0.0 }
     }
 
-    /// One over the rank of the first hit that serves it; nothing when none does.
+    /// One over the rank of the first right hit; 0 when there is none.
     pub(super) fn reciprocal_rank(&self) -> f64 {
         let first = self.gold.iter().filter_map(|tool| self.rank(*tool)).min();
         first.map_or(0.0, |rank| 1.0 / rank as f64)
@@ -72,7 +72,7 @@ impl QueryOutcome {
         self.hits.first().is_some_and(|(tool, _)| self.gold.contains(tool))
     }
 
-    /// How good the answer is as a whole, from 0 to 1. To say that nothing fits is right or wrong.
+    /// Quality of the whole answer, from 0 to 1. An answer `no_match` is either right or wrong.
     pub(super) fn score(&self) -> f64 {
         match (self.is_answerable(), self.abstained) {
             (true, false) => self.ndcg(),

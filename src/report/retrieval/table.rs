@@ -18,10 +18,10 @@ const COLUMNS: [(&str, &str); 10] = [
     ("ECE", "ece"),
 ];
 
-/// Hits shown of a query that went wrong, and tools that should have come.
+/// Most hits, and most right tools, that are printed of a failed query.
 const HITS: usize = 3;
 const GOLD: usize = 6;
-/// The longest query shown, in characters.
+/// Longest query that is printed, in characters.
 const QUERY: usize = 160;
 
 const NOTES: [&str; 3] = [
@@ -33,7 +33,7 @@ const NOTES: [&str; 3] = [
 ];
 
 impl RetrievalReport {
-    /// Tables, with what they mean under them.
+    /// Tables, with explanations under them.
     pub fn table(&self) -> String {
         let mut header = ["file", "queries", "unanswerable"].map(str::to_string).to_vec();
         header.extend(COLUMNS.map(|(heading, _)| heading.to_string()));
@@ -53,7 +53,7 @@ impl RetrievalReport {
         out
     }
 
-    /// What there is to reach where it is not all: of several tools only one can come first.
+    /// Largest possible measures, where below 1: of several tools only one can come first.
     fn ceiling(&self) -> String {
         let best = |row: &Row| {
             let best = row.measures.get("best_recall_1").filter(|best| *best < 1.0 - 1e-9)?;

@@ -1,4 +1,4 @@
-//! What a report has to reach, and where it does not.
+//! Compares a report with its thresholds.
 
 use serde::Serialize;
 
@@ -6,19 +6,19 @@ use super::RetrievalReport;
 use crate::config::Thresholds;
 use crate::tool::clean_line;
 
-/// Sums of shares are not exact in their last digits; 9 of 10 reaches 0.9.
+/// Tolerance for sums of shares, which are not exact in their last digits: 9 of 10 reaches 0.9.
 const SLACK: f64 = 1e-9;
 
-/// A measure that is not reached.
+/// A threshold that is not reached.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MissedThreshold {
-    /// The file of labelled queries; none when no file can tell.
+    /// The file of labelled queries; `None` when no file defines the measure.
     pub file: Option<String>,
     /// The measure.
     pub measure: &'static str,
-    /// What it should be: at least this, and for `ece` at most.
+    /// The threshold: the least value, and for `ece` the largest.
     pub threshold: f64,
-    /// What it is; none when no file can tell.
+    /// The value; `None` when no file defines it.
     pub value: Option<f64>,
 }
 
@@ -39,7 +39,8 @@ impl MissedThreshold {
 }
 
 impl RetrievalReport {
-    /// Where it does not reach `thresholds`: every file that can tell has to reach each, and one must be able to.
+    /// Thresholds that are not reached: every file that defines a measure has to reach it, and one file must define
+    /// it.
     pub fn missed(&self, thresholds: &Thresholds) -> Vec<MissedThreshold> {
         let wanted = [
             ("recall_1", thresholds.min_recall_1),

@@ -1,4 +1,4 @@
-//! The queries that went wrong, worst first: those to look at.
+//! The failed queries, worst first: the ones to look at.
 
 use serde::Serialize;
 
@@ -6,49 +6,49 @@ use super::Labels;
 use super::outcome::QueryOutcome;
 use crate::catalog::Catalog;
 
-/// How many hits are told of each.
+/// Most hits that are listed of each query.
 const HITS: usize = 5;
 
-/// A query that went wrong.
+/// A failed query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WrongQuery {
-    /// The file it is in.
+    /// Its file.
     pub file: String,
-    /// The line of it.
+    /// Its line number.
     pub line: usize,
-    /// What was asked.
+    /// The query.
     pub query: String,
-    /// What its author says of it.
+    /// The author's note.
     pub note: Option<String>,
-    /// How good the answer is, from 0 to 1: its NDCG, and nothing where `no_match` is wrong or missing.
+    /// Quality of the answer, from 0 to 1: its NDCG, and 0 where `no_match` is wrong or missing.
     pub score: f64,
     /// `match` or `no_match`.
     pub verdict: &'static str,
-    /// The tools that serve it; none when it is unanswerable.
+    /// The tools that serve it; empty when it is unanswerable.
     pub gold: Vec<Gold>,
-    /// What came, best first.
+    /// The hits, best first.
     pub hits: Vec<ReturnedHit>,
 }
 
-/// A tool that should have come.
+/// A tool that should have been found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gold {
     /// Its canonical name.
     pub name: String,
-    /// Where it came, from 1; none when it is not among the hits that were looked at.
+    /// Its rank, from 1; `None` when it is not among the hits that were considered.
     pub rank: Option<usize>,
 }
 
-/// A tool that came.
+/// A hit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReturnedHit {
     /// Its canonical name.
     pub name: String,
-    /// How likely it was said to be what was wanted.
+    /// Its confidence.
     pub confidence: f64,
 }
 
-/// At most `limit` of what went wrong. Of two that are equally bad the more confident one is worse.
+/// At most `limit` failed queries. Of two equally bad ones the more confident one is worse.
 pub(super) fn worst(
     catalog: &Catalog,
     labels: &[Labels],
@@ -64,7 +64,7 @@ pub(super) fn worst(
             }
         }
     }
-    // The sort is stable: what is equal stays in the order of the files.
+    // The sort is stable: equal ones stay in the order of the files.
     wrong.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
     wrong.truncate(limit);
     let told = |(_, _, file, place): (f64, f64, usize, usize)| {

@@ -1,4 +1,4 @@
-//! By meaning: the cosine of the input's vector and the tool's, measured from texts that have nothing to do with it.
+//! Scores by meaning: the cosine of the input's vector and the tool's, relative to the cosines of unrelated texts.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,9 +11,9 @@ use crate::catalog::Tool;
 use crate::model::EmbeddingModel;
 use crate::search::semantic::{Similarities, UNRELATED, cosine, text};
 
-/// The most texts that the model is asked for at once.
+/// Most texts in one request to the model.
 const AT_ONCE: usize = 64;
-/// The most vectors that are remembered.
+/// Most vectors that are kept.
 const REMEMBERED: usize = 100_000;
 
 /// Scores by meaning. Vectors of tools are asked for once.
@@ -24,7 +24,7 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// A scorer that asks this model, and waits so long for each answer.
+    /// A scorer with this model, and this timeout for each answer.
     pub fn new(model: Arc<dyn EmbeddingModel>, timeout: Duration) -> Self {
         Self { model, timeout, known: Mutex::default() }
     }

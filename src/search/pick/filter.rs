@@ -1,23 +1,23 @@
-//! Which tools count, by what their definitions say of them.
+//! Filters tools by fields of their definitions.
 
 use crate::catalog::Tool;
 use crate::tool::Effect;
 
-/// Which tools count. What a definition does not say does not keep its tool out, but for capabilities.
+/// A filter of tools. A missing field does not exclude a tool, except for capabilities.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    /// Those that this role may call.
+    /// Keeps tools that this role may call.
     pub role: Option<String>,
-    /// Those that can do all of these, such as `streaming`.
+    /// Keeps tools with all of these capabilities, such as `streaming`.
     pub capabilities: Vec<String>,
-    /// Those that cost no more.
+    /// Keeps tools that cost at most this.
     pub max_cost: Option<f64>,
-    /// Those whose calls change no more.
+    /// Keeps tools with at most this effect.
     pub max_effect: Option<Effect>,
 }
 
 impl Filter {
-    /// Whether a tool counts.
+    /// Whether the filter keeps a tool.
     pub fn passes(&self, tool: &Tool) -> bool {
         let definition = &tool.definition;
         let roles = &definition.allowed_roles;

@@ -1,4 +1,4 @@
-//! By words and meaning: 0.4 of the one, 0.6 of the other.
+//! Scores by words and meaning: 0.4 of the one, 0.6 of the other.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Input, Score, Scorer, rounded};
 use crate::catalog::Tool;
 
-/// The share of words; meaning has the rest.
+/// Weight of words; meaning has the rest.
 const WORDS: f32 = 0.4;
 
 /// Mixes two scorers.

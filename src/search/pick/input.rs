@@ -1,11 +1,11 @@
-//! What tools are picked for: text, or any JSON as text.
+//! The input that tools are picked for: text, or any JSON as text.
 
 use serde_json::Value;
 
-/// The most characters that count.
+/// Most characters that count.
 const MAX_CHARS: usize = 4_000;
 
-/// What tools are picked for.
+/// The input that tools are picked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
     value: Value,
@@ -13,8 +13,8 @@ pub struct Input {
 }
 
 impl Input {
-    /// Reads text out of any JSON: of a conversation the last thing that the user said, of anything else its keys and
-    /// values in their order.
+    /// Reads text out of any JSON: of a conversation the user's last message, of anything else its keys and values in
+    /// their order.
     pub fn new(value: Value) -> Self {
         let mut text = String::new();
         match said(&value) {
@@ -25,7 +25,7 @@ impl Input {
         Self { value, text }
     }
 
-    /// As it was given.
+    /// The input as it was given.
     pub fn value(&self) -> &Value {
         &self.value
     }
@@ -36,7 +36,7 @@ impl Input {
     }
 }
 
-/// The last thing that the user said in a list of messages, or in an object with such a list.
+/// The user's last message in a list of messages, or in an object with such a list.
 fn said(value: &Value) -> Option<&Value> {
     let messages = value.get("messages").unwrap_or(value).as_array()?;
     let is_message = |message: &Value| message.get("role").is_some() && message.get("content").is_some();

@@ -1,4 +1,4 @@
-//! By words: how sure the index is of each tool.
+//! Scores by words: the index's confidence in each tool.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use super::{Input, Score, Scorer, rounded};
 use crate::catalog::Tool;
 use crate::search::{Index, IndexEntry, SearchRequest, SearchResult};
 
-/// Scores by words; the scorer when no other is given. Where the same tools are scored again and again, [`Keyword::over`]
-/// reads them once.
+/// Scores by words; the default scorer. Where the same tools are scored again and again, [`Keyword::over`] reads them
+/// once.
 #[derive(Debug, Default)]
 pub struct Keyword {
     read: Option<Read>,
@@ -24,7 +24,7 @@ struct Read {
 }
 
 impl Keyword {
-    /// A scorer that has read these tools.
+    /// A scorer with an index of these tools.
     pub fn over(tools: &[Arc<Tool>]) -> Self {
         Self { read: Some(Read::of(tools)) }
     }
@@ -37,7 +37,7 @@ impl Read {
         Self { index: Index::new(&entries), places: places.collect() }
     }
 
-    /// Scores of these tools, unless one of them was not read.
+    /// Scores of these tools, unless one of them is not in the index.
     fn score(&self, input: &Input, tools: &[Arc<Tool>]) -> Option<Vec<Score>> {
         let places: Option<Vec<usize>> =
             tools.iter().map(|tool| self.places.get(&tool.name).copied()).collect();
@@ -62,7 +62,7 @@ impl Scorer for Keyword {
     }
 }
 
-/// The score of each of so many entries: how sure the index is, and never more than of one that it puts before it.
+/// The score of each entry: the confidence of its hit, and never more than that of a hit ranked before it.
 pub fn scores(found: &SearchResult, entries: usize) -> Vec<Score> {
     let mut scores = vec![Score::default(); entries];
     let mut most = 1.0_f32;

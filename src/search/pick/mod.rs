@@ -1,8 +1,8 @@
-//! Picking: the few tools that an input may need, before they are bound (PICK-1 to PICK-5). Nothing is run.
+//! Picks the few tools that an input may need, before they are bound. Nothing is run.
 //!
 //! 1. An [`Input`] is text, or any JSON as text.
-//! 2. A [`Filter`] says which tools count at all.
-//! 3. A [`Scorer`] scores those: [`Keyword`], [`Embedding`], [`Llm`], [`Hybrid`], or a caller's own.
+//! 2. A [`Filter`] excludes tools.
+//! 3. A [`Scorer`] scores the others: [`Keyword`], [`Embedding`], [`Llm`], [`Hybrid`], or a caller's own.
 //! 4. [`rank`] keeps the best. When scoring takes too long, the first tools in their order are taken instead.
 
 #[cfg(feature = "runtime")]
@@ -29,22 +29,22 @@ pub use input::Input;
 pub use keyword::{Keyword, scores};
 pub use llm::Llm;
 
-/// How to pick.
+/// Options of a pick.
 #[derive(Clone)]
 pub struct Options {
-    /// The most tools.
+    /// Most tools to pick.
     pub max_candidates: usize,
-    /// What a tool must score at least.
+    /// Least score of a picked tool.
     pub min_score: f32,
     /// Whether tools that are marked unsafe count.
     pub allow_unsafe: bool,
-    /// Which tools count otherwise.
+    /// Filter of all other tools.
     pub filter: Filter,
-    /// Who scores; by words unless another is given.
+    /// The scorer; [`Keyword`] unless another is given.
     pub scorer: Option<Arc<dyn Scorer>>,
-    /// How long scoring may take altogether.
+    /// Longest time of scoring altogether.
     pub timeout: Option<Duration>,
-    /// Whether each tool tells where its score comes from.
+    /// Whether each tool has the provenance of its score.
     pub debug: bool,
 }
 
@@ -62,12 +62,12 @@ impl Default for Options {
     }
 }
 
-/// Who scores tools.
+/// A scorer of tools.
 pub trait Scorer: Send + Sync {
-    /// What it is called in [`Provenance`].
+    /// Its name in [`Provenance`].
     fn name(&self) -> &str;
 
-    /// A score for each tool, in their order; or why there are none.
+    /// A score for each tool, in their order; or the reason why there are none.
     fn score(&self, input: &Input, tools: &[Arc<Tool>]) -> Result<Vec<Score>, String>;
 }
 
@@ -82,14 +82,14 @@ impl<F: Fn(&Input, &Tool) -> Score + Send + Sync> Scorer for F {
     }
 }
 
-/// How well a tool fits.
+/// Score of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Score {
     /// From 0 to 1.
     pub score: f32,
-    /// Why, for people.
+    /// The reason, for people.
     pub reason: Option<String>,
-    /// What else the scorer says; for [`Provenance`].
+    /// Further data of the scorer, for [`Provenance`].
     pub details: Value,
 }
 
@@ -98,29 +98,29 @@ pub struct Score {
 pub struct Picked {
     /// The tool.
     pub tool: Arc<Tool>,
-    /// How well it fits, from 0 to 1.
+    /// Its score, from 0 to 1.
     pub score: f32,
-    /// Why it is here, for people.
+    /// The reason, for people.
     pub reason: Option<String>,
-    /// Where the score comes from, with [`Options::debug`].
+    /// Provenance of the score, with [`Options::debug`].
     pub provenance: Option<Provenance>,
 }
 
-/// Where a score comes from.
+/// Provenance of a score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provenance {
-    /// Who scored.
+    /// Name of the scorer.
     pub scorer: String,
-    /// What else it says.
+    /// Its further data.
     pub details: Value,
 }
 
-/// What was picked.
+/// Result of a pick.
 #[derive(Clone, Debug, Default)]
 pub struct Picks {
-    /// The best first; ties in the order of tools. None is a result too.
+    /// The best first; ties in the order of tools. An empty list is a result too.
     pub candidates: Vec<Picked>,
-    /// What was done in place of what was asked for, and why.
+    /// The fallback that was used, and its reason.
     pub fallback: Option<String>,
 }
 
@@ -164,7 +164,7 @@ impl From<Result<Vec<Score>, String>> for Scored {
     }
 }
 
-/// Scores on a thread, which is left behind when it takes too long.
+/// Scores on a thread, which is abandoned at the timeout.
 fn in_time(scorer: &Arc<dyn Scorer>, input: &Input, tools: &[Arc<Tool>], timeout: Duration) -> Scored {
     let (sender, scores) = sync_channel(1);
     let (scorer, input, tools) = (Arc::clone(scorer), input.clone(), tools.to_vec());
@@ -180,13 +180,13 @@ fn in_time(scorer: &Arc<dyn Scorer>, input: &Input, tools: &[Arc<Tool>], timeout
 }
 
 impl Options {
-    /// Whether a tool counts.
+    /// Whether a tool passes the filter.
     pub fn counts(&self, tool: &Tool) -> bool {
         (self.allow_unsafe || tool.definition.safe != Some(false)) && self.filter.passes(tool)
     }
 }
 
-/// A score as it is shown, with four digits.
+/// A score rounded to four digits.
 pub fn rounded(score: f32) -> f64 {
     (f64::from(score) * 10_000.0).round() / 10_000.0
 }
@@ -207,7 +207,7 @@ pub fn rank(tools: &[Arc<Tool>], scores: Vec<Score>, scorer: &str, options: &Opt
     scored.into_iter().map(picked).collect()
 }
 
-/// The first tools in their order, since there was no time for scores.
+/// The first tools in their order, as fallback at the timeout.
 pub fn first(tools: &[Arc<Tool>], timeout: Duration, options: &Options) -> Picks {
     let why = format!(
         "scoring took longer than {} ms; these are the first tools in their order",

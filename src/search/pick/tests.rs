@@ -186,7 +186,7 @@ fn meaning_finds_what_words_do_not_and_tools_are_embedded_once() {
     assert_eq!(picks.candidates[0].provenance.as_ref().unwrap().details["keyword"], 0.0);
 }
 
-/// Answers always the same.
+/// A model with one fixed answer.
 struct Says(&'static str);
 
 impl ChatModel for Says {

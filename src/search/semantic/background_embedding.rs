@@ -1,4 +1,4 @@
-//! The thread that gets the vectors of tools: a few texts at a time, again and again until all are there.
+//! The thread that requests the vectors of tools: a few texts at a time, until all are there.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -13,39 +13,39 @@ use super::{Progress, Shared};
 use crate::guard::guarded_now;
 use crate::model::ModelError;
 
-/// The most texts of one question, and about how many characters.
+/// Most texts of one request, and about the most characters.
 const MOST_TEXTS: usize = 64;
 const MOST_CHARS: usize = 60_000;
-/// How many vectors may be lost when the process ends.
+/// Most vectors that are lost when the process ends.
 const SAVED_EACH: usize = 1_000;
-/// How long a question may take.
+/// Longest time of one request.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// How long to wait after the first failure; twice as long after each further one.
+/// Wait after the first failure, doubled after each further one, up to the second limit.
 const FIRST_BACKOFF: Duration = Duration::from_secs(1);
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
-/// What the thread knows.
+/// State of the thread.
 struct Embedder<'s> {
     shared: &'s Shared,
     store: VectorStore,
     slots: Vec<Weak<VectorSlot>>,
-    /// Texts that the model takes in no company and not alone.
+    /// Texts that the model refuses, alone and with others.
     refused: HashSet<Key>,
     at_once: usize,
     failures: u32,
 }
 
-/// What comes next.
+/// The next step.
 enum NextStep {
     /// Go on.
     More,
-    /// Wait a while.
+    /// Wait.
     BackOff,
-    /// Nothing is wanted.
+    /// Nothing to do.
     Nothing,
 }
 
-/// Fills the slots that arrive, for as long as there is somebody to send them.
+/// Fills the slots that arrive, until the sender is gone.
 pub(super) fn embed_in_background(
     shared: &Shared,
     cache: Option<&Path>,
@@ -83,7 +83,7 @@ fn backoff(failures: u32) -> Duration {
 }
 
 impl Embedder<'_> {
-    /// Gets some of what is missing, or fills what lacks nothing.
+    /// Requests some missing vectors, or fills the slots that lack none.
     fn step(&mut self) -> NextStep {
         self.slots.retain(|slot| slot.strong_count() > 0);
         let slots: Vec<Arc<VectorSlot>> = self.slots.iter().filter_map(Weak::upgrade).collect();
@@ -107,7 +107,7 @@ impl Embedder<'_> {
             self.fill(&slots);
             return NextStep::More;
         }
-        // What one caller waits for does not depend on tools that only others see.
+        // The wait of one caller does not depend on tools that only others see.
         let lacking: HashSet<Key> = missing.iter().map(|(key, _)| *key).collect();
         let lacks = |text: &str| lacking.contains(&self.store.key(text));
         if open.len() > 1 && !UNRELATED.into_iter().any(lacks) {
@@ -130,7 +130,7 @@ impl Embedder<'_> {
         self.ask(missing)
     }
 
-    /// Gets the vectors of these.
+    /// Requests the vectors of these texts.
     fn ask(&mut self, missing: Vec<(Key, String)>) -> NextStep {
         let (keys, texts): (Vec<Key>, Vec<String>) = missing.into_iter().unzip();
         self.shared.embedded.fetch_add(texts.len() as u64, Relaxed);
@@ -156,7 +156,7 @@ impl Embedder<'_> {
                 (progress.error, progress.public_error, progress.failures) = (None, None, 0);
                 NextStep::More
             }
-            // Too many texts, or one that it does not take: fewer, until that one is alone.
+            // Too many texts, or one that the model refuses: try with fewer, until that one is alone.
             Err(ModelError::Refused { status: 400 | 413 | 422, .. }) if texts.len() > 1 => {
                 self.at_once = texts.len() / 2;
                 NextStep::More
@@ -183,7 +183,7 @@ impl Embedder<'_> {
         NextStep::BackOff
     }
 
-    /// Keeps what is still wanted.
+    /// Keeps the slots that are still wanted.
     fn tidy(&mut self, slots: &[Arc<VectorSlot>]) {
         let mut wanted: HashSet<Key> = UNRELATED.map(|text| self.store.key(text)).into();
         for slot in slots {

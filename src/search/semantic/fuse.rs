@@ -1,4 +1,4 @@
-//! Words and meaning in one order.
+//! Fuses words and meaning into one order.
 
 use std::collections::HashMap;
 
@@ -6,15 +6,15 @@ use super::Similarities;
 use crate::search::confidence::NAMED;
 use crate::search::{Hit, SearchResult, Verdict};
 
-/// How many of the nearest in meaning may join what was found by words.
+/// Most tools that join the hits by words because they are near in meaning.
 pub const POOL: usize = 100;
 
-/// From here on, nearness alone says that something fits.
+/// Confidence by meaning from which the verdict is `match`.
 const FITS: f32 = 0.5;
 
-/// Puts meaning beside words: each score over its range for this query, `weight` of it meaning. `words` should hold at
-/// least [`POOL`] hits. What is named stays first. Confidence is the higher of the two, so that meaning only adds to it;
-/// something fits when words say so, or when it is near enough.
+/// Fuses both scores: each is scaled to its range for this query, and `weight` is the share of meaning. `words`
+/// should hold at least [`POOL`] hits. Named tools stay first. Confidence is the higher of the two, so that meaning
+/// only adds to it. The verdict is `match` when words say so, or when a tool is near enough.
 pub fn fuse(
     words: SearchResult,
     near: &Similarities,
@@ -31,7 +31,7 @@ pub fn fuse(
         Some(cosine) if high > low => (cosine - low) / (high - low),
         _ => 0.0,
     };
-    // The index gives just this confidence to what a query names.
+    // The index gives just this confidence to tools that the query names.
     let is_named = |hit: &Hit| hit.confidence == NAMED || named(hit.entry);
     let by_words = words.hits.iter().filter(|hit| !is_named(hit)).map(|hit| hit.score);
     let most = by_words.fold(0.0_f32, f32::max);

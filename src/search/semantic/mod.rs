@@ -1,10 +1,10 @@
 //! Search by meaning: vectors of tools and of queries, where the configuration names a model for them.
 //!
-//! 1. [`text`] is what of a tool is turned into a vector.
-//! 2. A [`VectorSlot`] holds the vectors of a catalog view. They are [`gathered`](gather) on a thread of their own, and kept by the
-//!    hash of model and text in a [`vector_store`].
-//! 3. [`Semantic::near`] tells how near queries are to the tools of a slot, in time or not at all.
-//! 4. [`fuse`] puts that beside what was found by words.
+//! 1. [`text`] is the part of a tool that is turned into a vector.
+//! 2. A [`VectorSlot`] holds the vectors of a catalog view. [`background_embedding`] requests them on a thread, and a
+//!    [`vector_store`] keeps them by the hash of model and text.
+//! 3. [`Semantic::near`] computes the similarity of queries and the tools of a slot, in time or not at all.
+//! 4. [`fuse`] combines that with the hits by words.
 
 mod background_embedding;
 mod fuse;
@@ -29,14 +29,14 @@ pub use status::SemanticStatus;
 pub use text::text;
 pub use vectors::{Similarities, UNRELATED, VectorSlot, Vectors, cosine};
 
-/// How a model is used.
+/// Options of semantic search.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How long a search waits for the vector of its query.
+    /// Longest wait for the vector of a query.
     pub timeout: Duration,
-    /// How long a search waits for the vectors of tools. Servers do not wait; a program that runs once does.
+    /// Longest wait for the vectors of tools. Servers do not wait; a command that runs once does.
     pub max_wait: Duration,
-    /// The share of meaning in the order of results.
+    /// Weight of meaning in the order of hits.
     pub weight: f32,
     /// A folder that keeps vectors of tools.
     pub cache: Option<PathBuf>,
@@ -48,7 +48,7 @@ impl Default for Options {
     }
 }
 
-/// A model at work: it gathers vectors of tools on a thread, which ends with it, and answers queries.
+/// A running model: it requests vectors of tools on a thread, which ends with it, and answers queries.
 pub struct Semantic {
     options: Options,
     shared: Arc<Shared>,
@@ -56,7 +56,7 @@ pub struct Semantic {
     queries: query::QueryVectors,
 }
 
-/// What the thread and the queries share.
+/// State shared by the thread and the queries.
 struct Shared {
     model: Arc<dyn EmbeddingModel>,
     progress: Mutex<Progress>,
@@ -65,31 +65,31 @@ struct Shared {
     embedded: AtomicU64,
 }
 
-/// How far the vectors of tools are.
+/// Progress of the vectors of tools.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// How many are there, of those that are wanted.
+    /// Number of wanted vectors that are there.
     pub embedded: usize,
-    /// How many are wanted.
+    /// Number of wanted vectors.
     pub wanted: usize,
-    /// Why no more arrive, for the operator.
+    /// Reason why no more arrive, for the operator.
     pub error: Option<String>,
-    /// The same, for callers.
+    /// The same reason, for callers.
     pub public_error: Option<String>,
-    /// How often in a row none came.
+    /// Number of failures in a row.
     pub failures: u32,
-    /// Why they are not kept in a file.
+    /// Reason why they are not kept in a file.
     pub save_error: Option<String>,
 }
 
-/// How often a model had a part in a search.
+/// Number of searches with and without the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SemanticCounters {
     /// Searches by words and meaning.
     pub on: u64,
-    /// Searches by words alone, since the model had nothing to give in time.
+    /// Searches by words alone, since the model did not answer in time.
     pub unavailable: u64,
-    /// Texts of tools that the model was asked for.
+    /// Texts of tools that were sent to the model.
     pub embedded: u64,
 }
 
@@ -107,14 +107,14 @@ impl Semantic {
         let shared = Arc::new(Shared { model, progress, filled, embedded });
         let (slots, wanted) = channel();
         let (gathering, cache) = (Arc::clone(&shared), options.cache.clone());
-        // Without the thread no slot is ever filled, and answers say so.
+        // Without the thread no slot is ever filled, and answers report that.
         let _ = std::thread::Builder::new()
             .name("vectors".into())
             .spawn(move || background_embedding::embed_in_background(&gathering, cache.as_deref(), &wanted));
         Self { options, shared, slots, queries: query::QueryVectors::default() }
     }
 
-    /// Sees to it that these vectors are there in a while. Whoever drops the slot wants them no more.
+    /// Requests these vectors in the background. A dropped slot is no longer wanted.
     pub fn prepare(&self, slot: &Arc<VectorSlot>) {
         if !slot.is_wanted.swap(true, Relaxed) {
             self.shared.progress().wanted += slot.texts.len();
@@ -122,17 +122,17 @@ impl Semantic {
         }
     }
 
-    /// The share of meaning in the order of results.
+    /// The weight of meaning in the order of hits.
     pub fn weight(&self) -> f32 {
         self.options.weight
     }
 
-    /// How far the vectors of tools are.
+    /// Progress of the vectors of tools.
     pub fn progress(&self) -> Progress {
         self.shared.progress().clone()
     }
 
-    /// Whether searches find it at work, and why not, for the operator.
+    /// Status of the model for searches, with the reason if it does not work, for the operator.
     pub fn status(&self) -> SemanticStatus {
         let progress = self.progress();
         match self.queries.trouble() {
@@ -142,7 +142,7 @@ impl Semantic {
         }
     }
 
-    /// How often it had a part.
+    /// Number of searches with and without the model.
     pub fn counts(&self) -> SemanticCounters {
         let (on, unavailable) = self.queries.counts();
         SemanticCounters { on, unavailable, embedded: self.shared.embedded.load(Relaxed) }
@@ -156,14 +156,14 @@ impl Shared {
 }
 
 impl Progress {
-    /// Says what is missing, and why, for the operator.
+    /// The missing vectors and the reason, for the operator.
     fn missing(&self) -> String {
         let Progress { embedded: there, wanted, .. } = self;
         let why = self.error.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
         format!("the vectors of tools are on their way, {there} of {wanted} are there{why}")
     }
 
-    /// The same for callers: counts are of all tools, also of those that they may not see.
+    /// The same for callers, without counts: these include tools that they may not see.
     fn missing_in_brief(&self) -> String {
         let why = self.public_error.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
         format!("the vectors of tools are on their way{why}")

@@ -1,4 +1,5 @@
-//! The vectors of queries, within a time. A model that fails is left alone for a while, so that searches do not wait for it.
+//! The vectors of queries, within a time limit. After a failure the model is not asked for a while, so that searches
+//! do not wait for it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -12,17 +13,17 @@ use super::text::cut;
 use super::vectors::{UnitVector, unit};
 use super::{Semantic, Similarities, VectorSlot};
 
-/// After how many failures in a row nobody waits for vectors of tools any more.
+/// Failures in a row after which searches no longer wait for vectors of tools.
 const TOO_LATE: u32 = 3;
-/// How many questions the model is asked at once.
+/// Most requests to the model at once.
 const AT_ONCE: usize = 32;
-/// How many queries are remembered.
+/// Most queries whose vectors are kept.
 const REMEMBERED: usize = 2_048;
-/// How long to leave a model alone after a failure; twice as long after each further one.
+/// Pause after the first failure; doubled after each further one.
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
-/// What is known of queries so far.
+/// Vectors of queries so far.
 pub(super) struct QueryVectors {
     known: Mutex<HashMap<String, UnitVector>>,
     room: Arc<Semaphore>,
@@ -52,12 +53,12 @@ impl Default for QueryVectors {
 }
 
 impl QueryVectors {
-    /// What was wrong when the model was last asked, for the operator.
+    /// The last failure of the model, for the operator.
     pub(super) fn trouble(&self) -> Option<String> {
         locked(&self.health).trouble.as_ref().map(|(trouble, _)| trouble.clone())
     }
 
-    /// Searches with the model, and without.
+    /// Numbers of searches with the model, and without.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.on.load(Relaxed), self.unavailable.load(Relaxed))
     }
@@ -86,7 +87,7 @@ impl QueryVectors {
 }
 
 impl Semantic {
-    /// How near each query is to each tool of a slot; or why that cannot be said now, for callers.
+    /// Similarities of each query to each tool of a slot; or the reason why there are none now, for callers.
     pub async fn near(&self, slot: &Arc<VectorSlot>, queries: &[&str]) -> Result<Vec<Similarities>, String> {
         let near = self.asked(slot, queries).await;
         let counter = if near.is_ok() { &self.queries.on } else { &self.queries.unavailable };
@@ -110,7 +111,8 @@ impl Semantic {
             units.extend(self.vectors(unknown).await?);
         }
         let slot = Arc::clone(slot);
-        // Milliseconds, where there are many tools and long vectors: too long for a thread that serves others.
+        // This takes milliseconds where there are many tools and long vectors: too long for a thread that serves
+        // others.
         let compare = move || {
             let vectors = slot.vectors()?;
             queries
@@ -126,7 +128,7 @@ impl Semantic {
         })
     }
 
-    /// Waits for the vectors of tools, if that is what one does here.
+    /// Waits for the vectors of tools, if the options allow it.
     async fn tools_are_there(&self, slot: &Arc<VectorSlot>) -> Result<(), String> {
         if slot.vectors().is_some() {
             return Ok(());
@@ -142,7 +144,7 @@ impl Semantic {
         Err(self.progress().missing_in_brief())
     }
 
-    /// The vectors of queries that are asked for the first time.
+    /// The vectors of queries that are not known yet.
     async fn vectors(&self, queries: Vec<String>) -> Result<Vec<(String, UnitVector)>, String> {
         {
             let health = locked(&self.queries.health);
@@ -156,7 +158,7 @@ impl Semantic {
         let Ok(room) = room else { return Err("too many searches at once".into()) };
         let (model, patience, asked) =
             (Arc::clone(&self.shared.model), self.options.timeout, queries.clone());
-        // The room is taken for as long as the model is asked, also when nobody waits for it any more.
+        // The place is taken as long as the model is asked, even when nobody waits any more.
         let asking = tokio::task::spawn_blocking(move || {
             let _room = room;
             model.embed(&asked, patience)

@@ -1,8 +1,8 @@
-//! Whether meaning had a part in an answer.
+//! Status of meaning in an answer.
 
 use std::fmt;
 
-/// Whether meaning had a part in an answer, or words alone.
+/// Whether an answer used words and meaning, or words alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SemanticStatus {
     /// No model is configured: words alone.
@@ -10,7 +10,7 @@ pub enum SemanticStatus {
     Off,
     /// Words and meaning.
     On,
-    /// Words alone, since the model had nothing to give, and why.
+    /// Words alone, since the model gave no answer, with the reason.
     Unavailable(String),
 }
 

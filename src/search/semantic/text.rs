@@ -1,9 +1,9 @@
-//! What of a tool is turned into a vector: the words of its name, and what it does. Parameters are left out: many tools
-//! share the same ones, and would look alike.
+//! The part of a tool that is turned into a vector: the words of its name, and its description. Parameters are left
+//! out: many tools share the same ones, and would look alike.
 
 use crate::catalog::Tool;
 
-/// The most characters of a text.
+/// Most characters of a text.
 pub const MAX_CHARS: usize = 2_000;
 
 /// The text of a tool.
@@ -13,12 +13,12 @@ pub fn text(tool: &Tool) -> String {
     cut(&format!("{name}: {does}"))
 }
 
-/// The beginning of a text, no longer than is read of one.
+/// The beginning of a text, up to the length that is used.
 pub(super) fn cut(text: &str) -> String {
     text.trim().chars().take(MAX_CHARS).collect()
 }
 
-/// The words of an identifier, apart: `createPull_request` has three.
+/// The words of an identifier: `createPull_request` has three.
 fn words(name: &str) -> String {
     let mut words = String::with_capacity(name.len() + 8);
     let mut last = ' ';

@@ -1,4 +1,4 @@
-//! Vectors by the hash of model and text: in memory, and in a file where the operator wants one.
+//! Vectors by the hash of model and text: in memory, and in a file if the operator names one.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -10,11 +10,11 @@ use super::vectors::{UnitVector, unit};
 /// A hash of model and text.
 pub(super) type Key = [u8; 32];
 
-/// What a file begins with.
+/// First bytes of a file.
 const MAGIC: &[u8; 20] = b"toolcrib vectors 01\n";
-/// The most bytes of a file.
+/// Largest file, in bytes.
 const MAX_BYTES: u64 = 4 << 30;
-/// The most vectors that a file keeps for catalogs other than the present one.
+/// Most vectors of other catalogs that a file keeps.
 const MAX_OTHERS: usize = 50_000;
 
 /// Vectors by key.
@@ -28,7 +28,7 @@ pub(super) struct VectorStore {
 }
 
 impl VectorStore {
-    /// What is kept for a model; a file that is not whole is as good as none.
+    /// The stored vectors of a model; an incomplete file counts as empty.
     pub(super) fn open(identity: &str, folder: Option<&Path>) -> Self {
         let name = blake3::hash(identity.as_bytes()).to_hex();
         let file = folder.map(|folder| folder.join(format!("{}.vectors", &name[..16])));
@@ -58,17 +58,17 @@ impl VectorStore {
         self.length
     }
 
-    /// Whether a vector is as long as those that are kept; the model has changed otherwise.
+    /// Whether a vector is as long as the stored ones; otherwise the model has changed.
     pub(super) fn takes(&self, vector: &[f32]) -> bool {
         self.length.is_none_or(|length| length == vector.len())
     }
 
-    /// How many are not in the file.
+    /// Number of vectors that are not in the file.
     pub(super) fn unsaved(&self) -> usize {
         self.vectors.len().abs_diff(self.saved)
     }
 
-    /// Forgets all.
+    /// Removes all vectors.
     pub(super) fn clear(&mut self) {
         self.vectors.clear();
         (self.length, self.saved) = (None, 0);
@@ -80,14 +80,14 @@ impl VectorStore {
         self.vectors.insert(key, unit(vector));
     }
 
-    /// Forgets what is not among these, as soon as that is much.
+    /// Removes the vectors that are not among these, once there are many of them.
     pub(super) fn keep(&mut self, wanted: &HashSet<Key>) {
         if self.vectors.len() > wanted.len() + MAX_OTHERS {
             self.vectors.retain(|key, _| wanted.contains(key));
         }
     }
 
-    /// Writes the file anew if there is more than it holds; whole, or not at all.
+    /// Writes the file if there are new vectors; whole, or not at all.
     pub(super) fn save(&mut self) -> Result<(), String> {
         let Some(file) = &self.file else { return Ok(()) };
         let (Some(length), true) = (self.length, self.vectors.len() != self.saved) else { return Ok(()) };
@@ -125,7 +125,7 @@ fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     moved
 }
 
-/// What a file holds, if it is whole and of this model.
+/// The vectors of a file, if it is complete and of this model.
 fn read(file: &Path, identity: &str) -> Option<HashMap<Key, UnitVector>> {
     if fs::metadata(file).ok()?.len() > MAX_BYTES {
         return None;

@@ -1,13 +1,13 @@
-//! The vectors of the tools of one catalog view, and how near a query is to each.
+//! The vectors of the tools of one catalog view, and similarities of queries to them.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-/// A vector of length one, or of length zero where a text has no direction.
+/// A vector of length one, or of length zero for a text without a direction.
 pub(super) type UnitVector = Arc<[f32]>;
 
-/// What everybody's tools are not about. How near a query is to these tells how near it is to anything: models differ in
-/// that, some find all texts alike.
+/// Texts that no tool is about. The similarity of a query to these is the baseline of the model: some models find all
+/// texts alike.
 pub const UNRELATED: [&str; 12] = [
     "the old lighthouse keeper counted seagulls until dawn",
     "a recipe for plum jam with cinnamon",
@@ -35,21 +35,21 @@ pub struct Vectors {
 pub struct VectorSlot {
     pub(super) texts: Vec<String>,
     pub(super) vectors: OnceLock<Vectors>,
-    /// Whether somebody gathers them.
+    /// Whether its vectors have been requested.
     pub(super) is_wanted: AtomicBool,
 }
 
-/// How near a query is to each tool.
+/// Similarities of a query to each tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Similarities {
     /// The cosine with each tool, in their order.
     pub cosine: Vec<f32>,
-    /// The cosine with what has nothing to do with it.
+    /// The cosine with each of [`UNRELATED`].
     pub unrelated: f32,
 }
 
 impl VectorSlot {
-    /// A place for the vectors of these texts.
+    /// A slot for the vectors of these texts.
     pub fn new(texts: Vec<String>) -> Self {
         Self { texts, vectors: OnceLock::new(), is_wanted: AtomicBool::new(false) }
     }
@@ -61,7 +61,7 @@ impl VectorSlot {
 }
 
 impl Vectors {
-    /// How near a query is; nothing when its vector is of another length, as after a change of the model.
+    /// Similarities to a query; `None` when its vector has another length, as after a change of the model.
     pub(super) fn similarities(&self, query: &[f32]) -> Option<Similarities> {
         let all = || self.tools.iter().chain(&self.unrelated);
         if all().any(|vector| vector.len() != query.len()) {
@@ -72,25 +72,25 @@ impl Vectors {
     }
 }
 
-/// Where between what has nothing to do with a query and the query itself full confidence begins, and any at all.
+/// Normalised similarities at which confidence is full, and at which it begins.
 const SURE: f32 = 0.65;
 const UNSURE: f32 = 0.15;
 
 impl Similarities {
-    /// What cosines with tools, and with [`UNRELATED`], say.
+    /// Similarities from the cosines with tools, and with [`UNRELATED`].
     pub fn new(cosine: Vec<f32>, mut unrelated: Vec<f32>) -> Self {
         unrelated.sort_by(f32::total_cmp);
         let unrelated = unrelated.get(unrelated.len() / 2).copied().unwrap_or_default();
         Self { cosine, unrelated }
     }
 
-    /// How far the tool at this place is on the way from what has nothing to do with a query (0) to the query itself (1).
+    /// Similarity of the tool at this position, scaled from unrelated texts (0) to the query itself (1).
     pub fn normalized(&self, place: usize) -> f32 {
         let cosine = self.cosine.get(place).copied().unwrap_or_default();
         ((cosine - self.unrelated) / (1.0 - self.unrelated).max(0.05)).clamp(0.0, 1.0)
     }
 
-    /// How sure nearness alone makes that the tool at this place is wanted, from 0 to 1.
+    /// Confidence in the tool at this position by similarity alone, from 0 to 1.
     pub fn confidence(&self, place: usize) -> f32 {
         ((self.normalized(place) - UNSURE) / (SURE - UNSURE)).clamp(0.0, 1.0)
     }
@@ -103,14 +103,14 @@ pub(super) fn unit(vector: &[f32]) -> UnitVector {
     vector.iter().map(|number| (f64::from(*number) * factor) as f32).collect()
 }
 
-/// How near two vectors are; nothing when they are of different lengths.
+/// Cosine of two vectors; `None` when their lengths differ.
 pub fn cosine(one: &[f32], other: &[f32]) -> Option<f32> {
     let lengths = dot(one, one).sqrt() * dot(other, other).sqrt();
     let cosine = if lengths > 0.0 { dot(one, other) / lengths } else { 0.0 };
     (one.len() == other.len() && cosine.is_finite()).then_some(cosine)
 }
 
-/// Eight sums at once, which the compiler makes one instruction of.
+/// Eight sums at once, which the compiler turns into vector instructions.
 fn dot(one: &[f32], other: &[f32]) -> f32 {
     let (ones, others) = (one.chunks_exact(8), other.chunks_exact(8));
     let rest: f32 = ones.remainder().iter().zip(others.remainder()).map(|(one, other)| one * other).sum();

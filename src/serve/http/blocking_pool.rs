@@ -1,5 +1,5 @@
-//! What takes long to make, such as pages and all docs in one file: few at once, and on threads of their own, so that
-//! other requests do not wait for it.
+//! Runs slow work, such as pages and the file of all docs: a few at once, and on separate threads, so that other
+//! requests do not wait for it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use tokio::time::timeout;
 use super::problem::{Problem, ProblemCode};
 use crate::guard::MISTAKE;
 
-/// How many are made at once.
+/// Most pieces of slow work at once.
 const MAX_PARALLEL: usize = 4;
 
-/// How long a request waits for its turn.
+/// Longest wait of a request for its turn.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Room for what takes long.
+/// Places for slow work.
 #[derive(Clone, Debug)]
 pub(super) struct BlockingPool(Arc<Semaphore>);
 
@@ -28,7 +28,7 @@ impl Default for BlockingPool {
 }
 
 impl BlockingPool {
-    /// Does this when its turn comes, unless that takes too long.
+    /// Runs the work when its turn comes, unless the wait is too long.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -39,7 +39,7 @@ impl BlockingPool {
         }
     }
 
-    /// Goes on with what has begun, whenever its turn comes.
+    /// Runs the next part of started work, without a limit to the wait.
     pub(super) async fn run_next<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -51,7 +51,7 @@ impl BlockingPool {
     }
 }
 
-/// The turn lasts as long as the work, also when nobody waits for it any more.
+/// The place is taken as long as the work runs, even when nobody waits for it any more.
 async fn run_with_permit<T: Send + 'static>(
     turn: OwnedSemaphorePermit,
     work: impl FnOnce() -> T + Send + 'static,

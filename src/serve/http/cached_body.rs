@@ -1,4 +1,4 @@
-//! A body that is kept: with a strong tag, compressed once when somebody takes it so, whole or in part.
+//! A cached body: with a strong tag, compressed once when a client first accepts that, sent whole or in part.
 
 use std::io::Write;
 use std::sync::OnceLock;
@@ -16,10 +16,10 @@ use super::Response;
 use super::negotiate::{Media, takes_gzip};
 use super::problem::{Problem, ProblemCode};
 
-/// Below this many bytes compression saves less than a packet.
+/// Fewest bytes that are compressed: less saves no packet.
 const MIN_COMPRESSED_BYTES: usize = 1024;
 
-/// A body that is kept.
+/// A cached body.
 #[derive(Debug)]
 pub(super) struct CachedBody {
     body: Bytes,
@@ -28,7 +28,7 @@ pub(super) struct CachedBody {
     gzip: OnceLock<Option<Box<(Bytes, HeaderValue)>>>,
 }
 
-/// How a representation is chosen, for caches on the way.
+/// The headers that choose a representation, for caches on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Vary {
     Encoding,
@@ -44,7 +44,7 @@ impl Vary {
     }
 }
 
-/// Which bytes of a body are asked for.
+/// The requested bytes of a body.
 enum ByteRange {
     Whole,
     Part(usize, usize),
@@ -52,12 +52,12 @@ enum ByteRange {
 }
 
 impl CachedBody {
-    /// Keeps a body. Its tag is the hash of its bytes.
+    /// Caches a body of text. Its tag is the hash of its bytes.
     pub(super) fn new(body: impl Into<Bytes>, media: Media) -> Self {
         Self::of_type(body.into(), media.content_type())
     }
 
-    /// Keeps a body of any type.
+    /// Caches a body of any type.
     pub(super) fn of_type(body: Bytes, content_type: &'static str) -> Self {
         let tag = tag(&blake3::hash(&body).to_hex()[..20]);
         Self { body, content_type, tag, gzip: OnceLock::new() }
@@ -68,7 +68,7 @@ impl CachedBody {
         self.answer_tagged(self.content_type, HeaderValue::clone, request, varies)
     }
 
-    /// The same, called something else; which is another representation, with a tag of its own.
+    /// The same body with another media type; this is another representation, with its own tag.
     pub(super) fn answer_as(&self, media: Media, request: &Parts, varies: Vary) -> Result<Response, Problem> {
         let own = |tag: &HeaderValue| also(tag, media.subtype());
         self.answer_tagged(media.content_type(), own, request, varies)
@@ -123,7 +123,7 @@ impl CachedBody {
     }
 }
 
-/// The tag of another representation of the same: a strong one stands for exactly these bytes, called exactly so.
+/// The tag of another representation: a strong tag stands for exactly these bytes with this media type.
 fn also(own: &HeaderValue, what: &str) -> HeaderValue {
     tag(&format!("{}-{what}", own.to_str().unwrap_or_default().trim_matches('"')))
 }
@@ -133,7 +133,7 @@ pub(super) fn tag(text: &str) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{text}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
-/// Whether what the client has, or wants to be so, decides the answer: 304, or a problem.
+/// The answer that the conditional headers alone decide: 304, or a problem.
 pub(super) fn precondition(headers: &HeaderMap, tag: &HeaderValue) -> Result<Option<StatusCode>, Problem> {
     if headers.contains_key(IF_MATCH) && !names(headers, IF_MATCH, tag, false) {
         let message = "the content is no longer the one that `If-Match` names";
@@ -142,7 +142,7 @@ pub(super) fn precondition(headers: &HeaderMap, tag: &HeaderValue) -> Result<Opt
     Ok(names(headers, IF_NONE_MATCH, tag, true).then_some(StatusCode::NOT_MODIFIED))
 }
 
-/// Whether a list of tags has this one. Weak comparison takes no notice of `W/`, strong comparison refuses it.
+/// Whether a list of tags has this one. Weak comparison ignores `W/`, strong comparison refuses it.
 fn names(headers: &HeaderMap, name: HeaderName, tag: &HeaderValue, weakly: bool) -> bool {
     let lists = headers.get_all(name).into_iter().filter_map(|list| list.to_str().ok());
     lists.flat_map(|list| list.split(',')).map(str::trim).any(|listed| {
@@ -151,7 +151,7 @@ fn names(headers: &HeaderMap, name: HeaderName, tag: &HeaderValue, weakly: bool)
     })
 }
 
-/// A single range (RFC 9110, section 14). Several, or what is no range of bytes, get the whole.
+/// A single range (RFC 9110, section 14). Several ranges, or invalid ones, get the whole.
 fn byte_range(headers: &HeaderMap, tag: &HeaderValue, length: usize) -> ByteRange {
     if headers.get(IF_RANGE).is_some_and(|same| same != tag) {
         return ByteRange::Whole;

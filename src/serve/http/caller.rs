@@ -1,4 +1,5 @@
-//! What a request says of who calls, beside the token: the session, how far its calls may go, and what servers are sent.
+//! Reads the caller from a request, beside the token: the session, the strongest effect allowed, and headers for
+//! servers.
 
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, header};
@@ -10,13 +11,13 @@ use crate::serve::Seen;
 use crate::state::Session;
 use crate::tool::Effect;
 
-/// The session, as the caller calls it.
+/// The session, named by the caller.
 const SESSION: HeaderName = HeaderName::from_static("x-session-id");
 
 /// The session that clients of MCP's older wire repeat.
 pub(super) const MCP_SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// The most that calls in this request may change; it can only be less than they might.
+/// The strongest effect of calls in this request; it can only lower the caller's own.
 const ALLOW: HeaderName = HeaderName::from_static("x-allow");
 
 /// The caller of a request for functions.
@@ -32,7 +33,7 @@ pub(super) fn of_request(
             let id = Session::named(id.to_str().unwrap_or_default());
             Some(id.map_err(|bad| refused(&format!("`X-Session-Id` does not fit: {bad}")))?)
         }
-        // That one is not the caller's choice, and nothing that we did not issue comes in it.
+        // The caller does not choose this one, and only sessions that we issued are accepted.
         None => headers.get(MCP_SESSION).and_then(|id| Session::named(id.to_str().ok()?).ok()),
     };
     if let Some(allow) = headers.get(ALLOW) {
@@ -44,14 +45,14 @@ pub(super) fn of_request(
     Ok(caller)
 }
 
-/// Whether a request of MCP may be the one with which a client of the older wire begins: the only one in which it names
-/// neither the version nor a session. It repeats the session that the answer names, and we keep nothing.
+/// Whether a request of MCP may be the first of a client of the older wire: the only one that names neither the
+/// version nor a session. The client repeats the session that the answer names, and we store nothing.
 pub(super) fn may_begin(request: &Parts) -> bool {
     let later = ["mcp-protocol-version", "mcp-method", "mcp-session-id"];
     request.method == Method::POST && !later.iter().any(|name| request.headers.contains_key(*name))
 }
 
-/// The headers that some server is sent. Our own tokens are for us alone.
+/// The headers that some server is configured to receive. Our own tokens are never passed on.
 fn sent_on(shared: &Shared, seen: &Seen, headers: &HeaderMap) -> HeaderMap {
     let is_ours = |name: &HeaderName| *name == header::AUTHORIZATION && !shared.tokens.is_empty();
     let wanted = seen.generation().caller_headers.iter().filter(|name| !is_ours(name));

@@ -1,4 +1,4 @@
-//! What is about the whole catalog: `/registry.json`, `/llms.txt`, `/llms-full.txt`.
+//! Files about the whole catalog: `/registry.json`, `/llms.txt`, `/llms-full.txt`.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::exec::Caller;
 use crate::serve::Seen;
 use crate::tool::DescriptionMode;
 
-/// `GET /registry.json`: kept, and to be had in ranges, unless there are very many tools.
+/// `GET /registry.json`: cached, and available in ranges, unless there are very many tools.
 pub(super) async fn registry(
     State(shared): State<Arc<Shared>>,
     Extension(seen): Extension<Seen>,
@@ -90,7 +90,7 @@ pub(super) async fn llms_full(
     stream::answer(&request, &shared.blocking_pool, &version, Media::Text, pieces.filter_map(piece)).await
 }
 
-/// What is laid out from all tools, which is done once.
+/// The files that are laid out from all tools, made once.
 async fn index<'s>(shared: &Shared, cache: &'s Arc<ResponseCache>) -> Result<&'s IndexFiles, Problem> {
     if !cache.is_laid_out() {
         let own = Arc::clone(cache);

@@ -1,5 +1,5 @@
-//! `/tools/*`: docs as markdown, and the address that gives a tool in the form that the client likes best. What does not
-//! take long is answered on the thread of the connection.
+//! `/tools/*`: docs as markdown, and the address that gives a tool in the form that the client prefers. Fast answers
+//! are made on the thread of the connection.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::pages::PageContext;
 use super::problem::{Problem, ProblemCode, reads_pages};
 use crate::catalog::{Record, Resolved, Tool};
 
-/// The form that an address asks for by its ending.
+/// The form in the ending of an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Markdown,
@@ -57,7 +57,7 @@ fn is_of_index(path: &str) -> bool {
     path == "README.md" || path.starts_with("categories/")
 }
 
-/// Answers a GET or HEAD of what is below `/tools/`.
+/// Answers a GET or HEAD below `/tools/`.
 pub(super) fn answer(context: PageContext<'_>, request: &Parts, path: &str) -> Result<Response, Problem> {
     let cache = context.cache();
     if is_of_index(path) {
@@ -94,13 +94,13 @@ pub(super) fn answer(context: PageContext<'_>, request: &Parts, path: &str) -> R
     }
 }
 
-/// Whether somebody who reads pages asks for a tool that there is not. The page that they get looks for names like it.
+/// Whether a browser asks for a tool that does not exist. It gets a page that searches for similar names.
 fn is_unknown(cache: &ResponseCache, request: &Parts, name: &str, path: &str) -> bool {
     let is_common = cache.view().catalog().named(name).is_some();
     !is_common && reads_pages(&request.headers) && !is_name(cache, name) && !is_name(cache, path)
 }
 
-/// Whether tools go by this name: unlike [`find`], this looks for no names like it, which takes longer.
+/// Whether any tool has this name: unlike [`find`], it does not search for near names, which takes longer.
 fn is_name(cache: &ResponseCache, name: &str) -> bool {
     let mut tools = cache.view().catalog().tools.iter();
     tools.any(|tool| {
@@ -109,7 +109,7 @@ fn is_name(cache: &ResponseCache, name: &str) -> bool {
     })
 }
 
-/// The tool that a name means. Here its safe name comes before all others, since addresses are made of it.
+/// The tool of a name. Here its safe name comes before all others, since addresses are made of it.
 fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> {
     let view = cache.view();
     let unresolved = match view.resolve(name) {
@@ -154,7 +154,7 @@ fn doc(cache: &ResponseCache, index: usize) -> Result<&CachedBody, Problem> {
     }
 }
 
-/// The form of a tool that the client likes best.
+/// The form of a tool that the client prefers.
 fn preferred_media(request: &Parts) -> Option<Media> {
     preferred(&request.headers, &[Media::Markdown, Media::Html, Media::Json, Media::Text])
 }
@@ -188,7 +188,7 @@ fn page(context: PageContext<'_>, tool: &Tool) -> Result<Arc<CachedBody>, Proble
     page.ok_or_else(|| Problem::new(ProblemCode::NotFound, "this tool has no page"))
 }
 
-/// The tool has an address of its own. Temporary, since another tool may take the name that was asked for.
+/// Redirects to the tool's own address. Temporarily, since another tool may take the requested name.
 fn redirect(path: &str) -> Response {
     let mut headers = HeaderMap::new();
     headers.extend(HeaderValue::from_str(path).ok().map(|path| (LOCATION, path)));
@@ -196,7 +196,7 @@ fn redirect(path: &str) -> Response {
     with(StatusCode::TEMPORARY_REDIRECT, headers, Body::empty())
 }
 
-/// A path without its percent signs.
+/// A path with its percent-encoding decoded.
 pub(super) fn decoded(path: &str) -> Result<Cow<'_, str>, Problem> {
     if !path.contains('%') {
         return Ok(Cow::Borrowed(path));

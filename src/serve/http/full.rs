@@ -1,5 +1,5 @@
-//! Connections for which there is no room: each is told so at once and closed a little later, without a task of its own, so
-//! that however many come, those that are open go on.
+//! Refuses connections when the server is full: each gets an answer at once and is closed a little later, without a
+//! task of its own. However many come, the open connections go on.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -7,17 +7,18 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-/// What they are told.
+/// The whole answer.
 const NO_ROOM: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: 142\r\n\
 retry-after: 1\r\nconnection: close\r\n\r\n\
 {\"ok\":false,\"error\":{\"code\":\"OVERLOADED\",\"message\":\"there are too many connections\",\
 \"next_action\":\"try again in a second, on fewer of them\"}}\n";
 
-/// How long a connection stays to be read from: closing it before what was sent has arrived could cost the client our answer.
+/// Time that a refused connection stays open: closing it before its request has arrived could cost the client our
+/// answer.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// How many stay at most.
+/// Most refused connections that stay open.
 const MOST: usize = 128;
 
 /// Files that may be open where the system sets no limit for a process.
@@ -35,11 +36,11 @@ pub(super) fn files() -> usize {
     USUAL_FILES
 }
 
-/// The connections that were told, oldest first.
+/// The refused connections, oldest first.
 pub(super) struct TurnedAway {
     told: VecDeque<(Instant, TcpStream)>,
     most: usize,
-    /// Held so that one more connection can be taken, and told, when no file can be opened any more.
+    /// Reserved, so that one more connection can be accepted and refused when no file can be opened any more.
     spare: Option<File>,
 }
 
@@ -48,7 +49,7 @@ impl TurnedAway {
         Self { told: VecDeque::new(), most: MOST.min(files / 8), spare: spare() }
     }
 
-    /// Says that there is no room. A connection that has just come takes an answer of this size without waiting.
+    /// Refuses a connection. A new connection takes an answer of this size without waiting.
     pub(super) fn tell(&mut self, mut stream: TcpStream) {
         let _ = stream.write(NO_ROOM);
         let _ = stream.shutdown(Shutdown::Write);
@@ -61,12 +62,12 @@ impl TurnedAway {
         self.spare = self.spare.take().or_else(spare);
     }
 
-    /// Whether the last connection that could be taken was taken, and is to be told.
+    /// Whether the reserve is used, so that the next connection must be refused.
     pub(super) fn is_last(&self) -> bool {
         self.spare.is_none()
     }
 
-    /// Gives back what files there are to give; false where there are none.
+    /// Frees files: closes refused connections and gives up the reserve. False when there were none.
     pub(super) fn make_room(&mut self) -> bool {
         let had = !self.told.is_empty() || self.spare.is_some();
         self.told.drain(..).for_each(|(_, stream)| close(stream));
@@ -86,7 +87,7 @@ fn spare() -> Option<File> {
     File::open(if cfg!(windows) { "NUL" } else { "/dev/null" }).ok()
 }
 
-/// Closes a connection, with what has arrived on it read.
+/// Closes a connection after reading all data that has arrived.
 fn close(mut stream: TcpStream) {
     let mut ignored = [0; 4096];
     for _ in 0..16 {

@@ -1,4 +1,4 @@
-//! `/v1`: our functions. JSON in, JSON out, or markdown where the client would rather have it.
+//! `/v1`: the functions. JSON in, JSON out, or markdown where the client prefers it.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -25,14 +25,14 @@ use super::service::TRACE;
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::finding::{from_json_bytes, nearest};
-use crate::functions::{Answer, Function, FunctionContext};
+use crate::functions::{Answer, Function, FunctionContext, ToolCall};
 use crate::serve::Seen;
 use crate::serve::call_limiter::LimitReached;
 
-/// The key of a call, said beside it.
+/// The header with the idempotency key of a call.
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// `GET /v1`: every function with its definition, and the catalog's tools where the surface shows them.
+/// `GET /v1`: every function with its definition, and the catalog's tools where the surface lists them.
 pub(super) async fn list(
     Extension(seen): Extension<Seen>,
     Extension(caller): Extension<Caller>,
@@ -74,7 +74,8 @@ fn encoded(name: &str) -> String {
     encoded
 }
 
-/// `POST /v1/tools/NAME`: a tool by any of its names, with its arguments as the body. It takes the way of `tool_exec`.
+/// `POST /v1/tools/NAME`: a tool by any of its names, with its arguments as the body. The call is handled as one of
+/// `tool_exec`.
 pub(super) async fn run(
     State(shared): State<Arc<Shared>>,
     Extension(seen): Extension<Seen>,
@@ -87,10 +88,14 @@ pub(super) async fn run(
     let passing = shared.call_limiter.acquire(function)?;
     let given = arguments(&shared, &request, body).await?;
     let given = if given.is_null() { json!({}) } else { given };
-    let name = seen.cache(&caller).listed_tools().canonical(&name).map_or(name.clone(), str::to_string);
-    let call = keyed(function, &request.headers, json!({ "op": name, "args": given }))?;
+    let idempotency_key = header_key(function, &request.headers)?;
     let context = seen.context(&caller);
-    let answer = passing.call(&context, call).await?;
+    let call = match seen.cache(&caller).listed_tools().place(&name) {
+        Some(place) => ToolCall::listed(&context.view, place),
+        None => ToolCall::named(&context.view, &name),
+    };
+    let call = ToolCall { arguments: given, idempotency_key, ..call };
+    let answer = passing.call_tool(&context, call).await?;
     Ok(traced(written(&answer, &request.headers), &context))
 }
 
@@ -105,7 +110,7 @@ fn described(function: &Function) -> Value {
     })
 }
 
-/// `POST /v1/FUNCTION` as the router has it: names that are percent-encoded, and those that there are not.
+/// `POST /v1/FUNCTION` through the router: percent-encoded names, and unknown ones.
 pub(super) async fn call(
     State(shared): State<Arc<Shared>>,
     Extension(seen): Extension<Seen>,
@@ -118,11 +123,22 @@ pub(super) async fn call(
     answer(&shared, (&seen, &caller), function, &request, body).await
 }
 
-/// A call with the key that its `Idempotency-Key` says (draft-ietf-httpapi-idempotency-key-header), unless it says one itself.
-/// A key that would be overlooked is refused, since the call could run twice.
+/// A call with the key of its `Idempotency-Key`, unless it says one itself.
 fn keyed(function: &Function, headers: &HeaderMap, mut call: Value) -> Result<Value, Problem> {
+    if let Some(key) = header_key(function, headers)?
+        && let Some(fields) = call.as_object_mut()
+        && fields.get("idempotency_key").is_none_or(Value::is_null)
+    {
+        fields.insert("idempotency_key".into(), key.into());
+    }
+    Ok(call)
+}
+
+/// The key that `Idempotency-Key` says (draft-ietf-httpapi-idempotency-key-header). A key that would be overlooked is refused,
+/// since the call could run twice.
+fn header_key<'h>(function: &Function, headers: &'h HeaderMap) -> Result<Option<&'h str>, Problem> {
     let mut keys = headers.get_all(KEY).iter();
-    let Some(key) = keys.next().filter(|_| function.runs_tools()) else { return Ok(call) };
+    let Some(key) = keys.next().filter(|_| function.runs_tools()) else { return Ok(None) };
     let refused =
         |what: &str| Err(Problem::new(ProblemCode::ValidationError, format!("`Idempotency-Key` {what}")));
     if !function.takes_idempotency_key() {
@@ -133,17 +149,11 @@ fn keyed(function: &Function, headers: &HeaderMap, mut call: Value) -> Result<Va
     let (Ok(key), None) = (key.to_str(), keys.next()) else {
         return refused("is one text of ASCII characters");
     };
-    let text = key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key);
-    if let Some(fields) = call.as_object_mut()
-        && fields.get("idempotency_key").is_none_or(Value::is_null)
-    {
-        fields.insert("idempotency_key".into(), text.into());
-    }
-    Ok(call)
+    Ok(Some(key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key)))
 }
 
-/// The function that a request calls by its plain name; with GET where it runs nothing, so that a link does no harm. Calls
-/// do not take the way through the router: many of them take less time than that.
+/// The function that a request calls by its plain name; with GET where it runs no tools, so that a link does no harm.
+/// Calls do not pass the router, which would take longer than many of them.
 pub(super) fn called(request: &Parts) -> Option<&'static Function> {
     let name = request.uri.path().strip_prefix("/v1/")?;
     let may_be_read = |function: &Function| request.method == Method::GET && !function.runs_tools();
@@ -230,8 +240,8 @@ where
     })?
 }
 
-/// What comes of a read, unless it takes too long. Nearly every body has arrived with its head, and is there once it has
-/// been asked for; only for others a clock is started.
+/// The result of a read within a time limit. Nearly every body arrives with its head and is ready at the first poll;
+/// only other reads start a timer.
 async fn within<T>(limit: Duration, read: impl Future<Output = T>) -> Result<T, Elapsed> {
     let mut read = pin!(read);
     let mut is_asked_for = false;
@@ -250,7 +260,7 @@ async fn within<T>(limit: Duration, read: impl Future<Output = T>) -> Result<T, 
     }
 }
 
-/// The whole body. One that comes in one piece, as small ones do, is not copied.
+/// The whole body. A body in one piece, as small ones are, is not copied.
 async fn read<B>(request: &Parts, mut body: B, limit: usize) -> Result<Bytes, Problem>
 where
     B: HttpBody<Data = Bytes> + Unpin,
@@ -279,7 +289,7 @@ where
     Ok(if whole.is_empty() { only } else { whole.freeze() })
 }
 
-/// The same with what it is known by.
+/// The same answer with its headers.
 fn traced(mut response: Response, context: &FunctionContext) -> Response {
     response.headers_mut().extend(HeaderValue::try_from(context.trace.id()).map(|id| (TRACE, id)));
     response

@@ -1,4 +1,5 @@
-//! `/healthz`, `/readyz`, `/metrics`: whether the process lives, whether it has something to serve, and how much it does.
+//! `/healthz`, `/readyz`, `/metrics`: whether the process is alive, whether it has a catalog to serve, and its
+//! counters.
 
 use std::sync::Arc;
 
@@ -19,12 +20,12 @@ use crate::finding::Severity;
 use crate::serve::Seen;
 use crate::state::Health;
 
-/// `GET /healthz`: the process lives.
+/// `GET /healthz`: the process is alive.
 pub(super) async fn alive() -> Response {
     plain(StatusCode::OK, Media::Text, "ok\n".into())
 }
 
-/// `GET /readyz`: there is something to serve. In words or, as JSON or with `?verbose`, with detail.
+/// `GET /readyz`: there is a catalog to serve. In words or, as JSON or with `?verbose`, in detail.
 pub(super) async fn ready(
     State(shared): State<Arc<Shared>>,
     Extension(seen): Extension<Seen>,
@@ -41,7 +42,7 @@ pub(super) async fn ready(
             false => Err(Problem::new(ProblemCode::NotReady, "the catalog has no tools")),
         };
     }
-    // What is wrong with the catalog is for those who may read it.
+    // Findings of the catalog are for callers who may read them.
     let caller = shared.tokens.caller(request.headers())?;
     let context = PageContext { seen: &seen, caller: &caller };
     let detail = detail(context, is_ready);
@@ -58,7 +59,7 @@ fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
         "search": if view.is_indexed() { "ready" } else { "being made" },
         "state": state(&seen.services().state.health()),
     });
-    // What is wrong with the catalog, and where the model is, may be about tools that this caller may not see.
+    // Findings of the catalog, and the address of the model, may concern tools that this caller may not see.
     if caller.sees_everything() {
         let count = |severity: Severity| {
             generation.findings.iter().filter(|finding| finding.severity == severity).count()
@@ -97,7 +98,7 @@ fn plain(status: StatusCode, media: Media, text: String) -> Response {
     with(status, headers, Body::from(text))
 }
 
-/// Whether what happens can be written down.
+/// Whether traces can be written.
 fn state(health: &Health) -> &'static str {
     match (&health.problem, health.is_volatile) {
         (Some(_), _) => "cannot be written",

@@ -1,5 +1,5 @@
-//! Is this request for us? The names that this server answers to, and the pages that may ask it to do something. This is
-//! what keeps a web page that somebody has open from using a server on their machine.
+//! Checks that a request is meant for this server: its host names, and the origins of pages that may call it. So a
+//! web page that somebody has open cannot use a server on their machine.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,13 +11,13 @@ use http::{HeaderMap, Method};
 
 use super::problem::{Problem, ProblemCode};
 
-/// The longest address.
+/// Longest `Host`, in bytes.
 const MAX_URI: usize = 8 * 1024;
 
-/// The longest name of a host.
+/// Longest host name, in bytes.
 const LONGEST_NAME: usize = 255;
 
-/// The names that this server answers to.
+/// The host names of this server.
 #[derive(Clone, Debug)]
 pub struct Hosts {
     public: HashSet<String>,
@@ -26,7 +26,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Those of the address listened on, and the public ones.
+    /// The names of the listening address, and the public ones.
     pub fn new(address: SocketAddr, public: &[String]) -> Self {
         let address = address.ip();
         let public = public.iter().map(|name| match Authority::read(name) {
@@ -37,7 +37,7 @@ impl Hosts {
         Self { public, local: address.is_loopback() || address.is_unspecified(), address }
     }
 
-    /// Whether this server is called that. A name could be made to point here by anybody (DNS rebinding), an address not.
+    /// Whether this server has that name. Anybody could make a name point here (DNS rebinding), but not an address.
     fn has(&self, host: &Host) -> bool {
         match host {
             Host::Address(address) if address.is_loopback() => self.local,
@@ -49,7 +49,7 @@ impl Hosts {
         }
     }
 
-    /// Refuses what is not for us.
+    /// Refuses a request for another host, or from another origin.
     pub(super) fn check(&self, request: &Parts) -> Result<(), Problem> {
         let length = request.uri.path_and_query().map_or(0, |uri| uri.as_str().len());
         if length > MAX_URI {
@@ -70,7 +70,7 @@ impl Hosts {
         Ok(())
     }
 
-    /// Browsers say which site asks. Ours is the one under the name that was asked, and those with a public name.
+    /// Browsers send the origin of a page. Ours has the requested name, or a public one.
     fn check_origin(&self, headers: &HeaderMap, asked_for: &Authority) -> Result<(), Problem> {
         for origin in headers.get_all(ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();
@@ -90,8 +90,8 @@ fn is_mcp(path: &str) -> bool {
     path.strip_prefix("/mcp").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Who was asked, as `Host` says: once, in every version, and as the address says where that has a name (RFC 9112, 3.2).
-/// Whatever stands before us could else have understood another host than we do.
+/// The requested host: one `Host`, in every version, equal to the host of the address where that has one (RFC 9112,
+/// 3.2). A proxy in front could otherwise have read another host.
 fn asked_for(request: &Parts) -> Result<Authority, Problem> {
     let refused = |what: &str| Err(Problem::new(ProblemCode::BadRequest, what));
     let mut told = request.headers.get_all(HOST).into_iter();
@@ -107,7 +107,7 @@ fn asked_for(request: &Parts) -> Result<Authority, Problem> {
     }
 }
 
-/// Who is asked: `uri-host [":" port]` of RFC 9110, section 7.2.
+/// The requested host: `uri-host [":" port]` of RFC 9110, section 7.2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Authority {
     host: Host,
@@ -122,7 +122,7 @@ enum Host {
 }
 
 impl Authority {
-    /// Nothing that is not plainly one is taken for one: no user, no port that there is not, no address without brackets.
+    /// Reads strictly: no user, no invalid port, no IPv6 address without brackets.
     fn read(text: &str) -> Option<Self> {
         let (host, rest) = match text.strip_prefix('[') {
             Some(inside) => {

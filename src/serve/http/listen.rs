@@ -1,4 +1,4 @@
-//! Connections: as many as there may be at once, none of them idle or slow for long, and all finished before the end.
+//! Accepts connections: up to a limit, none of them idle or slow for long, all finished before the server stops.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,7 +19,7 @@ use super::full::{self, TurnedAway};
 use super::workers::Workers;
 use super::write_timeout::WriteTimeout;
 
-/// The longest head of a request, and how many headers it may have.
+/// Longest head of a request in bytes, and most headers.
 const MAX_HEAD: usize = 32 * 1024;
 const MAX_HEADERS: usize = 64;
 
@@ -37,12 +37,12 @@ impl Listener {
         Ok(Self { address: socket.local_addr()?, socket })
     }
 
-    /// The address that is listened on.
+    /// The listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers until `stop`, then finishes what is in flight, for a while.
+    /// Answers until `stop`, then finishes requests in progress, for a limited time.
     pub async fn serve(self, door: Arc<HttpService>, stop: impl Future<Output = ()>) -> io::Result<()> {
         let workers = Workers::start()?;
         let limits = door.limits();
@@ -66,7 +66,7 @@ impl Listener {
                     door.metrics().connection_rejected();
                     turned_away.tell(stream);
                 }
-                // Out of file descriptors, as a rule.
+                // Usually the process is out of file descriptors.
                 (Err(_), _) if turned_away.make_room() => {}
                 (Err(error), _) => {
                     tracing::warn!(%error, "cannot accept a connection");
@@ -84,7 +84,7 @@ impl Listener {
     }
 }
 
-/// How many connections there may be. A quarter of the files that can be open is for what calls need.
+/// Most connections. A quarter of the files that can be open is left for the backends of calls.
 fn most(configured: usize, files: usize) -> usize {
     let most = files - files / 4;
     if most < configured {
@@ -113,7 +113,7 @@ async fn answer(
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        // A doc is small: copied behind its head it goes out in one piece.
+        // A doc is small: copied behind its head, it is sent in one piece.
         .writev(false)
         .header_read_timeout(Duration::from_secs(limits.idle_seconds))
         .max_headers(MAX_HEADERS)

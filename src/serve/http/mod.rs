@@ -1,13 +1,12 @@
-//! The HTTP door: docs, functions, what machines read of a catalog, and whether the server is well.
+//! The HTTP door: docs, functions, files about the catalog, and the health of the server.
 //!
-//! 1. [`listen`] takes connections, as many as there may be, and lets go of those that are slow or silent; [`full`] is
-//!    what those are told for whom there is no room. [`workers`] are
-//!    the threads that serve them.
-//! 2. [`service`] is what each request passes: [`host_check`] (is it for us?), the token, the route, and the headers of the answer.
-//! 3. Docs, the hot path, are answered by [`docs`] at once; all else goes through the router of [`routes`], and what takes
-//!    long to make, such as [`pages`], through [`blocking_pool`].
+//! 1. [`listen`] accepts connections up to a limit, and closes slow or silent ones; [`full`] refuses the others.
+//!    [`workers`] are the threads that serve them.
+//! 2. [`service`] handles each request: [`host_check`], the token, the route, and the headers of the answer.
+//! 3. Docs, the hot path, are answered by [`docs`] at once; all other requests pass the router of [`routes`], and
+//!    slow work, such as [`pages`], runs in [`blocking_pool`].
 //! 4. [`cached_body`] and [`stream`] are bodies: tagged, compressed, whole or in part.
-//! 5. A [`problem`] is what stands in the way of an answer.
+//! 5. A [`problem`] is the error of a request that reaches no function.
 
 mod blocking_pool;
 mod cached_body;
@@ -50,7 +49,7 @@ pub use service::HttpService;
 
 type Response = http::Response<Body>;
 
-/// What all requests share.
+/// State shared by all requests.
 #[derive(Debug)]
 pub(super) struct Shared {
     tokens: Tokens,

@@ -1,9 +1,9 @@
-//! What a client takes: media types and encodings with their q-values (RFC 9110, section 12.5).
+//! Negotiates the form of an answer: media types and encodings with their q-values (RFC 9110, section 12.5).
 
 use http::header::{ACCEPT, ACCEPT_ENCODING};
 use http::{HeaderMap, HeaderName};
 
-/// What a body is written in.
+/// Media type of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Media {
     Markdown,
@@ -25,7 +25,7 @@ impl Media {
         }
     }
 
-    /// What stands behind the slash.
+    /// The subtype, after the slash.
     pub(super) fn subtype(self) -> &'static str {
         self.names().1
     }
@@ -40,13 +40,13 @@ impl Media {
     }
 }
 
-/// Which of these media the client likes best, the first of them where it has no preference; none when it takes none.
+/// The media type that the client prefers, the first one where it has no preference; `None` when it accepts none.
 pub(super) fn preferred(headers: &HeaderMap, offered: &[Media]) -> Option<Media> {
     if !headers.contains_key(ACCEPT) {
         return offered.first().copied();
     }
     let accept = offered.iter().map(|&media| (media, media_quality(headers, media)));
-    // `max_by_key` would take the last of equals.
+    // `max_by_key` would return the last of equals.
     accept
         .fold(None, |best: Option<(Media, u16)>, (media, quality)| match best {
             Some((_, known)) if known >= quality => best,
@@ -56,7 +56,7 @@ pub(super) fn preferred(headers: &HeaderMap, offered: &[Media]) -> Option<Media>
         .map(|(media, _)| media)
 }
 
-/// How much a client likes a medium, in thousandths: what its most specific range says.
+/// The client's quality of a media type, in thousandths, from its most specific range.
 fn media_quality(headers: &HeaderMap, media: Media) -> u16 {
     let (kind, subtype) = media.names();
     let mut found: Option<(u8, u16)> = None;
@@ -75,7 +75,7 @@ fn media_quality(headers: &HeaderMap, media: Media) -> u16 {
     found.map_or(0, |(_, quality)| quality)
 }
 
-/// Whether the client would rather have a body in gzip than as it is.
+/// Whether the client prefers gzip to the plain body.
 pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
     if !headers.contains_key(ACCEPT_ENCODING) {
         return false;
@@ -109,7 +109,7 @@ fn items(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = (&str, u
     })
 }
 
-/// `0.8` is 800. What is no q-value counts as nothing.
+/// Quality in thousandths: `0.8` is 800, and an invalid value 0.
 fn thousandths(text: &str) -> u16 {
     let value: f32 = text.parse().unwrap_or(0.0);
     if (0.0..=1.0).contains(&value) { (value * 1000.0).round() as u16 } else { 0 }

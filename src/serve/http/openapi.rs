@@ -11,7 +11,7 @@ use super::negotiate::Media;
 use super::problem::{Problem, ProblemCode};
 use crate::functions::{ErrorCode, Function};
 
-/// What can be read: path, summary, media types.
+/// Addresses that can be read: path, summary, media types.
 const READ: [(&str, &str, &[&str]); 14] = [
     ("/v1", "The functions, with their definitions", &["application/json"]),
     (

@@ -1,5 +1,5 @@
-//! The pages for people, which `site` makes; made for each request, since people read few of them. What pages need, such
-//! as style sheets, is kept.
+//! Serves the pages for people, which `site` makes, anew for each request, since people read few of them. Their
+//! assets, such as style sheets, are cached.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(super) struct PageContext<'v> {
 }
 
 impl<'v> PageContext<'v> {
-    /// What is kept for the caller.
+    /// The cache of the caller.
     pub(super) fn cache(self) -> &'v ResponseCache {
         self.seen.cache(self.caller)
     }
@@ -53,7 +53,7 @@ impl<'v> PageContext<'v> {
         }))
     }
 
-    /// The findings of a catalog on disk that is broken come before those of the one that is shown, for who may see both.
+    /// Findings of a broken catalog on disk, before the findings of the served one, for callers who may see both.
     fn listed(self, path: &str) -> Option<Vec<Finding>> {
         let stale = self.seen.stale().filter(|_| path == "findings.html" && self.caller.sees_everything())?;
         let shown = self.cache().findings();
@@ -62,7 +62,7 @@ impl<'v> PageContext<'v> {
         Some(listed)
     }
 
-    /// The page for an address at which there is nothing.
+    /// The page for an address without content.
     pub(super) fn missing(self, path: &str) -> Result<Response, Problem> {
         let page = self.cache().site().not_found(path).map_err(internal)?;
         let mut headers = HeaderMap::with_capacity(8);
@@ -77,7 +77,7 @@ fn kept(page: Page) -> Arc<CachedBody> {
     Arc::new(CachedBody::of_type(Bytes::from(page.body), page.content_type))
 }
 
-/// What `q=` says.
+/// The value of `q=`.
 fn searched(query: &str) -> Option<Result<String, Problem>> {
     let words = query.split('&').find_map(|pair| pair.strip_prefix("q="))?;
     Some(decoded(&words.replace('+', " ")).map(|words| words.into_owned()))

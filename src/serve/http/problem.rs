@@ -1,4 +1,4 @@
-//! What goes wrong before a function is asked: a stable code, what to do next, and the way back, as JSON or as a page.
+//! Errors of requests that reach no function: a stable code, the next step, and links back, as JSON or as a page.
 
 use axum::body::Body;
 use axum::response::IntoResponse;
@@ -9,56 +9,56 @@ use serde_json::{Map, Value, json};
 use super::Response;
 use super::negotiate::{Media, preferred};
 
-/// What kind of thing goes wrong at the door; stable, and documented in `docs/errors.md`.
+/// Code of a problem; stable, and documented in `docs/errors.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemCode {
-    /// The request cannot be understood.
+    /// The request is malformed.
     BadRequest,
-    /// A header does not fit.
+    /// A header is invalid.
     ValidationError,
     /// The body is not JSON.
     MalformedJson,
-    /// No token, or one that is not known.
+    /// The token is missing or unknown.
     Unauthorized,
-    /// This server is not called that.
+    /// This server does not have the requested host name.
     HostNotAllowed,
-    /// A page of another site asks.
+    /// A page of another origin asks.
     OriginNotAllowed,
-    /// There is nothing here.
+    /// There is nothing at this address.
     NotFound,
-    /// Several tools go by this name.
+    /// Several tools have this name.
     Ambiguous,
-    /// Nothing can be done here in this way.
+    /// The method is not allowed here.
     MethodNotAllowed,
-    /// It is not to be had in any form that the client takes.
+    /// The client accepts none of the available media types.
     NotAcceptable,
     /// The body did not arrive in time.
     RequestTimeout,
-    /// `If-Match` names other content.
+    /// The content does not match `If-Match`.
     PreconditionFailed,
     /// The body is too long.
     ContentTooLarge,
     /// The address is too long.
     UriTooLong,
-    /// The body is not sent as JSON.
+    /// The body is not declared as JSON.
     UnsupportedMediaType,
-    /// The range lies outside.
+    /// The range is outside of the body.
     RangeNotSatisfiable,
-    /// A mistake of ours, or of a template.
+    /// A mistake in toolcrib, or in a template.
     Internal,
-    /// Too much at once.
+    /// Too many requests at once.
     Overloaded,
-    /// There is nothing to serve.
+    /// There is no catalog to serve.
     NotReady,
     /// The answer took too long.
     Timeout,
-    /// The tool is there, and not for this caller.
+    /// The tool exists, but not for this caller.
     NotAuthorized,
-    /// What is kept cannot be read.
+    /// State cannot be read.
     StateUnavailable,
 }
 
-/// Code, status, and what to do next.
+/// Code, status, and next step.
 const TABLE: [(ProblemCode, &str, u16, &str); 22] = [
     (ProblemCode::BadRequest, "BAD_REQUEST", 400, "correct the request"),
     (ProblemCode::ValidationError, "VALIDATION_ERROR", 400, "correct the request"),
@@ -122,7 +122,7 @@ impl ProblemCode {
     }
 }
 
-/// Why a request has no answer. Made where it is noticed, written down at the door.
+/// The reason why a request has no answer. Made where the failure is noticed, turned into a response by the door.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     code: ProblemCode,
@@ -135,48 +135,48 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// Says what is wrong.
+    /// A problem with a message.
     pub(super) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
         let (message, nearest, headers) = (message.into(), Vec::new(), HeaderMap::new());
         Self { code, message, nearest, is_about_tools: false, next_action: None, headers }
     }
 
-    /// Says that there is too much at once.
+    /// The problem of too many requests.
     pub(super) fn overloaded(message: &str) -> Self {
         let later = [(RETRY_AFTER, HeaderValue::from_static("1"))];
         Self::new(ProblemCode::Overloaded, message).header(later)
     }
 
-    /// Names that may have been meant.
+    /// Adds names that may have been meant.
     pub(super) fn nearest(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.nearest = names.into_iter().collect();
         self
     }
 
-    /// Safe names of tools that may have been meant.
+    /// Adds safe names of tools that may have been meant.
     pub(super) fn nearest_tools(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.is_about_tools = true;
         self.nearest(names)
     }
 
-    /// What to do next, where it is not what the code says.
+    /// Sets the next step, where it is not the code's usual one.
     pub(super) fn next(mut self, action: impl Into<String>) -> Self {
         self.next_action = Some(action.into());
         self
     }
 
-    /// A header that goes with it.
+    /// Adds a header.
     pub(super) fn header(mut self, header: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Self {
         self.headers.extend(header);
         self
     }
 
-    /// Whether somebody who reads pages looks for what is not there.
+    /// Whether a browser asks for a page that does not exist.
     pub(super) fn is_missing_page(&self, request: &HeaderMap) -> bool {
         self.code == ProblemCode::NotFound && reads_pages(request)
     }
 
-    /// The answer, in what the client likes best of JSON and a page.
+    /// The response, as JSON or as a page, whichever the client prefers.
     pub(super) fn answer(&self, request: &HeaderMap) -> Response {
         let (name, status, next) = self.code.row();
         let next = self.next_action.as_deref().unwrap_or(next);
@@ -231,7 +231,7 @@ impl Problem {
 }
 
 impl IntoResponse for Problem {
-    /// The door writes it down when it knows what the client takes.
+    /// The door writes it once it knows the media types that the client accepts.
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = self.code.row().1;
@@ -240,7 +240,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Whether the client would rather have a page than JSON.
+/// Whether the client prefers a page to JSON.
 pub(super) fn reads_pages(request: &HeaderMap) -> bool {
     preferred(request, &[Media::Json, Media::Html]) == Some(Media::Html)
 }

@@ -1,4 +1,4 @@
-//! Arguments in a query, for functions that are read with GET: `/v1/tool_help?path=onto.task&format=full`.
+//! Reads arguments from a query, for functions that answer GET: `/v1/tool_help?path=onto.task&format=full`.
 
 use serde_json::{Map, Value};
 
@@ -7,8 +7,8 @@ use crate::finding::from_json;
 use crate::functions::Function;
 use crate::tool::clean_line;
 
-/// The arguments that a query says. What should be a list may be said several times; what should be a number or a truth
-/// value is read as one, and neither is said twice. What does not fit is for the function to refuse.
+/// The arguments of a query. A list may be given as several fields. Numbers and booleans are converted, and must not
+/// be repeated. The function refuses values that do not fit.
 pub(super) fn arguments(function: &Function, query: &str) -> Result<Value, Problem> {
     let properties =
         function.definition().and_then(|definition| definition.parameters.schema().get("properties"));

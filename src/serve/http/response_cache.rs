@@ -1,5 +1,5 @@
-//! What the HTTP door keeps of one catalog view: bodies ready to be sent. Made when they are first asked for, read without a
-//! lock, and dropped with their generation.
+//! The cache of one catalog view: bodies ready to be sent. Made at their first request, read without a lock, and
+//! dropped with their generation.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -14,34 +14,34 @@ use crate::serve::ListingPolicy;
 use crate::serve::mcp::ListedTools;
 use crate::site::{Site, SiteIndex};
 
-/// With more tools than this, `registry.json` is made anew each time, and not kept.
+/// Most tools with which `registry.json` is cached; for more it is made anew each time.
 const MAX_CACHED_TOOLS: usize = 1000;
 
-/// The bodies of one catalog view. The text of an error is what its template said.
+/// The bodies of one catalog view. Errors are those of templates.
 #[derive(Debug)]
 pub(in crate::serve) struct ResponseCache {
     view: Arc<CatalogView>,
     docs: Vec<OnceLock<Result<CachedBody, String>>>,
     index: OnceLock<Result<IndexFiles, String>>,
     site: OnceLock<SiteIndex>,
-    /// What was found in the input, unless the caller may see less than all of it.
+    /// Findings of the input, unless the caller may see only a part of it.
     findings: Arc<[Finding]>,
     registry: OnceLock<CachedBody>,
-    /// What pages need: style sheets, scripts, and the index of the search.
+    /// Assets of pages: style sheets, scripts, and the index of the search.
     files: HashMap<String, OnceLock<Arc<CachedBody>>>,
     listing: ListingPolicy,
     listed_tools: OnceLock<ListedTools>,
     tool_list_body: OnceLock<CachedBody>,
 }
 
-/// What is laid out from all tools.
+/// Files that are laid out from all tools.
 #[derive(Debug)]
 pub(super) struct IndexFiles {
     /// `README.md`, and pages below `categories/`.
     pub(super) files: HashMap<String, CachedBody>,
     /// `llms.txt` and `llms-full.txt`.
     pub(super) llms: Llms,
-    /// Different whenever any of these files, or the registry, is.
+    /// Hash that changes with any of these files, or the registry.
     pub(super) version: String,
 }
 
@@ -71,7 +71,7 @@ impl ResponseCache {
         }
     }
 
-    /// Whose bodies these are.
+    /// The catalog view of these bodies.
     pub(in crate::serve) fn view(&self) -> &Arc<CatalogView> {
         &self.view
     }
@@ -86,12 +86,12 @@ impl ResponseCache {
         Some(self.docs.get(index)?.get_or_init(make))
     }
 
-    /// What is laid out from all tools.
+    /// The files that are laid out from all tools.
     pub(super) fn index(&self) -> Result<&IndexFiles, &String> {
         self.index.get_or_init(|| self.lay_out()).as_ref()
     }
 
-    /// Whether that is done already, which takes time in a large catalog.
+    /// Whether these files are made already, which takes time in a large catalog.
     pub(super) fn is_laid_out(&self) -> bool {
         self.index.get().is_some()
     }
@@ -111,22 +111,22 @@ impl ResponseCache {
         Ok(IndexFiles { files, llms, version })
     }
 
-    /// What the lists of clients show.
+    /// The policy of the lists of clients.
     pub(super) fn listing(&self) -> ListingPolicy {
         self.listing
     }
 
-    /// The tools that clients are bound.
+    /// The catalog's tools that clients list.
     pub(in crate::serve) fn listed_tools(&self) -> &ListedTools {
         self.listed_tools.get_or_init(|| ListedTools::of(&self.view, self.listing))
     }
 
-    /// The place of the list of what can be called.
+    /// The slot for the list of functions and tools.
     pub(super) fn tool_list_body(&self) -> &OnceLock<CachedBody> {
         &self.tool_list_body
     }
 
-    /// What was found in the input.
+    /// Findings of the input.
     pub(super) fn findings(&self) -> &[Finding] {
         &self.findings
     }
@@ -138,12 +138,12 @@ impl ResponseCache {
         Site::new(index, catalog, &self.findings, templates).served()
     }
 
-    /// The place of a file that pages need.
+    /// The slot for an asset of pages.
     pub(super) fn file(&self, path: &str) -> Option<&OnceLock<Arc<CachedBody>>> {
         self.files.get(path)
     }
 
-    /// `registry.json`, unless it is too large to be kept.
+    /// `registry.json`, unless it is too large to be cached.
     pub(super) fn registry(&self) -> Option<&CachedBody> {
         let is_small = self.view.catalog().tools.len() <= MAX_CACHED_TOOLS;
         let make = || CachedBody::new(registry(self.view.catalog(), &self.view.profile()), Media::Json);

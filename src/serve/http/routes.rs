@@ -1,4 +1,4 @@
-//! The routes. Of docs only what takes long comes this far, and methods that they do not answer.
+//! The routes. Only slow docs, and methods that docs do not answer, come this far.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::{Response, Shared, catalog_files, docs, functions, health, openapi, s
 use crate::exec::Caller;
 use crate::serve::Seen;
 
-/// All routes but that of MCP.
+/// All routes but the one of MCP.
 pub(super) fn routes(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/tools/", get(doc))
@@ -54,7 +54,7 @@ async fn doc(
     .await
 }
 
-/// Pages for people, and everything that is nowhere.
+/// Pages for people, and every address without content.
 async fn page(
     State(shared): State<Arc<Shared>>,
     Extension(seen): Extension<Seen>,
@@ -71,7 +71,7 @@ async fn page(
     }
 }
 
-/// Answers when its turn comes, and people who look for what is not there with the page for that.
+/// Answers when its turn comes; a browser that asks for a missing page gets a page with a search.
 async fn answered(
     shared: Arc<Shared>,
     (seen, caller): (Seen, Caller),

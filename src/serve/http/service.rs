@@ -1,4 +1,4 @@
-//! What each request passes on its way: is it for us, who asks, which route; and the headers that each answer has.
+//! Handles each request: the check of host and origin, the caller, the route, and the headers of the answer.
 
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -28,16 +28,16 @@ use crate::serve::{CallLimiter, LiveCatalog, Metrics, Route, Seen, Tokens, mcp};
 use crate::site;
 use crate::state::random_id;
 
-/// The policy of every page, with what a page cannot say of itself.
+/// The content security policy of every page, with `frame-ancestors`, which a page cannot set itself.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let policy = format!("{}; frame-ancestors 'none'", site::CONTENT_SECURITY_POLICY);
     HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 });
 
-/// What an answer of a function is known by.
+/// The header with the trace id of a function's answer.
 pub(super) const TRACE: HeaderName = HeaderName::from_static("x-trace-id");
 
-/// Names that a client gives its request, returned as they are.
+/// Request ids of a client, returned as they are.
 const NAMES: [HeaderName; 2] =
     [HeaderName::from_static("x-request-id"), HeaderName::from_static("traceparent")];
 
@@ -66,8 +66,8 @@ impl HttpService {
         Self { live, routes: routes::routes(Arc::clone(&shared)), shared, hosts }
     }
 
-    /// The same door with one more service, such as MCP at `/mcp`. Extensions of each request are what it sees of the
-    /// catalog, [`Seen`], who asks, a [`Caller`], and the [`CallLimiter`] for calls of functions.
+    /// The same door with one more service, such as MCP at `/mcp`. It gets the extensions of each request: the
+    /// catalog ([`Seen`]), the [`Caller`], and the [`CallLimiter`] for calls of functions.
     pub fn nest<S>(mut self, path: &str, service: S) -> Self
     where
         S: tower::Service<http::Request<Body>, Error = std::convert::Infallible>
@@ -87,7 +87,7 @@ impl HttpService {
         &self.shared.limits
     }
 
-    /// Ends what would last for as long as somebody listens.
+    /// Ends responses that last as long as somebody listens.
     pub(super) fn close(&self) {
         self.shared.streams.close();
     }
@@ -116,7 +116,7 @@ impl HttpService {
         };
         let headers = response.headers_mut();
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        // Only a page runs or loads anything.
+        // Only pages run scripts or load anything.
         if headers.get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(b"text/html")) {
             headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
             headers.insert(CONTENT_SECURITY_POLICY, POLICY.clone());
@@ -145,11 +145,11 @@ impl HttpService {
         response
     }
 
-    /// Whether it is for us, and who asks.
+    /// Checks host and origin, and finds the caller.
     fn admit(&self, request: &Parts) -> Result<Caller, Problem> {
         self.hosts.check(request)?;
         match self.shared.tokens.caller(&request.headers) {
-            // Whoever watches over the process has no token; more than that it is well they do not learn.
+            // A process monitor has no token; it learns only that the server is well.
             Err(_) if matches!(request.uri.path(), "/healthz" | "/readyz") => {
                 Ok(Caller { roles: Some(Vec::new()), ..Caller::default() })
             }
@@ -200,17 +200,17 @@ impl HttpService {
         Box::pin(self.answer_routed(seen, caller, request, body)).await
     }
 
-    /// How long an answer may take to begin: calls of tools as long as their functions give them.
+    /// Longest time until an answer begins: for calls of tools, the timeout of their functions.
     fn answer_time(&self, context: &FunctionContext) -> Duration {
         let longest = Function::all().iter().map(|function| function.timeout(context)).max();
         let limits = &self.shared.limits;
         limits.answer_time().max(limits.body_time() + longest.unwrap_or_default())
     }
 
-    /// All that goes through the router.
+    /// Answers all requests that pass the router.
     async fn answer_routed(&self, seen: Seen, caller: Caller, mut request: Parts, body: Body) -> Response {
         let accept = accept_header(&request);
-        // The origin is checked; what is nested here knows fewer names, and would refuse good ones.
+        // The origin is checked already; the nested service knows fewer names, and would refuse good ones.
         request.headers.remove(ORIGIN);
         let limit = self.answer_time(&seen.context(&caller));
         request.extensions.insert(caller);
@@ -238,7 +238,7 @@ impl HttpService {
     }
 }
 
-/// Docs, but for what takes long.
+/// Docs, except slow ones.
 fn answer_doc(context: PageContext<'_>, request: &Parts) -> Option<Response> {
     let answer = match docs::path(request) {
         Ok(path) if docs::is_slow(context.cache(), request, &path) => return None,
@@ -257,7 +257,7 @@ fn json(text: String) -> Response {
     response
 }
 
-/// What the client takes, in case there is a problem.
+/// The `Accept` header, in case there is a problem.
 fn accept_header(request: &Parts) -> HeaderMap {
     request.headers.get(ACCEPT).map(|value| (ACCEPT, value.clone())).into_iter().collect()
 }

@@ -1,5 +1,5 @@
-//! `GET /v1/sessions/ID`: what a session has seen, and what it is about; `.../events` tells it as it happens. A session is
-//! its caller's own.
+//! `GET /v1/sessions/ID`: the events of a session, and its current context; `.../events` streams them. A session
+//! belongs to its caller.
 
 use std::collections::VecDeque;
 use std::io;
@@ -27,24 +27,24 @@ use crate::functions::Services;
 use crate::serve::Seen;
 use crate::state::{Event, EventQuery, Patience, Session, StateError};
 
-/// How many events one answer has.
+/// Most events in one answer by default.
 const PAGE: usize = 200;
 
-/// The most that it has, however many are asked for.
+/// Most events in one answer, whatever `limit` asks for.
 const MAX_EVENTS: usize = 1_000;
 
-/// How many streams may be open at a time.
+/// Most streams that are open at a time.
 const MAX_STREAMS: usize = 64;
 
-/// How often what other processes have written is looked for.
+/// Interval at which events of other processes are read.
 const POLL: Duration = Duration::from_millis(250);
 
-/// How often a stream says that it is still there.
+/// Interval of the comment that keeps a quiet stream open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Room for streams, and what ends them.
+/// Places for streams, and the signal that ends them.
 #[derive(Debug)]
 pub(super) struct Streams {
     room: Arc<Semaphore>,
@@ -58,7 +58,7 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// Ends all that are open.
+    /// Ends all open streams.
     pub(super) fn close(&self) {
         self.closed.send_replace(true);
     }
@@ -94,7 +94,7 @@ pub(super) async fn show(
     Ok(with(StatusCode::OK, headers, Body::from(format!("{body}\n"))))
 }
 
-/// `GET /v1/sessions/ID/events`: server-sent events, from the first or from after the one that the client had last.
+/// `GET /v1/sessions/ID/events`: server-sent events, from the first or from after the client's last one.
 pub(super) async fn stream_events(
     State(shared): State<Arc<Shared>>,
     Extension(seen): Extension<Seen>,
@@ -143,7 +143,7 @@ struct Following {
 }
 
 impl Following {
-    /// The next piece; none when the server ends.
+    /// The next piece; `None` when the server stops.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(event) = self.waiting.pop_front() {
@@ -154,7 +154,7 @@ impl Following {
                 return None;
             }
             self.news.mark_unchanged();
-            // What cannot be read now may be in a moment.
+            // A failed read may succeed at the next interval.
             let events = self.services.state.events(&self.wanted).await.unwrap_or_default();
             self.wanted.after = events.last().map_or(self.wanted.after, |event| event.id);
             self.waiting.extend(events);
@@ -171,7 +171,7 @@ impl Following {
 
     async fn wait(&mut self) {
         let is_volatile = self.services.state.health().is_volatile;
-        // Nobody else writes into our memory.
+        // No other process writes into our memory.
         let pause = if is_volatile { KEEP_ALIVE.saturating_sub(self.told.elapsed()) } else { POLL };
         let news = async {
             if self.news.changed().await.is_err() {
@@ -191,7 +191,7 @@ fn line(event: Event) -> Bytes {
     Bytes::from(format!("id: {id}\nevent: {kind}\ndata: {}\n\n", written(event)))
 }
 
-/// An event without what nothing is said of.
+/// An event without its empty fields.
 fn written(event: Event) -> Value {
     let fields = json!(event);
     let is_said = |value: &Value| !value.is_null() && *value != json!([]) && *value != json!("");
@@ -220,5 +220,5 @@ fn number(request: &Parts, name: &str) -> Result<Option<i64>, Problem> {
 
 fn unavailable(error: StateError) -> Problem {
     tracing::warn!(%error, "state cannot be read");
-    Problem::new(ProblemCode::StateUnavailable, "what is kept of sessions cannot be read now")
+    Problem::new(ProblemCode::StateUnavailable, "sessions cannot be read now")
 }

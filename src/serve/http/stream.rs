@@ -1,5 +1,5 @@
-//! A body that is made while it is sent, since the whole of it would be large. Each part of it waits for its turn, and a
-//! client that reads slowly takes no turn from others.
+//! A body that is made while it is sent, since the whole of it would be large. Each part waits for its turn in the
+//! pool, and a client that reads slowly takes no turn from others.
 
 use std::io::{self, Write};
 
@@ -18,10 +18,10 @@ use super::cached_body::{precondition, tag, with};
 use super::negotiate::{Media, takes_gzip};
 use super::problem::Problem;
 
-/// Pieces that are smaller are sent together.
+/// Bytes up to which pieces are sent together.
 const CHUNK: usize = 32 * 1024;
 
-/// The answer to a GET or HEAD of a body of these pieces. `version` is different whenever the body is.
+/// The answer to a GET or HEAD of a body of these pieces. `version` changes with the body.
 pub(super) async fn answer(
     request: &Parts,
     heavy: &BlockingPool,
@@ -44,7 +44,7 @@ pub(super) async fn answer(
     }
     let encoder = gzip.then(|| GzEncoder::new(Vec::new(), Compression::default()));
     if request.method == Method::HEAD {
-        // Of no length that is known, as the body would be.
+        // No length is declared, as for the body itself.
         let none = Body::from_stream(stream::empty::<io::Result<Bytes>>());
         return Ok(with(StatusCode::OK, headers, none));
     }
@@ -67,12 +67,12 @@ pub(super) async fn answer(
 /// Pieces, gathered into chunks and compressed if need be.
 struct Chunks<I> {
     pieces: I,
-    /// Until all is compressed.
+    /// Compresses the remaining bytes.
     encoder: Option<GzEncoder<Vec<u8>>>,
 }
 
 impl<I: Iterator<Item = String>> Chunks<I> {
-    /// The next chunk, and what comes after it.
+    /// The next chunk, and the state after it.
     fn step(mut self) -> Option<(Bytes, Self)> {
         self.next().map(|chunk| (chunk, self))
     }

@@ -1,5 +1,5 @@
-//! The threads that serve connections, one a core. A connection stays with its thread, so that answering a request wakes
-//! no other one; that is what most of a small answer would cost.
+//! The threads that serve connections, one per core. A connection stays with its thread, so that answering a request
+//! wakes no other one; waking one would cost more than a small answer.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,6 +7,9 @@ use std::thread;
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::watch;
+
+/// Bytes of a thread's stack: without optimisation, a call with the deepest arguments takes nearly the usual two megabytes.
+const STACK_BYTES: usize = 8 << 20;
 
 /// Threads, each with a runtime of its own.
 pub(super) struct Workers {
@@ -25,7 +28,7 @@ impl Workers {
             let runtime = Builder::new_current_thread().enable_all().build()?;
             let (handle, mut ended) = (runtime.handle().clone(), ended.clone());
             let work = move || while runtime.block_on(ended.changed()).is_ok() {};
-            thread::Builder::new().name("http".into()).spawn(work)?;
+            thread::Builder::new().name("http".into()).stack_size(STACK_BYTES).spawn(work)?;
             Ok(handle)
         };
         let runtimes = (0..cores).map(start).collect::<io::Result<_>>()?;

@@ -1,4 +1,4 @@
-//! A connection that is patient, but not without end: who does not read what is sent is let go.
+//! A connection with a timeout for writes: a client that does not read its answer is disconnected.
 
 use std::io;
 use std::pin::Pin;
@@ -8,11 +8,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Who reads fewer bytes a second than this gains no time by reading.
+/// Bytes per second that a client must read: slower reading does not extend the timeout.
 const MIN_BYTES_PER_SECOND: u64 = 1024;
 
-/// A stream that fails when nothing more can be written for as long as patience lasts. There is a timer only while a
-/// write waits, so that a client that keeps up costs nothing.
+/// A stream that fails when no more can be written within the timeout. The timer runs only while a write waits, so
+/// that a client that keeps up costs nothing.
 pub(super) struct WriteTimeout<S> {
     stream: S,
     timeout: Duration,

@@ -1,10 +1,10 @@
-//! Cursors: where a list goes on. A cursor holds the last address that was shown, so that the next page is right even
-//! when the catalog has changed in between.
+//! Cursors of lists. A cursor holds the last listed address, so that the next page is right even when the catalog has
+//! changed in between.
 
 use rmcp::ErrorData;
 use rmcp::model::PaginatedRequestParams;
 
-/// The address after which a list goes on; none at its beginning.
+/// The address after which a list continues; `None` at its beginning.
 pub(super) fn after(request: Option<PaginatedRequestParams>) -> Result<Option<String>, ErrorData> {
     match request.and_then(|request| request.cursor) {
         None => Ok(None),
@@ -21,7 +21,7 @@ pub(super) fn none(request: Option<PaginatedRequestParams>) -> Result<(), ErrorD
     }
 }
 
-/// The cursor of what follows this address.
+/// The cursor of the entries after this address.
 pub(super) fn following(address: &str) -> String {
     address.bytes().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,5 +1,5 @@
-//! What the official conformance suite wants of a server beside what ours has: tools, resources and prompts of its own.
-//! Compiled with the feature `conformance` only; everything else goes through our own handler.
+//! Fixtures of the official conformance suite: tools, resources and prompts that our server lacks. Compiled with the
+//! feature `conformance` only; all other requests go to our own handler.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -21,7 +21,7 @@ use super::McpService;
 static FIXTURES: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("fixtures.json")).unwrap_or_default());
 
-/// Our handler, and the fixtures beside it.
+/// Our handler, with the fixtures.
 #[derive(Debug)]
 pub struct Fixtures(pub(super) McpService);
 
@@ -42,7 +42,7 @@ fn tools() -> impl Iterator<Item = Tool> {
     })
 }
 
-/// Whether everything that is asked for was answered.
+/// Whether every requested input was answered.
 fn answers(asks: &Value, responses: Option<&rmcp::model::InputResponses>) -> bool {
     let asked = asks.get("inputRequests").and_then(Value::as_object).into_iter().flat_map(Map::keys);
     responses.is_some_and(|given| asked.into_iter().all(|name| given.get(name).is_some_and(Value::is_object)))

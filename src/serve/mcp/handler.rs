@@ -22,7 +22,8 @@ use crate::guard::{MISTAKE, guarded};
 use crate::serve::{CallLimiter, LiveCatalog, Seen};
 use crate::state::{Session, random_id};
 
-/// The methods that take parameters which may be wrong; not those that the newer wire has removed, which are unknown there.
+/// Methods with parameters that may be wrong; without the methods that the newer wire has removed, which are unknown
+/// there.
 const KNOWN: [&str; 8] = [
     "tools/list",
     "tools/call",
@@ -34,34 +35,34 @@ const KNOWN: [&str; 8] = [
     "subscriptions/listen",
 ];
 
-/// What clients call the session of a request in its `_meta`.
+/// Key of the session in the `_meta` of a request.
 const SESSION: &str = "toolcrib/session";
 
-/// How many docs one client may watch.
+/// Most docs that one client may subscribe to.
 const MAX_WATCHED: usize = 1_000;
 
-/// How many subscriptions one connection may hold.
+/// Most subscriptions of one connection.
 const MAX_SUBSCRIPTIONS: usize = 64;
 
-/// One connection over stdio, or one request over HTTP, where there are no connections.
+/// One connection over stdio, or one request over HTTP, which has no connections.
 #[derive(Debug)]
 pub struct McpService {
     live: Arc<LiveCatalog>,
-    /// Turns true when the connection ends; none where a request is a connection of its own.
+    /// Turns true when the connection ends; `None` over HTTP.
     ended: Option<watch::Receiver<bool>>,
-    /// What a client of the older wire watches, with the version it knows.
+    /// Docs that a client of the older wire subscribed to, with the versions it knows.
     watched: Arc<Mutex<HashMap<String, Option<String>>>>,
     tells: AtomicBool,
-    /// Room for subscriptions.
+    /// Places for subscriptions.
     room: Arc<Semaphore>,
-    /// What calls pass where the HTTP layer has no gate for them.
+    /// The limiter of calls where the HTTP layer has none for them.
     gate: Arc<CallLimiter>,
-    /// The session of calls that name none, where there are connections.
+    /// The session of calls without one, where there are connections.
     session: Option<Arc<str>>,
 }
 
 impl McpService {
-    /// A door through which each request comes by itself; all of them share the `room` for subscriptions, and the `gate`.
+    /// A handler for single requests; all of them share the `room` for subscriptions, and the `gate`.
     pub(super) fn stateless(live: Arc<LiveCatalog>, room: Arc<Semaphore>, gate: Arc<CallLimiter>) -> Self {
         Self {
             live,
@@ -74,7 +75,7 @@ impl McpService {
         }
     }
 
-    /// A door for one connection, and what tells of its end.
+    /// A handler for one connection, and the sender that signals its end.
     pub(super) fn connected(live: Arc<LiveCatalog>, ended: watch::Receiver<bool>) -> Self {
         let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
         let gate = gate(&live);
@@ -82,20 +83,20 @@ impl McpService {
         Self { ended: Some(ended), session, ..Self::stateless(live, room, gate) }
     }
 
-    /// What a call passes: the gate of the HTTP layer, if it comes that way.
+    /// The limiter of a call: the one of the HTTP layer, if the call comes from there.
     fn gate<'g>(&'g self, context: &'g RequestContext<RoleServer>) -> &'g CallLimiter {
         let parts = context.extensions.get::<http::request::Parts>();
         parts.and_then(|parts| parts.extensions.get::<Arc<CallLimiter>>()).unwrap_or(&self.gate)
     }
 
-    /// The catalog as the request sees it: as the HTTP layer has loaded it, else as it is now.
+    /// The catalog of the request: as the HTTP layer has loaded it, else the current one.
     fn seen(&self, context: &RequestContext<RoleServer>) -> Seen {
         let parts = context.extensions.get::<http::request::Parts>();
         let loaded = parts.and_then(|parts| parts.extensions.get::<Seen>()).cloned();
         loaded.unwrap_or_else(|| self.live.seen())
     }
 
-    /// What the caller may see, and who else may keep the answer.
+    /// The catalog view of the caller, and the scope in which the answer may be cached.
     fn view(&self, context: &RequestContext<RoleServer>) -> (Arc<CatalogView>, CacheScope) {
         let caller = caller(context);
         (Arc::clone(self.seen(context).view(&caller)), scope(&caller))
@@ -126,25 +127,25 @@ impl McpService {
     }
 }
 
-/// The answer to a request, also where making it panics: the SDK would give none, and whoever asked would wait for ever.
+/// The answer to a request, even when making it panics: the SDK would send none, and the client would wait forever.
 async fn answered<T>(answering: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
     let mistake = |_| Err(ErrorData::internal_error(format!("INTERNAL: {MISTAKE}"), None));
     guarded(answering).await.unwrap_or_else(mistake)
 }
 
-/// Who else may keep an answer.
+/// Scope in which an answer may be cached.
 fn scope(caller: &Caller) -> CacheScope {
     if caller.roles.is_some() { CacheScope::Private } else { CacheScope::Public }
 }
 
-/// A gate with the limits that the catalog comes with.
+/// A limiter with the configured limits of the catalog.
 pub(super) fn gate(live: &LiveCatalog) -> Arc<CallLimiter> {
     let generation = live.current();
     let limits = &generation.unrestricted_view().catalog().config.serve.limits;
     Arc::new(CallLimiter::new(limits, Arc::default()))
 }
 
-/// Who asks: whom the HTTP layer found, or the one who started this process.
+/// The caller: as the HTTP layer found it, or the user who started this process.
 fn caller(context: &RequestContext<RoleServer>) -> Caller {
     let parts = context.extensions.get::<http::request::Parts>();
     parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned().unwrap_or_default()
@@ -155,7 +156,7 @@ impl ServerHandler for McpService {
         let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_completions()
-            // There are none; but clients ask, and an empty list is an answer that none of them stumbles over.
+            // There are no prompts; but clients ask for them, and every client accepts an empty list.
             .enable_prompts()
             .enable_resources()
             .enable_resources_list_changed()
@@ -181,7 +182,7 @@ impl ServerHandler for McpService {
             result.instructions =
                 Some(instructions::instructions(&self.view(&context).0, self.live.listing()));
             if self.ended.is_none() {
-                // Over HTTP this wire has no stream that news could come on.
+                // Over HTTP this wire has no stream for notifications.
                 result.capabilities.resources = Some(Default::default());
                 result.capabilities.tools = Some(Default::default());
             }
@@ -323,7 +324,7 @@ impl ServerHandler for McpService {
         Ok(())
     }
 
-    /// The SDK takes a request whose parameters it cannot read for one it does not know.
+    /// The SDK treats a request with unreadable parameters as an unknown one.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

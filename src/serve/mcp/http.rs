@@ -10,10 +10,10 @@ use tokio::sync::Semaphore;
 use super::McpService;
 use crate::serve::LiveCatalog;
 
-/// How many subscriptions may be open at a time.
+/// Most subscriptions that are open at a time.
 const MAX_SUBSCRIPTIONS: usize = 1_024;
 
-/// What answers at `/mcp`. Cancel `config.cancellation_token` to end streams that are open.
+/// The service at `/mcp`. Cancel `config.cancellation_token` to end open streams.
 pub type Service = StreamableHttpService<Handler, NeverSessionManager>;
 
 #[cfg(not(feature = "conformance"))]
@@ -31,20 +31,20 @@ fn handler(door: McpService) -> Handler {
     super::Fixtures(door)
 }
 
-/// What the endpoint accepts.
+/// Options of the endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Names by which clients may call this server in `Host`, with or without a port. Empty where what stands in front
-    /// has checked `Host` and `Origin`.
+    /// Host names of this server in `Host`, with or without a port. Empty when a proxy or router has checked `Host`
+    /// and `Origin` already.
     pub hosts: Vec<String>,
-    /// Web pages whose scripts may call it, by `Origin`: `https://app.example.com:443`, `http://localhost:*`.
+    /// Origins of web pages that may call it: `https://app.example.com:443`, `http://localhost:*`.
     pub origins: Vec<String>,
     /// The longest body of a request, in bytes.
     pub max_body: usize,
 }
 
 impl Options {
-    /// A server on the local machine: its own names, and its own pages.
+    /// A server on the local machine: its own host names, and its own pages.
     pub fn local(port: u16) -> Self {
         let names = ["localhost", "127.0.0.1", "[::1]"];
         Self {
@@ -55,8 +55,8 @@ impl Options {
     }
 }
 
-/// Makes the endpoint. Who calls is found in the request's extensions, as a [`crate::serve::Caller`], and
-/// so is the [`crate::serve::CallLimiter`] that calls pass.
+/// Makes the endpoint. It reads the caller from the request's extensions, as a [`crate::serve::Caller`], and the
+/// limiter of calls as a [`crate::serve::CallLimiter`].
 pub fn service(live: Arc<LiveCatalog>, options: Options) -> Service {
     let mut config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)

@@ -1,17 +1,17 @@
-//! What a model is told of this server when it connects.
+//! The instructions that a model gets when it connects.
 
 use crate::config::{ServeSurface, ToolList};
 use crate::functions::CatalogView;
 use crate::serve::ListingPolicy;
 use crate::tool::clean_line;
 
-/// The most characters that clients are sure to pass on.
+/// Most characters that every client passes on.
 const MAX: usize = 2_000;
 
 /// The most characters of one category's name.
 const MAX_NAME: usize = 60;
 
-/// What the server is for, and which groups of tools it knows: as many as there is room for, most populous first.
+/// The purpose of the server, and its groups of tools: as many as fit, the largest first.
 pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy) -> String {
     let total = view.catalog().tools.len();
     let counted = format!("{total} tool{}", if total == 1 { "" } else { "s" });
@@ -54,7 +54,7 @@ pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy) -> String {
     text
 }
 
-/// What is asked of a model that changes things (RULE-1).
+/// Rules for a model that changes things.
 const MANNERS: &str = "- Look before you change: search or list first, so that nothing is created twice. Honour the policy of a \
                        tool; when it does not settle the case, ask one question or leave it.\n\
                        - When a call fails, read what its error says, correct the arguments, and try once more, not twice.\n";
@@ -83,7 +83,7 @@ fn discovery(counted: &str) -> String {
     )
 }
 
-/// The categories with the number of tools in each, most populous first.
+/// The categories with the number of tools in each, the largest first.
 fn groups(view: &CatalogView) -> Vec<(String, usize)> {
     let nodes = view.tree().nodes().iter().filter(|node| !node.tools.is_empty());
     let mut groups: Vec<(String, usize)> = nodes.map(|node| (shown(&node.path), node.tools.len())).collect();

@@ -1,5 +1,5 @@
-//! The lines of one connection, as the SDK reads them, with what it leaves open: how many requests may be on their way,
-//! what may come before a handshake, and that the end of input is made known.
+//! The lines of one connection, with checks that the SDK lacks: a limit of requests in progress, the messages that
+//! may come before a handshake, and a signal at the end of input.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,13 +19,13 @@ use tokio::time::{Duration, Instant, timeout_at};
 use super::bad_request;
 use crate::sources::mcp::{BadLine, LineCheck, LineProblem};
 
-/// The longest line; a longer one is passed over without being kept.
+/// Longest line; a longer one is skipped without being stored.
 const MAX_LINE: usize = 4 << 20;
 
-/// How many requests are worked on before more are read.
+/// Most requests in progress before more are read.
 const MAX_IN_FLIGHT: usize = 64;
 
-/// For how long requests in flight may take to finish after the end of input.
+/// Longest wait for requests in progress after the end of input.
 const LAST_ANSWERS: Duration = Duration::from_secs(10);
 
 /// A request that the SDK does not answer, and its answer.
@@ -46,7 +46,7 @@ where
     in_flight: Arc<InFlight>,
     has_begun: bool,
     ended: watch::Sender<bool>,
-    /// When the connection is given up, once input has ended.
+    /// Time at which the connection is given up, once input has ended.
     until: Option<Instant>,
 }
 
@@ -55,7 +55,7 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Reads and writes lines; `ended` turns true at the end of input, or before, when no more is to be read.
+    /// Reads and writes lines; `ended` turns true at the end of input, or when no more is to be read.
     pub(super) fn new(read: R, write: W, ended: watch::Sender<bool>) -> Self {
         let (to, refused) = unbounded_channel();
         let on_bad: OnBadLine = Box::new(move |bad| {
@@ -70,7 +70,7 @@ where
         Self { lines, refused, in_flight: Arc::default(), has_begun: false, ended, until: None }
     }
 
-    /// Whether a message is one to answer or to act on. Before a handshake, only requests are; the SDK would hang up.
+    /// Whether a message is to be handled. Before a handshake, only requests are; the SDK would hang up at others.
     fn accepts(&mut self, message: &ClientJsonRpcMessage) -> bool {
         match message {
             ClientJsonRpcMessage::Request(request) => self.has_begun |= begins(&request.request),
@@ -155,7 +155,7 @@ where
                 }
             }
         }
-        // The SDK stops sending once it knows of the end, so it learns of it last.
+        // The SDK stops sending once it knows of the end, so it is told last.
         let answered = self.in_flight.wait(Requests::is_empty);
         let _ = timeout_at(self.until?, answered).await;
         None
@@ -166,7 +166,7 @@ where
     }
 }
 
-/// What was read and is not yet answered.
+/// Requests that were read and have no answer yet.
 #[derive(Default)]
 struct InFlight {
     requests: Mutex<Requests>,

@@ -1,5 +1,5 @@
-//! The catalog's own tools as a client is bound them on the surfaces `full` and `hybrid`: in the order of the catalog, made
-//! once for each catalog view.
+//! The catalog's own tools as a client lists them on the surfaces `full` and `hybrid`: in the order of the catalog,
+//! made once for each catalog view.
 
 use std::collections::HashMap;
 
@@ -11,12 +11,12 @@ use crate::functions::{CatalogView, Function};
 use crate::provider::{self, Provider};
 use crate::serve::ListingPolicy;
 
-/// The tools that a client is bound.
+/// The catalog's tools that a client lists.
 #[derive(Debug, Default)]
 pub(in crate::serve) struct ListedTools {
     tools: Vec<Tool>,
-    /// The canonical name of each listed one.
-    names: HashMap<String, String>,
+    /// The place in the catalog of each, by the name that it is listed under.
+    places: HashMap<String, usize>,
 }
 
 impl ListedTools {
@@ -35,9 +35,10 @@ impl ListedTools {
         let mut bound = Self::default();
         for mut tool in written(view, surface).into_iter().filter_map(read) {
             let Some(&index) = place.get(&*tool.name) else { continue };
-            // A result may be cut, or only say what a call would do: clients would refuse what a schema promised otherwise.
+            // A result may be cut, or only describe a dry run: clients would refuse it if an output schema promised
+            // more.
             tool.output_schema = None;
-            bound.names.insert(tool.name.to_string(), catalog.tools[index].name.clone());
+            bound.places.insert(tool.name.to_string(), index);
             bound.tools.push(tool);
         }
         bound
@@ -48,13 +49,13 @@ impl ListedTools {
         &self.tools
     }
 
-    /// The canonical name of the tool that is listed under this one.
-    pub(in crate::serve) fn canonical(&self, listed: &str) -> Option<&str> {
-        self.names.get(listed).map(String::as_str)
+    /// The place in the catalog of the tool that is listed under this name.
+    pub(in crate::serve) fn place(&self, listed: &str) -> Option<usize> {
+        self.places.get(listed).copied()
     }
 }
 
-/// The tools of a payload, without functions of ours.
+/// The tools of a payload, without the functions of toolcrib.
 fn written(view: &CatalogView, surface: Surface) -> Vec<Value> {
     let profile = view.profile();
     let payload = |surface: Surface| {
@@ -75,7 +76,7 @@ fn written(view: &CatalogView, surface: Surface) -> Vec<Value> {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
         Function::named(name).is_some() && !is_own(name)
     };
-    // On the surface `hybrid` a tool may have the name of a function that comes with it.
+    // On the surface `hybrid` a tool may have the name of a function that is listed too.
     let payload = payload(surface).or_else(|_| payload(Surface::Full));
     let mut body = payload.map(|payload| payload.body).unwrap_or_default();
     let mut tools =

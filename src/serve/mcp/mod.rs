@@ -1,8 +1,9 @@
-//! The MCP door: our functions as tools, the docs as resources, both wires (2025-11-25 and 2026-07-28), over HTTP and stdio.
+//! The MCP door: functions as tools, docs as resources, both wires (2025-11-25 and 2026-07-28), over HTTP and stdio.
 //!
-//! 1. [`handler`] answers requests, whichever way they came. It is all that knows the SDK's `ServerHandler`.
-//! 2. [`tools`] lists and calls the functions, and the catalog's tools as they are [`listed_tools`]; [`resources`] lists and reads the docs, page by page ([`cursor`]).
-//! 3. [`instructions`] tells a model what this server is for; [`notifications`] tells clients of a new catalog.
+//! 1. [`handler`] answers requests of both transports. It alone knows the SDK's `ServerHandler`.
+//! 2. [`tools`] lists and calls the functions, and the catalog's tools that are [`listed_tools`]; [`resources`] lists
+//!    and reads the docs, page by page ([`cursor`]).
+//! 3. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients.
 //! 4. [`http`] is the endpoint for a router, [`stdio`] the same over the standard streams ([`line_transport`]).
 
 mod completion;
@@ -64,11 +65,11 @@ fn bad_request(bad: BadLine) -> (Option<RequestId>, ErrorData) {
     (id, error)
 }
 
-/// For how long a client may keep a list, a doc or our instructions, in milliseconds. Clients obey it to the letter, and
-/// not all of them listen for changes, so that this is how stale they may become.
+/// Milliseconds that a client may cache a list, a doc or our instructions. Clients obey it to the letter, and not all
+/// of them listen for changes, so this is how stale they may become.
 const FRESH_FOR: u64 = 5_000;
 
-/// What results say of the catalog they were made from.
+/// Metadata of results: the registry version of their catalog.
 fn meta(view: &CatalogView) -> MetaObject {
     let version = view.catalog().version.as_str();
     MetaObject(JsonObject::from_iter([("toolcrib/registry_version".to_string(), version.into())]))

@@ -1,7 +1,7 @@
-//! News of a new catalog: `subscriptions/listen` on the newer wire, plain notifications on the older one.
+//! Announces a new catalog: `subscriptions/listen` on the newer wire, plain notifications on the older one.
 //!
-//! What changes is the list of docs, and docs; the list of tools only where it is that of the catalog's own. A client for
-//! whom nothing changed is told nothing.
+//! The list of docs and docs change; the list of tools changes only where it holds the catalog's own tools. A client
+//! for whom nothing changed gets no notification.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,10 +17,10 @@ use crate::functions::CatalogView;
 use crate::guard::guarded_now;
 use crate::serve::LiveCatalog;
 
-/// The docs that a client watches, with the version it knows; none of a doc that is not there.
+/// The docs of a client's subscriptions, with the versions it knows; `None` for a missing doc.
 type Subscriptions = HashMap<String, Option<String>>;
 
-/// Tells one subscription of each new catalog, until it is cancelled or the connection ends.
+/// Notifies one subscription of each new catalog, until it is cancelled or the connection ends.
 pub(super) async fn listen(
     live: &LiveCatalog,
     ended: Option<watch::Receiver<bool>>,
@@ -55,7 +55,7 @@ pub(super) async fn listen(
         {
             return;
         }
-        // A catalog view is not held while a client is slow to take its news.
+        // No catalog view is held while a slow client takes its notification.
         let renewed = changed_resources(&mut watched, &view());
         for uri in renewed {
             if sink.notify_resource_updated(uri).await.is_err() {
@@ -65,7 +65,7 @@ pub(super) async fn listen(
     }
 }
 
-/// Tells a client of the older wire of each new catalog, until the connection ends.
+/// Notifies a client of the older wire of each new catalog, until the connection ends.
 pub(super) async fn send_notifications(
     live: Arc<LiveCatalog>,
     ended: watch::Receiver<bool>,
@@ -99,13 +99,13 @@ pub(super) async fn send_notifications(
     }
 }
 
-/// Whether this caller sees something else now; from now on that is known.
+/// Whether the content has changed for this caller; stores the new content.
 fn is_news(known: &mut String, view: &CatalogView) -> bool {
     let content = view.content();
     std::mem::replace(known, content.clone()) != content
 }
 
-/// The watched docs that say something else now, in order; from now on their new versions are known.
+/// The subscribed docs that have changed, in order; stores their new versions.
 fn changed_resources(watched: &mut Subscriptions, view: &CatalogView) -> Vec<String> {
     let mut renewed = Vec::new();
     for (uri, known) in watched {
@@ -119,7 +119,7 @@ fn changed_resources(watched: &mut Subscriptions, view: &CatalogView) -> Vec<Str
     renewed
 }
 
-/// The end of the connection; never, where there is none.
+/// The end of the connection; pending forever where there is none.
 async fn end(ended: Option<watch::Receiver<bool>>) {
     match ended {
         Some(mut ended) => {

@@ -12,7 +12,7 @@ use crate::functions::{CatalogView, DocPage, IndexPage};
 use crate::render::TemplateError;
 use crate::tool::clean_line;
 
-/// How many resources one answer lists.
+/// Most resources in one answer.
 const PER_PAGE: usize = 200;
 
 const MARKDOWN: &str = "text/markdown";
@@ -51,7 +51,7 @@ fn places(view: &CatalogView) -> Result<Vec<(String, DocResource)>, ErrorData> {
     Ok(places)
 }
 
-/// What the list is ordered by.
+/// Sort key of the list.
 fn key(address: &str) -> (u8, &str) {
     let path = address.strip_prefix(uri::ROOT).unwrap_or(address);
     let rank = match path {
@@ -67,7 +67,7 @@ fn resource(view: &CatalogView, address: &str, place: DocResource) -> Result<Res
         DocResource::Index(index) => {
             let page = &index_pages(view)?[index];
             let description = match index {
-                0 => "One line a tool, by category: what each is for, and its name",
+                0 => "One line per tool, by category: its purpose and its name",
                 _ => "The tools of one category, one line each",
             };
             Resource::new(address, page.path.as_str())
@@ -105,7 +105,7 @@ pub(super) fn templates(view: &CatalogView, scope: CacheScope) -> ListResourceTe
     result
 }
 
-/// What is at an address.
+/// The resource at an address.
 pub(super) fn read(
     view: &CatalogView,
     address: &str,
@@ -133,7 +133,7 @@ pub(super) fn read(
     Ok(result)
 }
 
-/// What changes when the text at an address does; none where there is nothing.
+/// The version of the text at an address; `None` where there is no text.
 pub(super) fn version(view: &CatalogView, address: &str) -> Option<String> {
     match uri::lookup(view, address)? {
         DocResource::Index(_) => Some(view.catalog().version.clone()),
@@ -158,7 +158,7 @@ pub(super) fn index_pages(view: &CatalogView) -> Result<&[IndexPage], ErrorData>
     view.index().as_ref().map(Vec::as_slice).map_err(broken)
 }
 
-/// A template of the operator's that does not render.
+/// A template of the operator that cannot be rendered.
 fn broken(problem: &TemplateError) -> ErrorData {
     ErrorData::internal_error(format!("the docs cannot be written: {problem}"), None)
 }

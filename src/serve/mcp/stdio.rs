@@ -13,7 +13,7 @@ use super::McpService;
 use super::line_transport::LineTransport;
 use crate::serve::LiveCatalog;
 
-/// Serves one client over stdin and stdout until stdin ends or `stop` does; requests in flight are finished.
+/// Serves one client over stdin and stdout until stdin ends or `stop` resolves; requests in progress are finished.
 ///
 /// A read of stdin may still be waiting on a thread of its own when this returns: end the runtime with
 /// `shutdown_background`.
@@ -22,7 +22,7 @@ pub async fn stdio(live: Arc<LiveCatalog>, stop: impl Future<Output = ()>) -> io
     streams(live, read, write, stop).await
 }
 
-/// The same over other streams.
+/// Serves one client over other streams.
 pub async fn streams<R, W>(
     live: Arc<LiveCatalog>,
     read: R,
@@ -42,7 +42,7 @@ where
     };
     let session = match begun {
         Ok(session) => session,
-        // The client left before it had begun.
+        // The client left before the handshake.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::TransportError { .. }) => {
             return Ok(());
         }

@@ -1,6 +1,6 @@
-//! What clients may call: our functions, and the catalog's own tools by name, which take the way of `tool_exec`. What is
-//! listed depends on the configuration, and of the catalog's tools on the caller's roles, never on earlier calls. What is
-//! not listed can be called all the same.
+//! The tools of clients: functions of toolcrib, and the catalog's own tools by name, which run as in `tool_exec`. The
+//! list depends on the configuration and, for the catalog's tools, on the caller's roles, never on earlier calls.
+//! Unlisted tools can be called all the same.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,19 +16,19 @@ use crate::catalog::{Profile, ProfileTool, Resolved, functions};
 use crate::config::Surface;
 use crate::exec::Caller;
 use crate::finding::nearest;
-use crate::functions::{Answer, CatalogView, Function, FunctionContext};
+use crate::functions::{Answer, CatalogView, Function, FunctionContext, ToolCall};
 use crate::provider::{self, Provider};
 use crate::serve::call_limiter::LimitReached;
 use crate::serve::{CallLimiter, ListingPolicy, Seen};
 use crate::tool::DescriptionMode;
 
-/// How many tools one answer lists.
+/// Most tools in one answer.
 const PER_PAGE: usize = 200;
 
 /// Functions that may run any tool.
 const RUNNERS: [&str; 4] = ["tool_exec", "tool_exec_write", "tool_batch", "call_tool"];
 
-/// The definitions of our functions, as `payload` writes them for MCP.
+/// The definitions of the functions, as `payload` writes them for MCP.
 static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let tools = Function::all().iter().filter_map(Function::definition);
     let tools = tools.map(|tool| ProfileTool { tool, mode: DescriptionMode::Full }).collect();
@@ -58,16 +58,16 @@ static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     tools
 });
 
-/// One page of what is listed: our functions, then the catalog's tools.
+/// One page of the list: the functions, then the catalog's tools.
 pub(super) fn list(
     shown: ListingPolicy,
     bound: &ListedTools,
     after: Option<&str>,
     scope: CacheScope,
 ) -> Result<ListToolsResult, ErrorData> {
-    // A tool of the catalog that is listed keeps its name.
+    // A listed tool of the catalog keeps its name.
     let functions =
-        FUNCTIONS.iter().filter(|tool| shown.lists(&tool.name) && bound.canonical(&tool.name).is_none());
+        FUNCTIONS.iter().filter(|tool| shown.lists(&tool.name) && bound.place(&tool.name).is_none());
     let all: Vec<&Tool> = functions.chain(bound.tools()).collect();
     let from = after.map_or(Ok(0), |after| following(&all, after))?;
     let to = all.len().min(from + PER_PAGE);
@@ -78,7 +78,7 @@ pub(super) fn list(
     Ok(result)
 }
 
-/// Where a list goes on: after the tool that was shown last, or at its place where it has gone.
+/// Index at which a list continues: after the last listed tool, or at its place when it is gone.
 fn following(all: &[&Tool], after: &str) -> Result<usize, ErrorData> {
     let told = after.strip_prefix(uri::ROOT).and_then(|rest| rest.strip_prefix("list/")?.split_once('/'));
     let (place, name) = told
@@ -88,12 +88,12 @@ fn following(all: &[&Tool], after: &str) -> Result<usize, ErrorData> {
     Ok(known.unwrap_or(place).min(all.len()))
 }
 
-/// The tool of this name, among our functions.
+/// The function with this name.
 pub(super) fn named(name: &str) -> Option<Tool> {
     FUNCTIONS.iter().find(|tool| tool.name == name).cloned()
 }
 
-/// Answers a call. What is wrong with the arguments is an answer for the model; that there is no such tool is not.
+/// Answers a call. An error in the arguments is a result for the model; an unknown tool is a protocol error.
 pub(super) async fn call(
     seen: &Seen,
     caller: &Caller,
@@ -107,9 +107,9 @@ pub(super) async fn call(
             let answer = answer(gate, context, function, given).await;
             answer.map_or_else(limit_result, |answer| function_result(&answer))
         }
-        Some(CallTarget::Tool(function, name)) => {
-            let given = if given.is_null() { json!({}) } else { given };
-            let answer = answer(gate, context, function, json!({ "op": name, "args": given })).await;
+        Some(CallTarget::Tool(function, call)) => {
+            let call = ToolCall { arguments: if given.is_null() { json!({}) } else { given }, ..call };
+            let answer = run_tool(gate, context, function, call).await;
             answer.map_or_else(limit_result, |answer| tool_result(&answer))
         }
         None => return Err(unknown(&context.view, &request.name)),
@@ -120,26 +120,26 @@ pub(super) async fn call(
     Ok(result)
 }
 
-/// What a name means.
+/// Target of a name.
 enum CallTarget<'a> {
-    /// A function of ours.
+    /// A function of toolcrib.
     Function(&'static Function),
     /// A tool, which this function runs.
-    Tool(&'static Function, &'a str),
+    Tool(&'static Function, ToolCall<'a>),
 }
 
 /// A tool that is listed under the name comes first, then our functions, then tools by any of their names.
-fn call_target<'a>(view: &CatalogView, bound: &'a ListedTools, name: &'a str) -> Option<CallTarget<'a>> {
-    let run = |name| Function::named("tool_exec").map(|function| CallTarget::Tool(function, name));
-    if let Some(name) = bound.canonical(name) {
-        return run(name);
+fn call_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) -> Option<CallTarget<'a>> {
+    let run = |call| Function::named("tool_exec").map(|function| CallTarget::Tool(function, call));
+    if let Some(place) = bound.place(name) {
+        return run(ToolCall::listed(view, place));
     }
     if let Some(function) = Function::named(name) {
         return Some(CallTarget::Function(function));
     }
     match view.catalog().resolve(name) {
         Resolved::Unknown(_) => None,
-        _ => run(name),
+        _ => run(ToolCall::named(view, name)),
     }
 }
 
@@ -150,6 +150,15 @@ async fn answer(
     given: Value,
 ) -> Result<Answer, LimitReached> {
     gate.acquire(function)?.call(context, given).await
+}
+
+async fn run_tool(
+    gate: &CallLimiter,
+    context: &FunctionContext,
+    function: &'static Function,
+    call: ToolCall<'_>,
+) -> Result<Answer, LimitReached> {
+    gate.acquire(function)?.call_tool(context, call).await
 }
 
 fn unknown(view: &CatalogView, name: &str) -> ErrorData {
@@ -163,7 +172,8 @@ fn unknown(view: &CatalogView, name: &str) -> ErrorData {
     ErrorData::invalid_params(message, None)
 }
 
-/// Why there is no answer, in the words of the HTTP door. It is for the model, which can wait, or ask for less.
+/// The reason why there is no answer, in the words of the HTTP door. The model reads it, and can wait or ask for
+/// less.
 fn limit_result(stopped: LimitReached) -> CallToolResult {
     let error = json!({ "code": stopped.code(), "message": stopped.to_string(), "next_action": stopped.next_action() });
     let body = json!({ "ok": false, "error": error });
@@ -180,11 +190,11 @@ fn function_result(answer: &Answer) -> CallToolResult {
     result
 }
 
-/// What is told of every call, and of no use to a model.
+/// Metadata of every call that a model does not need.
 const PLAIN: [&str; 3] = ["trace_id", "latency_ms", "registry_version"];
 
-/// What a tool has returned, as if the client had called it itself; what else there is to know of the call follows in a
-/// block of its own. An error is the whole envelope.
+/// The result of a tool, as if the client had called it itself; the metadata of the call follows in a block of its
+/// own. An error is the whole envelope.
 fn tool_result(answer: &Answer) -> CallToolResult {
     let body = answer.body();
     let Some(returned) = body.get("result").filter(|_| answer.is_ok()) else {

@@ -10,22 +10,22 @@ use crate::catalog::Resolved;
 use crate::functions::CatalogView;
 use crate::tool::clean_line;
 
-/// Where all docs are.
+/// The root of all docs.
 pub(super) const ROOT: &str = "toolcrib://tools/";
 
 /// The address of the doc of a tool whose name stands for `{name}`.
 pub(super) const TEMPLATE: &str = "toolcrib://tools/{name}.md";
 
-/// What an address means.
+/// Target of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DocResource {
-    /// A page of the index, by its place among them; the first is the index itself.
+    /// A page of the index, by its position; the first is the index itself.
     Index(usize),
-    /// The doc of a tool, by the tool's place in the catalog.
+    /// The doc of a tool, by the tool's position in the catalog.
     Doc(usize),
 }
 
-/// The doc at an address, if there is one. Any name by which the tool goes will do.
+/// The doc at an address, if there is one, by any name of the tool.
 pub(super) fn lookup(view: &CatalogView, uri: &str) -> Option<DocResource> {
     let path = uri.strip_prefix(ROOT)?;
     let pages = super::resources::index_pages(view).ok()?;
@@ -36,7 +36,7 @@ pub(super) fn lookup(view: &CatalogView, uri: &str) -> Option<DocResource> {
     })
 }
 
-/// The same; the error names what is nearest.
+/// The doc at an address; the error has the nearest names.
 pub(super) fn find(view: &CatalogView, uri: &str) -> Result<DocResource, ErrorData> {
     if let Some(place) = lookup(view, uri) {
         return Ok(place);
@@ -66,7 +66,7 @@ pub(super) fn address(safe_name: &str) -> String {
     format!("{ROOT}{safe_name}.md")
 }
 
-/// The code is that of the older wire; the SDK sends the newer one where it applies.
+/// The code of the older wire; the SDK sends the newer one where it applies.
 fn unknown(uri: &str, near: Vec<String>) -> ErrorData {
     let shown: String = uri.chars().take(200).collect();
     let shown = clean_line(&shown);
@@ -77,7 +77,7 @@ fn unknown(uri: &str, near: Vec<String>) -> ErrorData {
     ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, message, Some(json!({"uri": shown, "nearest": near})))
 }
 
-/// Text with its `%2F` and the like read as what they stand for.
+/// Text with percent-encoding decoded, such as `%2F`.
 fn decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return text.into();

@@ -1,4 +1,4 @@
-//! What became of tools: how often they were read and called, in how many tokens, and whether that is written down.
+//! Metrics of tools: reads and calls, tokens, and whether traces can be written.
 
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,7 +9,7 @@ use crate::functions::function_counters::{BOUNDS, FunctionCounters};
 use crate::state::Health;
 
 impl MetricsText {
-    /// Reads and calls of tools. Tools that the reader may not see are not named.
+    /// Reads and calls of tools. Tools that the reader of the metrics may not see are not named.
     pub(super) fn tools(&mut self, counts: &FunctionCounters, catalog: &Catalog) {
         let calls = "toolcrib_executions_total";
         self.family(calls, "counter", "Calls of tools, by `ok` or the code of the error.");
@@ -47,7 +47,11 @@ impl MetricsText {
 
     fn latency(&mut self, counts: &FunctionCounters) {
         let took = "toolcrib_execution_duration_seconds";
-        self.family(took, "histogram", "Time from a call of a tool to its result, what runs it included.");
+        self.family(
+            took,
+            "histogram",
+            "Time from a call of a tool to its result, with the time of its backend.",
+        );
         let (by_bound, micros) = counts.latency();
         let mut total = 0;
         for (index, count) in by_bound.into_iter().enumerate() {
@@ -59,7 +63,7 @@ impl MetricsText {
         self.sample(&format!("{took}_count"), "", total);
     }
 
-    /// Whether what happens is written down.
+    /// Whether traces can be written.
     pub(super) fn state(&mut self, health: &Health) {
         let lost = "toolcrib_state_lost_events_total";
         self.family(lost, "counter", "Events that could not be written down.");

@@ -1,4 +1,4 @@
-//! Calling a tool through a connection, and what it means when nothing comes back.
+//! Calls a tool through a connection, and classifies calls without a result.
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use serde_json::{Map, Value};
 
 use super::session::{Session, explain};
 
-/// How long a server that has just died has for its last words.
+/// Wait for the last line on stderr of a server that has just died.
 const STDERR_WAIT: Duration = Duration::from_millis(50);
 
-/// Why a call has no result.
+/// Reason why a call has no result.
 #[derive(Debug)]
 pub(crate) enum McpCallError {
-    /// It did not reach the server.
+    /// The call did not reach the server.
     NotSent(String),
-    /// It did, as far as is known, and the connection is gone.
+    /// The call reached the server, as far as is known, and the connection is gone.
     ConnectionLost(String),
-    /// The server answered with an error of the protocol.
+    /// The server answered with a protocol error.
     ProtocolError(ErrorData),
-    /// The server answered that there is no result.
+    /// The server answered that the call failed.
     UnexpectedAnswer(String),
-    /// The server answered with something that cannot be read.
+    /// The server's answer cannot be read.
     Unreadable(String),
 }
 
@@ -57,14 +57,14 @@ impl Session {
             }
             ServiceError::TransportSend(error) => {
                 match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-                    // A line that cannot be written is not read.
+                    // A line that could not be written was not read by the server.
                     None | Some(StreamableHttpError::SessionExpired) => {
                         McpCallError::NotSent(self.with_stderr(&what))
                     }
                     Some(StreamableHttpError::Client(error)) if error.is_connect() => {
                         McpCallError::NotSent(self.with_stderr(&what))
                     }
-                    // A gateway says that it has no answer of the server behind it.
+                    // A gateway reports that the server behind it did not answer.
                     Some(StreamableHttpError::HttpStatus(told)) if matches!(told.status, 502 | 504) => {
                         McpCallError::ConnectionLost(self.with_stderr(&what))
                     }

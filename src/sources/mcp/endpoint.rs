@@ -1,4 +1,4 @@
-//! How a server is reached, with secrets from the environment in their places.
+//! The address of a server: a command or a URL, with secrets from the environment filled in.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::Environment;
 use super::secrets::{Missing, Secrets, wanted};
 use crate::config::Server;
 
-/// What a command finds in its environment of ours; the rest it gets by `env`.
+/// Variables that every command gets from our environment; others come from its `env`.
 const INHERITED: [&str; 21] = [
     "HOME",
     "LANG",
@@ -35,28 +35,28 @@ const INHERITED: [&str; 21] = [
     "USERPROFILE",
 ];
 
-/// What a command of ours finds in its environment.
+/// The variables of our environment that every command gets.
 pub(crate) fn inherited(environment: &Environment) -> impl Iterator<Item = (String, String)> {
     INHERITED.iter().filter_map(|name| Some((name.to_string(), environment.get(name)?)))
 }
 
-/// A server as the configuration describes it, and the folder of that.
+/// A server from the configuration, with the folder of that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     pub(crate) server: Server,
     pub(super) root: PathBuf,
     pub(crate) timeout: Duration,
-    /// The headers that it is sent of whoever calls; none when nobody does.
+    /// The caller's headers that it is sent; `None` when there is no caller.
     caller: Option<HeaderMap>,
 }
 
 impl Endpoint {
-    /// A server that is asked what it has.
+    /// The endpoint for listing tools.
     pub(super) fn new(server: &Server, root: &Path) -> Self {
         Self { server: server.clone(), root: root.to_path_buf(), timeout: server.timeout(), caller: None }
     }
 
-    /// A server that somebody calls.
+    /// The endpoint for a call.
     pub(crate) fn for_call(server: &Server, root: &Path, caller: &HeaderMap) -> Result<Self, Missing> {
         let caller = Some(wanted(&server.headers, caller)?);
         Ok(Self { caller, ..Self::new(server, root) })
@@ -84,7 +84,7 @@ impl Endpoint {
         secrets: &mut Secrets,
     ) -> Result<HashMap<HeaderName, HeaderValue>, String> {
         let mut headers = HashMap::new();
-        let filled = secrets.fill(&self.server.headers, environment, self.caller.as_ref());
+        let filled = secrets.fill_headers(&self.server.headers, environment, self.caller.as_ref());
         for (name, value) in filled.map_err(|missing| missing.to_string())? {
             let header =
                 HeaderName::try_from(&name).map_err(|_| format!("\"{name}\" is no name of a header"))?;

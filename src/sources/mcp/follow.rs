@@ -1,4 +1,4 @@
-//! Servers that are asked again when they say that their tools have changed, and reached again when they were away.
+//! Follows live servers: lists their tools again when they announce changes, and reconnects after a failure.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,19 +16,20 @@ use crate::config::Workspace;
 use crate::guard::{MISTAKE, guarded};
 use crate::sources::listings::{Listing, Listings};
 
-/// How long others wait for a server that is new; what it lists later is a change.
+/// Longest wait for the first list of a new server; a later list is a change.
 const MIN_LISTING_INTERVAL: Duration = Duration::from_secs(2);
-/// How long to wait before a server is tried again: at first, and at most.
+/// Wait before a server is tried again: at first, and at most; and the time after which a connection counts as
+/// stable.
 const SOON: Duration = Duration::from_secs(1);
 const AT_LAST: Duration = Duration::from_secs(60);
 const A_WHILE: Duration = Duration::from_secs(10);
-/// How long to wait for further changes when a server tells of one.
+/// Wait for further changes after a server announces one.
 const GATHERING: Duration = Duration::from_millis(100);
-/// How often a server is asked that says nothing of when to ask it: a connection can be dead without a sign.
+/// Interval of listing for a server that suggests none: a connection can be dead without a sign.
 const USUALLY: Duration = Duration::from_secs(60);
-/// How often it is asked at most, whatever it says.
+/// Shortest interval of listing, whatever the server suggests.
 const AT_MOST: Duration = Duration::from_secs(2);
-/// How often to look whether the connection is still there.
+/// Interval of checks that the connection still exists.
 const GLANCE: Duration = Duration::from_millis(250);
 
 /// The live servers of a workspace, with a connection to each.
@@ -37,7 +38,7 @@ pub struct Servers {
     changed: Arc<dyn Fn() + Send + Sync>,
     runtime: Option<Runtime>,
     followed: Vec<Followed>,
-    /// What goes on for each of them, and for those that are let go until they have ended.
+    /// The tasks of the servers, and of dropped servers until they have ended.
     tasks: JoinSet<()>,
 }
 
@@ -45,12 +46,12 @@ struct Followed {
     endpoint: Endpoint,
     state: SharedListing,
     since: Instant,
-    /// Dropped, it lets the server go.
+    /// The server is dropped with this.
     _hold: oneshot::Sender<()>,
 }
 
 impl Followed {
-    /// Whether it is known what the server lists, or not worth the wait.
+    /// Whether the list of the server is known, or no longer waited for.
     fn is_settled(&self) -> bool {
         lock(&self.state).is_some() || self.since.elapsed() >= MIN_LISTING_INTERVAL
     }
@@ -60,11 +61,11 @@ impl Followed {
     }
 }
 
-/// What a server listed, or did not; none until it was asked.
+/// Last result of listing a server; `None` until it was asked.
 type SharedListing = Arc<Mutex<Option<Listing>>>;
 
 impl Servers {
-    /// No servers yet. `changed` is called when one of them lists something else, goes away, or comes back.
+    /// Starts without servers. `changed` is called when the list of one changes, or when one goes away or comes back.
     pub fn new(environment: Environment, changed: impl Fn() + Send + Sync + 'static) -> Self {
         Self {
             environment,
@@ -75,8 +76,8 @@ impl Servers {
         }
     }
 
-    /// What the servers of a workspace list now. Those that are new have a moment to answer, unless there is no need
-    /// any more; those that it no longer has are let go.
+    /// The current lists of the servers of a workspace. New servers get a moment to answer, unless `is_needless` says
+    /// that it is not needed; servers that are gone from the workspace are dropped.
     pub fn listings(&mut self, workspace: &Workspace, is_needless: &dyn Fn() -> bool) -> Listings {
         let wanted: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
         self.followed.retain(|followed| wanted.iter().any(|(_, endpoint)| *endpoint == followed.endpoint));
@@ -131,7 +132,7 @@ impl Drop for Servers {
         if let Some(runtime) = self.runtime.take() {
             let ended = async { while self.tasks.join_next().await.is_some() {} };
             let _ = runtime.block_on(async { timeout(ENDING, ended).await });
-            // What has not ended by now is dropped, and processes with it.
+            // Tasks that have not ended by now are dropped, with their processes.
             runtime.shutdown_timeout(GLANCE);
         }
     }
@@ -145,7 +146,7 @@ struct Follower {
 }
 
 impl Follower {
-    /// Without end, until it is let go.
+    /// Runs until the server is dropped.
     async fn run(self, mut let_go: oneshot::Receiver<()>) {
         let mut pause = SOON;
         loop {
@@ -153,7 +154,7 @@ impl Follower {
             let visited = guarded(self.visit(&mut let_go)).await;
             let Some(problem) = visited.unwrap_or_else(|_| Some(MISTAKE.into())) else { return };
             let last = lock(&self.state).clone().unwrap_or_default();
-            // One that stayed for a while is soon back; one that dies at once is not worth a process a second.
+            // A stable connection is retried soon; for one that dies at once, a process per second would be too many.
             if last.problem.is_none() && last.tools.is_some() && start.elapsed() > A_WHILE {
                 pause = SOON;
             }
@@ -166,7 +167,7 @@ impl Follower {
         }
     }
 
-    /// One connection, from its beginning to its end; then, why it ended, unless it was let go.
+    /// One connection, from beginning to end; returns the reason for the end, unless the server was dropped.
     async fn visit(&self, let_go: &mut oneshot::Receiver<()>) -> Option<String> {
         let opened = tokio::select! {
             opened = timeout(self.endpoint.timeout, Session::open(&self.endpoint, &self.environment)) => opened,
@@ -182,7 +183,7 @@ impl Follower {
             problem = self.stay(&mut session, &mut subscription) => Some(problem),
             _ = let_go => None,
         };
-        // Servers wait for the end of what they are asked before they end themselves.
+        // A server answers its open requests before it ends.
         if let Some(subscription) = &mut subscription {
             let _ = timeout(GLANCE, subscription.cancel()).await;
         }
@@ -190,10 +191,10 @@ impl Follower {
         problem
     }
 
-    /// Lists for as long as there is a connection; then, why there is none.
+    /// Lists as long as the connection lasts; returns the reason why it ended.
     async fn stay(&self, session: &mut Session, subscription: &mut Option<Subscription>) -> String {
         loop {
-            // Before listing, so that no change falls between.
+            // Listens before listing, so that no change is missed in between.
             if subscription.is_none() {
                 *subscription = timeout(self.endpoint.timeout, session.subscribe()).await.ok().flatten();
             }

@@ -1,12 +1,11 @@
-//! Live MCP servers as sources: what they list is read like a dump of `tools/list`.
+//! Live MCP servers as sources: their lists are read like dumps of `tools/list`.
 //!
-//! 1. [`endpoint`] is how a server is reached: a command with its environment, or a URL with its headers.
-//! 2. [`session`] connects, in either era of the protocol, and lists all pages within limits.
-//! 3. [`list_all`] does that once, for all servers of a workspace at the same time; [`Servers`] goes on, and keeps what
-//!    a server listed last while it is away.
-//!    [`keys`] are looked at before the SDK reads a line.
-//! 4. A [`Session`] also calls tools, for those who run them ([`call`]).
-//! 5. [`Listings`] are what they listed, which is read like a dump.
+//! 1. [`endpoint`] is the address of a server: a command with its environment, or a URL with its headers.
+//! 2. [`session`] connects, in either version of the protocol, and lists all pages within limits.
+//! 3. [`list_all`] does that once, for all servers of a workspace at the same time; [`Servers`] stays connected, and
+//!    keeps the last list of a server while it is away. [`keys`] checks lines before the SDK reads them.
+//! 4. A [`Session`] also calls tools ([`call`]).
+//! 5. [`Listings`] are read like dumps.
 
 mod call;
 mod endpoint;
@@ -31,10 +30,10 @@ pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
 pub(crate) use secrets::{Missing, Secrets};
 pub(crate) use session::Session;
 
-/// How long servers have to end when nobody needs them any more.
+/// Longest wait for servers to end when they are no longer needed.
 const ENDING: Duration = Duration::from_secs(6);
 
-/// Where environment variables come from. What it tells is for servers, and shown to nobody.
+/// Source of environment variables. Values go to servers only, and are never printed.
 #[derive(Clone)]
 pub struct Environment(Arc<Variables>);
 
@@ -65,12 +64,12 @@ impl std::fmt::Debug for Environment {
     }
 }
 
-/// The servers of a workspace that can be reached at all.
+/// The servers of a workspace whose address is complete.
 fn endpoints(workspace: &Workspace) -> impl Iterator<Item = (usize, Endpoint)> {
     live_servers(workspace).map(|(index, server)| (index, Endpoint::new(server, &workspace.root)))
 }
 
-/// Asks all servers of a workspace at the same time, and lets them go.
+/// Lists all servers of a workspace at the same time, and disconnects.
 pub fn list_all(workspace: &Workspace, environment: &Environment) -> Listings {
     let servers: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
     let mut listings = Listings::default();

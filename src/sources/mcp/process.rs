@@ -1,4 +1,4 @@
-//! A server that we run: in a process group of its own, which ends when we need it no more.
+//! A server process that we start: in a process group of its own, which ends when it is no longer needed.
 
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use super::Environment;
 use super::endpoint::Endpoint;
 use super::secrets::Secrets;
 
-/// How long it may take to end by itself, when its stdin is closed, and then when it is told to.
+/// Wait for it to end by itself after its stdin is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 /// The most bytes that are kept of a line of stderr.
 const MAX_LINE: u64 = 2000;
@@ -25,7 +25,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Runs the command, and hands out its stdout and stdin.
+    /// Starts the command, and returns its stdout and stdin.
     pub(super) fn start(
         endpoint: &Endpoint,
         environment: &Environment,
@@ -57,7 +57,7 @@ impl Process {
         }
     }
 
-    /// The last line that it wrote to stderr; one that has just ended is listened to until then.
+    /// Its last line on stderr; the rest of a process that has just ended is read first.
     pub(super) async fn last_stderr(&mut self) -> String {
         if let Some(listener) = &mut self.listener
             && tokio::time::timeout(GRACE, listener).await.is_ok()
@@ -67,7 +67,7 @@ impl Process {
         self.stderr_text()
     }
 
-    /// The last line that it has written to stderr so far.
+    /// Its last line on stderr so far.
     pub(super) fn stderr_text(&self) -> String {
         self.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -88,7 +88,7 @@ const SIGTERM: i32 = 15;
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // The whole group: what a launcher such as npx has started as well.
+        // The whole group, with processes that a launcher such as npx has started.
         let _ = self.child.start_kill();
     }
 }

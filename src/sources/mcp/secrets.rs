@@ -1,4 +1,4 @@
-//! Values of the configuration with secrets in their places, from the environment and from whoever calls.
+//! Values of the configuration with secrets filled in, from the environment and from the caller.
 
 use std::sync::LazyLock;
 
@@ -8,15 +8,15 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 
 use super::Environment;
+use crate::secret::{Echo, Policy, REDACTED};
 use crate::tool::clean_line;
 
-/// The most characters that are told of what a stranger says.
+/// Most characters of untrusted text in a message.
 const MAX_TOLD: usize = 300;
-/// The text that stands for a secret.
-const HIDDEN: &str = "[redacted]";
-/// What is shorter is no secret, and is found everywhere.
+/// Bytes from which a value counts as a secret: shorter ones are found everywhere.
 const MIN_SECRET: usize = 4;
-
+/// Bytes from which a header without a variable is one, whatever its name: `true` and `v2` are found everywhere as well.
+const MIN_HEADER: usize = 8;
 /// Bytes from which a value is hidden in results too: shorter ones, such as the name of a tenant, stand there by
 /// themselves.
 const MIN_CREDENTIAL: usize = 12;
@@ -28,24 +28,25 @@ pub(crate) struct Secrets(Vec<Secret>);
 #[derive(Clone)]
 struct Secret {
     text: String,
-    is_of_caller: bool,
+    /// Whether results may have it: a header of whoever calls, or one that names no secret, such as `Accept`.
+    is_for_results: bool,
 }
 
 impl Secret {
-    /// Whether a server that echoes it gives something away. Callers know their own headers, and results link to addresses.
+    /// Whether a server that echoes it in a result gives something away. Results link to addresses.
     fn is_credential(&self) -> bool {
         let is_address =
             self.text.starts_with("http") && self.text.contains("://") && !self.text.contains('@');
-        !self.is_of_caller && !is_address && self.text.len() >= MIN_CREDENTIAL
+        !self.is_for_results && !is_address && self.text.len() >= MIN_CREDENTIAL
     }
 }
 
-/// What is wanted, and not there.
+/// A value that is needed and missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// A variable of the environment.
+    /// An environment variable.
     Variable(String),
-    /// A header of whoever calls.
+    /// A header of the caller.
     Header(String),
 }
 
@@ -53,7 +54,7 @@ impl std::fmt::Display for Missing {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Missing::Variable(name) => write!(to, "the environment variable {name} is not set"),
-            Missing::Header(name) => write!(to, "the header `{name}` of whoever calls is missing"),
+            Missing::Header(name) => write!(to, "the caller's header `{name}` is missing"),
         }
     }
 }
@@ -76,11 +77,29 @@ impl Secrets {
                 _ => {}
             }
         }
-        Self(texts.into_iter().map(|text| Secret { text, is_of_caller: false }).collect())
+        Self(texts.into_iter().map(|text| Secret { text, is_for_results: false }).collect())
     }
 
-    /// Puts variables, and headers of whoever calls, in their places. What wants such a header is left out when nobody
-    /// calls.
+    /// Headers of a server, filled in. A header without a variable is secret as it stands.
+    pub(crate) fn fill_headers(
+        &mut self,
+        headers: &IndexMap<String, String>,
+        environment: &Environment,
+        caller: Option<&HeaderMap>,
+    ) -> Result<Vec<(String, String)>, Missing> {
+        for (name, value) in headers.iter().filter(|(_, value)| !value.contains("${")) {
+            let is_credential = Policy::default().is_secret(name);
+            let (min, scheme) =
+                if is_credential { (MIN_SECRET, value.split_once(' ')) } else { (MIN_HEADER, None) };
+            let texts = [value.as_str()].into_iter().chain(scheme.map(|(_, credentials)| credentials.trim()));
+            let texts = texts.filter(|text| text.len() >= min);
+            self.0.extend(texts.map(|text| Secret { text: text.into(), is_for_results: !is_credential }));
+        }
+        self.fill(headers, environment, caller)
+    }
+
+    /// Fills in environment variables, and headers of the caller. A value with such a header is left out when there
+    /// is no caller.
     pub(crate) fn fill(
         &mut self,
         values: &IndexMap<String, String>,
@@ -116,7 +135,7 @@ impl Secrets {
             };
             match value {
                 Ok(text) => {
-                    self.0.push(Secret { text: text.clone(), is_of_caller: header.is_some() });
+                    self.0.push(Secret { text: text.clone(), is_for_results: header.is_some() });
                     text
                 }
                 Err(what) => {
@@ -129,24 +148,29 @@ impl Secrets {
         missing.map_or(Ok(filled), Err)
     }
 
-    /// A text without the secrets.
+    /// A text with these secrets redacted.
     pub(crate) fn hide(&self, text: &str) -> String {
-        let secrets = self.0.iter().filter(|secret| secret.text.len() >= MIN_SECRET);
-        secrets.fold(text.to_string(), |text, secret| text.replace(secret.text.as_str(), HIDDEN))
+        let long =
+            self.0.iter().map(|secret| secret.text.as_str()).filter(|secret| secret.len() >= MIN_SECRET);
+        let mut secrets: Vec<&str> = long.collect();
+        // One secret may be a part of another.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets.into_iter().fold(text.to_string(), |text, secret| Echo::of(secret).hidden_in(&text))
     }
 
     /// A result without the credentials, and the warning that one stood in it.
     pub(crate) fn hide_in_result(&self, result: Value) -> (Value, Option<String>) {
         let credentials: Vec<Secret> =
             self.0.iter().filter(|secret| secret.is_credential()).cloned().collect();
-        if !credentials.iter().any(|secret| stands_in(&result, &secret.text)) {
+        if !credentials.iter().any(|secret| stands_in(&result, &Echo::of(&secret.text))) {
             return (result, None);
         }
-        let warning = format!("a credential of the configuration stood in the result; it is `{HIDDEN}` now");
+        let warning =
+            format!("a credential of the configuration stood in the result; it is `{REDACTED}` now");
         (Self(credentials).hide_in(result), Some(warning))
     }
 
-    /// A value without the secrets, wherever they stand in it.
+    /// A value with these secrets redacted, wherever they occur.
     pub(crate) fn hide_in(&self, value: Value) -> Value {
         if self.0.iter().all(|secret| secret.text.len() < MIN_SECRET) {
             return value;
@@ -161,19 +185,19 @@ impl Secrets {
         }
     }
 
-    /// A text of a stranger's in one line, without the secrets.
+    /// An untrusted text on one line, with these secrets redacted.
     pub(crate) fn line(&self, text: &str) -> String {
         clean_line(&self.hide(text)).chars().take(MAX_TOLD).collect()
     }
 }
 
-/// Whether a text stands anywhere in a value.
-fn stands_in(value: &Value, text: &str) -> bool {
+/// Whether a secret stands anywhere in a value.
+fn stands_in(value: &Value, secret: &Echo<'_>) -> bool {
     match value {
-        Value::String(string) => string.contains(text),
-        Value::Array(items) => items.iter().any(|item| stands_in(item, text)),
+        Value::String(text) => secret.stands_in(text),
+        Value::Array(items) => items.iter().any(|item| stands_in(item, secret)),
         Value::Object(fields) => {
-            fields.iter().any(|(name, field)| name.contains(text) || stands_in(field, text))
+            fields.iter().any(|(name, field)| secret.stands_in(name) || stands_in(field, secret))
         }
         _ => false,
     }
@@ -189,7 +213,7 @@ fn of_environment(environment: &Environment, name: &str) -> Result<String, Missi
     environment.get(name).ok_or_else(|| Missing::Variable(name.to_string()))
 }
 
-/// The headers of whoever calls that these values want.
+/// The caller's headers that these values contain.
 pub(super) fn wanted(values: &IndexMap<String, String>, caller: &HeaderMap) -> Result<HeaderMap, Missing> {
     let mut wanted = HeaderMap::new();
     let Some(placeholder) = PLACEHOLDER.as_ref() else { return Ok(wanted) };
@@ -201,4 +225,31 @@ pub(super) fn wanted(values: &IndexMap<String, String>, caller: &HeaderMap) -> R
         wanted.insert(header, value.clone());
     }
     Ok(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn results_keep_their_words_and_lose_credentials() {
+        let environment = Environment::new(|name| {
+            Some(if name == "KEY" { "a-long-enough-key" } else { "eu-west" }.to_string())
+        });
+        let caller = HeaderMap::from_iter([(
+            http::HeaderName::from_static("x-tenant"),
+            http::HeaderValue::from_static("a-tenant-of-some-length"),
+        )]);
+        let wanted = [("A", "${KEY}"), ("B", "${REGION}"), ("C", "${caller:X-Tenant}")];
+        let wanted = wanted.map(|(name, value)| (name.to_string(), value.to_string()));
+        let mut secrets = Secrets::default();
+        secrets.fill(&IndexMap::from(wanted), &environment, Some(&caller)).unwrap();
+        let plain = json!({"region": "eu-west", "of": ["a-tenant-of-some-length"]});
+        assert_eq!(secrets.hide_in_result(plain.clone()), (plain, None));
+        let (result, warning) = secrets.hide_in_result(json!({"echo": "key: a-long-enough-key"}));
+        assert_eq!(result, json!({"echo": "key: [redacted]"}));
+        assert!(warning.unwrap().contains("credential"));
+    }
 }

@@ -1,4 +1,4 @@
-//! One connection to a server: opened in either era of the protocol, listed page by page, closed.
+//! One connection to a server: opened in either version of the protocol, listed page by page, closed.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -26,13 +26,13 @@ use super::process::Process;
 use super::secrets::Secrets;
 use crate::sources::listings::Listing;
 
-/// What a server may list at most; more than any does.
+/// Limits of a server's list; above any real one.
 const MAX_PAGES: usize = 500;
 const MAX_TOOLS: usize = 50_000;
 const MAX_BYTES: usize = 64 << 20;
 /// The longest line that the SDK reads.
 const MAX_LINE: usize = 16 << 20;
-/// How long a polite end of a connection may take.
+/// Longest wait for a connection to close by itself.
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// A connection.
@@ -41,17 +41,17 @@ pub(crate) struct Session {
     process: Option<Process>,
     secrets: Secrets,
     changed: Arc<Notify>,
-    /// What is wrong with the keys of a message of its.
+    /// The error of its last message with a repeated key.
     twice: Arc<Mutex<Option<String>>>,
 }
 
-/// What a server listed, and for how long that holds.
+/// A server's list, and the time for which it holds.
 pub(super) struct FreshListing {
     pub(super) listing: Listing,
     pub(super) fresh_for: Option<Duration>,
 }
 
-/// Our side of the connection.
+/// Our handler of the connection.
 struct Client {
     changed: Arc<Notify>,
 }
@@ -75,8 +75,8 @@ impl Session {
         };
         let mut secrets = Secrets::default();
         match Self::begin(endpoint, environment, &mut secrets, newest).await {
-            // It speaks the older protocol only: it says so, or was so slow to begin that its answers to the question and to
-            // the older greeting cross.
+            // The server speaks the older protocol only: it says so, or started so slowly that its answers to the
+            // probe and to the older handshake cross.
             Err(ConnectError { is_older: true, .. }) => {
                 Self::begin(endpoint, environment, &mut secrets, ClientLifecycleMode::Initialize).await
             }
@@ -165,7 +165,7 @@ impl Session {
         })
     }
 
-    /// One page as the server wrote it; a tool that is not as it should be is for the reader of tools to report.
+    /// One page as the server wrote it; `sources` reports invalid tools later.
     async fn page(&mut self, cursor: Option<String>) -> Result<Value, String> {
         let params = PaginatedRequestParams::default().with_cursor(cursor);
         let request: ListToolsRequest = RequestOptionalParam::with_param(params);
@@ -176,7 +176,7 @@ impl Session {
         }
     }
 
-    /// Asks to be told of changes, where that is to be asked for.
+    /// Subscribes to changes, where the protocol needs that.
     pub(super) async fn subscribe(&self) -> Option<Subscription> {
         let info = self.service.peer().peer_info()?;
         if info.protocol_version.has_initialize() {
@@ -188,17 +188,17 @@ impl Session {
         self.service.peer().listen(filter).await.ok()
     }
 
-    /// Waits until the server says that its list has changed, in the words of the older protocol.
+    /// Waits for the notification of a changed list in the older protocol.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    /// Whether nobody is at the other end.
+    /// Whether the connection has ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.service.peer().is_transport_closed()
     }
 
-    /// Why nobody is at the other end, as far as the server said so.
+    /// Reason why the connection ended, as far as the server gave one.
     pub(super) async fn end_message(&mut self) -> String {
         with_last_stderr("the connection is closed".into(), self.process.as_mut(), &self.secrets).await
     }
@@ -207,13 +207,13 @@ impl Session {
         self.service.peer()
     }
 
-    /// What happened, with what a command has said so far, and without secrets.
+    /// A message with the last line of a command's stderr, with secrets redacted.
     pub(super) fn with_stderr(&self, what: &str) -> String {
         let words = self.process.as_ref().map(Process::stderr_text).filter(|words| !words.is_empty());
         self.hide(&words.map_or_else(|| what.to_string(), |words| format!("{what}; it said: {words}")))
     }
 
-    /// A text of the server's, without secrets.
+    /// A text of the server with secrets redacted.
     pub(crate) fn without_secrets(&self, text: &str) -> String {
         self.secrets.hide(text)
     }
@@ -228,7 +228,7 @@ impl Session {
         self.secrets.hide_in(value)
     }
 
-    /// The same in one line.
+    /// A text of the server on one line, with secrets redacted.
     pub(crate) fn hide(&self, text: &str) -> String {
         self.secrets.line(text)
     }
@@ -247,7 +247,7 @@ fn http(
     environment: &Environment,
     secrets: &mut Secrets,
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
-    // One provider of cryptography for the whole program; a second call changes nothing.
+    // The program has one cryptography provider; a second call changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
@@ -260,10 +260,10 @@ fn http(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// Why a session did not begin.
+/// Reason why a session did not begin.
 struct ConnectError {
     problem: String,
-    /// Whether it is since the server speaks other versions of the protocol.
+    /// Whether the reason is that the server speaks other versions of the protocol.
     is_older: bool,
 }
 
@@ -273,7 +273,7 @@ impl From<String> for ConnectError {
     }
 }
 
-/// Why a server does not answer, in one line, without its address.
+/// Reason why a server does not answer, in one line, without its address.
 pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
     match error.downcast_ref() {
         Some(ClientInitializeError::LegacyFallbackFailed { fallback, .. }) => {
@@ -296,7 +296,7 @@ pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
     }
 }
 
-/// The same with what a command last said, and without secrets.
+/// The reason with a command's last line on stderr, with secrets redacted.
 async fn with_last_stderr(what: String, process: Option<&mut Process>, secrets: &Secrets) -> String {
     let words = match process {
         Some(process) => process.last_stderr().await,

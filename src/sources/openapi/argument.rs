@@ -1,4 +1,4 @@
-//! Arguments from everywhere in a request, merged into one object that names each of them once.
+//! Merges the arguments of a request into one object in which each has a unique name.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,13 +13,13 @@ use super::report::{Report, quote};
 use crate::finding::Code;
 use crate::tool::{ArgumentPlace, Location, Style};
 
-/// Room for a number or a place after a name.
+/// Length that is reserved for a number or a location after a name.
 const MAX_STEM: usize = 48;
 
 /// One argument of an operation.
 pub(super) struct Argument {
     pub(super) location: Location,
-    /// The name in the request.
+    /// Its name in the request.
     pub(super) name: String,
     pub(super) schema: Rc<Component>,
     pub(super) description: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct Argument {
     pub(super) writing: Writing,
 }
 
-/// How lists and objects are written, where that is not as usual.
+/// Serialization of lists and objects, where it is not the default.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Writing {
     pub(super) style: Option<Style>,
@@ -42,11 +42,11 @@ pub(super) struct Merged {
     pub(super) keys: Vec<String>,
     /// JSON Schema of the one object.
     pub(super) parameters: Value,
-    /// Where those go that the method does not place.
+    /// Locations of arguments that the method does not decide.
     pub(super) places: IndexMap<String, ArgumentPlace>,
 }
 
-/// Merges arguments; what exceeds `budget` accepts anything.
+/// Merges arguments; parts over `budget` accept any value.
 pub(super) fn merge(
     arguments: &[Argument],
     method: &str,
@@ -105,7 +105,7 @@ pub(super) fn merge(
     Merged { keys, parameters: parameters.into(), places }
 }
 
-/// Where an argument goes that no record places: see `HttpBackend`.
+/// Location of an argument without a record: see `HttpBackend`.
 fn usual_location(location: Location, method: &str) -> Location {
     match (location, method) {
         (Location::Path, _) => Location::Path,
@@ -122,7 +122,7 @@ fn as_object(schema: &Value) -> Map<String, Value> {
     }
 }
 
-/// Adds what the parameter says beside its schema.
+/// Adds the parameter's own keywords beside its schema.
 fn annotate(schema: &mut Map<String, Value>, argument: &Argument, budget: usize) {
     if let Some(description) = argument.description.as_ref().filter(|text| text.len() <= budget) {
         schema.insert("description".to_string(), description.as_str().into());
@@ -140,7 +140,7 @@ fn annotate(schema: &mut Map<String, Value>, argument: &Argument, budget: usize)
     }
 }
 
-/// One name for each argument. Those of the path keep theirs, then those that nobody shares.
+/// One name for each argument. Path parameters keep theirs, then arguments with a unique name.
 fn keys(arguments: &[Argument]) -> Vec<String> {
     let is_whole = |argument: &Argument| argument.location == Location::WholeBody;
     let mut wanted: HashMap<&str, usize> = HashMap::new();

@@ -19,7 +19,7 @@ const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 const MULTIPART: &str = "multipart/form-data";
 
-/// What an operation sends.
+/// The body of an operation.
 #[derive(Default)]
 pub(super) struct Body {
     pub(super) arguments: Vec<Argument>,
@@ -28,19 +28,19 @@ pub(super) struct Body {
     pub(super) examples: Vec<(Option<String>, Value)>,
 }
 
-/// A body's schema, and what is said about it.
+/// A body's schema, with its description.
 struct Content<'s> {
     media: &'s str,
     schema: Rc<Component>,
     pointer: String,
     description: Option<String>,
-    /// Whether the document says so: `Some(false)` only when it says that the body may be left out.
+    /// Whether the body is required: `Some(false)` only where the document says that it is optional.
     required: Option<bool>,
-    /// How the fields of a form are written, by their names.
+    /// Encodings of the fields of a form, by name.
     encoding: Option<&'s Map<String, Value>>,
 }
 
-/// The media type that we would rather send, of a `content` map.
+/// The preferred media type of a `content` map.
 pub(super) fn best_media(content: &Map<String, Value>) -> Option<(&str, &Map<String, Value>)> {
     let usable = content.iter().filter_map(|(media, value)| Some((media.as_str(), value.as_object()?)));
     usable.min_by_key(|(media, _)| rank(media))
@@ -70,7 +70,7 @@ fn content_type(media: &str) -> Option<String> {
 }
 
 impl<'d> Importer<'_, 'd> {
-    /// What an operation sends.
+    /// The body of an operation.
     pub(super) fn body(&mut self, found: &Found<'d>, parameters: &[Parameter<'d>]) -> Body {
         match self.document.dialect {
             Dialect::Swagger2 => self.swagger_body(found, parameters),
@@ -103,7 +103,7 @@ impl<'d> Importer<'_, 'd> {
         Some(self.content(content, examples))
     }
 
-    /// Swagger 2.0 has the body among the parameters: as one schema, or as the fields of a form.
+    /// In Swagger 2.0 the body is among the parameters: as one schema, or as the fields of a form.
     fn swagger_body(&mut self, found: &Found<'d>, parameters: &[Parameter<'d>]) -> Body {
         let consumes = found.operation.get("consumes").or_else(|| self.document.root.get("consumes"));
         let media = consumes.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
@@ -130,8 +130,8 @@ impl<'d> Importer<'_, 'd> {
         Body { arguments, content_type: Some(form.to_string()), examples: Vec::new() }
     }
 
-    /// A plain object becomes arguments, and any other body is one argument. Most documents leave out
-    /// `required: true` though they mean it, so only a plain `false` makes the properties optional.
+    /// The properties of a plain object become arguments; any other body is one argument. Most documents omit
+    /// `required: true` by mistake, so only an explicit `false` makes the properties optional.
     fn content(&mut self, content: Content<'_>, examples: Vec<(Option<String>, Value)>) -> Body {
         let Content { media, schema, pointer, description, required, encoding } = content;
         let is_map = rank(media) <= 3;

@@ -1,4 +1,4 @@
-//! Rewritten schemas, each once a document, and the `$defs` that a tool needs of them.
+//! Rewritten schemas, each once per document, and the `$defs` that a tool needs of them.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,6 +10,7 @@ use super::document::Document;
 use super::lower::{Direction, Lowering};
 use super::name::{Names, portable};
 use super::report::Report;
+use crate::finding::pointer_split;
 
 /// A rewritten schema.
 #[derive(Debug, Default)]
@@ -17,7 +18,7 @@ pub(super) struct Component {
     pub(super) value: Value,
     /// Keys in `$defs` that it needs.
     pub(super) refs: Vec<String>,
-    /// About how many bytes of memory it takes: four to five times its JSON.
+    /// Estimated bytes of memory: four to five times its JSON.
     pub(super) weight: usize,
 }
 
@@ -33,7 +34,7 @@ impl Component {
     }
 }
 
-/// The keys in `$defs` of whatever a `$ref` points to: one for each place, the same in all tools.
+/// The keys in `$defs` of all targets of `$ref`: one for each place, the same in all tools.
 #[derive(Default)]
 pub(super) struct Keys {
     by_pointer: HashMap<String, String>,
@@ -47,7 +48,7 @@ impl Keys {
         if let Some(key) = self.by_pointer.get(pointer) {
             return key.clone();
         }
-        let last = pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+        let (_, last) = pointer_split(pointer).unwrap_or_default();
         let key = self.names.number(&portable(&last, 128, "schema"));
         self.by_pointer.insert(pointer.to_string(), key.clone());
         self.pointers.insert(key.clone(), pointer.to_string());
@@ -100,7 +101,8 @@ impl<'a, 'd> Bundle<'a, 'd> {
         Some(self.schema(schema, &pointer, way, report))
     }
 
-    /// The `$defs` for `refs` and all that they need in turn. What exceeds `budget` is left open and counted.
+    /// The `$defs` for `refs` and for everything that they need in turn. Parts over `budget` accept any value, and
+    /// are counted.
     pub(super) fn definitions(
         &mut self,
         refs: impl IntoIterator<Item = String>,
@@ -155,7 +157,7 @@ impl<'a, 'd> Bundle<'a, 'd> {
     }
 }
 
-/// About how many bytes of memory a value takes.
+/// Estimated bytes of memory of a value.
 pub(super) fn weight(value: &Value) -> usize {
     64 + match value {
         Value::String(text) => text.len(),
@@ -169,8 +171,8 @@ fn weight_of_open() -> usize {
     weight(&Value::Null)
 }
 
-/// Keys in `$defs` that a rewritten schema, or a part of one, names. Data that only looks like a `$ref` may
-/// add a key that nothing needs.
+/// Keys in `$defs` that a rewritten schema, or a part of one, names. Data that looks like a `$ref` may add a key that
+/// is not needed.
 pub(super) fn refs_in(schema: &Value, found: &mut IndexSet<String>) {
     match schema {
         Value::Array(items) => items.iter().for_each(|item| refs_in(item, found)),

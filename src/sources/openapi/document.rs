@@ -1,17 +1,16 @@
-//! The document as a whole: its dialect, and what a `$ref` in it means.
+//! The document as a whole: its dialect, and the targets of its references.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 
 use serde_json::Value;
 
 use super::report::Report;
-use crate::finding::Code;
+use crate::finding::{Code, SchemaNames, percent_decoded};
 
 /// The longest chain of references that is followed.
 const MAX_HOPS: usize = 32;
 
-/// The language that a document's schemas are written in.
+/// The dialect of a document's schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// Swagger 2.0.
@@ -22,17 +21,17 @@ pub(super) enum Dialect {
     Draft31,
 }
 
-/// A document, with what is needed to find things in it.
+/// A document, with lookup tables.
 pub(super) struct Document<'d> {
     pub(super) root: &'d Value,
     pub(super) dialect: Dialect,
     file_name: String,
-    named: OnceCell<HashMap<String, String>>,
+    names: OnceCell<SchemaNames>,
 }
 
-/// What a `$ref` points to.
+/// Target of a `$ref`.
 pub(super) enum Target<'d> {
-    /// A value of this document, and where it is.
+    /// A value of this document, and its pointer.
     Local(&'d Value, String),
     /// Nothing.
     Broken,
@@ -40,7 +39,7 @@ pub(super) enum Target<'d> {
     Remote,
 }
 
-/// The version that a document says it is written in.
+/// The version that a document declares.
 pub(super) fn version(document: &Value) -> Option<(&'static str, String)> {
     ["openapi", "swagger"].into_iter().find_map(|field| match document.get(field)? {
         Value::String(version) => Some((field, version.clone())),
@@ -57,7 +56,7 @@ impl<'d> Document<'d> {
             _ => Dialect::Draft31,
         };
         let file_name = file.rsplit(['/', '\\']).next().unwrap_or(file).to_string();
-        Self { root, dialect, file_name, named: OnceCell::new() }
+        Self { root, dialect, file_name, names: OnceCell::new() }
     }
 
     /// The value at a JSON pointer.
@@ -65,20 +64,21 @@ impl<'d> Document<'d> {
         self.root.pointer(pointer)
     }
 
-    /// What `reference` means. Names given by `$anchor` and `$id` count; nothing is ever fetched.
+    /// The target of `reference`. Names given by `$anchor` and `$id` count; nothing is ever fetched.
     pub(super) fn resolve(&self, reference: &str) -> Target<'d> {
         let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let itself = base.is_empty()
             || base.trim_start_matches("./") == self.file_name
             || self.root.get("$self").and_then(Value::as_str) == Some(base);
-        let base = if itself { Some("") } else { self.named().get(base).map(String::as_str) };
+        let named = || self.names().pointer(base).or_else(|| self.names().pointer(&format!("{base}#")));
+        let base = if itself { Some("") } else { named() };
         let Some(base) = base else { return Target::Remote };
-        let fragment = percent_decode(fragment);
-        let pointer = match fragment.as_str() {
+        let fragment = percent_decoded(fragment);
+        let pointer = match &*fragment {
             "" => base.to_string(),
             path if path.starts_with('/') => format!("{base}{path}"),
-            anchor => match self.named().get(&format!("#{anchor}")) {
-                Some(pointer) => pointer.clone(),
+            anchor => match self.names().pointer(&format!("#{anchor}")) {
+                Some(pointer) => pointer.to_string(),
                 None => return Target::Broken,
             },
         };
@@ -88,14 +88,14 @@ impl<'d> Document<'d> {
         }
     }
 
-    /// What `reference` means in a schema at `pointer`. Schemas that were pasted into a document refer to
-    /// their own root, so that is tried when the document has nothing there.
+    /// The target of `reference` in a schema at `pointer`. Schemas that were pasted into a document refer to their
+    /// own root, so that is tried when the document has no such target.
     pub(super) fn resolve_from(&self, reference: &str, pointer: &str) -> Target<'d> {
         let found = self.resolve(reference);
         let (Target::Broken, Some(path)) = (&found, reference.strip_prefix('#')) else { return found };
         let mut ancestor = pointer;
         while path.starts_with('/') && !ancestor.is_empty() {
-            let target = format!("{ancestor}{}", percent_decode(path));
+            let target = format!("{ancestor}{}", percent_decoded(path));
             if let Some(value) = self.at(&target) {
                 return Target::Local(value, target);
             }
@@ -104,8 +104,8 @@ impl<'d> Document<'d> {
         found
     }
 
-    /// Follows the `$ref`s of a parameter, body, response, example or path item; `None` once it is reported
-    /// that they lead nowhere.
+    /// Follows the `$ref`s of a parameter, body, response, example or path item; `None` after reporting one that
+    /// cannot be resolved.
     pub(super) fn follow(
         &self,
         value: &'d Value,
@@ -131,76 +131,8 @@ impl<'d> Document<'d> {
         None
     }
 
-    /// Pointers to what `$anchor` (as `#name`) and `$id` name; the first of a name wins.
-    fn named(&self) -> &HashMap<String, String> {
-        self.named.get_or_init(|| {
-            let mut found = HashMap::new();
-            collect_names(self.root, &mut String::new(), &mut found);
-            found
-        })
+    /// The names that schemas of the document give themselves.
+    fn names(&self) -> &SchemaNames {
+        self.names.get_or_init(|| SchemaNames::of(self.root, &["$id"]))
     }
-}
-
-fn collect_names(value: &Value, pointer: &mut String, found: &mut HashMap<String, String>) {
-    let length = pointer.len();
-    match value {
-        Value::Object(map) => {
-            for (key, child) in map {
-                match (key.as_str(), child) {
-                    ("$anchor" | "$dynamicAnchor", Value::String(name)) => {
-                        found.entry(format!("#{name}")).or_insert_with(|| pointer.clone());
-                    }
-                    ("$id", Value::String(id)) => {
-                        found.entry(id.trim_end_matches('#').to_string()).or_insert_with(|| pointer.clone());
-                    }
-                    _ if child.is_object() || child.is_array() => {
-                        push_segment(pointer, key);
-                        collect_names(child, pointer, found);
-                        pointer.truncate(length);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Value::Array(items) => {
-            for (index, child) in items.iter().enumerate().filter(|(_, child)| child.is_object()) {
-                push_segment(pointer, &index.to_string());
-                collect_names(child, pointer, found);
-                pointer.truncate(length);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Appends a segment to a pointer in place; for walks that visit every value.
-pub(super) fn push_segment(pointer: &mut String, segment: &str) {
-    pointer.push('/');
-    for c in segment.chars() {
-        match c {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            c => pointer.push(c),
-        }
-    }
-}
-
-fn percent_decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let hex = |offset| bytes.get(at + offset).and_then(|&b| char::from(b).to_digit(16));
-        match (byte, hex(1), hex(2)) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            _ => {
-                decoded.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
 }

@@ -1,4 +1,4 @@
-//! The properties of a body that is a plain object, so that they become arguments of their own.
+//! The properties of a body that is a plain object, which become arguments of their own.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,11 +11,11 @@ use super::keyword::strings;
 use super::lower::Direction;
 use super::report::Report;
 
-/// The most properties that become arguments; a larger body is passed as a whole.
+/// Most properties that become arguments; a larger body is one argument.
 const MAX_PROPERTIES: usize = 500;
-/// The longest chain of references and `allOf`s.
+/// Longest chain of references and `allOf`s.
 const MAX_DEPTH: usize = 24;
-/// What a plain object may say. `minProperties` and the like are left to the service.
+/// Keywords of a plain object. `minProperties` and the like are left to the service.
 const PLAIN: [&str; 13] = [
     "type",
     "properties",
@@ -47,10 +47,10 @@ pub(super) struct Plain {
     is_closed: bool,
 }
 
-/// Plain objects already found, by the `$ref` that names them; `None` for what is none.
+/// Plain objects found so far, by their `$ref`; `None` for other schemas.
 pub(super) type Memo = HashMap<String, Option<Rc<Plain>>>;
 
-/// The properties of a rewritten schema; `None` when it is a union, open, or no object.
+/// The properties of a rewritten schema; `None` for a union, an open object, or another type.
 pub(super) fn flatten(
     schema: &Value,
     bundle: &mut Bundle<'_, '_>,
@@ -82,7 +82,7 @@ impl Flattening<'_, '_, '_> {
         if let Some(known) = self.memo.get(reference) {
             return known.clone();
         }
-        // Taken as no plain object while it is being read: one that contains itself is none.
+        // Marked as no plain object while it is being read, since a recursive one is none.
         self.memo.insert(reference.to_string(), None);
         let component = self.bundle.target(reference, Direction::Input, self.report)?;
         let plain = self.schema(&component.value, depth + 1);
@@ -134,7 +134,7 @@ impl Flattening<'_, '_, '_> {
 }
 
 impl Plain {
-    /// Adds a property; `None` when there are too many, or when another of its name says something else.
+    /// Adds a property; `None` when there are too many, or when another one of its name differs.
     fn add(&mut self, name: &str, property: Rc<Property>) -> Option<()> {
         let is_open = |schema: &Value| schema.as_object().is_some_and(Map::is_empty);
         let merged = match self.properties.get(name) {

@@ -1,8 +1,8 @@
-//! The words of a schema, and which values they take.
+//! The keywords of a schema, and the kinds of values they take.
 
 use serde_json::Value;
 
-/// What kind of value a keyword takes.
+/// Kind of value that a keyword takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Schema,
@@ -19,9 +19,9 @@ pub(super) enum Kind {
     Count,
     Text,
     Flag,
-    /// Any value, or a word that we do not know.
+    /// Any value, or an unknown keyword.
     Free,
-    /// OpenAPI's own, or made useless by bundling: `$id` and anchors would even make the new `$ref`s wrong.
+    /// A keyword of OpenAPI, or one that bundling makes useless: `$id` and anchors would even break the new `$ref`s.
     Dropped,
 }
 

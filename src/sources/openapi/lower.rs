@@ -1,28 +1,28 @@
 //! One schema of any OpenAPI dialect, rewritten as JSON Schema 2020-12 with its `$ref`s in `$defs`.
 //!
-//! OpenAPI's own words (`nullable`, `example`, boolean `exclusiveMinimum`, ...) are read in every dialect,
-//! because documents mix them; only the siblings of a `$ref` mean something from 3.1 on alone.
+//! OpenAPI's own keywords (`nullable`, `example`, boolean `exclusiveMinimum`, ...) are read in every dialect, because
+//! documents mix them; only the siblings of a `$ref` count from 3.1 on alone.
 
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
 use super::bundle::Keys;
-use super::document::{Dialect, Document, Target, push_segment};
+use super::document::{Dialect, Document, Target};
 use super::keyword::{Kind, fits, kind, strings};
 use super::report::{Report, quote};
-use crate::finding::Code;
+use crate::finding::{Code, pointer_push};
 
-/// The deepest schema that is read; what is deeper accepts anything.
+/// Deepest schema that is read; deeper ones accept any value.
 const MAX_DEPTH: usize = 200;
-/// The most schemas in which a required name is looked up.
+/// Most schemas in which a required name is looked up.
 const MAX_FAMILY: usize = 64;
-/// Words that a chain of `allOf`s, a `$ref` or `null` beside a schema do not concern.
+/// Keywords that do not matter for a chain of `allOf`s, or for a `$ref` or `null` beside a schema.
 const ANNOTATIONS: [&str; 6] = ["title", "description", "default", "examples", "deprecated", "$comment"];
-/// What a Swagger 2.0 parameter says beside its schema.
+/// Keywords of a Swagger 2.0 parameter beside its schema.
 const PARAMETER_WORDS: [&str; 6] =
     ["name", "in", "required", "allowEmptyValue", "collectionFormat", "schema"];
 
-/// Whether a schema is of what is sent or of what comes back: `readOnly` leaves the one, `writeOnly` the other.
+/// Direction of a schema, request or response: `readOnly` is left out of the one, `writeOnly` of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Direction {
     Input,
@@ -35,7 +35,7 @@ pub(super) struct Lowering<'a, 'd> {
     pub(super) report: &'a mut Report,
     pub(super) keys: &'a mut Keys,
     pub(super) direction: Direction,
-    /// Where the schema is in the document.
+    /// Place of the schema in the document.
     pub(super) pointer: String,
     /// Keys in `$defs` that the schema needs.
     pub(super) refs: IndexSet<String>,
@@ -48,7 +48,7 @@ impl Lowering<'_, '_> {
         self.schema_within(schema, None)
     }
 
-    /// Rewrites a Swagger 2.0 parameter, which is a schema with more words.
+    /// Rewrites a Swagger 2.0 parameter, which is a schema with more keywords.
     pub(super) fn parameter(&mut self, parameter: &Value) -> Value {
         match parameter {
             Value::Object(map) => self.object(map, parameter, &PARAMETER_WORDS),
@@ -160,7 +160,7 @@ impl Lowering<'_, '_> {
         out.insert(word.to_string(), lowered);
     }
 
-    /// The schemas of `properties` and the like, without those that only the other direction has.
+    /// The schemas of `properties` and the like, without properties of the other direction.
     fn members(&mut self, word: &str, schemas: &Map<String, Value>, out: &mut Map<String, Value>) -> Value {
         let mut members = Map::new();
         let mut required: IndexSet<String> = IndexSet::new();
@@ -169,7 +169,7 @@ impl Lowering<'_, '_> {
                 continue;
             }
             let lowered = self.inside(&[word, name], |this| this.schema(schema));
-            // `required: true` on the property itself is how draft 3 said it, and many still do.
+            // Draft 3 had `required: true` on the property itself, and many documents still have it.
             if word == "properties" && is_true(schema.get("required")) {
                 required.insert(name.clone());
             }
@@ -182,7 +182,7 @@ impl Lowering<'_, '_> {
         Value::Object(members)
     }
 
-    /// A keyword with the wrong kind of value: read as what it means where that is plain, else left out.
+    /// A keyword with the wrong kind of value: corrected where the meaning is clear, else left out.
     fn misfit(&mut self, word: &str, value: &Value, out: &mut Map<String, Value>) {
         match (word, value) {
             ("items", Value::Array(schemas)) => {
@@ -211,7 +211,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Whether a property belongs to the other direction alone, by its own word or by that of its `$ref`.
+    /// Whether a property belongs to the other direction alone, by its own keyword or that of its `$ref`'s target.
     fn is_hidden(&self, schema: &Value) -> bool {
         let word = if self.direction == Direction::Input { "readOnly" } else { "writeOnly" };
         if is_true(schema.get(word)) {
@@ -248,7 +248,7 @@ impl Lowering<'_, '_> {
 
     fn inside<T>(&mut self, segments: &[&str], then: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
-        segments.iter().for_each(|segment| push_segment(&mut self.pointer, segment));
+        segments.iter().for_each(|segment| pointer_push(&mut self.pointer, segment));
         let result = then(self);
         self.pointer.truncate(length);
         result

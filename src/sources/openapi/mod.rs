@@ -1,14 +1,14 @@
-//! OpenAPI 3.0, 3.1, 3.2 and Swagger 2.0 documents: one tool an operation.
+//! OpenAPI 3.0, 3.1, 3.2 and Swagger 2.0 documents: one tool per operation.
 //!
 //! 1. [`paths`] lists the operations in the order of the document.
-//! 2. [`operation`] reads one of them; what is wrong in it goes into the [`report`] and costs nothing else.
+//! 2. [`operation`] reads one of them; a mistake in it goes into the [`report`] and affects nothing else.
 //! 3. [`parameter`] and [`body`] turn a request into arguments; [`flatten`] takes a plain body apart.
-//! 4. [`argument`] merges arguments into one object, and records where each of them goes.
-//! 5. [`lower`] rewrites a schema as JSON Schema 2020-12, by the words in [`keyword`].
-//! 6. [`bundle`] does so once for each place in the document, and gathers the `$defs` that a tool needs.
+//! 4. [`argument`] merges arguments into one object, and records the location of each.
+//! 5. [`lower`] rewrites a schema as JSON Schema 2020-12, by its keywords in [`keyword`].
+//! 6. [`bundle`] does so once for each place in the document, and collects the `$defs` of a tool.
 //!
-//! Nothing is fetched. A tool has a budget of memory, so that a document in which every operation reaches
-//! every schema stays within [`TOTAL_BUDGET`]; what exceeds it accepts anything, and is reported.
+//! Nothing is fetched. A tool has a budget of memory, so that a document in which every operation reaches every
+//! schema stays within [`TOTAL_BUDGET`]; parts over the budget accept any value, and are reported.
 
 mod argument;
 mod body;
@@ -36,11 +36,11 @@ use self::report::Report;
 use crate::finding::Finding;
 use crate::tool::{Definition, clean_line};
 
-/// About how much memory the tools of one document may take, in bytes.
+/// Estimated memory that the tools of one document may take, in bytes.
 const TOTAL_BUDGET: usize = 256 << 20;
-/// The same for one tool: about 1 MB of JSON.
+/// The same limit for one tool: about 1 MB of JSON.
 const TOOL_BUDGET: usize = 4 << 20;
-/// How many times its fair share of the common half a tool may take, since most take nothing of it.
+/// Multiple of its fair share of the common half that a tool may take, since most take nothing of it.
 const SHARES: usize = 4;
 
 /// One operation of a document.
@@ -48,7 +48,7 @@ const SHARES: usize = 4;
 pub struct Operation {
     /// The operation as a tool.
     pub definition: Definition,
-    /// JSON pointer to the operation in the document, such as `/paths/~1files~1{id}/get`.
+    /// JSON Pointer to the operation in the document, such as `/paths/~1files~1{id}/get`.
     pub pointer: String,
 }
 
@@ -59,7 +59,7 @@ pub struct Imported {
     pub server: Option<String>,
     /// Its operations, in the order of the document.
     pub operations: Vec<Operation>,
-    /// What is wrong with it.
+    /// Mistakes in it.
     pub findings: Vec<Finding>,
 }
 
@@ -68,12 +68,12 @@ pub fn recognise(document: &Value) -> bool {
     document::version(document).is_some() && document.get("paths").is_some()
 }
 
-/// Imports a document; `file` is what findings call it.
+/// Imports a document; `file` is its name in findings.
 pub fn import(file: &str, document: &Value) -> Imported {
     import_within(file, document, TOTAL_BUDGET)
 }
 
-/// Half of the memory is shared out evenly beforehand; the other half is there for those that need more.
+/// Half of the memory is divided evenly; tools that need more take from the other half.
 fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
     let document = Document::new(file, document);
     let mut report = Report::new(file);
@@ -120,15 +120,15 @@ struct Importer<'a, 'd> {
     bundle: Bundle<'a, 'd>,
     report: Report,
     plain: flatten::Memo,
-    /// All names, those of operations still to come included.
+    /// All names, also of operations that come later.
     names: Names,
-    /// The operationIds that are given away.
+    /// The operationIds that are taken.
     ids: HashSet<String>,
     /// Places and names of API keys, which are configuration and never arguments.
     secrets: HashSet<(String, String)>,
     /// The parents of tags (OpenAPI 3.2).
     tag_parents: HashMap<&'d str, &'d str>,
-    /// About how much memory the tool being read may take.
+    /// Memory that is left for the current tool.
     budget: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Names made here: unique ones, portable ones, and those of operations that have none.
+//! Makes names: unique ones, portable ones, and names for operations without one.
 
 use std::collections::{HashMap, HashSet};
 

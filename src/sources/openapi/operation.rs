@@ -18,19 +18,19 @@ use crate::tool::{
     Backend, CategoryPath, Definition, Effect, Example, HttpBackend, Location, Schema, clean_line,
 };
 
-/// The longest summary that serves as a short description, in characters.
+/// Longest summary that is used as a short description, in characters.
 const MAX_SHORT: usize = 120;
-/// The longest result schema that is kept, as JSON. A result's shape is worth less than its room.
+/// Longest result schema that is kept, as JSON: a longer one is not worth its room.
 const MAX_RESULT: usize = 64 * 1024;
-/// How much more than its JSON a schema takes in memory, at most.
+/// Largest factor between a schema's JSON and its memory.
 const OVERHEAD: usize = 8;
-/// The most tags of one operation.
+/// Most tags of one operation.
 const MAX_TAGS: usize = 32;
-/// The longest chain of parents of a tag.
+/// Longest chain of parents of a tag.
 const MAX_PARENTS: usize = 8;
 
 impl<'d> Importer<'_, 'd> {
-    /// Reads an operation. Whatever is wrong in it is reported, and the rest is kept.
+    /// Reads an operation. Mistakes in it are reported, and the rest is kept.
     pub(super) fn operation(&mut self, found: &Found<'d>) -> Operation {
         let name = self.name(found);
         self.report.tool = Some(name.clone());
@@ -146,7 +146,7 @@ impl<'d> Importer<'_, 'd> {
         CategoryPath::from_segments(path)
     }
 
-    /// What the first successful response is, in words and as a schema.
+    /// The first successful response, in words and as a schema.
     fn result(&mut self, found: &Found<'d>) -> (Option<String>, Option<Schema>) {
         let nothing = (None, None);
         let Some(responses) = found.operation.get("responses").and_then(Value::as_object) else {
@@ -178,7 +178,7 @@ impl<'d> Importer<'_, 'd> {
 
     fn result_schema(&mut self, schema: &Value, pointer: &str) -> Option<Schema> {
         let mut component = self.bundle.schema(schema, pointer, Direction::Output, &mut self.report);
-        // A schema that is only a `$ref` is better read in place.
+        // A schema that is only a `$ref` is easier to read when resolved.
         if let Some(reference) = component.value.get("$ref").and_then(Value::as_str).map(str::to_string)
             && component.value.as_object().is_some_and(|map| map.len() == 1)
         {
@@ -195,7 +195,7 @@ impl<'d> Importer<'_, 'd> {
         Some(Schema::from_value(schema.into())).filter(|schema| schema.text().len() <= MAX_RESULT)
     }
 
-    /// Says so when an operation has a server of its own, which a backend cannot express.
+    /// Reports an operation with a server of its own, which a backend cannot express.
     fn server_note(&self, found: &Found<'d>) -> Option<String> {
         fn server(owner: &Value) -> Option<&str> {
             owner.get(0)?.get("url")?.as_str()
@@ -206,7 +206,7 @@ impl<'d> Importer<'_, 'd> {
     }
 }
 
-/// The summary, when it says in one short line what the description says at length.
+/// The summary, when it is a short version of the description.
 fn short(summary: &str, description: &str) -> Option<String> {
     let plain = |text: &str| clean_line(text).trim_end_matches('.').to_lowercase();
     let fits = summary.chars().take(MAX_SHORT + 1).count() <= MAX_SHORT && !summary.contains('\n');
@@ -214,13 +214,13 @@ fn short(summary: &str, description: &str) -> Option<String> {
     (!line.is_empty() && !description.is_empty() && plain(&line) != plain(description)).then_some(line)
 }
 
-/// The path that is sent: some documents tell operations of one path apart by a fragment.
+/// The path that is sent: some documents distinguish operations of one path by a fragment.
 fn sent_path(path: &str) -> String {
     let path = path.split('#').next().unwrap_or(path);
     if path.starts_with('/') { path.to_string() } else { format!("/{path}") }
 }
 
-/// The path with how its variables are written (OpenAPI, "Style Values"), in the signs that RFC 6570 has for that.
+/// The path with the serialization of its variables (OpenAPI, "Style Values"), in the operators of RFC 6570.
 fn written_path(path: String, parameters: &[Parameter<'_>]) -> String {
     let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
     let is_plain = |name: &str| !name.starts_with('.') && name.bytes().all(is_sign);
@@ -241,7 +241,7 @@ fn written_path(path: String, parameters: &[Parameter<'_>]) -> String {
     })
 }
 
-/// Example bodies as calls, when all that is required has an example.
+/// Example bodies as calls, when every required argument has an example.
 fn calls(
     arguments: &[Argument],
     merged: &Merged,
@@ -277,7 +277,7 @@ fn calls(
     bodies.into_iter().filter_map(call).filter(weigh).collect()
 }
 
-/// The category of an operation without tags: the first telling part of its path.
+/// The category of an operation without tags: the first distinctive part of its path.
 fn area(path: &str) -> Option<CategoryPath> {
     let is_version = |part: &str| {
         part.strip_prefix('v').is_some_and(|digits| digits.starts_with(|c: char| c.is_ascii_digit()))

@@ -20,10 +20,10 @@ use crate::tool::{Location, Style};
 
 /// The most parameters that are read of one list.
 const MAX_PARAMETERS: usize = 500;
-/// Headers that the body, the answer and the configuration decide.
+/// Headers that the body, the answer or the configuration sets.
 const IGNORED_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
-/// A parameter as it stands in the document, whatever it is in.
+/// A parameter as it stands in the document, in any location.
 pub(super) struct Parameter<'d> {
     pub(super) place: &'d str,
     pub(super) name: &'d str,
@@ -76,7 +76,7 @@ impl<'d> Importer<'_, 'd> {
         None
     }
 
-    /// The arguments that parameters make, bodies apart. A variable of the path that has no parameter is a string.
+    /// The arguments of parameters, without the body. A path variable without a parameter is a string.
     pub(super) fn arguments(&mut self, found: &Found<'d>, parameters: &[Parameter<'d>]) -> Vec<Argument> {
         let variables = path_variables(found.path);
         let mut missing: Vec<&str> = Vec::new();
@@ -157,7 +157,7 @@ impl<'d> Importer<'_, 'd> {
         }
     }
 
-    /// How a parameter of the query, or a field of a form, is written. Usual is what needs no word: lists repeated.
+    /// Serialization of a query parameter, or of a form field. The default, repeated lists, needs no record.
     fn writing(&self, value: &Map<String, Value>, location: Location, schema: &Value) -> Writing {
         let writing = |style, explode| Writing { style: Some(style), explode };
         let word = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
@@ -179,7 +179,7 @@ impl<'d> Importer<'_, 'd> {
         self.written(value, schema)
     }
 
-    /// The same for a field of a form, of which a document need not say anything.
+    /// Serialization of a form field, for which a document may say nothing.
     pub(super) fn encoded(&self, value: &Map<String, Value>, schema: &Value) -> Writing {
         let is_json =
             value.get("contentType").and_then(Value::as_str).is_some_and(|kind| kind.contains("json"));
@@ -190,7 +190,7 @@ impl<'d> Importer<'_, 'd> {
         }
     }
 
-    /// The same for what OpenAPI 3 says with `style` and `explode`.
+    /// Serialization by the `style` and `explode` of OpenAPI 3.
     fn written(&self, value: &Map<String, Value>, schema: &Value) -> Writing {
         let writing = |style, explode| Writing { style: Some(style), explode };
         let word = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();

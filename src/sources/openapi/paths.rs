@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::document::{Document, push_segment};
+use super::document::Document;
 use super::report::{Report, quote};
-use crate::finding::{Code, pointer_join};
+use crate::finding::{Code, pointer_join, pointer_push};
 
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 /// Methods that ask about an endpoint rather than use it.
@@ -78,8 +78,8 @@ fn collect<'d>(
             continue;
         }
         let mut pointer = item_pointer.clone();
-        under.iter().for_each(|under| push_segment(&mut pointer, under));
-        push_segment(&mut pointer, method);
+        under.iter().for_each(|under| pointer_push(&mut pointer, under));
+        pointer_push(&mut pointer, method);
         match operation.as_object() {
             _ if !is_method => {
                 let message = format!("`{}` is not an HTTP method; it was left out", quote(method));

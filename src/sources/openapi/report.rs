@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::finding::{Code, Finding, Place, pointer_join};
 use crate::tool::clean_line;
 
-/// The findings about one document, each place and message once however many operations share it.
+/// The findings about one document, each place and message once, however many operations share it.
 pub(super) struct Report {
     file: String,
     /// The operation that is being read.
@@ -54,7 +54,7 @@ impl Report {
     }
 }
 
-/// A stranger's text, short enough for a message.
+/// An untrusted text, short enough for a message.
 pub(super) fn quote(text: &str) -> String {
     let line = clean_line(text);
     match line.char_indices().nth(80) {

@@ -10,16 +10,16 @@ const READ: &str = "SELECT id, caller, session, op, arguments, fingerprint, stat
                     (extract(epoch FROM asked_at) * 1000)::bigint AS asked_at, \
                     (extract(epoch FROM until) * 1000)::bigint AS until FROM tool_approvals";
 
-/// Sets the columns of arguments that nobody has to see any more.
+/// Sets the columns of arguments that nobody needs to see any more.
 const ERASED: &str = "arguments = 'null', hidden = '[]'";
 
-/// Puts a call in the queue, unless it is there. Those that are bound to something else are void.
+/// Queues a call for a decision, unless it is queued. Approvals that are bound to another definition become void.
 pub(super) async fn ask(mut client: Client, request: &Approval) -> Result<Asked, StateError> {
     erase_expired(&client).await?;
     let (caller, op) = (&*plain(&request.caller), &*plain(&request.op));
     let session = request.session.as_deref().map(plain);
     let turn = client.transaction().await.map_err(told)?;
-    // Two that ask for the same at the same moment wait for each other.
+    // Simultaneous requests for the same call wait for each other.
     let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))";
     turn.execute(lock, &[&caller, &request.fingerprint]).await.map_err(told)?;
     let change = format!(
@@ -80,7 +80,7 @@ pub(super) async fn take(client: Client, id: &str) -> Result<bool, StateError> {
     Ok(client.execute(&update, &[&&*plain(id)]).await.map_err(told)? == 1)
 }
 
-/// Makes one that was used count again.
+/// Makes a used approval valid again.
 pub(super) async fn give_back(client: Client, approval: &Approval) -> Result<(), StateError> {
     let update = "UPDATE tool_approvals SET status = 'approved', arguments = $2, hidden = $3 \
                   WHERE id = $1 AND status = 'used'";
@@ -88,7 +88,7 @@ pub(super) async fn give_back(client: Client, approval: &Approval) -> Result<(),
     client.execute(update, &[&approval.id, &shown.0, &shown.1]).await.map_err(told).map(drop)
 }
 
-/// Erases the arguments of those that have expired.
+/// Erases the arguments of expired approvals.
 pub(super) async fn erase_expired(client: &Client) -> Result<(), StateError> {
     let update = format!(
         "UPDATE tool_approvals SET {ERASED} WHERE until <= clock_timestamp() AND arguments <> 'null'"
@@ -96,7 +96,7 @@ pub(super) async fn erase_expired(client: &Client) -> Result<(), StateError> {
     client.execute(&update, &[]).await.map_err(told).map(drop)
 }
 
-/// The key of hashes, made when it is first wanted.
+/// The key of hashes, made at its first use.
 pub(super) async fn hash_key(client: Client) -> Result<String, StateError> {
     let insert = "INSERT INTO tool_hash_key (one, key) VALUES (1, $1) ON CONFLICT DO NOTHING";
     let fresh = [random_id("a"), random_id("b"), random_id("c")].concat();
@@ -104,7 +104,7 @@ pub(super) async fn hash_key(client: Client) -> Result<String, StateError> {
     Ok(client.query_one("SELECT key FROM tool_hash_key", &[]).await.map_err(told)?.get(0))
 }
 
-/// Says yes or no.
+/// Approves or denies.
 pub(super) async fn decide(
     client: Client,
     id: &str,
@@ -126,7 +126,7 @@ pub(super) async fn decide(
     now.as_ref().map(approval).transpose()
 }
 
-/// Those that wait, or all.
+/// The waiting approvals, or all.
 pub(super) async fn list(client: Client, waiting_only: bool) -> Result<Vec<Approval>, StateError> {
     let select = format!(
         "{READ} WHERE NOT $1::boolean OR (status = 'waiting' AND until > clock_timestamp()) \
@@ -145,7 +145,7 @@ fn approval(row: &Row) -> Result<Approval, StateError> {
         fingerprint: row.get("fingerprint"),
         asked_at: row.get("asked_at"),
         until: row.get("until"),
-        // A word that we do not know is no yes.
+        // An unknown word is not an approval.
         status: ApprovalStatus::parse(row.get("status")).unwrap_or(ApprovalStatus::Denied),
         reason: row.get("reason"),
         hidden: json(row.get("hidden"))?,

@@ -6,12 +6,12 @@ use tokio_postgres::Row;
 use super::{json, plain, told};
 use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError};
 
-/// What is known of a key. A lease that ends later than any can was given before the clock went back.
+/// The row of a key. A lease that ends later than possible was given before the clock was set back.
 const KNOWN: &str = "SELECT op, fingerprint, owner, status, answer, lease_until > clock_timestamp() \
                      AND lease_until <= clock_timestamp() + 2 * $3::double precision * interval '1 millisecond' AS is_live \
                      FROM tool_idempotency_keys WHERE caller = $1 AND key = $2";
 
-/// How a key stands for who claims it; none where it is free.
+/// Status that a claim finds; `None` where the key is free.
 pub(super) async fn recall(
     client: Client,
     claim: &Claim,
@@ -22,7 +22,7 @@ pub(super) async fn recall(
     known.map(|known| standing(&known, &plain(&claim.op), claim)).transpose()
 }
 
-/// Takes a key, or says who has it.
+/// Claims a key, or returns the status that prevents it.
 pub(super) async fn claim(mut client: Client, claim: &Claim, lease: i64) -> Result<ClaimStatus, StateError> {
     let (caller, key) = (&*plain(&claim.caller), &*plain(&claim.key));
     let (op, fingerprint, owner) = (&*plain(&claim.op), &claim.fingerprint, &claim.owner);
@@ -70,7 +70,7 @@ pub(super) async fn claim(mut client: Client, claim: &Claim, lease: i64) -> Resu
     Err(StateError("the idempotency key is taken and released again and again".into()))
 }
 
-/// What a key that is there means for who claims it.
+/// Status that an existing key has for a claim.
 fn standing(known: &Row, op: &str, claim: &Claim) -> Result<ClaimStatus, StateError> {
     let text = |column: &str| known.get::<_, &str>(column);
     if text("fingerprint") != claim.fingerprint || text("op") != op {
@@ -87,7 +87,7 @@ fn standing(known: &Row, op: &str, claim: &Claim) -> Result<ClaimStatus, StateEr
     })
 }
 
-/// Writes down what became of a call, and says whether the key is still its owner's.
+/// Stores the outcome of a call; false when the key is no longer its owner's.
 pub(super) async fn settle(client: Client, claim: &Claim, outcome: ClaimOutcome) -> Result<bool, StateError> {
     let (caller, key) = (&*plain(&claim.caller), &*plain(&claim.key));
     let (status, answer) = match outcome {

@@ -1,4 +1,4 @@
-//! Connections: the URL as an operator writes it, TLS, how long anybody waits, and the schema.
+//! Connections: the configured URL, TLS, timeouts, and the schema.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::state::StateError;
 
-/// How long a connection, or an answer, is waited for.
+/// Longest wait for a connection, or for an answer.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How many connections one process has.
+/// Most connections of one process.
 const CONNECTIONS: usize = 8;
 
 /// Every step of the schema, in order.
@@ -28,10 +28,10 @@ const MIGRATIONS: [&str; 3] = [
     include_str!("migrations/0003.sql"),
 ];
 
-/// Whoever changes the schema has this lock.
+/// Advisory lock of a process that changes the schema.
 const LOCK: i64 = 0x746f_6f6c_6372_6962;
 
-/// Connections to what a URL names. Nothing is connected yet, and no error tells the URL, which may have a password in it.
+/// Connections to a URL. No connection is made yet, and no error contains the URL, which may hold a password.
 pub(super) fn pool(url: &str) -> Result<Pool, StateError> {
     // We always check certificates.
     let url =
@@ -89,7 +89,7 @@ fn tls() -> Result<ClientConfig, StateError> {
         .map_err(|error| StateError(format!("TLS for PostgreSQL: {error}")))
 }
 
-/// Brings the database to our schema, while others wait.
+/// Updates the database to our schema, while other processes wait.
 pub(super) async fn migrate(pool: &Pool) -> Result<(), StateError> {
     let mut client = pool.get().await.map_err(away)?;
     let steps = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
@@ -121,7 +121,7 @@ pub(super) async fn migrate(pool: &Pool) -> Result<(), StateError> {
     steps.commit().await.map_err(told)
 }
 
-/// Why there is no connection.
+/// Reason why there is no connection.
 pub(super) fn away(error: PoolError) -> StateError {
     match error {
         PoolError::Backend(error) => told(error),
@@ -130,7 +130,7 @@ pub(super) fn away(error: PoolError) -> StateError {
     }
 }
 
-/// Why a statement was not done.
+/// Reason why a statement failed.
 pub(super) fn told(error: tokio_postgres::Error) -> StateError {
     if let Some(error) = error.as_db_error() {
         return StateError(format!("PostgreSQL: {} ({})", error.message(), error.code().code()));

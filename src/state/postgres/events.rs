@@ -1,5 +1,5 @@
-//! Events in their two tables: calls of tools, and the rest. Both take their numbers from one counter, whose row is locked
-//! until they are there, so that who asks for those after a number misses none.
+//! Events in two tables: calls of tools, and all others. Both take their numbers from one counter, whose row is
+//! locked until the events are written, so that a reader of events after a number misses none.
 
 use deadpool_postgres::{Client, Transaction};
 use futures_util::future::try_join_all;
@@ -9,12 +9,12 @@ use super::{json, plain, told};
 use crate::state::{Event, EventKind, EventQuery, SessionSummary, StateError};
 use crate::tool::Effect;
 
-/// Writes events, and says the number of the last one that there is.
+/// Writes events, and returns the last number.
 pub(super) async fn write(mut client: Client, events: &[Event], durably: bool) -> Result<i64, StateError> {
     let all = client.transaction().await.map_err(told)?;
     let (calls, others) = statements(&all).await.map_err(told)?;
     if !durably {
-        // The last lines of a trace may be lost with the power.
+        // The last lines of a trace may be lost in a power failure.
         all.batch_execute("SET LOCAL synchronous_commit = off").await.map_err(told)?;
     }
     let count = events.len() as i64;
@@ -119,7 +119,7 @@ async fn write_other(
 
 /// Reads events, oldest first.
 pub(super) async fn read(client: Client, wanted: &EventQuery) -> Result<Vec<Event>, StateError> {
-    // Said apart, so that the index is used.
+    // A separate statement for each filter, so that the index is used.
     let of_session = if wanted.session.is_some() { "session = $2" } else { "$2::text IS NULL" };
     let chosen = format!("id > $1 AND {of_session} AND ($3::text IS NULL OR caller = $3)");
     let select = client
@@ -169,7 +169,7 @@ fn event(row: &Row) -> Result<Event, StateError> {
     })
 }
 
-/// The sessions in which something happened last.
+/// The sessions with the latest events.
 pub(super) async fn visits(client: Client, limit: usize) -> Result<Vec<SessionSummary>, StateError> {
     let select = "SELECT caller, session, (extract(epoch FROM min(at)) * 1000)::bigint AS since, \
                   (extract(epoch FROM max(at)) * 1000)::bigint AS until, count(*) AS events, \
@@ -193,10 +193,10 @@ pub(super) async fn visits(client: Client, limit: usize) -> Result<Vec<SessionSu
     Ok(rows.iter().map(visit).collect())
 }
 
-/// Forgets what is older than so many milliseconds, and what does not count any more.
+/// Deletes rows older than this many milliseconds, and rows that do not count any more.
 pub(super) async fn forget(mut client: Client, age: i64) -> Result<(), StateError> {
     let all = client.transaction().await.map_err(told)?;
-    // A clock that is wrong once makes nothing old.
+    // A clock that is wrong once ages nothing.
     let clock = "UPDATE tool_state SET seen = clock_timestamp(), \
                  clock = clock + least(greatest(clock_timestamp() - seen, interval '0'), interval '1 day') WHERE one = 1";
     all.execute(clock, &[]).await.map_err(told)?;

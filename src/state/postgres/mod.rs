@@ -1,8 +1,9 @@
-//! State in PostgreSQL, for several servers that share it. Leases and ages are measured with its clock, not with theirs.
+//! State in PostgreSQL, for several servers that share it. Leases and ages are measured with its clock, not with the
+//! servers'.
 //!
-//! 1. [`connect`] reads the URL, and brings the database to our schema when it is first used.
+//! 1. [`connect`] reads the URL, and updates the database to our schema at its first use.
 //! 2. [`recorder`] writes events, many at a time.
-//! 3. The other files are the statements, one file for each kind of thing.
+//! 3. The other files hold the statements, one file for each kind of state.
 
 mod approvals;
 mod claims;
@@ -51,7 +52,7 @@ impl Database {
 }
 
 impl Postgres {
-    /// At this URL. It is connected to when it is first used.
+    /// State at this URL. The connection is made at the first use.
     pub fn new(url: &str) -> Result<Self, StateError> {
         let database = Arc::new(Database { pool: connect::pool(url)?, is_ours: OnceCell::new() });
         Ok(Self {
@@ -61,7 +62,7 @@ impl Postgres {
         })
     }
 
-    /// Does something, and takes note of whether that can be done.
+    /// Runs a statement, and records whether that works.
     fn go<'a, T: Send + 'a, F>(&'a self, run: impl FnOnce(Client) -> F + Send + 'a) -> StateFuture<'a, T>
     where
         F: Future<Output = Result<T, StateError>> + Send + 'a,
@@ -88,7 +89,7 @@ fn plain(text: &str) -> Cow<'_, str> {
 }
 
 fn json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, StateError> {
-    serde_json::from_str(text).map_err(|error| StateError(format!("what is kept is no JSON: {error}")))
+    serde_json::from_str(text).map_err(|error| StateError(format!("stored data is not JSON: {error}")))
 }
 
 impl StateStore for Postgres {
@@ -192,7 +193,7 @@ impl StateStore for Postgres {
 
     fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>> {
         Box::pin(async move {
-            // What this process has recorded just now is among them, if it can be written at all.
+            // The result includes events that this process has just recorded, if they can be written at all.
             let _ = waited(self.recorder.settle()).await;
             self.go(move |client| events::read(client, wanted)).await
         })

@@ -1,4 +1,4 @@
-//! Events on their way: what comes while one batch is written makes the next.
+//! Writes events in the background: the events that arrive during one batch make the next.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -15,19 +15,19 @@ use crate::guard::guarded;
 use crate::state::problem::Problem;
 use crate::state::{Event, Health, StateError};
 
-/// How many events may wait to be written.
+/// Most events that wait to be written.
 const ROOM: usize = 8_192;
 
-/// How many messages one batch holds at most.
+/// Most messages in one batch.
 const BATCH: usize = 512;
 
-/// After a failure, how long it is until the next attempt.
+/// Wait after a failure before the next attempt.
 const PROBE: Duration = Duration::from_secs(1);
 
 enum Message {
     Event(Box<Event>),
     Flush(oneshot::Sender<Result<(), StateError>>),
-    /// Somebody else found that something is wrong.
+    /// Another statement has failed.
     Probe,
 }
 
@@ -38,7 +38,7 @@ struct Shared {
     written: watch::Sender<i64>,
 }
 
-/// The way of events into the database.
+/// The queue of events for the database.
 pub(super) struct Recorder {
     database: Arc<Database>,
     shared: Arc<Shared>,
@@ -69,7 +69,7 @@ impl Recorder {
         self.shared.written.subscribe()
     }
 
-    /// Begins to write with the first message.
+    /// Starts to write at the first message.
     fn send(&self, message: Message) -> bool {
         if self.to.get().is_none() {
             let Ok(runtime) = Handle::try_current() else { return false };
@@ -90,13 +90,13 @@ impl Recorder {
         }
     }
 
-    /// Takes note that something could not be done, and finds out when it can.
+    /// Records a failure, and tests when writing works again.
     pub(super) fn probe(&self, problem: &StateError) {
         self.shared.problem.say(Some(problem));
         self.send(Message::Probe);
     }
 
-    /// Waits for events that wait to be written, where there are any.
+    /// Waits until queued events are written, if there are any.
     pub(super) async fn settle(&self) -> Result<(), StateError> {
         match self.shared.waiting.load(Relaxed) {
             0 => Ok(()),
@@ -132,7 +132,7 @@ async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: Unbounded
         if doubts && given.is_empty() && waiting.is_empty() {
             continue;
         }
-        // With nothing to do it finds out whether anything can be written.
+        // When idle, it tests whether anything can be written.
         let done = async { events::write(database.client().await?, &given, !waiting.is_empty()).await };
         let done = match timeout(2 * CONNECT_TIMEOUT, guarded(done)).await {
             Ok(Ok(done)) => done,
@@ -147,7 +147,7 @@ async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: Unbounded
             Err(_) => drop(shared.lost.fetch_add(given.len() as u64, Relaxed)),
         }
         for waiting in waiting {
-            // Who no longer waits does not mind.
+            // The receiver may be gone.
             let _ = waiting.send(done.clone().map(drop));
         }
     }

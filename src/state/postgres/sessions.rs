@@ -1,4 +1,4 @@
-//! What is known of sessions, and results that are read on.
+//! Data of sessions, and stored results.
 
 use deadpool_postgres::Client;
 use serde_json::Value;

@@ -8,10 +8,10 @@ use crate::state::{Approval, ApprovalStatus, Asked, random_id};
 const COLUMNS: &str =
     "id, caller, session, op, arguments, fingerprint, asked_at, until, status, reason, hidden, bound";
 
-/// Sets the columns of arguments that nobody has to see any more.
+/// Sets the columns of arguments that nobody needs to see any more.
 const ERASED: &str = "arguments = 'null', hidden = '[]'";
 
-/// Puts a call in the queue, unless it is there. Those that are bound to something else are void.
+/// Queues a call for a decision, unless it is queued. Approvals that are bound to another definition become void.
 pub(super) fn ask(db: &Connection, request: Approval, now: i64) -> rusqlite::Result<Asked> {
     erase_expired(db, now)?;
     let mut change = db.prepare_cached(&format!(
@@ -64,7 +64,7 @@ pub(super) fn take(db: &Connection, id: &str, now: i64) -> rusqlite::Result<bool
     Ok(update.execute(params![id, now])? == 1)
 }
 
-/// Makes one that was used count again.
+/// Makes a used approval valid again.
 pub(super) fn give_back(db: &Connection, approval: &Approval) -> rusqlite::Result<()> {
     let mut update = db.prepare_cached(
         "UPDATE tool_approvals SET status = 'approved', arguments = ?2, hidden = ?3 WHERE id = ?1 AND status = 'used'",
@@ -72,13 +72,13 @@ pub(super) fn give_back(db: &Connection, approval: &Approval) -> rusqlite::Resul
     update.execute(params![approval.id, approval.arguments.to_string(), written(approval)]).map(drop)
 }
 
-/// Erases the arguments of those that have expired.
+/// Erases the arguments of expired approvals.
 pub(super) fn erase_expired(db: &Connection, now: i64) -> rusqlite::Result<()> {
     let update = format!("UPDATE tool_approvals SET {ERASED} WHERE until <= ?1 AND arguments <> 'null'");
     db.prepare_cached(&update)?.execute([now]).map(drop)
 }
 
-/// The key of hashes, made when it is first wanted.
+/// The key of hashes, made at its first use.
 pub(super) fn hash_key(db: &Connection) -> rusqlite::Result<String> {
     let mut insert =
         db.prepare_cached("INSERT INTO tool_hash_key (one, key) VALUES (1, ?1) ON CONFLICT DO NOTHING")?;
@@ -86,7 +86,7 @@ pub(super) fn hash_key(db: &Connection) -> rusqlite::Result<String> {
     db.prepare_cached("SELECT key FROM tool_hash_key")?.query_row([], |row| row.get(0))
 }
 
-/// Says yes or no.
+/// Approves or denies.
 pub(super) fn decide(
     db: &Connection,
     id: &str,
@@ -108,7 +108,7 @@ pub(super) fn decide(
     select.query_row([id], approval).optional()
 }
 
-/// Those that wait, or all.
+/// The waiting approvals, or all.
 pub(super) fn list(db: &Connection, waiting_only: bool, now: i64) -> rusqlite::Result<Vec<Approval>> {
     let mut select = db.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM tool_approvals WHERE NOT ?1 OR (status = 'waiting' AND until > ?2) ORDER BY asked_at, id"
@@ -127,7 +127,7 @@ fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
         fingerprint: row.get("fingerprint")?,
         asked_at: row.get("asked_at")?,
         until: row.get("until")?,
-        // A word that we do not know is no yes.
+        // An unknown word is not an approval.
         status: ApprovalStatus::parse(&status).unwrap_or(ApprovalStatus::Denied),
         reason: row.get("reason")?,
         hidden: json(row, "hidden")?,

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError};
 
-/// What is known of a key.
+/// The row of a key.
 struct Known {
     op: String,
     fingerprint: String,
@@ -15,7 +15,7 @@ struct Known {
     lease_until: i64,
 }
 
-/// How a key stands for who claims it; none where it is free.
+/// Status that a claim finds; `None` where the key is free.
 pub(super) fn standing(
     db: &Connection,
     claim: &Claim,
@@ -25,7 +25,7 @@ pub(super) fn standing(
     Ok(known(db, claim)?.map(|known| known.means(claim, lease, now)))
 }
 
-/// Takes a key, or says who has it.
+/// Claims a key, or returns the status that prevents it.
 pub(super) fn claim(db: &Connection, claim: &Claim, lease: i64, now: i64) -> rusqlite::Result<ClaimStatus> {
     let Some(known) = known(db, claim)? else {
         db.prepare_cached(
@@ -78,7 +78,7 @@ impl Known {
         if self.fingerprint != claim.fingerprint || self.op != claim.op {
             return ClaimStatus::Conflict { op: self.op.clone() };
         }
-        // A lease that ends later than any can was given before the clock went back.
+        // A lease that ends later than possible was given before the clock was set back.
         let is_live = (now + 1..=now + 2 * lease).contains(&self.lease_until);
         match self.status.as_str() {
             "running" if self.owner == claim.owner => ClaimStatus::Acquired,
@@ -92,7 +92,7 @@ impl Known {
     }
 }
 
-/// Writes down what became of a call. Its owner knows better than who has given it up.
+/// Stores the outcome of a call, even after another process has given the call up: its owner knows better.
 pub(super) fn settle(
     db: &Connection,
     claim: &Claim,

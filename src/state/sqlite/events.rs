@@ -1,5 +1,5 @@
-//! Events in their two tables: calls of tools, and the rest. Both take their numbers from one counter, which is counted on in
-//! the transaction that writes them, so that who asks for those after a number misses none.
+//! Events in two tables: calls of tools, and all others. Both take their numbers from one counter, which the
+//! transaction that writes them increments, so that a reader of events after a number misses none.
 
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, Row, named_params, params};
@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 use crate::state::{Event, EventKind, EventQuery, SessionSummary};
 use crate::tool::Effect;
 
-/// How many events are kept where there is only memory.
+/// Most events that are kept in memory, where there is no file.
 const NEWEST: i64 = 10_000;
 
-/// Writes events, and says the number of the last one that there is.
+/// Writes events, and returns the last number.
 pub(super) fn write(db: &Connection, events: &[Event]) -> rusqlite::Result<i64> {
     let count = events.len() as i64;
     let mut counter =
@@ -79,7 +79,7 @@ fn write_other(db: &Connection, id: i64, event: &Event) -> rusqlite::Result<()> 
     Ok(())
 }
 
-/// Forgets all but the newest.
+/// Deletes all but the newest.
 pub(super) fn keep_newest(db: &Connection, last: i64) -> rusqlite::Result<()> {
     for table in ["tool_executions", "session_events"] {
         db.prepare_cached(&format!("DELETE FROM {table} WHERE id <= ?1"))?.execute([last - NEWEST])?;
@@ -89,7 +89,7 @@ pub(super) fn keep_newest(db: &Connection, last: i64) -> rusqlite::Result<()> {
 
 /// Reads events, oldest first.
 pub(super) fn read(db: &Connection, wanted: &EventQuery) -> rusqlite::Result<Vec<Event>> {
-    // Said apart, so that the index is used.
+    // A separate statement for each filter, so that the index is used.
     let of_session = if wanted.session.is_some() { "session = :session" } else { ":session IS NULL" };
     let chosen = format!("id > :after AND {of_session} AND (:caller IS NULL OR caller = :caller)");
     let mut select = db.prepare_cached(&format!(
@@ -142,7 +142,7 @@ pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite
     serde_json::from_str(&text).map_err(|error| FromSqlError::other(error).into())
 }
 
-/// The sessions in which something happened last.
+/// The sessions with the latest events.
 pub(super) fn visits(db: &Connection, limit: usize) -> rusqlite::Result<Vec<SessionSummary>> {
     let mut select = db.prepare_cached(
         "SELECT caller, session, min(at), max(at), count(*), sum(is_call), sum(is_call AND outcome <> 'ok') FROM ( \
@@ -165,10 +165,10 @@ pub(super) fn visits(db: &Connection, limit: usize) -> rusqlite::Result<Vec<Sess
     select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], visit)?.collect()
 }
 
-/// The most that ages grow by from one time to the next, in milliseconds: a clock that is wrong once makes nothing old.
+/// Most milliseconds by which ages grow between two clean-ups: a clock that is wrong once ages nothing.
 const STEP: i64 = 86_400_000;
 
-/// Forgets what is older than this, and what does not count any more.
+/// Deletes rows older than this, and rows that do not count any more.
 pub(super) fn forget(db: &Connection, age: i64, now: i64) -> rusqlite::Result<()> {
     let clock: i64 = db.query_row(
         "UPDATE tool_state SET clock = clock + min(max(?1 - seen, 0), ?2), seen = ?1 WHERE one = 1 RETURNING clock",
@@ -211,7 +211,7 @@ mod tests {
                 .unwrap()
         };
         claim("before", start);
-        // As of a machine that wakes up in 1970.
+        // The clock of a machine that starts in 1970.
         claim("behind", 0);
         forget(&db, month, start + 40 * STEP).unwrap();
         forget(&db, month, start).unwrap();

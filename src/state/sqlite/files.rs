@@ -1,5 +1,5 @@
-//! The files of a database: whether they are those that were opened, and whole. SQLite goes on writing to a file that
-//! nobody else can find any more, and what is written there ends with the process.
+//! Checks the files of a database: whether they are still the opened ones, and complete. SQLite goes on writing to a
+//! file that was removed or replaced, and such writes are lost when the process ends.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
@@ -13,20 +13,20 @@ use super::open::DatabasePath;
 use super::seal::Seal;
 use crate::state::StateError;
 
-/// How long the header of a database is.
+/// Length of the header of a database, in bytes.
 pub(super) const HEADER: u64 = 100;
 
-/// How long the header of a log is, and that of each page in it.
+/// Length of the header of a log, and of the header of each page in it, in bytes.
 const LOG_HEADER: u64 = 32;
 const FRAME_HEADER: u64 = 24;
 
 /// Bytes that the disk must take before it is written to again after a failure: a call with a key takes a few pages.
 const ROOM_BYTES: usize = 64 << 10;
 
-/// What a log begins with; the last bit says in which order its bytes are.
+/// First bytes of a log; the last bit gives its byte order.
 const LOG_MAGIC: u32 = 0x377f_0682;
 
-/// A file that was opened.
+/// A file as it was opened.
 #[derive(Debug)]
 pub(super) struct FileId {
     pub(super) file: PathBuf,
@@ -38,12 +38,12 @@ impl FileId {
         Self { inode: std::fs::metadata(&file).ok().map(|told| inode(&told)), file }
     }
 
-    /// One that there is: where memory cannot be shared, SQLite keeps no log.
+    /// The file, if it exists: where memory cannot be shared, SQLite keeps no log.
     fn existing(file: PathBuf) -> Option<Self> {
         Some(Self::at(file)).filter(|id| id.inode.is_some())
     }
 
-    /// What is known of it, if it is still where it was.
+    /// Metadata of the file, if it is still in its place.
     pub(super) fn check(&self) -> Result<Metadata, StateError> {
         match std::fs::metadata(&self.file) {
             Err(_) => Err(damaged(&self.file, "removed")),
@@ -60,7 +60,7 @@ pub(super) struct Files {
     log: Option<FileId>,
     index: Option<FileId>,
     seal: Option<Seal>,
-    /// To be closed after the connection: closing it ends the locks that this process has on the database.
+    /// Closed after the connection: closing it ends the locks of this process on the database.
     opened: File,
     header: Header,
     largest: u64,
@@ -68,7 +68,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// The files of a place, once they are there; memory has none.
+    /// The files of a place, once they exist; memory has none.
     pub(super) fn of(place: &DatabasePath) -> Result<Option<Self>, StateError> {
         let DatabasePath::File(file) = place else { return Ok(None) };
         let opened =
@@ -87,7 +87,7 @@ impl Files {
         }))
     }
 
-    /// Whether what is written is found by others, and after a restart.
+    /// Whether other processes, and this one after a restart, will find the writes.
     pub(super) fn check(&mut self, db: &Connection) -> Result<(), StateError> {
         let told = self.database.check()?;
         self.is_whole(&told)?;
@@ -120,14 +120,14 @@ impl Files {
         self.seal.as_ref().map_or(Ok(()), |seal| seal.precedes(number))
     }
 
-    /// Takes note of a durable transaction.
+    /// Records a durable transaction.
     pub(super) fn became(&mut self, number: i64) {
         if let Some(seal) = &mut self.seal {
             seal.set(number);
         }
     }
 
-    /// The header is looked at after each change of the file, which only a checkpoint makes.
+    /// The header is checked after each change of the file, which only a checkpoint makes.
     fn is_whole(&mut self, told: &Metadata) -> Result<(), StateError> {
         let (length, changed) = (told.len(), told.modified().ok());
         if length == self.largest && changed == self.changed {
@@ -145,14 +145,14 @@ impl Files {
         Ok(())
     }
 
-    /// Whether the log has what SQLite has written there.
+    /// Whether the log has the content that SQLite wrote.
     fn has_log(&self, db: &Connection) -> Result<(), StateError> {
         let Some(log) = &self.log else { return Ok(()) };
         let told = match log.check() {
             Ok(told) => told,
             Err(error) => {
                 if !log.file.exists() {
-                    // SQLite still has it open: what it holds is brought to the database.
+                    // SQLite still has it open: its content is moved to the database.
                     let _ = db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
                 }
                 return Err(error);
@@ -176,7 +176,7 @@ impl Files {
     }
 }
 
-/// What a database begins with.
+/// First bytes of a database.
 #[derive(Debug)]
 struct Header([u8; 32]);
 
@@ -192,7 +192,7 @@ impl Header {
         self.0[at..].iter().take(4).fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
 
-    /// How long a page is.
+    /// Length of a page, in bytes.
     fn page(&self) -> u64 {
         match self.number(16) >> 16 {
             1 => 65_536,
@@ -200,25 +200,25 @@ impl Header {
         }
     }
 
-    /// How long the file is to be.
+    /// Length that the file must have, in bytes.
     fn bytes(&self) -> u64 {
         self.number(28).saturating_mul(self.page()).max(HEADER)
     }
 
-    /// Whether it is of the same format, and its changes are counted on.
+    /// Whether it has the same format, and a change counter that is not behind.
     fn follows(&self, before: &Self) -> bool {
         self.0[..20] == before.0[..20] && self.number(24) >= before.number(24)
     }
 }
 
-/// A file whose name goes on like this.
+/// A file with this suffix after its name.
 pub(super) fn beside(file: &Path, end: &str) -> PathBuf {
     let mut path = OsString::from(file);
     path.push(end);
     path.into()
 }
 
-/// A file without its folder, which is nobody else's business.
+/// A file without its folder, which other users need not know.
 pub(super) fn name(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -227,7 +227,7 @@ fn damaged(file: &Path, how: &str) -> StateError {
     StateError(format!("{} was {how} while it was in use; put it back, or start again", name(file)))
 }
 
-/// The number of a file; where files have none, whether it is one.
+/// The inode of a file; on systems without one, whether the file exists.
 fn inode(told: &Metadata) -> u64 {
     #[cfg(unix)]
     return std::os::unix::fs::MetadataExt::ino(told);

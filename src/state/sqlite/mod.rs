@@ -1,9 +1,9 @@
 //! State in SQLite: one file, which several processes may share, or memory.
 //!
-//! 1. [`open`] finds the file and brings it to our schema.
+//! 1. [`open`] opens the file and updates it to our schema.
 //! 2. [`writer`] is the one thread that uses it.
-//! 3. [`files`] and [`seal`] notice that something else has changed, cut or taken away what is written.
-//! 4. The other files are the statements, one file for each kind of thing.
+//! 3. [`files`] and [`seal`] notice when another program has changed, cut or removed the files.
+//! 4. The other files hold the statements, one file for each kind of state.
 
 mod approvals;
 mod claims;
@@ -36,18 +36,18 @@ use super::{
 pub struct Sqlite {
     place: DatabasePath,
     shared: Arc<Shared>,
-    /// Started when it is first used: most runs of the program keep nothing.
+    /// Started at its first use: most runs of the program store nothing.
     writer: OnceLock<Result<Writer, StateError>>,
     failed: FailedSessions,
 }
 
 impl Sqlite {
-    /// In memory, until the process ends.
+    /// State in memory, until the process ends.
     pub fn in_memory() -> Self {
         Self::at(DatabasePath::Memory)
     }
 
-    /// In this file, which is made if it is not there.
+    /// State in this file, which is made if it does not exist.
     pub fn open(file: &Path) -> Result<Self, StateError> {
         let state = Self::at(DatabasePath::File(file.into()));
         state.writer().map(drop)?;
@@ -74,7 +74,7 @@ impl Sqlite {
         Box::pin(async move { self.writer()?.ask(how, |db| run(db).map(Ok)).await })
     }
 
-    /// The same for what a call can do without: where somebody else holds the file it is not waited for.
+    /// The same for work that a call can do without: it does not wait for another process's lock.
     fn try_ask<'a, T: Send + 'static>(
         &'a self,
         how: AccessMode,
@@ -226,7 +226,7 @@ impl StateStore for Sqlite {
 
     fn flush(&self) -> StateFuture<'_, ()> {
         Box::pin(async move {
-            // Where nothing was ever recorded there is nothing to wait for.
+            // Without any recorded event there is nothing to wait for.
             match self.writer.get() {
                 None => Ok(()),
                 Some(Err(error)) => Err(error.clone()),
@@ -242,7 +242,7 @@ mod tests {
 
     use super::*;
 
-    /// A state in a file that may have so many pages, as on a disk that is full then.
+    /// State in a file that may have this many pages, to simulate a full disk.
     fn limited(file: &Path, pages: i64) -> Sqlite {
         let state = Sqlite::at(DatabasePath::File(file.into()));
         let db = state.place.open().unwrap();

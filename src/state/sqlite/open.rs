@@ -1,4 +1,4 @@
-//! A database is opened, and brought to the schema that we know.
+//! Opens a database, and updates it to our schema.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use super::seal::Seal;
 use crate::state::StateError;
 
-/// How long a write waits for somebody else's.
+/// Longest wait of a write for another process's.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Every step of the schema, in order.
@@ -18,10 +18,10 @@ const MIGRATIONS: [&str; 3] = [
     include_str!("migrations/0003.sql"),
 ];
 
-/// Where a database is.
+/// Place of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DatabasePath {
-    /// Nowhere but in memory.
+    /// In memory.
     Memory,
     /// In a file.
     File(PathBuf),
@@ -37,7 +37,7 @@ impl DatabasePath {
             }
             DatabasePath::File(file) => {
                 let says = |problem: String| StateError(format!("{}: {problem}", file.display()));
-                // SQLite would take what is left for a new database, and remove its log.
+                // SQLite would take the remaining file for a new database, and remove its log.
                 Seal::refutes(file)?;
                 let mut db = patiently(|| open_file(file)).map_err(|error| says(error.to_string()))?;
                 match patiently(|| migrate(&mut db)).map_err(|error| says(error.to_string()))? {
@@ -55,7 +55,7 @@ impl DatabasePath {
     }
 }
 
-/// Two that open a new file at the same moment stand in each other's way, and are not told to wait.
+/// Two processes that open a new file at the same moment block each other, and SQLite does not make them wait.
 fn patiently<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let started = Instant::now();
     loop {
@@ -78,13 +78,13 @@ fn open_file(file: &Path) -> rusqlite::Result<Connection> {
     let db = Connection::open_with_flags(file, flags | OpenFlags::SQLITE_OPEN_CREATE)?;
     db.busy_timeout(LOCK_TIMEOUT)?;
     db.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
-    // What is erased is overwritten.
+    // Erased content is overwritten.
     db.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     Ok(db)
 }
 
-/// Arguments and results are nobody else's business. Whatever keeps the file from being made keeps the database from being
-/// opened too, and is told then.
+/// Makes the file readable by this user alone, since arguments and results are private. An error here is reported
+/// when the database is opened.
 fn create_for_us_alone(file: &Path) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);

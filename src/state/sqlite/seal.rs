@@ -1,6 +1,7 @@
-//! The seal: a file beside the database with the number of its durable transactions. SQLite takes a database without its
-//! `-wal` for whole; a database whose number is behind its seal has lost something. The seal is written after each durable
-//! transaction and never synced, so that after a power cut it may be behind the database, and never ahead.
+//! The seal: a file beside the database with the number of its durable transactions. SQLite takes a database without
+//! its `-wal` as complete; a database whose number is behind its seal has lost data. The seal is written after each
+//! durable transaction and never synced, so that after a power failure it may be behind the database, and never
+//! ahead.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -18,12 +19,12 @@ pub(super) struct Seal {
     file: File,
     database: String,
     number: i64,
-    /// Whether the last transaction is not written here.
+    /// Whether the last transaction is not written here yet.
     is_behind: bool,
 }
 
 impl Seal {
-    /// Opens the seal of a database, unless the database is behind it. One that is not there is made.
+    /// Opens the seal of a database, unless the database is behind it. A missing seal is made.
     pub(super) fn open(database: &Path, db: &Connection) -> Result<Self, StateError> {
         let path = path(database);
         let (own, number) = db.query_row("SELECT id, changes FROM tool_state WHERE one = 1", [], |row| {
@@ -48,7 +49,7 @@ impl Seal {
         Ok(seal)
     }
 
-    /// Whether a seal tells of more than a database file can hold that is so short.
+    /// Whether the seal counts more transactions than so short a database file can hold.
     pub(super) fn refutes(database: &Path) -> Result<(), StateError> {
         let length = std::fs::metadata(database).map_or(0, |told| told.len());
         let path = path(database);
@@ -59,7 +60,7 @@ impl Seal {
         }
     }
 
-    /// Whether a transaction with this number comes after all that are known.
+    /// Whether a transaction with this number comes after all known ones.
     pub(super) fn precedes(&self, number: i64) -> Result<(), StateError> {
         match number > self.number {
             true => Ok(()),
@@ -67,14 +68,14 @@ impl Seal {
         }
     }
 
-    /// Takes note of a transaction that is on the disk.
+    /// Records a durable transaction.
     pub(super) fn set(&mut self, number: i64) {
         self.number = number;
-        // Where this cannot be written, the next check says so.
+        // If this cannot be written, the next check reports it.
         self.is_behind = self.write().is_err();
     }
 
-    /// Whether the seal is there, and says what it should.
+    /// Checks that the seal exists and has the right content.
     pub(super) fn check(&mut self) -> Result<(), StateError> {
         self.id.check()?;
         if self.is_behind {
@@ -110,7 +111,7 @@ fn open_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// The database and the number of a seal; nothing of one that is new.
+/// The database id and the number of a seal; `None` for a new one.
 fn read(mut file: &File) -> io::Result<Option<(String, i64)>> {
     let mut text = String::new();
     file.rewind()?;
@@ -132,7 +133,7 @@ fn unwritable(path: &Path, error: &io::Error) -> StateError {
     StateError(format!("{} cannot be read and written: {error}", name(path)))
 }
 
-/// That the database of a seal is not what it was, and how to go on all the same.
+/// The error of a database that does not match its seal, with a way to continue.
 fn lost(seal: &Path, what: &str) -> StateError {
     let seal = name(seal);
     let database = seal.strip_suffix("-seal").unwrap_or(&seal);

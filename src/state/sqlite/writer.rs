@@ -1,5 +1,5 @@
-//! The one thread that has the connection. What it is given while it is busy, and events that come soon after each other, it
-//! writes in one transaction.
+//! The one thread with the connection. Work that arrives while it is busy, and events that come soon after each
+//! other, are written in one transaction.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -18,39 +18,39 @@ use crate::guard::guarded_now;
 use crate::state::problem::Problem;
 use crate::state::{Event, Health, StateError, StateFuture};
 
-/// How many events may wait to be written.
+/// Most events that wait to be written.
 const ROOM: usize = 8_192;
 
-/// How many pieces of work one transaction holds at most.
+/// Most pieces of work in one transaction.
 const BATCH: usize = 512;
 
-/// How long an event waits for others, since a transaction takes ten times as long as what is in it. Work that somebody
-/// waits for takes along what there is.
+/// Wait of an event for others, since a transaction takes ten times as long as its content. Work with a waiting
+/// caller takes queued events along.
 const LINGER: Duration = Duration::from_millis(50);
 
-/// After a write has failed, how long it is until the next attempt.
+/// Wait after a failed write before the next attempt.
 const PROBE: Duration = Duration::from_secs(1);
 
-/// How long what a call can do without waits for somebody else's lock.
+/// Longest wait for another process's lock, for work that a call can do without.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
 
-/// How often it is looked whether the files are still what they were.
+/// Interval of checks that the files are still the opened ones.
 const FILE_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How a piece of work uses the database.
+/// Use of the database by a piece of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AccessMode {
     /// Reads only.
     Read,
-    /// Writes; what was written last may be gone after a power cut.
+    /// Writes; the last ones may be lost in a power failure.
     Write,
-    /// Writes, and is answered when that is on the disk.
+    /// Writes, and answers when the transaction is on the disk.
     Durable,
-    /// The same for what erases: the log is emptied, so that what was there before is in no file.
+    /// Erases durably: the log is emptied, so that the old content is in no file.
     Erasing,
 }
 
-/// A piece of work that somebody waits for.
+/// A piece of work with a waiting caller.
 trait Work: Send {
     fn run(&mut self, db: &Connection) -> rusqlite::Result<()>;
     fn end(self: Box<Self>, problem: Option<&StateError>);
@@ -76,7 +76,7 @@ where
             (None, Some(answer)) => answer,
             (problem, _) => Err(problem.cloned().unwrap_or_else(ended)),
         };
-        // Who no longer waits does not mind.
+        // The receiver may be gone.
         let _ = self.to.send(answer);
     }
 }
@@ -91,12 +91,12 @@ enum Message {
     Work(AccessMode, Box<dyn Work>),
 }
 
-/// What both sides know.
+/// State shared with the thread.
 #[derive(Debug)]
 pub(super) struct Shared {
     events: Mutex<Vec<Event>>,
     lost: AtomicU64,
-    /// Whether somebody else's lock is being waited for.
+    /// Whether the thread waits for another process's lock.
     is_locked_out: AtomicBool,
     problem: Problem,
     written: watch::Sender<i64>,
@@ -122,7 +122,7 @@ impl Shared {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What comes of asking, unless somebody else's lock is in the way for more than a moment.
+    /// The result of a request, unless another process's lock is in the way for more than a moment.
     pub(super) async fn unless_locked<T>(&self, mut asking: StateFuture<'_, T>) -> Result<T, StateError> {
         let moment = if self.problem.is_none() { LOCK_WAIT } else { Duration::from_millis(5) };
         loop {
@@ -137,7 +137,7 @@ impl Shared {
     }
 }
 
-/// The thread, from outside. It ends, with all written, when this is dropped.
+/// The handle of the thread. The thread writes all queued work and ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Writer {
     to: Option<Sender<Message>>,
@@ -146,7 +146,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts with a database that was opened.
+    /// Starts with an open database.
     pub(super) fn start(
         db: Connection,
         place: &DatabasePath,
@@ -164,7 +164,7 @@ impl Writer {
             looked: Instant::now(),
             in_hand: 0,
         };
-        // What is wrong from the beginning is known from the beginning.
+        // A problem at the start is recorded at once.
         let _ = desk.look();
         let thread = std::thread::Builder::new().name("state".into()).spawn(move || desk.work(&from)).ok();
         Ok(Self { to: Some(to), shared, thread })
@@ -174,7 +174,7 @@ impl Writer {
         self.to.as_ref().is_some_and(|to| to.send(message).is_ok())
     }
 
-    /// Gives it an event, unless too many wait.
+    /// Queues an event, unless too many wait.
     pub(super) fn record(&self, event: Event) {
         let mut events = self.shared.events();
         if events.len() >= ROOM {
@@ -190,7 +190,7 @@ impl Writer {
         }
     }
 
-    /// Gives it work, and waits for what comes of it.
+    /// Queues work, and waits for its result.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         how: AccessMode,
@@ -209,16 +209,16 @@ impl Drop for Writer {
     }
 }
 
-/// The thread, from inside.
+/// The state of the thread.
 struct WriterThread {
     db: Connection,
     shared: Arc<Shared>,
     is_durable: Option<bool>,
     is_volatile: bool,
-    /// Those of the database, unless it is in memory.
+    /// The files of the database, unless it is in memory.
     files: Option<Files>,
     looked: Instant,
-    /// How many events are being written.
+    /// Number of events that are being written.
     in_hand: u64,
 }
 
@@ -243,7 +243,8 @@ impl WriterThread {
         }
     }
 
-    /// Says that a piece of work has panicked, and all that was written with it is lost. Who waits for it is told.
+    /// Reports a panic in a piece of work, which loses everything written in its transaction. Waiting callers are
+    /// told.
     fn broke(&mut self) -> bool {
         self.shared.problem.say(Some(&StateError("writing broke down; it is tried again".into())));
         self.shared.lost.fetch_add(std::mem::take(&mut self.in_hand), Relaxed);
@@ -265,7 +266,7 @@ impl WriterThread {
             self.shared.lost.fetch_add(given.len() as u64, Relaxed);
         }
         writes.into_iter().for_each(|(_, work)| work.end(problem));
-        // What was written just now is read, too.
+        // Reads include the writes of the same batch.
         for (_, mut work) in reads {
             let problem = work.run(&self.db).err().map(StateError::from);
             work.end(problem.as_ref());
@@ -273,7 +274,7 @@ impl WriterThread {
         written.map_or(was_well, |written| written.is_ok())
     }
 
-    /// All of it, or nothing.
+    /// Writes the whole batch, or nothing.
     fn commit(
         &mut self,
         given: &[Event],
@@ -296,7 +297,7 @@ impl WriterThread {
         done.map(drop)
     }
 
-    /// Whether what is written is written into files that others find. What is in others is gone with us.
+    /// Checks that writes go to the files that other processes find; other writes would be lost with this process.
     fn look(&mut self) -> Result<(), StateError> {
         self.looked = Instant::now();
         let Some(files) = &mut self.files else { return Ok(()) };
@@ -321,7 +322,7 @@ impl WriterThread {
         let all = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate);
         self.shared.is_locked_out.store(false, Relaxed);
         let all = all?;
-        // With nothing to do it finds out whether anything can be written.
+        // When idle, it tests whether anything can be written.
         let last = match given.is_empty() && !writes.is_empty() {
             true => 0,
             false => events::write(&all, given)?,
@@ -355,7 +356,7 @@ impl WriterThread {
     }
 }
 
-/// The work that is there, and where there is none but events, what comes soon.
+/// The queued work; where there are only events, waits a moment for more.
 fn gathered(first: Message, from: &Receiver<Message>) -> Vec<(AccessMode, Box<dyn Work>)> {
     let next = match first {
         Message::Events => from.recv_timeout(LINGER).ok(),

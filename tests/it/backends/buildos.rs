@@ -52,7 +52,7 @@ const DOCUMENTED: [(&str, &str, &str); 39] = [
     ("get_document_tree", "GET", "/api/onto/projects/{project_id}/doc-tree"),
 ];
 
-/// What the platform does without an endpoint, and the example has a plausible one for.
+/// Plausible answers for tools of the example that the platform has no endpoint for.
 const PLAUSIBLE: [(&str, &str, &str); 28] = [
     ("list_onto_projects", "GET", "/api/onto/projects"),
     ("list_onto_tasks", "GET", "/api/onto/tasks"),

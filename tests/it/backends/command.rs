@@ -97,7 +97,7 @@ fn a_failure_has_its_code_and_last_words() {
     let script = "echo out; echo first >&2; printf 'bad \\033[31mkey %s\\n' \"$KEY\" >&2; exit 3";
     let (_root, running) = sh(script, json!({ "env": { "KEY": "${TOKEN}" } }));
     let error = running.fails("run", json!({}), BackendErrorKind::Failed, "exit code 3: bad");
-    let detail = error.detail.unwrap();
+    let detail = super::Running::told(&error);
     assert_eq!((&detail["exit_code"], &detail["stdout"]), (&json!(3), &json!("out\n")));
     assert!(detail["stderr"].as_str().unwrap().contains("first\nbad"), "{detail}");
     let (_root, running) = sh("kill -9 $$", json!({}));

@@ -1,4 +1,4 @@
-//! What comes back from HTTP backends, and what is tried again.
+//! Replies of HTTP backends, and retries.
 
 use std::time::{Duration, Instant};
 
@@ -80,7 +80,7 @@ fn an_error_says_what_to_do() {
         let error = running.fails("plain", json!({ "code": status }), BackendErrorKind::Failed, words);
         assert!(error.message.contains(&status.to_string()));
         let expect = json!({ "status": status, "body": { "detail": "no [redacted] here" } });
-        assert_eq!(error.detail, Some(expect));
+        assert_eq!(super::Running::told(&error), expect);
     }
     for status in [429, 503] {
         running.fails("plain", json!({ "code": status }), BackendErrorKind::Busy, &status.to_string());
@@ -89,7 +89,7 @@ fn an_error_says_what_to_do() {
     let response = running.call("plain", json!({ "code": 200 })).unwrap();
     assert_eq!(response.content, json!({ "detail": "no [redacted] here" }));
     let error = running.fails("turn", json!({}), BackendErrorKind::Failed, "redirects");
-    assert_eq!(error.detail, Some(json!({ "status": 302, "location": "/text" })));
+    assert_eq!(super::Running::told(&error), json!({ "status": 302, "location": "/text" }));
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn check_answers(running: &Running) {
     assert_eq!((&image[0]["text"], &image[1]["mimeType"]), (&json!("see"), &json!("image/png")));
     running.fails("fail", json!({}), BackendErrorKind::Failed, "no");
     let error = running.fails("refuse", json!({}), BackendErrorKind::Failed, "not like this");
-    assert_eq!(error.detail, Some(json!({ "code": -32602, "data": { "why": 1 } })));
+    assert_eq!(super::Running::told(&error), json!({ "code": -32602, "data": { "why": 1 } }));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-/// What notes go to: starts, calls and cancellations, a line each.
+/// The file of notes: starts, calls and cancellations, a line each.
 #[derive(Clone)]
 pub struct Answers {
     pub notes: std::path::PathBuf,

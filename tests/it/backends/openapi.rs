@@ -21,7 +21,7 @@ fn imported(path: &Path, recorder: &Recorder) -> (tempfile::TempDir, Running) {
     (root, running)
 }
 
-/// That an operation arrives with this method, path, query and body.
+/// Checks that an operation arrives with this method, path, query and body.
 #[track_caller]
 fn check(
     running: &Running,

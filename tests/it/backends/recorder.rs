@@ -53,7 +53,7 @@ impl Recorder {
         Self { url, log, _runtime: runtime }
     }
 
-    /// What has arrived since this was last asked.
+    /// The requests since the last look.
     pub fn arrived(&self) -> Vec<Arrived> {
         std::mem::take(&mut *self.log.lock().unwrap())
     }

@@ -1,4 +1,5 @@
-//! The responses of each wire (formats.md), bodies of other wires, round trips of real calls, and bodies cut short.
+//! The responses of each wire (docs/reference/wires.md), bodies of other wires, round trips of real calls, and bodies
+//! cut short.
 
 use serde_json::{Value, json};
 use toolcrib::provider::Provider;

@@ -1,4 +1,4 @@
-//! What answers say and leave out: reasons, when nothing fits, and what is wrong with arguments.
+//! Content of answers: reasons, hints when nothing fits, and errors in arguments.
 
 use std::sync::{Arc, LazyLock};
 

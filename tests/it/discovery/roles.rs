@@ -1,5 +1,5 @@
-//! What callers learn who lack a role: of hidden tools nothing at all, of visible ones that they are there. And which
-//! functions a list shows.
+//! Callers without a role: they learn nothing of hidden tools, and of visible ones that they exist. And the functions
+//! that a list shows.
 
 use rmcp::model::{CallToolRequestParams, ReadResourceRequestParams};
 use rmcp::service::ServiceExt;

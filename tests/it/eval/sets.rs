@@ -1,4 +1,4 @@
-//! What search reaches on labelled sets that nobody here wrote.
+//! Measures of search on labelled sets by other authors.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use toolcrib::search::{Index, IndexEntry, SearchRequest};
 
 use crate::fixture;
 
-/// What search must reach on a labelled set.
+/// Thresholds of search on a labelled set.
 struct Aim {
     set: &'static str,
     /// Of two sets a part of the queries; `benches/retrieval.py` asks all.

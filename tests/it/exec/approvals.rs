@@ -1,4 +1,4 @@
-//! What a person approves is what runs: all of it, and nothing else.
+//! The approved call is the one that runs: all of it, and nothing else.
 
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ use super::{check, code};
 use crate::doors::{Doors, on_command_line};
 use crate::fixture;
 
-/// What the application answers.
+/// The answers of the application.
 fn application(first_line: &str, _: usize) -> String {
     let answer = match first_line {
         line if line.contains("doc-tree/move") => json!({"path": ["Engineering", "API Spec"]}),

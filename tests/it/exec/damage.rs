@@ -99,7 +99,7 @@ fn refuses(server: &Server, key: &str, words: &str) {
     eventually("the log says nothing", || server.log.lock().unwrap().contains(words).then_some(()));
 }
 
-/// What is done to the files under a running server is noticed.
+/// Damage to the files under a running server is noticed.
 #[track_caller]
 fn noticed(damage: impl Fn(&Place), words: &str) -> Place {
     let place = Place::new(Duration::ZERO);

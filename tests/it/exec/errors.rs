@@ -1,4 +1,4 @@
-//! What errors say: where, what was expected and given, what is near, and a call that does it right.
+//! Content of errors: the place, the expected and the given value, near names, and a valid call.
 
 use serde_json::json;
 

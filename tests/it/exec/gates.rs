@@ -1,4 +1,4 @@
-//! What stands between a valid call and its run: roles, effects, schemas, docs, people.
+//! The gates between a valid call and its run: roles, effects, schemas, docs, people.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn the_least_of_server_profile_and_caller_counts_and_the_error_says_which() {
     let bench = Bench::new("[exec]\nallow = \"write\"\n");
     assert_eq!(bench.run(TASK, task())["ok"], true);
     assert_eq!(code(&bench.run("delete_task", json!({"task_id": "t"}))), "PERMISSION_DENIED");
-    // What does not fit is said first.
+    // Invalid arguments are reported first.
     assert_eq!(code(&bench.run("delete_task", json!({}))), "VALIDATION_ERROR");
 }
 
@@ -127,7 +127,7 @@ fn a_person_approves_a_call_once() {
     let waiting = call();
     assert_eq!(code(&waiting), "APPROVAL_REQUIRED");
     let id = waiting["error"]["details"]["approval"]["id"].as_str().unwrap().to_string();
-    // What is in memory nobody else can approve.
+    // Nobody else can approve a call whose state is in memory.
     assert!(waiting["error"]["next_action"].as_str().unwrap().contains("in memory"), "{waiting}");
     assert_eq!(call()["error"]["details"]["approval"]["id"], id, "it waits already");
     let queue = bench.wait(bench.state.approvals(true)).unwrap();

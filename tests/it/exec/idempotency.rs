@@ -20,7 +20,7 @@ pub struct Slow {
     pub asked: Arc<Mutex<Vec<(String, String)>>>,
 }
 
-/// What it answers to a first line, with how often it was asked.
+/// The server's answer to the first line of a request, given the number of requests.
 type Reply = fn(&str, usize) -> String;
 
 impl Slow {

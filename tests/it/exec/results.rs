@@ -102,7 +102,7 @@ fn cursors_are_for_their_caller_and_not_made_up() {
     let cursor = first["meta"]["more"]["cursor"].as_str().unwrap().to_string();
     let read = |cursor: &str| bench.call("read_result", json!({"cursor": cursor}));
     assert_eq!(read(&cursor)["ok"], true);
-    // Who is shown nothing but tool_exec reads on with that.
+    // A caller who sees only `tool_exec` reads on with that.
     let as_op = |cursor: &str| bench.run("read_result", json!({"cursor": cursor}));
     assert_eq!(as_op(&cursor)["result"]["part"], read(&cursor)["part"]);
     assert_eq!(code(&as_op("made up")), "VALIDATION_ERROR");

@@ -1,4 +1,4 @@
-//! What a session adds: answers that grow stronger, what it is about, keys that run once, and the trace.
+//! Sessions: stronger errors on repeats, the context, keys that run once, and the trace.
 
 use serde_json::{Value, json};
 use toolcrib::state::{EventKind, EventQuery, StateStore};
@@ -145,7 +145,7 @@ fn a_key_runs_its_write_once() {
         code(&bench.exec(json!({"op": "delete_task", "args": {"task_id": "x"}, "idempotency_key": "k"}))),
         "CONFLICT"
     );
-    // What was refused has not used a key, and reads want none.
+    // A refused call has not used its key, and reads need none.
     assert_eq!(code(&keyed("m", json!({}))), "VALIDATION_ERROR");
     assert_eq!(keyed("m", task())["meta"].get("replayed"), None);
     let read = || bench.exec(json!({"op": "tasks", "args": {}, "idempotency_key": "k"}));

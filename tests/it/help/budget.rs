@@ -1,4 +1,4 @@
-//! How many tokens answers take, and whether the calls that they give are valid.
+//! Tokens of answers, and validity of the calls in them.
 
 use serde_json::Value;
 use toolcrib::catalog::Catalog;

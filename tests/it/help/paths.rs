@@ -1,4 +1,4 @@
-//! What a path means, and what a wrong one gets.
+//! Targets of paths, and errors for wrong ones.
 
 use serde_json::{Value, json};
 use toolcrib::functions::{Function, FunctionContext};
@@ -181,7 +181,7 @@ fn examples_in_refusals_are_of_this_catalog() {
         let example = &refused["error"]["example"];
         let text = example.to_string();
         assert!(!text.contains("onto.") && !text.contains("refactor."), "{}: {text}", function.name());
-        // What tool_exec shows is the call as it is sent; nothing of it is done here.
+        // The example of `tool_exec` is the call as it is sent; nothing is run here.
         if ["read_tool_doc", "tool_help", "expand_tool"].contains(&function.name()) {
             assert!(ask(example).is_ok(), "{}: {text}", function.name());
         }

@@ -1,4 +1,4 @@
-//! Who cannot see what changed is told of no change.
+//! A caller who cannot see a change is told of none.
 
 use std::time::Duration;
 

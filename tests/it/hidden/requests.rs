@@ -164,7 +164,7 @@ pub fn about(visible: &[&str], hidden: &[&str]) -> Vec<Asked> {
     asked
 }
 
-/// What the server keeps of all that.
+/// The data that the server keeps after these requests.
 pub fn afterwards() -> Vec<Asked> {
     ["/metrics", "/v1/sessions/a-session"].map(Asked::get).into()
 }

@@ -108,7 +108,7 @@ fn reader(stdout: ChildStdout) -> Receiver<String> {
     receive
 }
 
-/// What each request of the newer wire carries.
+/// The `_meta` of each request of the newer wire.
 pub fn meta() -> Value {
     json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}})
 }

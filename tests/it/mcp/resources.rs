@@ -42,7 +42,7 @@ fn a_thousand_docs_are_listed_once_and_read() {
             let read = client.read_resource(ReadResourceRequestParams::new(&resource.uri)).await.unwrap();
             assert_eq!(text(&read.contents).len() as u64, resource.size.unwrap(), "{}", resource.uri);
         }
-        // What the index links to is there, by the same address.
+        // Every link of the index leads to a resource with the same address.
         let readme =
             client.read_resource(ReadResourceRequestParams::new("toolcrib://tools/README.md")).await.unwrap();
         let links = text(&readme.contents)

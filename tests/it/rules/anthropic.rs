@@ -1,4 +1,4 @@
-//! Anthropic messages: deferral, search, marks for the cache (formats.md, sections 1 and 4).
+//! Anthropic Messages: deferral, search, cache marks (docs/reference/wires.md, Anthropic Messages).
 
 use serde_json::{Value, json};
 use toolcrib::config::{SearchBy, Surface};

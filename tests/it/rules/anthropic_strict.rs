@@ -1,4 +1,4 @@
-//! Anthropic's strict subset, also behind Bedrock (formats.md, section 4).
+//! Anthropic's strict subset, also behind Bedrock (docs/reference/wires.md, Anthropic Messages).
 
 use std::collections::HashMap;
 
@@ -65,7 +65,7 @@ fn is_recursive(schema: &Schema<'_>) -> bool {
             place.insert(next);
         }
     }
-    // What has no way on is taken away until nothing more can be; what stays is on a cycle, or leads to one.
+    // Definitions without references are removed until none is left; the others are on a cycle, or lead to one.
     loop {
         let before = below.len();
         let ends: Vec<String> = below

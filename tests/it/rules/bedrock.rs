@@ -1,4 +1,4 @@
-//! Amazon Bedrock converse, whose Nova models want a bare root (formats.md, sections 1 and 6).
+//! Amazon Bedrock Converse; its Nova models need a bare root (docs/reference/wires.md, Bedrock Converse).
 
 use serde_json::{Value, json};
 use toolcrib::provider::Provider;

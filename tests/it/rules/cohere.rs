@@ -1,4 +1,4 @@
-//! Cohere, version 2, whose strictness is of the request (formats.md, sections 1 and 9).
+//! Cohere, version 2, with strict mode per request (docs/reference/wires.md, Cohere).
 
 use toolcrib::provider::Provider;
 

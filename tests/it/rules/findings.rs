@@ -261,7 +261,7 @@ fn names_are_mapped_to_what_providers_take() {
     });
 }
 
-/// What a mode without a schema lets through has a schema that is open.
+/// A tool without a schema whose no-schema mode allows calls has an open schema.
 #[test]
 fn a_tool_without_a_schema_takes_anything() {
     let text =

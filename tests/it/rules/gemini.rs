@@ -1,4 +1,4 @@
-//! Gemini, both APIs (formats.md, sections 1 and 5).
+//! Gemini, both APIs (docs/reference/wires.md, Gemini).
 
 use serde_json::{Value, json};
 use toolcrib::config::{SearchBy, Surface};
@@ -34,7 +34,7 @@ pub const INTERACTIONS: Judge = Judge {
     ..JUDGE
 };
 
-/// What `parametersJsonSchema` takes.
+/// Keywords of `parametersJsonSchema`.
 const KEYWORDS: [&str; 21] = [
     "$id",
     "$defs",

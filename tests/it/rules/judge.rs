@@ -1,4 +1,4 @@
-//! What one provider demands, and the checks of shape that all of them use.
+//! The judge of one provider, and the checks of form that all judges use.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use toolcrib::provider::{Payload, Provider};
 use super::report::Report;
 use super::schema::Schema;
 
-/// Which names a provider takes: what one starts with, what follows, and how many characters it has at most.
+/// Rule of names: first character, other characters, and most characters.
 #[derive(Clone, Copy)]
 pub struct Names {
     /// The first character.
@@ -20,7 +20,7 @@ pub struct Names {
     pub most: usize,
 }
 
-/// `^[a-zA-Z0-9_-]{1,64}$`: formats.md, section 1, of most providers.
+/// `^[a-zA-Z0-9_-]{1,64}$`, the rule of most providers (docs/reference/wires.md, Limits by provider).
 pub const PLAIN_NAMES: Names = Names { first: is_plain, rest: is_plain, most: 64 };
 
 fn is_plain(c: char) -> bool {
@@ -39,7 +39,7 @@ impl Names {
 
 /// One provider's column of the rule table.
 pub struct Judge {
-    /// Whose.
+    /// The provider.
     pub provider: Provider,
     /// Names.
     pub names: Names,
@@ -57,7 +57,7 @@ pub struct Judge {
 
 /// A payload to be judged.
 pub struct Case<'a> {
-    /// How it was to be made.
+    /// The options of the payload.
     pub options: config::Payload,
     /// The payload.
     pub payload: &'a Payload<'a>,

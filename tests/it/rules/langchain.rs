@@ -1,4 +1,4 @@
-//! LangChain's `bind_tools`, whose dicts reach OpenAI and Anthropic alike (formats.md, section 11).
+//! LangChain's `bind_tools`, whose dicts reach OpenAI and Anthropic alike (docs/reference/wires.md, LangChain).
 
 use toolcrib::provider::Provider;
 

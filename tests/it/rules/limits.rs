@@ -10,7 +10,8 @@ use super::report::Report;
 use super::sweep::{mixed, profile};
 use crate::fixture;
 
-/// What is refused on `full` and on `hybrid`, whose deferred tools take a place each, and one for `read_tool_doc`.
+/// Payloads that are refused on `full` and on `hybrid`, where each deferred tool takes a place, and `read_tool_doc`
+/// one.
 #[test]
 fn too_many_tools_are_counted() {
     for file in fixture::CATALOGS {

@@ -1,4 +1,4 @@
-//! MCP `tools/list` (formats.md, sections 1 and 10).
+//! MCP `tools/list` (docs/reference/wires.md, MCP).
 
 use serde_json::Value;
 use toolcrib::provider::Provider;

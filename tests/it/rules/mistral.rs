@@ -1,4 +1,4 @@
-//! Mistral, which compiles schemas and refuses unknown fields (formats.md, sections 1 and 8).
+//! Mistral, which compiles schemas and refuses unknown fields (docs/reference/wires.md, Mistral).
 
 use toolcrib::provider::Provider;
 

@@ -1,4 +1,4 @@
-//! Ollama, which drops what it does not know without a word (formats.md, sections 1 and 7).
+//! Ollama, which drops unknown keywords without a word (docs/reference/wires.md, Ollama).
 
 use toolcrib::provider::Provider;
 
@@ -17,7 +17,7 @@ pub const JUDGE: Judge = Judge {
     schema: schema_rules,
 };
 
-/// What is kept in a property.
+/// Keywords that Ollama keeps in a property.
 const KEYWORDS: [&str; 7] = ["anyOf", "type", "items", "description", "enum", "properties", "required"];
 
 fn shape(case: &Case<'_>, report: &mut Report) {

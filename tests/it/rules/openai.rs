@@ -1,4 +1,4 @@
-//! OpenAI chat completions (formats.md, sections 1 and 2).
+//! OpenAI Chat Completions (docs/reference/wires.md, OpenAI Chat Completions).
 
 use toolcrib::provider::Provider;
 
@@ -26,7 +26,7 @@ fn shape(case: &Case<'_>, report: &mut Report) {
     chat_shape(case.body(), "/tools", &["strict"], report);
 }
 
-/// What OpenAI demands of `parameters`, strict or not.
+/// OpenAI's rules of `parameters`, strict or not.
 pub fn schema_rules(schema: &Schema<'_>, report: &mut Report) {
     schema::root_is_object(schema, report);
     schema::root_has_properties(schema, report);

@@ -1,4 +1,4 @@
-//! OpenAI's strict subset (formats.md, section 2).
+//! OpenAI's strict subset (docs/reference/wires.md, Strict schemas).
 
 use serde_json::Value;
 

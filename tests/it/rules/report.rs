@@ -1,4 +1,4 @@
-//! Which rules are broken, by which payload, tool and place.
+//! Broken rules, by payload, tool and place.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -53,7 +53,7 @@ impl Report {
     }
 }
 
-/// What stands for a value among those seen.
+/// The hash of a value, to recognise it.
 pub fn hashed(value: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

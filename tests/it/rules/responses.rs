@@ -1,4 +1,4 @@
-//! OpenAI responses: flat functions, namespaces, search (formats.md, sections 1 and 3).
+//! OpenAI Responses: flat functions, namespaces, search (docs/reference/wires.md, OpenAI Responses).
 
 use std::collections::HashSet;
 

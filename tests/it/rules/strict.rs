@@ -12,7 +12,7 @@ use super::report::Report;
 use super::sweep;
 use crate::fixture;
 
-/// Those who can be strict about one function.
+/// Providers with strict mode for one function.
 const STRICT: [Provider; 6] = [
     Provider::OpenAi,
     Provider::OpenAiResponses,

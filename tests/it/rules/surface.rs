@@ -1,4 +1,4 @@
-//! What each surface binds, and that a view says what the canonical schema says.
+//! The tools that each surface binds, and views that express the canonical schema.
 
 use std::collections::{HashMap, HashSet};
 

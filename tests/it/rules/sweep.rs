@@ -1,9 +1,9 @@
 //! Makes the payloads of every real catalog on every surface, and holds them to one provider's rules.
 //!
 //! Tools are bound a hundred at a time, which every provider takes, so that every tool of every catalog is judged on
-//! every provider. What does not depend on the tools (gateway, files), and what repeats what `full` shows (toolset,
-//! compact schemas, search by the client, marks for the cache, a payload made twice), is judged on the first hundred of
-//! each catalog only.
+//! every provider. Surfaces that do not depend on the tools (gateway, files), and variants of `full` (toolset,
+//! compact schemas, search by the client, marks for the cache, a payload made twice), are judged on the first hundred
+//! of each catalog only.
 
 use toolcrib::catalog::{Catalog, Checked, Profile, ProfileTool, functions};
 use toolcrib::config::{self, Deferred, SearchBy, Surface};

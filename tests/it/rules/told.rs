@@ -1,4 +1,4 @@
-//! What a description that is bound in full may lose: lines about an argument, which its property tells.
+//! Lines that a description bound in full may lose: text about an argument that its property has.
 
 use serde_json::{Map, Value};
 
@@ -36,13 +36,13 @@ fn is_told(line: &str, properties: &Map<String, Value>) -> bool {
     })
 }
 
-/// What follows a name that the line begins with, bullets and quotes aside, or that is that of a Sphinx field.
+/// The text after a name that begins the line, apart from bullets and quotes, or after the name of a Sphinx field.
 fn after_name<'l>(line: &'l str, name: &str) -> Option<&'l str> {
     let (before, rest) = line.split_once(name)?;
     (line.starts_with(':') || !before.contains(char::is_alphanumeric)).then_some(rest)
 }
 
-/// What follows ` (type):`, or the colon or dash alone.
+/// The text after ` (type):`, or after the colon or dash alone.
 fn after_type(rest: &str) -> Option<&str> {
     let typed = rest.trim_start().starts_with('(').then(|| rest.split_once("):")).flatten();
     typed.or_else(|| rest.split_once([':', '-', '–'])).map(|(_, text)| text)

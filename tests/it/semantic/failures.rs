@@ -13,7 +13,7 @@ fn answers(status: u16, body: &str) -> Mode {
     Mode::Answers(status, String::new(), body.into())
 }
 
-/// What goes wrong, and what callers and the operator learn of it.
+/// Failures, with the messages for callers and for the operator.
 fn table() -> Vec<(Mode, &'static str, &'static str)> {
     let told = format!("{{\"error\": {{\"message\": \"wrong key {KEY}\"}}}}");
     let changed = |change: fn(&mut Value)| Mode::Changed(change);

@@ -1,4 +1,4 @@
-//! What goes wrong, in words that say what to do: as JSON for programs, as a page for people.
+//! Errors with their next steps: as JSON for programs, as a page for people.
 
 use std::collections::BTreeSet;
 

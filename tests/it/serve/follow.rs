@@ -61,7 +61,7 @@ impl Edited {
         self.has("/readyz?verbose", "\"current\": false");
     }
 
-    /// That no request of the reader's has failed, and that there were some.
+    /// Checks that no request of the reader has failed, and that there were some.
     fn ends(self) {
         self.reader.stop.store(true, Ordering::Relaxed);
         assert!(self.reader.thread.join().unwrap() > 20);

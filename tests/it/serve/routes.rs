@@ -1,4 +1,4 @@
-//! What lies where, and in which form it comes.
+//! Content and media type of each address.
 
 use serde_json::{Value, json};
 

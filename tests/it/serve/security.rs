@@ -1,4 +1,4 @@
-//! Who may come in: names, pages of other sites, tokens and roles.
+//! Access: host names, pages of other origins, tokens and roles.
 
 use serde_json::Value;
 

@@ -156,7 +156,7 @@ impl Document {
         Ok(())
     }
 
-    /// How many elements have this name.
+    /// Number of elements with this name.
     pub fn count(&self, name: &str) -> usize {
         self.elements.iter().filter(|element| element.name == name).count()
     }
@@ -177,7 +177,7 @@ impl Document {
         self.values("id").any(|known| known == id)
     }
 
-    /// What a reader sees, on one line.
+    /// The visible text, on one line.
     pub fn text_of(&self) -> &str {
         &self.text
     }

@@ -1,4 +1,4 @@
-//! What every kind of state promises. Each promise opens the database anew, and leaves to others what is theirs.
+//! The promises of every store of state. Each test opens the database anew, and touches no rows of others.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -184,7 +184,7 @@ async fn arguments_are_erased_when_nobody_has_to_see_them(again: Again<'_>) {
     assert_eq!(kept(&other, &used.id).await.1, used.arguments);
     assert_eq!(other.use_approval(&used.id).await, Ok(true));
     assert_eq!(kept(&one, &used.id).await, (ApprovalStatus::Used, Value::Null, 0));
-    // What was not sent counts again, once, and for the same call.
+    // An approval of a call that was not sent is valid again, once, and for the same call.
     one.give_back(&used).await.unwrap();
     assert_eq!(kept(&other, &used.id).await, (ApprovalStatus::Approved, used.arguments.clone(), 1));
     let same = other.request_approval(&Approval { id: random_id("ap"), ..used.clone() }).await.unwrap();
@@ -351,7 +351,7 @@ async fn events_come_back_in_order(again: Again<'_>) {
     assert_eq!((visit.events, visit.calls, visit.failed, visit.caller.as_str()), (8, 2, 2, "amy"));
 }
 
-/// Who asks for what came after the last number that was seen misses nothing, whoever writes.
+/// A reader of events after the last number it saw misses none, whoever writes.
 async fn numbers_are_seen_in_order(again: Again<'_>) {
     let session = random_id("s");
     let writers: Vec<Arc<dyn StateStore>> = (0..3).map(|_| again()).collect();

@@ -1,4 +1,4 @@
-//! What is compiled from a catalog carries no value of the environment.
+//! Everything compiled from a catalog is free of values of the environment.
 
 use serde_json::json;
 

@@ -64,13 +64,13 @@ impl Filling<'_> {
     /// Whether a value stays a value, wherever it stands.
     fn check(&self, name: &str, value: &str, is_first: bool) -> Result<(), BackendError> {
         if value.contains('\0') {
-            return Err(BackendError::unfit(
+            return Err(BackendError::invalid_argument(
                 name,
                 format!("`{name}` holds a character that no program takes"),
             ));
         }
         if is_first && value.starts_with('-') && !self.are_options_over {
-            return Err(BackendError::unfit(
+            return Err(BackendError::invalid_argument(
                 name,
                 format!("`{name}` begins with `-`, so it would be taken for an option"),
             ));

@@ -17,7 +17,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer};
 use crate::sources::mcp::{Environment, Secrets, inherited};
 use crate::tool::{CommandBackend, Effect, Stdin};
 use output::{Captured, Pipe};
@@ -66,8 +66,7 @@ pub(super) async fn run(
             let warning = format!("the program was ended: it wrote more than {max_bytes} bytes");
             if call.tool.effect != Effect::Read {
                 let message = format!("`{program}` was ended before it was done: it wrote more than {max_bytes} bytes");
-                let next = "look what is there before you send the call again";
-                return Err(BackendError::new(BackendErrorKind::ConnectionLost, message, next));
+                return Err(BackendError::connection_lost(message));
             }
             return Ok(BackendResponse { content: secrets.hide(&head.text()).into(), warnings: vec![warning] });
         }
@@ -76,16 +75,14 @@ pub(super) async fn run(
             let message = format!(
                 "`{program}` was ended: it wrote more than {max_bytes} bytes to stderr; it may have done a part of its work"
             );
-            let next = "look what is there before you send the call again";
-            return Err(BackendError::new(BackendErrorKind::ConnectionLost, message, next));
+            return Err(BackendError::connection_lost(message));
         }
     };
     let Ok(ended) = ended else {
         end(&mut running).await;
         let message =
             format!("`{program}` did not end in time, and was ended; it may have done a part of its work");
-        let next = "look what is there before you send the call again";
-        return Err(BackendError::new(BackendErrorKind::TimedOut, message, next));
+        return Err(BackendError::timed_out(message));
     };
     let (stdout, stderr) = (stdout.captured().await, stderr.captured().await);
     match ended {
@@ -99,11 +96,7 @@ pub(super) async fn run(
         Ok(status) => Err(failed(program, status, &stdout, &stderr, &secrets)),
         Err(_) => {
             let message = format!("nobody knows how `{program}` ended");
-            Err(BackendError::new(
-                BackendErrorKind::ConnectionLost,
-                message,
-                "look what is there before you send the call again",
-            ))
+            Err(BackendError::connection_lost(message))
         }
     }
 }
@@ -210,19 +203,21 @@ fn failed(
     let last = secrets.line(said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default());
     let message =
         if last.is_empty() { format!("`{program}` {how}") } else { format!("`{program}` {how}: {last}") };
-    let mut detail = json!({ "exit_code": status.code() });
-    let from = said.ceil_char_boundary(said.len().saturating_sub(MAX_TOLD));
-    for (stream, text) in [("stderr", &said[from..]), ("stdout", &stdout.text())] {
+    let excerpt = |text: &str| {
         let text = secrets.hide(text);
         let end = text.floor_char_boundary(MAX_TOLD);
-        if !text.trim().is_empty() {
-            detail[stream] = text[..end].into();
-        }
-    }
+        Some(text[..end].to_string()).filter(|_| !text.trim().is_empty())
+    };
+    let from = said.ceil_char_boundary(said.len().saturating_sub(MAX_TOLD));
+    let answer = ErrorAnswer::Command {
+        exit_code: status.code(),
+        stderr: excerpt(&said[from..]),
+        stdout: excerpt(&stdout.text()),
+    };
     let (kind, next) = match status.code() {
         Some(_) => (BackendErrorKind::Failed, "correct the arguments as the message says, or tell the user"),
         // Somebody ended it in the middle of its work.
         None => (BackendErrorKind::ConnectionLost, "look what is there before you send the call again"),
     };
-    BackendError::new(kind, message, next).detail(detail)
+    BackendError::new(kind, message, next).with_answer(answer)
 }

@@ -1,10 +1,8 @@
 //! What it means when a server refuses, or is not heard of again, and what can be done.
 
-use std::time::Duration;
+use serde_json::Value;
 
-use serde_json::{Map, Value};
-
-use crate::exec::backend::{BackendError, BackendErrorKind};
+use crate::exec::backend::{BackendError, BackendErrorKind, ErrorAnswer};
 use crate::sources::mcp::Secrets;
 use crate::tool::Effect;
 
@@ -18,7 +16,7 @@ pub(super) struct ErrorResponse<'r> {
     pub(super) body: String,
     /// Where it would rather send us.
     pub(super) location: Option<String>,
-    pub(super) after: Option<Duration>,
+    pub(super) retry_after_seconds: Option<u64>,
     pub(super) effect: Effect,
     pub(super) secrets: &'r Secrets,
 }
@@ -27,17 +25,12 @@ impl ErrorResponse<'_> {
     pub(super) fn backend_error(&self) -> BackendError {
         let (what, next) = self.meaning();
         let message = format!("the server `{}` {what} (status {})", self.name, self.status);
-        let mut detail = Map::new();
-        detail.insert("status".into(), self.status.into());
-        if let Some(seconds) = self.after.map(|after| after.as_secs()) {
-            detail.insert("retry_after_seconds".into(), seconds.into());
-        }
-        if let Some(location) = &self.location {
-            detail.insert("location".into(), self.secrets.line(location).into());
-        }
-        if !self.body.trim().is_empty() {
-            detail.insert("body".into(), self.body_excerpt());
-        }
+        let answer = ErrorAnswer::Http {
+            status: self.status,
+            retry_after_seconds: self.retry_after_seconds,
+            location: self.location.as_deref().map(|location| self.secrets.line(location)),
+            body: (!self.body.trim().is_empty()).then(|| self.body_excerpt()),
+        };
         let kind = match self.status {
             // Both say that the call was turned away; other errors may come out of the middle of the work.
             429 | 503 => BackendErrorKind::Busy,
@@ -45,7 +38,7 @@ impl ErrorResponse<'_> {
             502 | 504 => BackendErrorKind::ConnectionLost,
             _ => BackendErrorKind::Failed,
         };
-        BackendError::new(kind, message, next).detail(detail.into())
+        BackendError::new(kind, message, next).with_answer(answer)
     }
 
     fn meaning(&self) -> (&'static str, String) {
@@ -74,7 +67,7 @@ impl ErrorResponse<'_> {
             ),
             429 => {
                 let wait =
-                    self.after.map_or("a while".into(), |after| format!("{} seconds", after.as_secs()));
+                    self.retry_after_seconds.map_or("a while".into(), |seconds| format!("{seconds} seconds"));
                 ("has had too many calls", format!("wait {wait} before the next call"))
             }
             500.. if self.effect > Effect::Read => (
@@ -91,7 +84,8 @@ impl ErrorResponse<'_> {
     fn body_excerpt(&self) -> Value {
         let body = self.secrets.hide(&self.body);
         if body.len() <= MAX_TOLD {
-            return serde_json::from_str(&body).unwrap_or_else(|_| Value::String(body));
+            let read = serde_json::from_str(&body).unwrap_or(Value::String(body));
+            return self.secrets.hide_in(read);
         }
         let end = body.floor_char_boundary(MAX_TOLD);
         format!("{}...", &body[..end]).into()
@@ -101,11 +95,7 @@ impl ErrorResponse<'_> {
 /// It was asked, and has not answered.
 pub(super) fn too_slow(name: &str) -> BackendError {
     let message = format!("the server `{name}` did not answer in time; it may have run the call");
-    BackendError::new(
-        BackendErrorKind::TimedOut,
-        message,
-        "look what is there before you send the call again",
-    )
+    BackendError::timed_out(message)
 }
 
 /// It answered with a success that cannot be read.
@@ -113,20 +103,12 @@ pub(super) fn unreadable(name: &str) -> BackendError {
     let message = format!(
         "the server `{name}` answered with something else than the JSON that its head promises; it may have run the call"
     );
-    BackendError::new(
-        BackendErrorKind::ConnectionLost,
-        message,
-        "look what is there before you send the call again",
-    )
+    BackendError::connection_lost(message)
 }
 
 /// It was asked, and the connection is gone.
 pub(super) fn connection_lost(name: &str) -> BackendError {
     let message =
         format!("the connection to the server `{name}` broke after the call was sent; it may have been run");
-    BackendError::new(
-        BackendErrorKind::ConnectionLost,
-        message,
-        "look what is there before you send the call again",
-    )
+    BackendError::connection_lost(message)
 }

@@ -93,7 +93,7 @@ impl Template {
         }
         if path.contains(['?', '#']) {
             let message = "a value of the path holds a `?` or `#`, which it cannot";
-            return Err(BackendError::unfit("", message));
+            return Err(BackendError::invalid_argument("", message));
         }
         if !path.starts_with('/') {
             path.insert(0, '/');
@@ -109,7 +109,7 @@ impl Template {
                         let argument = called(expression.names().next().unwrap_or_default());
                         let message =
                             format!("`{argument}` is part of the query, so it cannot hold `&`, `;` or `#`");
-                        return Err(BackendError::unfit(&argument, message));
+                        return Err(BackendError::invalid_argument(&argument, message));
                     }
                     query.push_str(&text);
                 }
@@ -127,7 +127,8 @@ fn check(
 ) -> Result<(), BackendError> {
     for name in expression.names() {
         let argument = called(name);
-        let unfit = |what: &str| Err(BackendError::unfit(&argument, format!("`{argument}` {what}")));
+        let unfit =
+            |what: &str| Err(BackendError::invalid_argument(&argument, format!("`{argument}` {what}")));
         match values.get(name).unwrap_or(&Value::Null) {
             Value::Null if expression.needs_values() => {
                 return unfit("is part of the path, so it has to be given");

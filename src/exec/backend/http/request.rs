@@ -94,7 +94,7 @@ impl<'o> HttpRequest<'o> {
         url.set_query(Some(self.query.as_str()).filter(|query| !query.is_empty()));
         // A parser that reads the path in another way than it was written has found a way out of it.
         if url.path() != path || url.origin() != base.origin() {
-            return Err(BackendError::unfit(
+            return Err(BackendError::invalid_argument(
                 "",
                 "the arguments would change the path to another than the tool's",
             ));
@@ -116,7 +116,9 @@ impl<'o> HttpRequest<'o> {
         if let Some(body) = &self.body {
             headers.insert(CONTENT_TYPE, configured("content-type", &body.content_type)?.1);
         }
-        for (name, value) in secrets.fill(&self.server.headers, environment, Some(&call.caller.headers))? {
+        for (name, value) in
+            secrets.fill_headers(&self.server.headers, environment, Some(&call.caller.headers))?
+        {
             let (name, mut value) = configured(&name, &value)?;
             value.set_sensitive(true);
             // The body is written by us, and we know its type best.
@@ -132,7 +134,7 @@ impl<'o> HttpRequest<'o> {
         }
         if let (Some(header), Some(key)) = (&self.server.idempotency_header, call.idempotency_key) {
             let (name, value) = configured(header, key).map_err(|_| {
-                BackendError::unfit("", "the idempotency key holds characters that no header can")
+                BackendError::invalid_argument("", "the idempotency key holds characters that no header can")
             })?;
             headers.insert(name, value);
         }
@@ -192,7 +194,7 @@ fn header(part: &Part<'_>) -> Result<(HeaderName, HeaderValue), BackendError> {
     }
     let value = HeaderValue::try_from(simple(part.value)).map_err(|_| {
         let message = format!("`{}` is sent as a header, so it cannot hold line breaks", part.argument);
-        BackendError::unfit(part.argument, message)
+        BackendError::invalid_argument(part.argument, message)
     })?;
     Ok((name, value))
 }

@@ -29,33 +29,6 @@ pub(super) struct Exchange<'e> {
     pub(super) secrets: &'e Secrets,
 }
 
-/// Why an attempt has no result.
-pub(super) struct AttemptError {
-    error: BackendError,
-    retry: Retry,
-}
-
-/// Whether the request may be sent again.
-enum Retry {
-    /// Never.
-    Never,
-    /// Always: nothing was run.
-    Always,
-    /// If it may run twice; after this time, if the server says so.
-    IfIdempotent(Option<Duration>),
-}
-
-impl From<BackendError> for AttemptError {
-    fn from(error: BackendError) -> Self {
-        let again = match error.kind {
-            BackendErrorKind::NotSent => Retry::Always,
-            BackendErrorKind::ConnectionLost => Retry::IfIdempotent(None),
-            _ => Retry::Never,
-        };
-        Self { error, retry: again }
-    }
-}
-
 impl Exchange<'_> {
     pub(super) async fn run(&self, url: Url) -> Result<BackendResponse, BackendError> {
         let deadline = Instant::now() + self.server.timeout().min(self.call.timeout);
@@ -66,13 +39,15 @@ impl Exchange<'_> {
                 Ok(response) => return Ok(response),
                 Err(error) => error,
             };
-            let wait = match error.retry {
-                Retry::Always => pause,
-                Retry::IfIdempotent(after) if self.is_repeatable() => after.unwrap_or(pause),
-                Retry::Never | Retry::IfIdempotent(_) => return Err(error.error),
+            let wait = match error.kind {
+                BackendErrorKind::NotSent => pause,
+                BackendErrorKind::Busy | BackendErrorKind::ConnectionLost if self.is_repeatable() => {
+                    error.retry_after().unwrap_or(pause)
+                }
+                _ => return Err(error),
             };
             if retries == 0 || wait > MAX_PAUSE || Instant::now() + wait >= deadline {
-                return Err(error.error);
+                return Err(error);
             }
             retries -= 1;
             sleep(wait).await;
@@ -89,7 +64,7 @@ impl Exchange<'_> {
         has_key || (tool.effect == Effect::Read && is_sure)
     }
 
-    async fn attempt(&self, mut url: Url, deadline: Instant) -> Result<BackendResponse, AttemptError> {
+    async fn attempt(&self, mut url: Url, deadline: Instant) -> Result<BackendResponse, BackendError> {
         let mut method = self.request.method.clone();
         let mut redirects = self.server.redirects;
         loop {
@@ -101,21 +76,14 @@ impl Exchange<'_> {
                     tool: self.call.tool,
                     max_bytes: self.server.max_bytes,
                 };
-                return Ok(read.answer(response, deadline).await?);
+                return read.answer(response, deadline).await;
             }
             if let Some((to, with)) = self.redirect(&response, &url, &method).filter(|_| redirects > 0) {
                 redirects -= 1;
                 (url, method) = (to, with);
                 continue;
             }
-            let after = retry_after(&response);
-            let is_busy = matches!(
-                status,
-                StatusCode::TOO_MANY_REQUESTS
-                    | StatusCode::BAD_GATEWAY
-                    | StatusCode::SERVICE_UNAVAILABLE
-                    | StatusCode::GATEWAY_TIMEOUT
-            );
+            let retry_after_seconds = retry_after_seconds(&response);
             let location =
                 response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).map(str::to_string);
             let body = response::read_error(response, deadline).await;
@@ -124,12 +92,11 @@ impl Exchange<'_> {
                 status: status.as_u16(),
                 body,
                 location,
-                after,
+                retry_after_seconds,
                 effect: self.call.tool.effect,
                 secrets: self.secrets,
             };
-            let again = if is_busy { Retry::IfIdempotent(after) } else { Retry::Never };
-            return Err(AttemptError { error: refused.backend_error(), retry: again });
+            return Err(refused.backend_error());
         }
     }
 
@@ -184,7 +151,6 @@ impl Exchange<'_> {
     }
 }
 
-fn retry_after(response: &Response) -> Option<Duration> {
-    let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
+fn retry_after_seconds(response: &Response) -> Option<u64> {
+    response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
 }

@@ -9,7 +9,7 @@ mod sessions;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, choice};
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer, choice};
 use crate::sources::mcp::{Endpoint, Environment, McpCallError, Session};
 use crate::tool::Effect;
 
@@ -91,11 +91,7 @@ impl McpCall<'_> {
             "the MCP server `{}` did not answer in time, and was told to stop; it may have run the call",
             self.server
         );
-        BackendError::new(
-            BackendErrorKind::TimedOut,
-            message,
-            "look what is there before you send the call again",
-        )
+        BackendError::timed_out(message)
     }
 
     fn backend_error(&self, problem: McpCallError, session: &Session) -> BackendError {
@@ -107,29 +103,21 @@ impl McpCall<'_> {
             }
             McpCallError::ConnectionLost(what) => {
                 let message = format!("the MCP server `{server}` went away during the call: {what}");
-                BackendError::new(
-                    BackendErrorKind::ConnectionLost,
-                    message,
-                    "look what is there before you send the call again",
-                )
+                BackendError::connection_lost(message)
             }
             McpCallError::Unreadable(what) => {
                 let message = format!(
                     "the MCP server `{server}` answered with something that is no result; it may have run the call: {what}"
                 );
-                BackendError::new(
-                    BackendErrorKind::ConnectionLost,
-                    message,
-                    "look what is there before you send the call again",
-                )
+                BackendError::connection_lost(message)
             }
             McpCallError::ProtocolError(error) => {
                 let message =
                     format!("the MCP server `{server}` refuses the call: {}", session.hide(&error.message));
                 let next = "correct the call as the message says, or tell the user";
-                let detail =
-                    json!({ "code": error.code.0, "data": error.data.map(|data| session.hide_in(data)) });
-                BackendError::new(BackendErrorKind::Failed, message, next).detail(detail)
+                let data = error.data.map(|data| session.hide_in(data));
+                BackendError::new(BackendErrorKind::Failed, message, next)
+                    .with_answer(ErrorAnswer::McpError { code: error.code.0, data })
             }
             McpCallError::UnexpectedAnswer(what) => {
                 let message = format!("the MCP server `{server}` has no result: {what}");

@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
-use crate::exec::backend::{BackendError, BackendErrorKind, BackendResponse};
+use crate::exec::backend::{BackendError, BackendErrorKind, BackendResponse, ErrorAnswer};
 use crate::sources::mcp::Session;
 
 /// The most characters of an error that are told.
@@ -105,6 +105,6 @@ fn error(answer: &CallToolResult, server: &str, session: &Session) -> BackendErr
     let error = BackendError::new(BackendErrorKind::Failed, message, next);
     match &detail[..end] {
         "" => error,
-        told => error.detail(serde_json::json!({ "body": session.without_secrets(told) })),
+        told => error.with_answer(ErrorAnswer::McpResult { body: session.without_secrets(told) }),
     }
 }

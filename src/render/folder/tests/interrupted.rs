@@ -53,7 +53,7 @@ fn a_run_that_fails_midway_leaves_only_what_is_known_as_ours() {
     }
 }
 
-/// Texts of generation `which`, which differ in which files there are and in what they hold.
+/// Texts of generation `which`; generations differ in their files and contents.
 fn generation(which: usize) -> Vec<(String, String)> {
     let text = |i: usize| format!("{which} {i}\n").repeat(40);
     (0..400).map(|i| (format!("{}/{}.md", (i + which) % 7, i + which * 130), text(i))).collect()

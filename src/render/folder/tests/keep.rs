@@ -71,7 +71,7 @@ proptest! {
                 kind => text += &(line(kind) + end(crlf)),
             }
         }
-        // Only text inside blocks counts; which lines those are is found the simple way.
+        // Only text inside blocks counts; this finds those lines in the simple way.
         let mut open = false;
         let mut inside = Vec::new();
         for line in text.lines() {

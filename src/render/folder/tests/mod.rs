@@ -1,4 +1,4 @@
-//! What users rely on: only our files change, and only when they must.
+//! Guarantees to users: only our files change, and only when they must.
 
 mod interrupted;
 mod keep;
@@ -35,7 +35,7 @@ fn drift(root: &Path, texts: Texts) -> Drift {
     with(texts, |files| check(root, files)).unwrap()
 }
 
-/// What is in a folder, without the manifest; folders end with a slash.
+/// The content of a folder, without the manifest; folders end with a slash.
 fn tree(root: &Path) -> BTreeMap<String, String> {
     let entries = walkdir::WalkDir::new(root).min_depth(1).into_iter().map(Result::unwrap);
     let named = entries.map(|entry| {
@@ -199,11 +199,11 @@ fn symbolic_links_are_not_followed() {
     assert_eq!(code(&root, OLD).0, "folder-symlink");
     assert_eq!(code(&root, &[]).0, "folder-symlink");
     assert_tree(&outside, &[("list.md", "list\n")]);
-    // A link to where nothing of ours is, is the user's.
+    // A link to a place without files of ours is the user's.
     symlink(&outside, root.join("c")).unwrap();
     fs::remove_file(root.join("a")).unwrap();
     assert_eq!(code(&root, NEW).0, "folder-symlink");
-    // The root may be a link, but not to nowhere.
+    // The root may be a link, but not a broken one.
     let (link, dangling) = (dir.path().join("link"), dir.path().join("dangling"));
     symlink(&outside, &link).unwrap();
     assert_eq!(run(&link, &NEW[..1]).unwrap(), report(1, 0, 0, 0));

@@ -1,4 +1,4 @@
-//! What is ours and what is the user's, over several runs.
+//! Files of ours and files of the user, over several runs.
 
 use super::*;
 

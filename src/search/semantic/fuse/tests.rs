@@ -1,4 +1,4 @@
-//! What becomes of order, confidence and verdict.
+//! Order, confidence and verdict of fused hits.
 
 use super::*;
 
@@ -48,13 +48,13 @@ fn when_neither_says_anything_nothing_fits() {
     let none = SearchResult { verdict: Verdict::NoMatch, hits: Vec::new() };
     let far = fuse(none.clone(), &near(&[0.05, 0.1, -0.3]), 0.7, 9, &everything, &nothing);
     assert_eq!(far, none);
-    // The nearest of what is far is shown, and not taken for a match.
+    // The nearest of many distant tools is listed, but is no match.
     let little = fuse(none.clone(), &near(&[0.3, 0.1, -0.3]), 0.7, 9, &everything, &nothing);
     assert_eq!((little.verdict, order(&little)), (Verdict::NoMatch, vec![0]));
     assert!(little.hits[0].confidence < 0.3);
     let fits = fuse(none.clone(), &near(&[0.6, 0.1, -0.3]), 0.7, 9, &everything, &nothing);
     assert_eq!((fits.verdict, order(&fits)), (Verdict::Match, vec![0]));
-    // A model that finds everything alike says nothing by that.
+    // A model that finds all texts alike carries no information.
     let alike = Similarities { cosine: vec![0.80, 0.79, 0.78], unrelated: 0.77 };
     assert_eq!(fuse(none, &alike, 0.7, 9, &everything, &nothing).verdict, Verdict::NoMatch);
 }

@@ -1,10 +1,10 @@
-//! Names and places of arguments.
+//! Names and locations of arguments.
 
 use serde_json::json;
 
 use super::*;
 
-/// The names of the arguments, the records of their places and the codes of the findings.
+/// The names of the arguments, the records of their locations and the codes of the findings.
 fn check(method: &str, path: &str, operation: Value, names: &[&str], expect: Value) {
     let imported = imported("3.1.0", path, json!({ method: operation }), json!({}));
     assert_sound(&imported);

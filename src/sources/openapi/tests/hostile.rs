@@ -1,4 +1,4 @@
-//! Documents that mean harm, and documents that are noise.
+//! Documents that attack the reader, and documents of random data.
 
 use proptest::prelude::*;
 use serde_json::{Map, json};

@@ -1,4 +1,4 @@
-//! What a user sees of an imported document.
+//! Imported documents as a user sees them.
 
 mod argument;
 mod hostile;

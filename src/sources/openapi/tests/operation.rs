@@ -1,4 +1,4 @@
-//! Names, texts and what is malformed.
+//! Names, texts and malformed operations.
 
 use serde_json::json;
 

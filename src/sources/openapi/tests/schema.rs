@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-/// What a schema of a body's property becomes.
+/// Checks the schema that a property of a body becomes.
 fn check(version: &str, schema: Value, expect: Value) {
     let body = json!({ "type": "object", "properties": { "it": schema } });
     let item =

@@ -4,11 +4,11 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use super::active_call::ActiveCall;
+use crate::exec::call::{Call, RunNotes};
 use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{StateStore, StoredResult, now, random_id};
 
-/// How long the rest of a result is kept, in milliseconds.
+/// Milliseconds that the rest of a result is kept: an hour, in which an agent has read on or given up.
 const RESULT_TTL_MS: i64 = 3_600_000;
 
 /// A part of a result that was kept.
@@ -18,7 +18,7 @@ pub struct Part {
     pub fields: Map<String, Value>,
 }
 
-/// How a result is taken apart.
+/// The unit in which a result is taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PageUnit {
     /// Item by item of a list.
@@ -30,7 +30,7 @@ enum PageUnit {
 }
 
 /// The result, or its beginning where it is longer than is returned whole; then `meta.more` says where it goes on.
-pub(super) async fn first_page(call: &mut ActiveCall, result: Value) -> Value {
+pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes) -> Value {
     let limit = call.config().exec.result_bytes.max(1);
     if !is_longer(&result, limit) {
         return result;
@@ -56,7 +56,7 @@ pub(super) async fn first_page(call: &mut ActiveCall, result: Value) -> Value {
     };
     match call.state().store_result(&kept).await {
         Ok(()) => {
-            call.warnings.push(format!(
+            notes.warnings.push(format!(
                 "the result is longer than {limit} bytes and cut; read on with read_result {{\"cursor\": \"{cursor}\"}}"
             ));
             more["cursor"] = cursor.into();
@@ -66,10 +66,10 @@ pub(super) async fn first_page(call: &mut ActiveCall, result: Value) -> Value {
                 "the result is cut after {limit} bytes, and the rest could not be kept ({})",
                 error.0
             );
-            call.warnings.push(told);
+            notes.warnings.push(told);
         }
     }
-    call.continuation = Some(more);
+    notes.continuation = Some(more);
     shown
 }
 
@@ -123,7 +123,7 @@ fn text(result: Value, limit: usize) -> FirstPage {
     FirstPage::Text { text, part, is_plain }
 }
 
-/// How many items from one on fit into so many bytes.
+/// The number of items from one on that fit into so many bytes.
 fn fitting(items: &[Value], from: usize, room: usize) -> usize {
     let mut left = room;
     let fits = |item: &&Value| {
@@ -164,7 +164,7 @@ fn is_longer(value: &Value, limit: usize) -> bool {
     }
 }
 
-/// How long a value is as compact JSON.
+/// The bytes of a value as compact JSON.
 fn length(value: &Value) -> usize {
     let mut count = Count { bytes: 0, limit: usize::MAX };
     let _ = serde_json::to_writer(&mut count, value);

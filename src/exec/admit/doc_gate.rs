@@ -1,20 +1,18 @@
-//! Calls whose tool has to be read of before: by a receipt that the doc carries, or because the session was given the doc.
+//! The gate of tools whose doc has to be read first: a receipt shows that it was, or the session, which was given it.
 
-use super::Failure;
-use super::active_call::ActiveCall;
-use super::correction::corrected;
+use crate::arguments::corrected;
 use crate::catalog::Tool;
+use crate::exec::call::Call;
 use crate::help::{Format, HelpOptions, of_tool};
-use crate::refusal::ErrorCode;
+use crate::refusal::{ErrorCode, Refusal};
 
-/// Whether the tool's doc was read, where that is wanted. The refusal brings what is to be read, so that the next call
-/// can pass.
-pub(super) async fn require_doc(call: &mut ActiveCall, index: usize, tool: &Tool) -> Result<(), Failure> {
+/// Requires that the tool's doc was read, where that is wanted. The refusal carries help, so that the next call can pass.
+pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), Refusal> {
     if !call.config().exec.require_doc.covers(tool.effect) {
         return Ok(());
     }
     let Some(doc) = call.context.doc(index) else { return Ok(()) };
-    let is_stale = match call.receipt.as_deref() {
+    let is_stale = match call.request.receipt.as_deref() {
         Some(receipt) if receipt == doc.receipt => return Ok(()),
         other => other.is_some(),
     };
@@ -42,9 +40,9 @@ pub(super) async fn require_doc(call: &mut ActiveCall, index: usize, tool: &Tool
         true => "read `help` here, then send the call again",
         false => "read `help` here, then send the call again with `receipt` as it stands in there",
     };
-    let mut failure = Failure::new(ErrorCode::DocRequired, message, next);
-    if let Some(again) = corrected(tool, call.secrets(), &call.arguments) {
-        (failure.example, failure.fill_in) = (Some((None, again.args)), again.fill_in);
+    let mut failure = Refusal::new(ErrorCode::DocRequired, message, next);
+    if let Some(again) = corrected(tool, call.secrets(), call.arguments()) {
+        (failure.example, failure.fill_in) = (Some(again.args), again.fill_in);
     }
     failure.help = Some(help);
     Err(failure)

@@ -1,19 +1,18 @@
-//! What came of a call, and the envelope that says so (EXEC-2, EXEC-3).
+//! The result of a call, and its envelope (EXEC-2, EXEC-3).
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::Failure;
-use crate::provider::call::Repair;
-use crate::refusal::ErrorCode;
+use crate::arguments::Repair;
+use crate::refusal::{ErrorCode, Refusal};
 
-/// What came of a call.
+/// The result of a call, for its caller.
 #[derive(Clone, Debug)]
 pub struct CallResult {
     /// The op; what the caller wrote where there is none.
     pub op: String,
     /// The result, or why there is none.
     pub outcome: Outcome,
-    /// What was read otherwise than it was written.
+    /// The changes that made the arguments fit.
     pub repaired: Vec<Repair>,
     /// Trace id, latency, warnings, and what else is told beside the outcome.
     pub meta: Map<String, Value>,
@@ -26,14 +25,14 @@ pub enum Outcome {
     /// It was run, or would be.
     Result(Value),
     /// It was not, or in vain.
-    Failed(Failure),
+    Failed(Refusal),
     /// It was run before; this was its envelope.
     Replayed(Map<String, Value>),
 }
 
 impl Outcome {
     /// The fields of the envelope but for `meta`.
-    pub(super) fn fields(&self, op: &str) -> Map<String, Value> {
+    pub(in crate::exec) fn fields(&self, op: &str) -> Map<String, Value> {
         let mut fields = Map::with_capacity(4);
         fields.insert("op".into(), op.into());
         match self {
@@ -43,14 +42,14 @@ impl Outcome {
             }
             Outcome::Failed(failure) => {
                 fields.insert("ok".into(), false.into());
-                fields.insert("error".into(), Value::Object(failure.error(op)));
+                fields.insert("error".into(), Value::Object(error(failure, op)));
             }
             Outcome::Replayed(stored) => fields.extend(stored.clone()),
         }
         fields
     }
 
-    /// What went wrong, if anything did.
+    /// The code of the error, if there is one.
     pub fn error(&self) -> Option<ErrorCode> {
         match self {
             Outcome::Result(_) => None,
@@ -84,4 +83,39 @@ impl CallResult {
         fields.insert("meta".into(), Value::Object(meta));
         fields
     }
+}
+
+/// The `error` of an envelope, for a call of `op`.
+fn error(refusal: &Refusal, op: &str) -> Map<String, Value> {
+    let mut error = Map::new();
+    let mut put = |name: &str, value: Value| error.insert(name.to_string(), value);
+    put("code", refusal.code.as_str().into());
+    put("message", refusal.message.as_str().into());
+    let mut details = refusal.hints.clone();
+    details.insert("field_errors".into(), json!(refusal.field_errors));
+    put("details", Value::Object(details));
+    put("help_path", refusal.help_path.as_deref().unwrap_or_default().into());
+    if !refusal.nearest.is_empty() {
+        put("nearest", json!(refusal.nearest));
+    }
+    put("next_action", refusal.next_action.as_str().into());
+    if let Some(args) = &refusal.example {
+        let mut example = Map::with_capacity(2 + refusal.carried.len());
+        example.insert("op".into(), refusal.example_op.as_deref().unwrap_or(op).into());
+        example.insert("args".into(), args.clone());
+        example.extend(refusal.carried.clone());
+        put("example", Value::Object(example));
+        for (name, pointers) in [("fill_in", &refusal.fill_in), ("dropped", &refusal.dropped)] {
+            if !pointers.is_empty() {
+                put(name, json!(pointers));
+            }
+        }
+    }
+    if let Some(call) = &refusal.call {
+        put("call", call.clone());
+    }
+    if let Some(help) = &refusal.help {
+        put("help", Value::Object(help.clone()));
+    }
+    error
 }

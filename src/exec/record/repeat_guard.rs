@@ -1,70 +1,70 @@
-//! The same mistake again: each time the answer is stronger, and none is the same text three times.
+//! Repeated mistakes of a session: each time the answer is stronger, and none is the same text three times.
 
-use super::Failure;
-use super::active_call::ActiveCall;
-use super::fingerprint::{failure_fingerprint, op_fingerprint};
+use crate::exec::call::Call;
+use crate::exec::fingerprint::{failure_fingerprint, op_fingerprint};
 use crate::help::{Format, HelpOptions, of_tool};
-use crate::refusal::ErrorCode;
+use crate::refusal::{ErrorCode, Refusal};
 use crate::tool::Effect;
 
 /// From this failure on, a call is told to stop.
 const STOP_AFTER: u32 = 3;
 
-/// What failed runs of a call are counted as, whatever they failed with.
+/// The name under which failed runs of a call are counted, whatever they failed with.
 const RUN_FAILURE: &str = "run";
 
 /// Stops a call before it is run, where it would change something and has been run in vain too often in its session.
-pub(super) async fn check(call: &ActiveCall) -> Result<(), Failure> {
+pub(in crate::exec) async fn check(call: &Call) -> Result<(), Refusal> {
     if call.effect() == Effect::Read || call.is_dry_run {
         return Ok(());
     }
     let Some(session) = call.context.caller().session() else { return Ok(()) };
     let state = call.state();
-    let run = failure_fingerprint(&call.op, &call.arguments, RUN_FAILURE);
+    let run = failure_fingerprint(call.op(), call.arguments(), RUN_FAILURE);
     let failures = state.failure_count(&session, &run).await.unwrap_or(0);
     if failures + 1 < STOP_AFTER {
         return Ok(());
     }
     // Counted by itself, so that the time since the last failed run goes on.
     let told = state
-        .count_failure(&session, &failure_fingerprint(&call.op, &call.arguments, "stopped"))
+        .count_failure(&session, &failure_fingerprint(call.op(), call.arguments(), "stopped"))
         .await
         .unwrap_or(1);
     let next = format!(
         "do not send it again. Try another way, or tell the user that `{}` does not work and what it said",
-        call.op
+        call.op()
     );
     let message = format!(
         "stop: this same call of `{}` was run {failures} times, and failed; it is not run again for now (said {told} times)",
-        call.op
+        call.op()
     );
-    let failure = Failure::new(ErrorCode::LoopStopped, message, next);
+    let failure = Refusal::new(ErrorCode::LoopStopped, message, next);
     Err(failure.detail("failures", failures).detail("is_run", false))
 }
 
 /// Counts a failure in its session, and says more the more often it was made.
-pub(super) async fn on_failure(call: &ActiveCall, failure: &mut Failure) {
+pub(super) async fn on_failure(call: &Call, failure: &mut Refusal, was_run: bool) {
     let Some(session) = call.context.caller().session() else { return };
-    // Who was just told to read has made no mistake yet, and who was stopped has been told.
+    // A caller that was just told to read has made no mistake yet, and one that was stopped has been told.
     let code = failure.code;
     if matches!(code, ErrorCode::DocRequired | ErrorCode::LoopStopped) {
         return;
     }
     let state = call.state();
-    let same = failure_fingerprint(&call.op, &call.arguments, code.as_str());
+    let same = failure_fingerprint(call.op(), call.arguments(), code.as_str());
     let count = state.count_failure(&session, &same).await.unwrap_or(1);
-    if call.was_run && call.effect() != Effect::Read {
-        // What cannot be counted cannot be stopped either.
-        let _ =
-            state.count_failure(&session, &failure_fingerprint(&call.op, &call.arguments, RUN_FAILURE)).await;
+    if was_run && call.effect() != Effect::Read {
+        // A run that cannot be counted cannot be stopped either.
+        let _ = state
+            .count_failure(&session, &failure_fingerprint(call.op(), call.arguments(), RUN_FAILURE))
+            .await;
     }
     let mut misfits = 0;
     if code == ErrorCode::ValidationError {
-        let any = failure_fingerprint(&call.op, &serde_json::Value::Null, "arguments of any kind");
+        let any = failure_fingerprint(call.op(), &serde_json::Value::Null, "arguments of any kind");
         misfits = state.count_failure(&session, &any).await.unwrap_or(1);
     }
     let help = |format| {
-        let (_, tool) = call.tool.as_ref()?;
+        let tool = call.tool.as_ref()?;
         Some(of_tool(tool, HelpOptions { format, examples: true, schemas: format == Format::Full }))
     };
     if misfits >= STOP_AFTER && call.tool.is_some() {
@@ -90,18 +90,18 @@ pub(super) async fn on_failure(call: &ActiveCall, failure: &mut Failure) {
 }
 
 /// Forgets the failures of an op in a session once a call of it has succeeded.
-pub(super) async fn on_success(call: &ActiveCall) {
+pub(super) async fn on_success(call: &Call) {
     if call.is_dry_run {
         return;
     }
     let Some(session) = call.context.caller().session() else { return };
     if call.state().has_failed(&session) {
-        // What is not forgotten now is so after a while.
-        let _ = call.state().clear_failures(&session, &op_fingerprint(&call.op)).await;
+        // Failures that are not forgotten now are forgotten after a while.
+        let _ = call.state().clear_failures(&session, &op_fingerprint(call.op())).await;
     }
 }
 
-fn stop(call: &ActiveCall, failure: &mut Failure, count: u32) {
+fn stop(call: &Call, failure: &mut Refusal, count: u32) {
     let waits =
         matches!(failure.code, ErrorCode::ApprovalRequired | ErrorCode::OutcomeUnknown | ErrorCode::Conflict);
     let told = std::mem::take(&mut failure.message);
@@ -110,7 +110,7 @@ fn stop(call: &ActiveCall, failure: &mut Failure, count: u32) {
         return;
     }
     let last = failure.code.as_str();
-    let of_op = if call.op.is_empty() { String::new() } else { format!(" of `{}`", call.op) };
+    let of_op = if call.op().is_empty() { String::new() } else { format!(" of `{}`", call.op()) };
     failure.message = format!("stop: this same call{of_op} has failed {count} times with {last}: {told}");
     failure.next_action = match (failure.code, failure.example.is_some()) {
         (ErrorCode::ValidationError, true) => {
@@ -119,15 +119,15 @@ fn stop(call: &ActiveCall, failure: &mut Failure, count: u32) {
         (ErrorCode::NotFound | ErrorCode::Ambiguous, _) => {
             "do not guess another name. Ask tool_search for what you want to do, or tell the user that there is no such tool".into()
         }
-        _ if call.op.is_empty() => {
+        _ if call.op().is_empty() => {
             "do not send it again. Find the op with tool_search, and send it as `op` with its `args`".into()
         }
         _ => format!(
             "do not send it again. Try another way, or tell the user that `{}` does not work and what it said",
-            call.op
+            call.op()
         ),
     };
-    failure.details.insert("last_code".into(), last.into());
-    failure.details.insert("failures".into(), count.into());
+    failure.hints.insert("last_code".into(), last.into());
+    failure.hints.insert("failures".into(), count.into());
     failure.code = ErrorCode::LoopStopped;
 }

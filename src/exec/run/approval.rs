@@ -1,31 +1,46 @@
 //! Calls that a person has to approve: they wait in a queue, and one that was approved runs once. An approval is bound to
 //! op, arguments, definition, and what runs it.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::active_call::ActiveCall;
-use super::backend::Backends;
-use super::fingerprint::fingerprint;
-use super::{Failure, audit};
+use super::execution::{Certainty, RunFailure, execute};
 use crate::catalog::Tool;
 use crate::config::Config;
-use crate::refusal::ErrorCode;
+use crate::exec::admit::Admitted;
+use crate::exec::backend::Backends;
+use crate::exec::call::RunNotes;
+use crate::exec::fingerprint::fingerprint;
+use crate::exec::record::audit;
+use crate::guard::guarded;
+use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{Approval, ApprovalStatus, HiddenValue, StateError, now, random_id};
 use crate::tool::NoSchemaMode;
 
-/// How many digits of a hash people see.
+/// Digits of a hash that people see: 128 bits, too many to guess.
 const DIGITS: usize = 32;
 
+/// Runs a call once a person has approved it, where that is wanted. An approval whose call was not run is given back.
+pub(super) async fn run_approved(call: &Admitted, notes: &mut RunNotes) -> Result<Value, RunFailure> {
+    let given = guarded(require_approval(call)).await.unwrap_or_else(|_| Err(call.panicked(false)));
+    let approval = given.map_err(|failure| RunFailure { failure, certainty: Certainty::NotRun })?;
+    let ran = execute(call, notes).await;
+    if let (Some(approval), Err(RunFailure { certainty: Certainty::NotRun, .. })) = (approval, &ran) {
+        give_back(call, &approval, notes).await;
+    }
+    ran
+}
+
 /// The approval of a call, used up by it, where it needs one.
-pub(super) async fn require_approval(call: &ActiveCall, tool: &Tool) -> Result<Option<Approval>, Failure> {
-    let is_unchecked = call.no_schema_mode == Some(NoSchemaMode::HumanApproval);
+async fn require_approval(call: &Admitted) -> Result<Option<Approval>, Refusal> {
+    let tool = call.tool();
+    let is_unchecked = call.no_schema_mode() == Some(NoSchemaMode::HumanApproval);
     if tool.definition.approval != Some(true) && !is_unchecked {
         return Ok(None);
     }
     let key = call.state().hash_key().await.map_err(unavailable)?;
     // One that was used in between is asked for anew, once.
     for _ in 0..2 {
-        let request = approval_request(call, tool, &key);
+        let request = approval_request(call, &key);
         let asked = call.state().request_approval(&request).await.map_err(unavailable)?;
         let approval = asked.approval;
         match approval.status {
@@ -50,17 +65,17 @@ pub(super) async fn require_approval(call: &ActiveCall, tool: &Tool) -> Result<O
         }
     }
     let message = format!("an approval of `{}` was used by another call at the same moment", tool.op);
-    Err(Failure::new(ErrorCode::ApprovalRequired, message, "send the same call again to ask for another"))
+    Err(Refusal::new(ErrorCode::ApprovalRequired, message, "send the same call again to ask for another"))
 }
 
 /// Gives back an approval whose call was not run.
-pub(super) async fn give_back(call: &mut ActiveCall, approval: &Approval) {
+async fn give_back(call: &Admitted, approval: &Approval, notes: &mut RunNotes) {
     let id = &approval.id;
     let told = match call.state().give_back(approval).await {
         Ok(()) => format!("nothing was run, so the approval {id} still counts for this same call"),
         Err(error) => format!("nothing was run, and the approval {id} could not be given back ({error})"),
     };
-    call.warnings.push(told);
+    notes.warnings.push(told);
 }
 
 /// A hash of what an approval holds for beside op and arguments: the definition, and what runs it as configured.
@@ -74,11 +89,11 @@ fn hash(key: &str, text: &str) -> String {
     blake3::keyed_hash(&key, text.as_bytes()).to_hex()[..DIGITS].to_string()
 }
 
-fn approval_request(call: &ActiveCall, tool: &Tool, key: &str) -> Approval {
-    let caller = call.context.caller();
+fn approval_request(call: &Admitted, key: &str) -> Approval {
+    let (tool, caller) = (call.tool(), call.context.caller());
     let now = now();
     let minutes = i64::try_from(call.config().exec.approval_minutes).unwrap_or(i64::MAX);
-    let (arguments, hidden) = call.secrets().declared(tool.parameters.schema(), &call.arguments);
+    let (arguments, hidden) = call.secrets().declared(tool.parameters.schema(), call.arguments());
     let hidden = hidden.into_iter().map(|secret| {
         let written = secret.value.to_string();
         let bytes = secret.value.as_str().map_or(written.len(), str::len);
@@ -91,7 +106,7 @@ fn approval_request(call: &ActiveCall, tool: &Tool, key: &str) -> Approval {
         op: tool.op.clone(),
         arguments,
         hidden: hidden.collect(),
-        fingerprint: fingerprint(&tool.op, &call.arguments, ""),
+        fingerprint: fingerprint(&tool.op, call.arguments(), ""),
         bound: binding(tool, call.config(), key),
         asked_at: now,
         until: now.saturating_add(minutes.saturating_mul(60_000)),
@@ -100,7 +115,7 @@ fn approval_request(call: &ActiveCall, tool: &Tool, key: &str) -> Approval {
     }
 }
 
-fn approval_required(tool: &Tool, approval: &Approval, void: Option<&str>, nobody_can: bool) -> Failure {
+fn approval_required(tool: &Tool, approval: &Approval, void: Option<&str>, nobody_can: bool) -> Refusal {
     let (op, id) = (&tool.op, &approval.id);
     let message = match void {
         None => format!("a person has to approve this call of `{op}`; it waits as {id}"),
@@ -119,21 +134,21 @@ fn approval_required(tool: &Tool, approval: &Approval, void: Option<&str>, nobod
     if let Some(void) = void {
         asked["void"] = void.into();
     }
-    Failure::new(ErrorCode::ApprovalRequired, message, next).detail("approval", asked)
+    Refusal::new(ErrorCode::ApprovalRequired, message, next).detail("approval", asked)
 }
 
-fn denied(tool: &Tool, approval: &Approval) -> Failure {
+fn denied(tool: &Tool, approval: &Approval) -> Refusal {
     let why = approval.reason.as_deref().filter(|reason| !reason.trim().is_empty());
     let why = why.map(|reason| format!(": {}", crate::tool::clean_line(reason))).unwrap_or_default();
     let message = format!("a person has refused this call of `{}`{why}", tool.op);
     let next = "do not send it again; tell the user, and ask what to do instead";
     let asked = json!({ "id": approval.id, "status": approval.status, "reason": approval.reason });
-    Failure::new(ErrorCode::PermissionDenied, message, next).detail("approval", asked)
+    Refusal::new(ErrorCode::PermissionDenied, message, next).detail("approval", asked)
 }
 
-fn unavailable(error: StateError) -> Failure {
+fn unavailable(error: StateError) -> Refusal {
     let message =
         format!("nothing was run: a person has to approve the call, and nobody can be asked ({error})");
     let next = "tell the operator: approvals need a place where they are kept, `url` below `[state]`";
-    Failure::new(ErrorCode::StateUnavailable, message, next)
+    Refusal::new(ErrorCode::StateUnavailable, message, next)
 }

@@ -2,10 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::Failure;
-use super::active_call::ActiveCall;
-use super::coerce::normalized;
-use super::request::{key_of, receipt_of};
+use crate::arguments::{WRAPPERS, make_object};
+use crate::catalog::Tool;
+use crate::exec::CallRequest;
+use crate::exec::request::{key_of, receipt_of};
+use crate::finding::{SlipPolicy, normalized};
+use crate::refusal::Refusal;
 use crate::tool::clean_line;
 
 /// A field of the call.
@@ -16,22 +18,41 @@ enum CallField {
     Receipt,
 }
 
-/// What such fields are called, and may wrap arguments.
-const WRAPPERS: [&str; 6] = ["args", "arguments", "input", "parameters", "params", "kwargs"];
-/// How deep a schema is searched for a name.
+/// Levels of a schema that are searched for a name, as a bound on hostile ones.
 const MAX_DEPTH: usize = 32;
+
+/// Makes the arguments of a call an object without the fields of the call, which these then are.
+pub(super) fn separate(request: &mut CallRequest, tool: &Tool) -> Result<(), Refusal> {
+    let schema = tool.parameters.schema();
+    let mut beside = Value::Object(std::mem::take(&mut request.extra_fields));
+    let taken = take_from_arguments(request, schema, &mut beside);
+    if let Value::Object(rest) = beside {
+        request.extra_fields = rest;
+    }
+    let is_all = request.extra_fields.is_empty();
+    if let Err(invalid) = make_object(tool, &mut request.args, is_all, &mut request.warnings) {
+        let mut given = request.args.clone();
+        take_from_arguments(request, schema, &mut given)?;
+        return Err(invalid.into());
+    }
+    taken?;
+    let mut given = std::mem::take(&mut request.args);
+    let taken = take_from_arguments(request, schema, &mut given);
+    request.args = given;
+    taken
+}
 
 /// Takes the fields of the call out of the arguments, unless the schema has properties of these names.
 pub(super) fn take_from_arguments(
-    call: &mut ActiveCall,
+    call: &mut CallRequest,
     schema: &Value,
     arguments: &mut Value,
-) -> Result<(), Failure> {
+) -> Result<(), Refusal> {
     let Some(fields) = arguments.as_object_mut() else {
         if let Value::String(text) = arguments
             && normalized(text).contains("dryruntrue")
         {
-            call.requested_dry_run = Some(true);
+            call.dry_run = Some(true);
         }
         return Ok(());
     };
@@ -39,10 +60,8 @@ pub(super) fn take_from_arguments(
         let known = clean_line(&name);
         call.warnings.push(format!("`{known}` stood among the arguments, read as the field of the call"));
         match own {
-            CallField::DryRun => {
-                call.requested_dry_run = Some(is_yes(&value) || call.requested_dry_run == Some(true))
-            }
-            CallField::Key => call.key = call.key.take().or(key_of(Some(value))?),
+            CallField::DryRun => call.dry_run = Some(is_yes(&value) || call.dry_run == Some(true)),
+            CallField::Key => call.idempotency_key = call.idempotency_key.take().or(key_of(Some(value))?),
             CallField::Receipt => call.receipt = call.receipt.take().or(receipt_of(Some(value))?),
         }
     }
@@ -58,17 +77,17 @@ pub(super) fn take_from_arguments(
 }
 
 /// Takes note of `dry_run`, wherever it is said and however it is spelled, where no tool is known.
-pub(super) fn take_dry_run(call: &mut ActiveCall, beside: &Map<String, Value>) {
-    let mut arguments = call.arguments.clone();
+pub(super) fn take_dry_run(call: &mut CallRequest) {
+    let mut arguments = call.args.clone();
     let asks = |fields: &Map<String, Value>| {
         fields.iter().any(|(name, value)| call_field(name, value) == Some(CallField::DryRun) && is_yes(value))
     };
     let warned = call.warnings.len();
-    // What cannot be read does no harm here: nothing is run.
+    // A field that cannot be read does no harm here: nothing is run.
     let _ = take_from_arguments(call, &Value::Null, &mut arguments);
     call.warnings.truncate(warned);
-    if asks(beside) {
-        call.requested_dry_run = Some(true);
+    if asks(&call.extra_fields) {
+        call.dry_run = Some(true);
     }
 }
 
@@ -94,7 +113,7 @@ fn taken(schema: &Value, fields: &mut Map<String, Value>) -> Vec<(CallField, Str
         .collect()
 }
 
-/// Which field of the call a name is. A slip counts where it asks for a dry run, since that does no harm.
+/// The field of the call that a name means. A slip counts where it asks for a dry run, since that does no harm.
 fn call_field(name: &str, value: &Value) -> Option<CallField> {
     if name.len() > 40 {
         return None;
@@ -104,7 +123,7 @@ fn call_field(name: &str, value: &Value) -> Option<CallField> {
         "dryrun" => Some(CallField::DryRun),
         "idempotencykey" => Some(CallField::Key),
         "receipt" => Some(CallField::Receipt),
-        slip if is_yes(value) && strsim::damerau_levenshtein(slip, "dryrun") == 1 => Some(CallField::DryRun),
+        slip if is_yes(value) && SlipPolicy::ARGUMENT.is_slip(slip, "dryrun") => Some(CallField::DryRun),
         _ => None,
     }
 }

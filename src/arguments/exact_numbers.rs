@@ -6,7 +6,7 @@
 
 use serde_json::{Number, Value};
 
-use crate::finding::from_json;
+use crate::finding::{from_json, pointer_join};
 
 /// The digits of the numbers of one text.
 #[derive(Debug)]
@@ -86,12 +86,48 @@ impl ExactNumbers {
 }
 
 /// Whether a value holds a number that was read as a float.
-pub(super) fn holds_float(value: &Value) -> bool {
+pub(crate) fn holds_float(value: &Value) -> bool {
+    holds_number(value, Number::is_f64)
+}
+
+fn holds_number(value: &Value, is_it: fn(&Number) -> bool) -> bool {
     match value {
-        Value::Number(number) => number.is_f64(),
-        Value::Array(items) => items.iter().any(holds_float),
-        Value::Object(fields) => fields.values().any(holds_float),
+        Value::Number(number) => is_it(number),
+        Value::Array(items) => items.iter().any(|item| holds_number(item, is_it)),
+        Value::Object(fields) => fields.values().any(|field| holds_number(field, is_it)),
         _ => false,
+    }
+}
+
+/// Pointers to the integers that have lost digits: a call would be run with others.
+pub(super) fn inexact_integers(value: &Value) -> Vec<String> {
+    let mut places = Vec::new();
+    if holds_number(value, is_inexact) {
+        find_inexact(value, "", &mut places);
+    }
+    places
+}
+
+/// From 2^64 up, and below -2^63, an integer was read as the nearest float.
+fn is_inexact(number: &Number) -> bool {
+    let is_beyond =
+        |number: f64| number.fract() == 0.0 && !(i64::MIN as f64..u64::MAX as f64).contains(&number);
+    number.is_f64() && number.as_f64().is_some_and(is_beyond)
+}
+
+fn find_inexact(value: &Value, at: &str, places: &mut Vec<String>) {
+    match value {
+        Value::Number(number) if is_inexact(number) => places.push(at.to_string()),
+        Value::Array(items) => {
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(index, item)| find_inexact(item, &pointer_join(at, index), places));
+        }
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, field)| find_inexact(field, &pointer_join(at, name), places));
+        }
+        _ => {}
     }
 }
 

@@ -1,44 +1,57 @@
-//! The tool that a call names, by whichever of its names; what is only near is told, and not run.
+//! The tool that a call names, by any of its names; a name that is only near is told, and not run.
+
+use std::sync::Arc;
 
 use indexmap::IndexSet;
 use serde_json::Value;
 
-use super::arguments::decoded;
-use super::correction::corrected;
-use super::{CallContext, Failure, call_fields};
+use super::call_fields;
+use crate::arguments::{corrected, decoded};
 use crate::catalog::{Catalog, Resolved, Tool};
-use crate::refusal::ErrorCode;
+use crate::exec::call::Call;
+use crate::exec::{CallContext, CallRequest};
+use crate::refusal::{ErrorCode, Refusal};
 use crate::tool::{Effect, clean_line};
 
-/// The place of the tool that a name means, if the caller may use it.
-pub(super) fn resolve(
-    context: &dyn CallContext,
-    name: &str,
-    args: &Value,
-    told: &mut Vec<String>,
-) -> Result<usize, Failure> {
-    let catalog = context.catalog();
+/// The tool of a call and its place in the catalog, if the caller may use it.
+pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Refusal> {
+    let context = Arc::clone(&call.context);
+    let found = match call.request.tool {
+        Some(index) => Ok(index),
+        None => by_name(&*context, &mut call.request),
+    };
+    let found = found.and_then(|index| match context.catalog().tools.get(index) {
+        Some(tool) if context.is_forbidden(index) => Err(forbidden(tool)),
+        Some(tool) => Ok((index, Arc::clone(tool))),
+        None => Err(Refusal::new(ErrorCode::Internal, "the tool is gone", "send the call again")),
+    });
+    if found.is_err() {
+        call_fields::take_dry_run(&mut call.request);
+        call.is_dry_run = call.request.dry_run == Some(true);
+    }
+    found
+}
+
+/// The place of the one tool that a name means.
+fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize, Refusal> {
+    let (catalog, name) = (context.catalog(), &request.op);
     let tool = match catalog.resolve(name) {
         Resolved::Tool(tool) => tool,
         Resolved::Ambiguous(tools) => return Err(ambiguous(name, &tools)),
         Resolved::Unknown(nearest) => match respelled(catalog, name) {
             Some(tool) => {
-                told.push(format!("`{}` was read as `{}`", shown(name), tool.op));
+                request.warnings.push(format!("`{}` was read as `{}`", shown(name), tool.op));
                 tool
             }
             None => {
                 let tools: IndexSet<&str> =
                     nearest.iter().filter_map(|name| Some(catalog.find(name)?.op.as_str())).collect();
                 let tools: Vec<&Tool> = tools.into_iter().filter_map(|op| catalog.find(op)).collect();
-                return Err(unknown(context, name, &tools, args));
+                return Err(unknown(context, name, &tools, &request.args));
             }
         },
     };
-    match catalog.position(&tool.name) {
-        Some(index) if context.is_forbidden(index) => Err(forbidden(tool)),
-        Some(index) => Ok(index),
-        None => Err(unknown(context, name, &[], args)),
-    }
+    catalog.position(&tool.name).ok_or_else(|| unknown(context, name, &[], &request.args))
 }
 
 /// The one tool that is called so but for case, or for slashes in place of dots; these not where something is destroyed.
@@ -57,39 +70,39 @@ fn shown(name: &str) -> String {
     clean_line(&name.chars().take(80).collect::<String>())
 }
 
-fn forbidden(tool: &Tool) -> Failure {
-    Failure::new(
+fn forbidden(tool: &Tool) -> Refusal {
+    Refusal::new(
         ErrorCode::PermissionDenied,
         format!("you may not use `{}`: it needs a role that you do not have", tool.op),
         "do without it, or say that this task needs it; asking again changes nothing",
     )
 }
 
-fn ambiguous(name: &str, tools: &[&Tool]) -> Failure {
-    let mut failure = Failure::new(
+fn ambiguous(name: &str, tools: &[&Tool]) -> Refusal {
+    let mut failure = Refusal::new(
         ErrorCode::Ambiguous,
         format!("{} tools go by the name `{}`", tools.len(), shown(name)),
         "send the call again with one of `nearest` as `op`",
     );
     failure.nearest = tools.iter().map(|tool| tool.op.clone()).collect();
-    failure.help_path = tools.first().map_or("root", |tool| group(&tool.op)).to_string();
+    failure.help_path = Some(tools.first().map_or("root", |tool| group(&tool.op)).to_string());
     failure
 }
 
-fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) -> Failure {
+fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) -> Refusal {
     let next = match near {
         [] => "find the op by what it does, with tool_search",
         _ => "send one of `nearest` as `op` if that is what you mean, or find the op with tool_search",
     };
     let message = format!("there is no op `{}`", shown(name));
-    let mut failure = Failure::new(ErrorCode::NotFound, message, next);
+    let mut failure = Refusal::new(ErrorCode::NotFound, message, next);
     failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
-    failure.help_path = nearest_group(context.catalog(), name, near).to_string();
+    failure.help_path = Some(nearest_group(context.catalog(), name, near).to_string());
     let usable = near.iter().find(|tool| {
         let place = context.catalog().position(&tool.name);
         place.is_some_and(|index| !context.is_forbidden(index))
     });
-    // What is destroyed is never guessed.
+    // The tool of a destructive call is never guessed.
     let Some(tool) = usable.filter(|tool| tool.effect != Effect::Destructive) else { return failure };
     let args = match args {
         Value::String(text) => decoded(text).unwrap_or_default(),
@@ -97,7 +110,8 @@ fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) 
         args => args.clone(),
     };
     let args = call_fields::without(tool.parameters.schema(), args);
-    failure.offering(Some(tool.op.clone()), corrected(tool, context.catalog().secrets(), &args))
+    failure.example_op = Some(tool.op.clone());
+    failure.offering(corrected(tool, context.catalog().secrets(), &args))
 }
 
 /// The longest beginning of a name that ops begin with; else where the nearest op is.

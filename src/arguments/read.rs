@@ -1,29 +1,32 @@
-//! What stands where arguments are due, made one value (formats.md, section 0, item 6).
+//! Arguments made one value, from whatever stands where they are due: an object, its JSON text, nothing.
 
 use serde_json::{Map, Value};
 
-use super::call_entry::{Repair, RepairKind};
+use super::coerce::{Repair, RepairKind};
+use super::correct::ready_made;
 use super::exact_numbers::{ExactNumbers, holds_float};
+use super::explain::{FieldError, InvalidArguments};
+use super::properties::properties;
+use crate::catalog::Tool;
 use crate::finding::from_json;
+use crate::tool::Effect;
 
 /// How texts are read: fast at first, and once more with all digits when that has not been enough.
 #[derive(Debug, Default)]
-pub(super) struct ArgumentReader {
+pub(crate) struct ArgumentReader {
     digits: Option<ExactNumbers>,
     /// Whether something was read that may have come through otherwise with all digits.
-    pub(super) inexact: bool,
-    /// How many calls of this response meant no tool.
-    pub(super) unknown: usize,
+    pub(crate) inexact: bool,
 }
 
 impl ArgumentReader {
     /// One that keeps all digits of a text and of what is encoded in it.
-    pub(super) fn exact(text: &str) -> Self {
+    pub(crate) fn exact(text: &str) -> Self {
         Self { digits: Some(ExactNumbers::of(text)), ..Self::default() }
     }
 
     /// The value of a whole text.
-    pub(super) fn body(&mut self, text: &str) -> serde_json::Result<Value> {
+    pub(crate) fn body(&mut self, text: &str) -> serde_json::Result<Value> {
         match &mut self.digits {
             Some(digits) => digits.read(text),
             None => from_json(text),
@@ -45,14 +48,14 @@ impl ArgumentReader {
     }
 
     /// Arguments that are a value already, or absent; an object unless something else was given.
-    pub(super) fn arguments(&mut self, given: Option<Value>) -> Value {
+    pub(crate) fn arguments(&mut self, given: Option<Value>) -> Value {
         let value = given.filter(|value| !value.is_null()).unwrap_or_else(|| Value::Object(Map::new()));
         self.inexact |= self.digits.is_none() && holds_float(&value);
         value
     }
 
     /// Arguments that are text; an object unless it holds something else. The error says why it cannot be read.
-    pub(super) fn encoded_arguments(
+    pub(crate) fn encoded_arguments(
         &mut self,
         text: &str,
         repaired: &mut Vec<Repair>,
@@ -85,7 +88,7 @@ impl ArgumentReader {
     }
 
     /// A text with the digits of the number that it marks, if it marks one.
-    pub(super) fn text(&self, text: String) -> String {
+    pub(crate) fn text(&self, text: String) -> String {
         match self.digits.as_ref().and_then(|digits| digits.token(&text)) {
             Some(token) => token.to_string(),
             None => text,
@@ -101,7 +104,7 @@ impl ArgumentReader {
     }
 
     /// A value to calculate with, and its text where that has more digits.
-    pub(super) fn finished(&self, value: Value) -> (Value, Option<String>) {
+    pub(crate) fn finished(&self, value: Value) -> (Value, Option<String>) {
         match &self.digits {
             Some(digits) => (digits.nearest(&value), Some(digits.written(&value))),
             None => (value, None),
@@ -109,7 +112,7 @@ impl ArgumentReader {
     }
 
     /// A value as JSON text, with all its digits.
-    pub(super) fn written(&mut self, value: &Value) -> String {
+    pub(crate) fn written(&mut self, value: &Value) -> String {
         self.inexact |= self.digits.is_none() && holds_float(value);
         match &self.digits {
             Some(digits) => digits.written(value),
@@ -119,7 +122,7 @@ impl ArgumentReader {
 }
 
 /// The value of a text, and its text with all digits where a float has fewer.
-pub(in crate::provider) fn exactly(text: &str) -> serde_json::Result<(Value, Option<String>)> {
+pub(crate) fn exactly(text: &str) -> serde_json::Result<(Value, Option<String>)> {
     match serde_json::from_str::<Value>(text) {
         Ok(value) if !holds_float(&value) => Ok((value, None)),
         _ => {
@@ -128,4 +131,55 @@ pub(in crate::provider) fn exactly(text: &str) -> serde_json::Result<(Value, Opt
             Ok(reading.finished(value))
         }
     }
+}
+
+/// The value that a text holds, also where that is text within text.
+pub(crate) fn decoded(text: &str) -> serde_json::Result<Value> {
+    match from_json(text)? {
+        Value::String(inner) => from_json(&inner),
+        value => Ok(value),
+    }
+}
+
+/// Makes an object of the arguments of a call; `notes` gets each reading that differs from the writing. A destructive tool
+/// that takes arguments is not called with none by omission: not with blank text, and not where `args` is all there could be
+/// (`is_all`).
+pub(crate) fn make_object(
+    tool: &Tool,
+    given: &mut Value,
+    is_all: bool,
+    notes: &mut Vec<String>,
+) -> Result<(), InvalidArguments> {
+    let is_blank = given.as_str().is_some_and(|text| text.trim().is_empty());
+    let takes_any = || properties(tool).is_some_and(|properties| !properties.is_empty());
+    if tool.effect == Effect::Destructive && (is_blank || (given.is_null() && is_all && takes_any())) {
+        let message = format!("`{}` is destructive, and was called without `args`", tool.op);
+        let next = "say `args: {}` if you mean no arguments";
+        return Err(InvalidArguments::new(message, next).field(FieldError::expected_object()));
+    }
+    *given = match given {
+        Value::Object(_) => return Ok(()),
+        Value::String(text) if !is_blank => match decoded(text) {
+            Ok(fields) if fields.is_object() => {
+                notes.push("`args` was JSON text, read as the object that it says".into());
+                fields
+            }
+            Err(error) if error.is_data() => {
+                let message = format!("`args` is JSON text in which {error}");
+                let invalid = InvalidArguments::new(message, "send it once");
+                return Err(invalid.field(FieldError::new("", error.to_string())));
+            }
+            _ => return Err(no_object(tool)),
+        },
+        Value::Null | Value::String(_) => Value::Object(Map::new()),
+        _ => return Err(no_object(tool)),
+    };
+    Ok(())
+}
+
+fn no_object(tool: &Tool) -> InvalidArguments {
+    let message = format!("`args` of `{}` should be an object with its arguments", tool.op);
+    let invalid = InvalidArguments::new(message, "send `args` as an object");
+    let invalid = invalid.field(FieldError::expected_object());
+    InvalidArguments { corrected: ready_made(tool, &Value::Null), ..invalid }
 }

@@ -1,0 +1,266 @@
+//! Values coerced to a schema: unwrapped, decoded from text, freed of nulls. The canonical schema decides each time, and
+//! arguments that fit as they are stay as they are.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::properties::{has_all, wrapped};
+use super::read::ArgumentReader;
+use crate::catalog::Tool;
+use crate::finding::{Violation, pointer_join, pointer_split};
+
+/// Places of one call that are looked at for a repair, at most.
+const MAX_EDITS: usize = 16;
+/// Rounds of dropping nulls that were asked for, at most; each finds up to fifty.
+const MAX_ROUNDS: usize = 200;
+
+/// One repair of arguments: a place that was read otherwise than it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Repair {
+    /// JSON pointer into the arguments as they were before this repair.
+    pub pointer: String,
+    /// The kind of repair.
+    pub repair: RepairKind,
+}
+
+/// A repair that makes arguments fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RepairKind {
+    /// The arguments were JSON text within JSON text.
+    DoubleEncoded,
+    /// The arguments were below a key that is no property.
+    Unwrapped,
+    /// A list, an object, a number or a flag was given as text.
+    Decoded,
+    /// An optional property was given as null, which its schema refuses.
+    NullDropped,
+    /// A model wrote the arguments anew.
+    Model,
+}
+
+/// One way to read arguments, with the repairs that it takes.
+pub(crate) struct Reading {
+    pub(crate) value: Value,
+    pub(crate) repaired: Vec<Repair>,
+}
+
+/// Arguments coerced to the schema of a tool, with their repairs; else what is wrong.
+pub fn coerce_to_schema(tool: &Tool, arguments: Value) -> Result<(Value, Vec<Repair>), Vec<Violation>> {
+    let reader = &mut ArgumentReader::default();
+    let coercion = Coercion { tool, reader, to_canonical: &|value| value, requires_nulls: false };
+    let read = coercion.check(arguments, Vec::new()).map_err(|(_, violations)| violations)?;
+    Ok((read.value, read.repaired))
+}
+
+/// Arguments on their way to the schema of a tool.
+pub(crate) struct Coercion<'f> {
+    pub(crate) tool: &'f Tool,
+    pub(crate) reader: &'f mut ArgumentReader,
+    /// Turns arguments in the terms of a provider's schema into those of the canonical one: no repair.
+    pub(crate) to_canonical: &'f dyn Fn(Value) -> Value,
+    /// Whether the provider's schema requires every property, so that null is the only way to leave one out.
+    pub(crate) requires_nulls: bool,
+}
+
+impl Coercion<'_> {
+    /// The arguments as they fit; else the reading that comes closest, and what is wrong with it.
+    pub(crate) fn check(
+        mut self,
+        value: Value,
+        repaired: Vec<Repair>,
+    ) -> Result<Reading, (Reading, Vec<Violation>)> {
+        let mut as_is = Reading { value: (self.to_canonical)(value), repaired };
+        if self.requires_nulls {
+            self.drop_required_nulls(&mut as_is.value);
+        }
+        let unwrapped = self.unwrapped(&as_is);
+        // An open schema also accepts a wrapper; what is in it are its own properties all the same.
+        let is_plainly_wrapped = unwrapped.as_ref().is_some_and(|read| {
+            read.value.as_object().is_some_and(|fields| !fields.is_empty() && has_all(self.tool, fields))
+        });
+        let mut readings: Vec<Reading> = std::iter::once(as_is).chain(unwrapped).collect();
+        let mut order = if is_plainly_wrapped { [1, 0] } else { [0, 1] }.into_iter();
+        let is_accepted = |index: &usize| readings.get(*index).is_some_and(|read| self.accepts(&read.value));
+        if let Some(index) = order.find(is_accepted) {
+            return Ok(readings.swap_remove(index));
+        }
+        let mut closest: Option<(Reading, Vec<Violation>)> = None;
+        for read in readings {
+            let wrong = self.violations(&read.value);
+            let edited = self.edited(&read, &wrong);
+            let edited_wrong = edited.as_ref().map(|edited| self.violations(&edited.value));
+            for (read, wrong) in [Some((read, wrong)), edited.zip(edited_wrong)].into_iter().flatten() {
+                if wrong.is_empty() && self.accepts(&read.value) {
+                    return Ok(read);
+                }
+                if closest.as_ref().is_none_or(|(_, least)| wrong.len() < least.len()) {
+                    closest = Some((read, wrong));
+                }
+            }
+        }
+        Err(closest.unwrap_or_else(|| (Reading { value: Value::Null, repaired: Vec::new() }, Vec::new())))
+    }
+
+    fn accepts(&self, value: &Value) -> bool {
+        value.is_object() && self.reader.check(value, |value| self.tool.parameters.accepts(value))
+    }
+
+    fn violations(&self, value: &Value) -> Vec<Violation> {
+        let mut wrong = self.reader.check(value, |value| self.tool.parameters.violations(value));
+        if wrong.is_empty() && !value.is_object() {
+            wrong.push(Violation::new("", "expected an object"));
+        }
+        wrong
+    }
+
+    /// Drops the nulls that the provider's schema required, wherever the canonical schema refuses them: no repair.
+    fn drop_required_nulls(&self, value: &mut Value) {
+        for _ in 0..MAX_ROUNDS {
+            let wrong = self.violations(value);
+            let mut dropped = false;
+            for violation in wrong {
+                if value.pointer(&violation.pointer).is_some_and(Value::is_null) {
+                    dropped |= drop_member(value, &violation.pointer);
+                }
+            }
+            if !dropped {
+                return;
+            }
+        }
+    }
+
+    /// The arguments below a wrapper, which may be text.
+    fn unwrapped(&mut self, read: &Reading) -> Option<Reading> {
+        let (key, inside) = wrapped(self.tool, &read.value)?;
+        let pointer = pointer_join("", key);
+        let mut repaired = read.repaired.clone();
+        let value = match inside {
+            Value::Object(_) => inside.clone(),
+            Value::String(text) => {
+                repaired.push(Repair { pointer: pointer.clone(), repair: RepairKind::Decoded });
+                self.reader.encoded_value(text).filter(Value::is_object)?
+            }
+            _ => return None,
+        };
+        repaired.push(Repair { pointer, repair: RepairKind::Unwrapped });
+        Some(Reading { value: (self.to_canonical)(value), repaired })
+    }
+
+    /// A reading with nulls dropped and texts decoded where the schema refuses them, and only where that is needed.
+    fn edited(&mut self, read: &Reading, wrong: &[Violation]) -> Option<Reading> {
+        let mut edits = Vec::new();
+        for violation in wrong {
+            let (parent, _) = pointer_split(&violation.pointer).unwrap_or_default();
+            let is_member = read.value.pointer(parent).is_some_and(Value::is_object);
+            if let Some(place) = read.value.pointer(&violation.pointer) {
+                self.collect_edits(violation.pointer.clone(), place, is_member, &mut edits);
+            }
+        }
+        if edits.is_empty() {
+            return None;
+        }
+        let fits = |edits: &[Edit]| self.accepts(&apply(&read.value, edits));
+        if !fits(&edits) {
+            let fewer = fewer(&edits).find(|fewer| fits(fewer));
+            edits = fewer.unwrap_or(edits);
+        }
+        if edits.len() > 1 && fits(&edits) {
+            self.drop_needless_edits(read, &mut edits);
+        }
+        let value = apply(&read.value, &edits);
+        let mut repaired = read.repaired.clone();
+        repaired.extend(edits.into_iter().map(|edit| {
+            let repair = match edit.change {
+                Change::Drop => RepairKind::NullDropped,
+                Change::Decode(_) => RepairKind::Decoded,
+            };
+            Repair { pointer: edit.pointer, repair }
+        }));
+        Some(Reading { value, repaired })
+    }
+
+    /// Takes back each change without which the arguments fit too: a text that may be text stays text.
+    fn drop_needless_edits(&self, read: &Reading, edits: &mut Vec<Edit>) {
+        let mut index = 0;
+        while edits.len() > 1 && index < edits.len() {
+            let edit = edits.remove(index);
+            if !self.accepts(&apply(&read.value, edits)) {
+                edits.insert(index, edit);
+                index += 1;
+            }
+        }
+    }
+
+    fn collect_edits(&mut self, pointer: String, value: &Value, is_member: bool, edits: &mut Vec<Edit>) {
+        if edits.len() >= MAX_EDITS || edits.iter().any(|edit| edit.pointer == pointer) {
+            return;
+        }
+        match value {
+            Value::Null if is_member => edits.push(Edit { pointer, change: Change::Drop }),
+            Value::String(text) => {
+                if let Some(decoded) = self.reader.encoded_value(text) {
+                    edits.push(Edit { pointer, change: Change::Decode(decoded) });
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.collect_edits(pointer_join(&pointer, index), item, false, edits);
+                }
+            }
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    self.collect_edits(pointer_join(&pointer, name), field, true, edits);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// All changes but one, and each by itself: below a union it cannot be told which place is refused.
+fn fewer(edits: &[Edit]) -> impl Iterator<Item = Vec<Edit>> {
+    let without = |index: usize| [&edits[..index], &edits[index + 1..]].concat();
+    let alone = |index: usize| vec![edits[index].clone()];
+    let indexes = 0..if edits.len() > 1 { edits.len() } else { 0 };
+    indexes.clone().map(without).chain(indexes.map(alone))
+}
+
+/// A change at one place.
+#[derive(Clone)]
+struct Edit {
+    pointer: String,
+    change: Change,
+}
+
+#[derive(Clone)]
+enum Change {
+    /// The property goes.
+    Drop,
+    /// The text becomes what it encodes.
+    Decode(Value),
+}
+
+/// Takes a property out of its object; false where there is none.
+fn drop_member(value: &mut Value, pointer: &str) -> bool {
+    let (parent, name) = pointer_split(pointer).unwrap_or_default();
+    let fields = value.pointer_mut(parent).and_then(Value::as_object_mut);
+    fields.is_some_and(|fields| fields.shift_remove(&*name).is_some())
+}
+
+fn apply(value: &Value, edits: &[Edit]) -> Value {
+    let mut value = value.clone();
+    for edit in edits {
+        match &edit.change {
+            Change::Decode(decoded) => {
+                if let Some(place) = value.pointer_mut(&edit.pointer) {
+                    place.clone_from(decoded);
+                }
+            }
+            Change::Drop => {
+                drop_member(&mut value, &edit.pointer);
+            }
+        }
+    }
+    value
+}

@@ -1,0 +1,195 @@
+//! Arguments that do not fit, corrected: the caller's own values wherever they fit, then those of the ready-made call.
+
+use serde_json::Value;
+
+use super::names::{meant_word, only};
+use crate::catalog::Tool;
+use crate::finding::{Violation, from_json, is_plausible, normalized, pointer_join, pointer_split};
+use crate::secret::Policy as Secrets;
+use crate::tool::Effect;
+
+/// Bytes of the longest call that is offered; a longer one would repeat the caller's own words.
+const LONGEST: usize = 4 << 10;
+/// Rounds of corrections; each may show what else is wrong.
+const ROUNDS: usize = 6;
+
+/// Arguments that fit, and how they differ from those that were given.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Corrected {
+    pub(crate) args: Value,
+    /// Pointers to values that are made up.
+    pub(crate) fill_in: Vec<String>,
+    /// Pointers to values that were given, and are left out.
+    pub(crate) dropped: Vec<String>,
+}
+
+/// Arguments that fit, as near to these as can be; else those of the tool's ready-made call. Nothing is made up, and nothing
+/// left out, for what destroys.
+pub(crate) fn corrected(tool: &Tool, secrets: Secrets<'_>, given: &Value) -> Option<Corrected> {
+    Corrected::draft(given).completed(tool, secrets, given)
+}
+
+/// Arguments that fit with other values at these places, or none.
+pub(crate) fn with_placeholders(
+    tool: &Tool,
+    secrets: Secrets<'_>,
+    given: &Value,
+    pointers: &[String],
+) -> Option<Corrected> {
+    let mut draft = Corrected::draft(given);
+    for pointer in pointers {
+        draft.drop_at(pointer);
+    }
+    let corrected = draft.completed(tool, secrets, given)?;
+    // A ready-made value may be as wrong as the one that was given.
+    let is_other = |pointer: &String| corrected.args.pointer(pointer) != given.pointer(pointer);
+    pointers.iter().all(is_other).then_some(corrected)
+}
+
+/// The tool's ready-made call: all of it is made up.
+pub(super) fn ready_made(tool: &Tool, given: &Value) -> Option<Corrected> {
+    let ready = tool.call.clone().filter(|_| tool.effect != Effect::Destructive)?;
+    let dropped =
+        given.as_object().into_iter().flatten().filter(|(name, value)| ready.get(*name) != Some(value));
+    Some(Corrected {
+        dropped: dropped.map(|(name, _)| pointer_join("", name)).collect(),
+        fill_in: ready.keys().map(|name| pointer_join("", name)).collect(),
+        args: Value::Object(ready),
+    })
+}
+
+impl Corrected {
+    fn draft(given: &Value) -> Self {
+        Self { args: given.clone(), fill_in: Vec::new(), dropped: Vec::new() }
+    }
+
+    /// A draft that fits and repeats no secret; else the ready-made call.
+    fn completed(mut self, tool: &Tool, secrets: Secrets<'_>, given: &Value) -> Option<Self> {
+        for _ in 0..ROUNDS {
+            let wrong = tool.parameters.violations(&self.args);
+            if wrong.is_empty() {
+                break;
+            }
+            // A name put right may be one that is missing.
+            let names_first = wrong.iter().any(|violation| violation.unknown);
+            for violation in wrong.iter().filter(|violation| violation.unknown == names_first) {
+                self.correct(tool, violation);
+            }
+        }
+        let is_short = || serde_json::to_string(&self.args).is_ok_and(|text| text.len() <= LONGEST);
+        if !(self.args.is_object() && tool.parameters.accepts(&self.args) && is_short()) {
+            self = ready_made(tool, given)?;
+        }
+        self.conceal(tool, secrets)?;
+        let Self { args, fill_in, dropped } = &mut self;
+        fill_in.retain(|pointer| args.pointer(pointer).is_some());
+        dropped.retain(|pointer| !fill_in.contains(pointer));
+        let is_all_theirs = fill_in.is_empty() && dropped.is_empty();
+        (is_all_theirs || tool.effect != Effect::Destructive).then_some(self)
+    }
+
+    /// Puts what is ready-made, or a mark, in place of each secret of the caller's. None where that does not fit.
+    fn conceal(&mut self, tool: &Tool, secrets: Secrets<'_>) -> Option<()> {
+        let (mut shown, hidden) = secrets.split(tool.parameters.schema(), &self.args);
+        let ready = tool.call.clone().map(Value::Object).unwrap_or_default();
+        for secret in &hidden {
+            match (shown.pointer_mut(&secret.pointer), ready.pointer(&secret.pointer)) {
+                (Some(place), Some(instead)) if *instead != secret.value => *place = instead.clone(),
+                _ => {}
+            }
+            note(&mut self.fill_in, &secret.pointer);
+        }
+        let is_fit = hidden.is_empty() || tool.parameters.accepts(&shown);
+        self.args = shown;
+        is_fit.then_some(())
+    }
+
+    /// Puts one thing right: a name, a value, or nothing at all.
+    fn correct(&mut self, tool: &Tool, wrong: &Violation) {
+        let (parent, name) = pointer_split(&wrong.pointer).unwrap_or_default();
+        let Some(place) = self.args.pointer_mut(parent) else { return };
+        let Value::Object(fields) = place else {
+            // An item of a list: without it the list may be another, so the list goes.
+            return self.drop_at(parent);
+        };
+        match fields.get(&*name).cloned() {
+            _ if wrong.pointer.is_empty() => {}
+            None => {
+                let ready = tool.call.clone().map(Value::Object);
+                if let Some(instead) = ready.as_ref().and_then(|ready| ready.pointer(&wrong.pointer)) {
+                    fields.insert(name.into_owned(), instead.clone());
+                    note(&mut self.fill_in, &wrong.pointer);
+                }
+            }
+            Some(value) if wrong.unknown => {
+                fields.shift_remove(&*name);
+                let name = normalized(&name);
+                let is_free = |known: &&String| !fields.contains_key(*known);
+                let near = |known: &&String| is_plausible(&name, &normalized(known));
+                let near = only(wrong.known.iter().filter(is_free).filter(near));
+                if !near.is_some_and(|near| self.takes(tool, parent, near, &value)) {
+                    note(&mut self.dropped, &wrong.pointer);
+                }
+            }
+            Some(value) => match converted(&value, wrong) {
+                Some(better) => {
+                    fields.insert(name.into_owned(), better);
+                }
+                None => self.drop_at(&wrong.pointer),
+            },
+        }
+    }
+
+    /// Gives a value its right name, if it fits there as it is or as it plainly reads.
+    fn takes(&mut self, tool: &Tool, parent: &str, name: &str, value: &Value) -> bool {
+        let pointer = pointer_join(parent, name);
+        let mut candidate = Some(value.clone());
+        while let Some(value) = candidate.take() {
+            let Some(fields) = self.args.pointer_mut(parent).and_then(Value::as_object_mut) else {
+                return false;
+            };
+            fields.insert(name.to_string(), value.clone());
+            let wrong = tool.parameters.violations(&self.args);
+            let Some(wrong) = wrong.iter().find(|wrong| wrong.pointer.starts_with(&pointer)) else {
+                return true;
+            };
+            candidate = converted(&value, wrong).filter(|better| *better != value);
+        }
+        if let Some(fields) = self.args.pointer_mut(parent).and_then(Value::as_object_mut) {
+            fields.shift_remove(name);
+        }
+        false
+    }
+
+    fn drop_at(&mut self, pointer: &str) {
+        let (parent, name) = pointer_split(pointer).unwrap_or_default();
+        match self.args.pointer_mut(parent) {
+            Some(Value::Object(fields)) => {
+                fields.shift_remove(&*name);
+                note(&mut self.dropped, pointer);
+            }
+            Some(Value::Array(_)) if !parent.is_empty() => self.drop_at(parent),
+            _ => {}
+        }
+    }
+}
+
+fn note(pointers: &mut Vec<String>, pointer: &str) {
+    if !pointers.iter().any(|known| known == pointer) {
+        pointers.push(pointer.to_string());
+    }
+}
+
+/// A value as one that was expected, where it can only mean that.
+fn converted(value: &Value, wrong: &Violation) -> Option<Value> {
+    let wants =
+        |kind: &str| wrong.expected.as_deref().is_some_and(|all| all.split(" or ").any(|one| one == kind));
+    match value {
+        Value::Number(_) | Value::Bool(_) if wants("string") => Some(value.to_string().into()),
+        Value::String(word) if !wrong.known.is_empty() => meant_word(&wrong.known, word).map(Value::from),
+        Value::String(text) if ["integer", "number", "boolean", "array", "object"].into_iter().any(wants) => {
+            from_json(text).ok().filter(|decoded: &Value| !decoded.is_string() && !decoded.is_null())
+        }
+        _ => None,
+    }
+}

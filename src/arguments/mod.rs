@@ -1,0 +1,28 @@
+//! The arguments of a call: read, coerced to the schema of its tool and validated; else explained, and corrected.
+//!
+//! 1. [`read`] makes a value of the text or object that stands where arguments are due; [`exact_numbers`] keeps all digits.
+//! 2. [`properties`] looks names up in a schema, and finds arguments below a wrapper.
+//! 3. [`coerce`] changes values, and [`names`] changes names, into the one valid thing that they can mean.
+//! 4. [`validate`] lets the canonical schema decide; [`null_policy`] refuses a null that may mean something.
+//! 5. [`explain`] says which fields do not fit, and [`correct`] makes arguments that do.
+
+mod coerce;
+mod correct;
+mod exact_numbers;
+mod explain;
+mod names;
+mod null_policy;
+mod properties;
+mod read;
+mod validate;
+
+pub use coerce::{Repair, RepairKind, coerce_to_schema};
+pub use explain::FieldError;
+
+pub(crate) use coerce::{Coercion, Reading};
+pub(crate) use correct::{Corrected, corrected, with_placeholders};
+pub(crate) use exact_numbers::holds_float;
+pub(crate) use explain::{InvalidArguments, in_words};
+pub(crate) use properties::{WRAPPERS, has_property};
+pub(crate) use read::{ArgumentReader, decoded, exactly, make_object};
+pub(crate) use validate::{fits_at_a_glance, validate};

@@ -1,0 +1,130 @@
+//! Names coerced to those of a schema: properties, and words of an enum, that can only mean one that there is.
+
+use serde_json::{Map, Value};
+
+use super::properties::{closed_properties, properties};
+use crate::catalog::Tool;
+use crate::finding::{SlipPolicy, Violation, normalized, pointer_join, pointer_split};
+use crate::tool::{Effect, clean_line};
+
+/// Rounds of coercion after the first: under its right name a value shows what else is wrong with it.
+const MAX_ROUNDS: usize = 3;
+
+/// The slips that are tolerated in the names of properties, beside case and separators: nothing is deleted on a guess.
+fn tolerated_slips(tool: &Tool) -> Option<SlipPolicy> {
+    (tool.effect != Effect::Destructive).then_some(SlipPolicy::ARGUMENT)
+}
+
+/// Arguments with names and words coerced, and each change in words. None where nothing was changed.
+pub(super) fn coerce_names(tool: &Tool, given: &Value) -> Option<(Value, Vec<String>)> {
+    let (mut value, mut notes) = coerce_round(tool, given, &tool.parameters.violations(given))?;
+    for _ in 0..MAX_ROUNDS {
+        let wrong = tool.parameters.violations(&value);
+        let Some((better, more)) = coerce_round(tool, &value, &wrong) else { break };
+        value = better;
+        notes.extend(more);
+    }
+    Some((value, notes))
+}
+
+/// Arguments that an open schema accepts with any names: those that can only mean a known one are given that, and of the
+/// others `notes` tells.
+pub(super) fn coerce_accepted_names(tool: &Tool, arguments: Value, notes: &mut Vec<String>) -> Value {
+    let Some(known) = closed_properties(tool) else { return arguments };
+    let is_respelled = |name: &String| known.keys().any(|meant| meant != name && is_same(name, meant));
+    let is_misnamed = arguments.as_object().is_some_and(|fields| fields.keys().any(is_respelled));
+    let mut settled = arguments;
+    if is_misnamed
+        && let Some((coerced, changes)) = coerce_round(tool, &settled, &[])
+        && tool.parameters.accepts(&coerced)
+    {
+        notes.extend(changes);
+        settled = coerced;
+    }
+    for name in settled.as_object().into_iter().flat_map(Map::keys).filter(|name| !known.contains_key(*name))
+    {
+        notes.push(format!(
+            "`{}` is no argument of `{}`; it is passed on as it is",
+            clean_line(name),
+            tool.op
+        ));
+    }
+    settled
+}
+
+/// Whether a name beside the arguments is that of a property, as far as the tool tolerates.
+pub(super) fn is_property_name(tool: &Tool, name: &str) -> bool {
+    let Some(known) = properties(tool) else { return false };
+    let is_respelled = || known.keys().any(|known| is_same(known, name));
+    known.contains_key(name) || (tolerated_slips(tool).is_some() && is_respelled())
+}
+
+fn coerce_round(tool: &Tool, given: &Value, wrong: &[Violation]) -> Option<(Value, Vec<String>)> {
+    let mut value = given.clone();
+    let mut notes = Vec::new();
+    if let (Some(fields), Some(known)) = (value.as_object_mut(), closed_properties(tool)) {
+        let known: Vec<&str> = known.keys().map(String::as_str).collect();
+        rename(fields, &known, tolerated_slips(tool), "", &mut notes);
+    }
+    for violation in wrong {
+        let (parent, _) = pointer_split(&violation.pointer).unwrap_or_default();
+        if violation.unknown && !parent.is_empty() {
+            if let Some(Value::Object(fields)) = value.pointer_mut(parent) {
+                let known: Vec<&str> = violation.known.iter().map(String::as_str).collect();
+                rename(fields, &known, None, parent, &mut notes);
+            }
+        } else if let Some(Value::String(word)) = value.pointer_mut(&violation.pointer)
+            && let Some(meant) = meant_word(&violation.known, word)
+            && meant != word
+        {
+            notes.push(format!("{}: `{}` was read as `{meant}`", violation.pointer, clean_line(word)));
+            *word = meant.into();
+        }
+    }
+    (!notes.is_empty()).then_some((value, notes))
+}
+
+/// Gives properties that are not known the one name that they can mean, and that is not taken.
+fn rename(
+    fields: &mut Map<String, Value>,
+    known: &[&str],
+    slips: Option<SlipPolicy>,
+    at: &str,
+    notes: &mut Vec<String>,
+) {
+    let unknown: Vec<String> =
+        fields.keys().filter(|name| !known.contains(&name.as_str())).cloned().collect();
+    for name in &unknown {
+        let free = || known.iter().copied().filter(|known| !fields.contains_key(*known));
+        let is_slip =
+            |known: &&str| slips.is_some_and(|slips| slips.is_slip(&normalized(name), &normalized(known)));
+        let meant =
+            only(free().filter(|known| is_same(known, name))).or_else(|| only(free().filter(is_slip)));
+        let Some(meant) = meant else { continue };
+        // Two that mean the same leave open which is right.
+        let is_twice = unknown.iter().filter(|other| is_same(other, name)).count() > 1;
+        if is_twice {
+            continue;
+        }
+        let (pointer, meant) = (pointer_join(at, name), meant.to_string());
+        if let Some(value) = fields.shift_remove(name) {
+            notes.push(format!("`{}` was read as `{meant}`", clean_line(pointer.trim_start_matches('/'))));
+            fields.insert(meant, value);
+        }
+    }
+}
+
+/// The one of the known words that differs from this one in case and separators alone.
+pub(super) fn meant_word<'k>(known: &'k [String], word: &str) -> Option<&'k str> {
+    only(known.iter().map(String::as_str).filter(|known| is_same(known, word)))
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    normalized(one) == normalized(other)
+}
+
+/// The one of several that there is, if there is only one.
+pub(super) fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    let first = all.next()?;
+    all.next().is_none().then_some(first)
+}

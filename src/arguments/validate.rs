@@ -1,0 +1,199 @@
+//! Arguments held against the schema of their tool: as they are, then coerced. A coercion is told in words.
+
+use serde_json::{Map, Value};
+
+use super::coerce::{Repair, coerce_to_schema};
+use super::correct::corrected;
+use super::exact_numbers::inexact_integers;
+use super::explain::{FieldError, InvalidArguments, describe_repairs, misfit};
+use super::names::{coerce_accepted_names, coerce_names, is_property_name};
+use super::null_policy;
+use super::properties::{has_all, wrapped};
+use crate::catalog::Tool;
+use crate::finding::{Violation, pointer_join};
+use crate::secret::Policy as Secrets;
+use crate::tool::{Effect, clean_line};
+
+/// Characters of a name that are repeated.
+const QUOTE: usize = 80;
+
+/// Makes arguments fit the schema of their tool, with the repairs that it took; `notes` gets each reading that differs from
+/// the writing. `beside` are the fields that stand beside the arguments. Arguments that do not fit stay as they were read.
+pub(crate) fn validate(
+    tool: &Tool,
+    secrets: Secrets<'_>,
+    arguments: &mut Value,
+    beside: Map<String, Value>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Repair>, InvalidArguments> {
+    let inexact = inexact_integers(arguments);
+    if let Some(first) = inexact.first() {
+        return Err(too_many_digits(tool, first, &inexact));
+    }
+    take_extra_fields(tool, secrets, arguments, beside, notes)?;
+    let is_known = || arguments.as_object().is_none_or(|fields| has_all(tool, fields));
+    if !tool.parameters.is_checked() || (is_known() && tool.parameters.accepts(arguments)) {
+        return Ok(Vec::new());
+    }
+    match coerce_to_schema(tool, arguments.clone()) {
+        Ok((fit, repaired)) => {
+            null_policy::check(tool, &fit, &repaired)?;
+            describe_repairs(&repaired, notes);
+            *arguments = coerce_accepted_names(tool, fit, notes);
+            Ok(repaired)
+        }
+        Err(wrong) => coerce_names_and_values(tool, secrets, arguments, wrong, notes),
+    }
+}
+
+/// Makes arguments fit whose values fit once their names are coerced.
+fn coerce_names_and_values(
+    tool: &Tool,
+    secrets: Secrets<'_>,
+    arguments: &mut Value,
+    wrong: Vec<Violation>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Repair>, InvalidArguments> {
+    let wrapper = wrapped(tool, arguments).filter(|(_, inside)| inside.is_object());
+    let base = wrapper.map_or(&*arguments, |(_, inside)| inside);
+    let coerced = coerce_names(tool, base);
+    if let Some((value, changes)) = &coerced
+        && let Ok((fit, repaired)) = coerce_to_schema(tool, value.clone())
+    {
+        null_policy::check(tool, &fit, &repaired)?;
+        notes.extend(wrapper.map(|(key, _)| format!("the arguments were one level too deep, below `{key}`")));
+        notes.extend_from_slice(changes);
+        describe_repairs(&repaired, notes);
+        *arguments = fit;
+        return Ok(repaired);
+    }
+    let invalid = misfit(tool, secrets, base, wrong);
+    let start = coerced.as_ref().map_or(base, |(value, _)| value);
+    Err(InvalidArguments { corrected: corrected(tool, secrets, start), ..invalid })
+}
+
+/// Moves the fields beside the arguments that are plainly among them to their place.
+fn take_extra_fields(
+    tool: &Tool,
+    secrets: Secrets<'_>,
+    arguments: &mut Value,
+    beside: Map<String, Value>,
+    notes: &mut Vec<String>,
+) -> Result<(), InvalidArguments> {
+    for (name, value) in beside {
+        match arguments.as_object_mut() {
+            Some(fields) if is_property_name(tool, &name) && !fields.contains_key(&name) => {
+                notes.push(format!("`{}` stood beside `args`, read as part of it", clean_line(&name)));
+                fields.insert(name, value);
+            }
+            _ => return Err(out_of_place(tool, secrets, arguments, &name)),
+        }
+    }
+    Ok(())
+}
+
+fn out_of_place(tool: &Tool, secrets: Secrets<'_>, arguments: &Value, name: &str) -> InvalidArguments {
+    let shown = clean_line(&name.chars().take(QUOTE).collect::<String>());
+    let message = format!(
+        "`{shown}` is neither a field of the call nor an argument of `{}` that is not given already",
+        tool.op
+    );
+    let pointer = pointer_join("", name);
+    let mut corrected = corrected(tool, secrets, arguments).filter(|_| tool.effect != Effect::Destructive);
+    if let Some(corrected) = &mut corrected {
+        corrected.dropped.push(pointer.clone());
+    }
+    let next = "put the arguments of the op into `args`, and nothing else beside it";
+    let invalid = InvalidArguments { corrected, ..InvalidArguments::new(message, next) };
+    invalid.field(FieldError::new(pointer, "this stands beside `args` and belongs nowhere"))
+}
+
+fn too_many_digits(tool: &Tool, first: &str, places: &[String]) -> InvalidArguments {
+    let message =
+        format!("the arguments of `{}` do not fit: {first}: this integer has too many digits", tool.op);
+    let next = "send it as text if the tool takes text, else a number with at most 19 digits";
+    places.iter().fold(InvalidArguments::new(message, next), |invalid, place| {
+        let error = FieldError::new(place, "an integer that cannot be held to its last digit");
+        invalid.field(error.expecting("at most 19 digits, or text"))
+    })
+}
+
+/// Whether arguments fit at a glance: nearly all calls are texts, numbers and words under names that are known. Others may
+/// fit all the same, which takes a validator to see.
+pub(crate) fn fits_at_a_glance(schema: &Value, arguments: &Value) -> bool {
+    let (Value::Object(schema), Value::Object(arguments)) = (schema, arguments) else { return false };
+    let is_given = |name: &Value| name.as_str().is_some_and(|name| arguments.contains_key(name));
+    let fits = |(name, value): (&String, &Value)| {
+        let property = schema.get("properties").and_then(|properties| properties.get(name));
+        property.and_then(Value::as_object).is_some_and(|property| is_plainly(property, value))
+    };
+    let holds = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
+        "type" => rule == "object",
+        "required" => rule.as_array().is_some_and(|names| names.iter().all(is_given)),
+        // What is not among the properties is not plain.
+        "properties" => arguments.iter().all(fits),
+        "additionalProperties" => rule.is_boolean(),
+        keyword => is_annotation(keyword),
+    };
+    schema.iter().all(holds) && (arguments.is_empty() || schema.contains_key("properties"))
+}
+
+/// Whether a value fits a schema of a plain type.
+fn is_plainly(schema: &Map<String, Value>, value: &Value) -> bool {
+    let is_of = |kind: &Value| match value {
+        Value::String(_) => kind == "string",
+        Value::Bool(_) => kind == "boolean",
+        Value::Number(number) => kind == "integer" && number.is_u64(),
+        _ => false,
+    };
+    let size = || match value {
+        Value::String(text) => text.chars().count() as u64,
+        value => value.as_u64().unwrap_or(0),
+    };
+    let is_plain = matches!(value, Value::String(_) | Value::Bool(_)) || value.is_u64();
+    let holds = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
+        "type" => is_of(rule),
+        "enum" => rule.as_array().is_some_and(|values| values.contains(value)),
+        "minLength" => value.is_string() && rule.as_u64().is_some_and(|least| size() >= least),
+        "maxLength" => value.is_string() && rule.as_u64().is_some_and(|most| size() <= most),
+        "minimum" => value.is_u64() && rule.as_u64().is_some_and(|least| size() >= least),
+        "maximum" => value.is_u64() && rule.as_u64().is_some_and(|most| size() <= most),
+        keyword => is_annotation(keyword),
+    };
+    is_plain && schema.iter().all(holds)
+}
+
+/// Whether a keyword is for readers.
+fn is_annotation(keyword: &str) -> bool {
+    matches!(keyword, "description" | "title" | "default" | "examples")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::catalog::functions;
+
+    #[test]
+    fn what_fits_at_a_glance_fits_the_schema() {
+        let given = json!([
+            {}, {"path": "x"}, {"path": ""}, {"path": 7}, {"paths": ["x"]}, {"path": "x", "format": "long"},
+            {"path": "x", "format": "full", "include_schemas": true}, {"unknown": "x"}, {"limit": 5}, {"limit": 0},
+            {"limit": 100_000}, {"limit": 1.0}, {"tool_id": "x"}, {"tool_id": ""}, {"tool_id": null}, {"name": "x"}, [],
+        ]);
+        for tool in &functions().tools {
+            for given in given.as_array().unwrap() {
+                let fits = tool.parameters.accepts(given);
+                assert!(fits || !fits_at_a_glance(tool.parameters.schema(), given), "{}: {given}", tool.name);
+            }
+        }
+        let plain = |name: &str, given: Value| {
+            fits_at_a_glance(functions().named(name).unwrap().parameters.schema(), &given)
+        };
+        assert!(plain("tool_help", json!({"path": "x", "format": "full", "include_schemas": true})));
+        assert!(
+            plain("expand_tool", json!({"tool_id": "x"})) && plain("read_tool_doc", json!({"name": "x"}))
+        );
+    }
+}

@@ -1,0 +1,93 @@
+//! Everything that is asked before a call is run.
+//!
+//! 1. [`resolve`] finds the tool by one of its names, unless the caller has resolved it.
+//! 2. [`call_fields`] tells the fields of the call from the arguments; [`validate`] makes these fit the schema of the tool.
+//! 3. [`gates`] say how much may be changed here, [`doc_gate`] whether the doc has to be read first, and the
+//!    [`repeat_guard`] stops what has failed too often.
+//! 4. The call is [`Admitted`].
+
+mod call_fields;
+mod doc_gate;
+mod gates;
+mod resolve;
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::Outcome;
+use super::call::{Call, RunNotes};
+use super::record::{Ran, Received, repeat_guard};
+use crate::arguments::{Repair, validate};
+use crate::catalog::{Callable, Tool};
+use crate::refusal::{ErrorCode, Refusal};
+
+/// The leave to run a call.
+pub(super) struct Admission {
+    tool: Arc<Tool>,
+    /// The changes that made the arguments fit.
+    repaired: Vec<Repair>,
+}
+
+/// A call that may be run. It does not change any more.
+pub(super) struct Admitted {
+    call: Received,
+    admission: Admission,
+}
+
+impl Admitted {
+    pub(super) fn new(call: Received, admission: Admission) -> Self {
+        Self { call, admission }
+    }
+
+    /// The tool that is called.
+    pub(super) fn tool(&self) -> &Tool {
+        &self.admission.tool
+    }
+
+    /// The call with its outcome.
+    pub(super) fn ran(self, outcome: Outcome, notes: RunNotes) -> Ran {
+        Ran::new(self.call, outcome, notes, self.admission.repaired)
+    }
+}
+
+impl Deref for Admitted {
+    type Target = Call;
+
+    fn deref(&self) -> &Call {
+        &self.call
+    }
+}
+
+/// Asks everything that is asked before a call is run.
+pub(super) async fn admit(call: &mut Call) -> Result<Admission, Refusal> {
+    let (index, tool) = resolve::find_tool(call)?;
+    call.request.op.clone_from(&tool.op);
+    call.tool = Some(Arc::clone(&tool));
+    let repaired = read_arguments(call, &tool)?;
+    gates::check(call, &tool)?;
+    doc_gate::require_doc(call, index, &tool).await?;
+    repeat_guard::check(call).await?;
+    Ok(Admission { tool, repaired })
+}
+
+/// Makes the arguments fit the schema of the tool, and says what was changed for that.
+fn read_arguments(call: &mut Call, tool: &Tool) -> Result<Vec<Repair>, Refusal> {
+    let separated = call_fields::separate(&mut call.request, tool);
+    call.is_dry_run = call.request.dry_run.unwrap_or(tool.definition.dry_run == Some(true));
+    separated?;
+    call.validated = Some(tool.parameters.is_checked());
+    if let Callable::No(reason) = tool.parameters.callable() {
+        let next = "choose another tool, or say that this one is broken";
+        let message = format!("`{}` cannot be called: {reason}", tool.op);
+        return Err(Refusal::new(ErrorCode::NoBackend, message, next));
+    }
+    let (secrets, request) = (call.context.catalog().secrets(), &mut call.request);
+    let beside = std::mem::take(&mut request.extra_fields);
+    let repaired = validate(tool, secrets, &mut request.args, beside, &mut request.warnings)?;
+    // Text within text has shown its fields by now.
+    let mut valid = std::mem::take(&mut request.args);
+    call_fields::take_from_arguments(request, tool.parameters.schema(), &mut valid)?;
+    request.args = valid;
+    call.is_dry_run = request.dry_run.unwrap_or(call.is_dry_run);
+    Ok(repaired)
+}

@@ -1,0 +1,106 @@
+//! All kinds of backends, as one.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{BackendError, BackendRequest, BackendResponse, choice, command, http, mcp};
+use crate::catalog::Tool;
+use crate::config::Config;
+use crate::sources::mcp::Environment;
+use crate::tool::Backend;
+
+/// All that runs tools, with the connections that are kept from one call to the next.
+#[derive(Debug)]
+pub struct Backends {
+    root: PathBuf,
+    /// The variables for commands and servers; without any, nobody is contacted.
+    environment: Option<Environment>,
+    http: http::Http,
+    sessions: mcp::Sessions,
+}
+
+impl Default for Backends {
+    fn default() -> Self {
+        Self::new(Path::new("."), Environment::default())
+    }
+}
+
+impl Backends {
+    /// Backends of a catalog in this folder, whose secrets come from this environment. Connects to nobody yet.
+    pub fn new(root: &Path, environment: Environment) -> Self {
+        Self {
+            root: root.to_path_buf(),
+            environment: Some(environment),
+            http: http::Http::default(),
+            sessions: mcp::Sessions::default(),
+        }
+    }
+
+    /// Backends that contact nobody and run no commands.
+    pub fn offline() -> Self {
+        Self { environment: None, ..Self::default() }
+    }
+
+    /// The backend of a tool: the one that its definition names, else the live MCP server that it comes from.
+    pub fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>> {
+        choice::of(tool, config)
+    }
+
+    /// The backend of a tool with the configuration of its server: another value once either has changed.
+    pub fn configured(tool: &Tool, config: &Config) -> Value {
+        let Some(backend) = Self::of(tool, config) else { return Value::Null };
+        let server = match &*backend {
+            Backend::Http(backend) => {
+                choice::web_server(backend, tool, config).ok().map(|(_, server)| server)
+            }
+            Backend::Mcp { server, .. } => choice::mcp_server(config, server),
+            _ => None,
+        };
+        json!({ "backend": *backend, "server": server })
+    }
+
+    /// Runs a call.
+    pub async fn run(&self, call: BackendRequest<'_>) -> Result<BackendResponse, BackendError> {
+        // Boxed, so that no call has room for what only others need.
+        match call.backend {
+            Backend::Static { content } => Ok(BackendResponse::new(content.clone())),
+            Backend::Http(backend) => Box::pin(self.http.run(backend, call, self.environment()?)).await,
+            Backend::Mcp { server, tool } => {
+                let around = (&*self.root, self.environment()?);
+                Box::pin(self.sessions.run((server, tool), call, around)).await
+            }
+            Backend::Command(backend) => {
+                Box::pin(command::run(backend, call, (&self.root, self.environment()?))).await
+            }
+            Backend::Builtin { function } => {
+                Err(BackendError::unconfigured(format!("there is no function `{function}` here")))
+            }
+        }
+    }
+
+    fn environment(&self) -> Result<&Environment, BackendError> {
+        let offline =
+            || BackendError::unconfigured("nobody is contacted, and no command is run, with --offline");
+        self.environment.as_ref().ok_or_else(offline)
+    }
+
+    /// Ends what is kept from one call to the next, as politely as there is time for.
+    pub async fn close(&self) {
+        self.sessions.close().await;
+    }
+
+    /// The request that a call would send, without secrets; nothing is sent.
+    pub fn preview(&self, call: BackendRequest<'_>) -> Result<Value, BackendError> {
+        match call.backend {
+            Backend::Static { .. } => Ok(json!({ "backend": "static" })),
+            Backend::Builtin { function } => {
+                Ok(json!({ "backend": "builtin", "function": function, "arguments": call.shown() }))
+            }
+            Backend::Http(backend) => http::preview(backend, call),
+            Backend::Mcp { server, tool } => mcp::preview(server, tool, call),
+            Backend::Command(backend) => command::preview(backend, call),
+        }
+    }
+}

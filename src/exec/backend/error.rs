@@ -1,0 +1,169 @@
+//! Errors of backends, as fields.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::refusal::Refusal;
+use crate::sources::mcp::Missing;
+
+/// The error of a backend that has no result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BackendError {
+    /// The kind, which says whether the tool was run.
+    pub kind: BackendErrorKind,
+    /// In one line, without secrets or addresses.
+    pub message: String,
+    /// The next step for the caller.
+    pub next_action: String,
+    /// The argument that cannot be sent, for [`BackendErrorKind::InvalidArgument`], where it is known.
+    pub argument: Option<String>,
+    /// The answer of the backend, if it gave one.
+    pub answer: Option<Box<ErrorAnswer>>,
+}
+
+/// The kind of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackendErrorKind {
+    /// Nothing says how to reach what runs the tool, or something it needs is missing here.
+    Unconfigured,
+    /// The caller has not brought what the backend needs, such as a token.
+    MissingCredential,
+    /// An argument that fits the schema, and still cannot be sent as it is.
+    InvalidArgument,
+    /// It was not reached: nothing was run.
+    NotSent,
+    /// It answered that it is too busy for this call, and has not run it.
+    Busy,
+    /// It answered, with an error.
+    Failed,
+    /// It was asked, and there is no answer: it may have been run.
+    ConnectionLost,
+    /// It was asked, and did not answer in time: it may have been run.
+    TimedOut,
+}
+
+/// The answer of a backend in place of a result. As JSON it is `details.backend` of an envelope; long texts are cut.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ErrorAnswer {
+    /// An HTTP response that is no success.
+    Http {
+        /// Its status code.
+        status: u16,
+        /// Seconds to wait, as its `Retry-After` header says.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        retry_after_seconds: Option<u64>,
+        /// Its `Location` header, of a redirect that is not followed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        location: Option<String>,
+        /// Its body: JSON where it is that and short, else text.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        body: Option<Value>,
+    },
+    /// A program that ended with an error.
+    Command {
+        /// Its exit code; none where a signal ended it.
+        exit_code: Option<i32>,
+        /// The end of what it wrote to stderr.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stderr: Option<String>,
+        /// The beginning of what it wrote to stdout.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stdout: Option<String>,
+    },
+    /// An error of MCP's protocol.
+    McpError {
+        /// Its JSON-RPC code.
+        code: i32,
+        /// Its data.
+        data: Option<Value>,
+    },
+    /// A result of an MCP tool that says to be an error.
+    McpResult {
+        /// Its content.
+        body: String,
+    },
+    /// A refusal of one of toolcrib's functions.
+    Function(Box<Refusal>),
+}
+
+impl BackendErrorKind {
+    /// Whether the tool was not run.
+    pub fn was_not_run(self) -> bool {
+        use BackendErrorKind::{Busy, InvalidArgument, MissingCredential, NotSent, Unconfigured};
+        matches!(self, NotSent | Busy | Unconfigured | MissingCredential | InvalidArgument)
+    }
+
+    /// Whether nobody can know if the tool was run.
+    pub fn may_have_run(self) -> bool {
+        matches!(self, BackendErrorKind::ConnectionLost | BackendErrorKind::TimedOut)
+    }
+}
+
+impl BackendError {
+    /// An error of this kind.
+    pub fn new(kind: BackendErrorKind, message: impl Into<String>, next_action: impl Into<String>) -> Self {
+        let (message, next_action) = (message.into(), next_action.into());
+        Self { kind, message, next_action, argument: None, answer: None }
+    }
+
+    /// An error that only the operator can mend.
+    pub fn unconfigured(message: impl Into<String>) -> Self {
+        let next = "tell the operator; sending the call again changes nothing";
+        Self::new(BackendErrorKind::Unconfigured, message, next)
+    }
+
+    /// A refusal of one of toolcrib's functions, which a tool has for its backend.
+    pub fn of_function(refusal: Refusal) -> Self {
+        let (message, next_action) = (refusal.message.clone(), refusal.next_action.clone());
+        Self::new(BackendErrorKind::Failed, message, next_action)
+            .with_answer(ErrorAnswer::Function(Box::new(refusal)))
+    }
+
+    /// A connection that broke in the middle of a call.
+    pub(super) fn connection_lost(message: impl Into<String>) -> Self {
+        Self::new(
+            BackendErrorKind::ConnectionLost,
+            message,
+            "look what is there before you send the call again",
+        )
+    }
+
+    /// A call whose time ran out.
+    pub(super) fn timed_out(message: impl Into<String>) -> Self {
+        Self::new(BackendErrorKind::TimedOut, message, "look what is there before you send the call again")
+    }
+
+    /// An argument that cannot be sent as it is; an empty name where it is not known which.
+    pub(super) fn invalid_argument(argument: &str, message: impl Into<String>) -> Self {
+        let argument = Some(argument).filter(|argument| !argument.is_empty()).map(str::to_string);
+        Self { argument, ..Self::new(BackendErrorKind::InvalidArgument, message, "correct the arguments") }
+    }
+
+    pub(super) fn with_answer(self, answer: ErrorAnswer) -> Self {
+        Self { answer: Some(Box::new(answer)), ..self }
+    }
+
+    /// The time that the backend wants its caller to wait.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self.answer.as_deref()? {
+            ErrorAnswer::Http { retry_after_seconds, .. } => retry_after_seconds.map(Duration::from_secs),
+            _ => None,
+        }
+    }
+}
+
+impl From<Missing> for BackendError {
+    fn from(missing: Missing) -> Self {
+        match &missing {
+            Missing::Variable(_) => Self::unconfigured(missing.to_string()),
+            Missing::Header(name) => Self::new(
+                BackendErrorKind::MissingCredential,
+                format!("what runs it wants the header `{name}` of whoever calls, and this call has none"),
+                format!("whoever connects to toolcrib has to send `{name}` with its requests"),
+            ),
+        }
+    }
+}

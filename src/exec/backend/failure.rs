@@ -1,0 +1,75 @@
+//! Errors of backends in the words of an envelope.
+
+use serde_json::{Value, json};
+
+use super::{BackendError, BackendErrorKind};
+use crate::arguments::with_placeholders;
+use crate::catalog::Tool;
+use crate::finding::pointer_join;
+use crate::refusal::{ErrorCode, Refusal};
+use crate::secret::Policy as Secrets;
+use crate::sources::mcp::Secrets as Filled;
+use crate::tool::Effect;
+
+/// The error of an envelope for a call of `tool` with these arguments.
+pub(in crate::exec) fn failure_of(
+    tool: &Tool,
+    secrets: Secrets<'_>,
+    arguments: &Value,
+    error: BackendError,
+) -> Refusal {
+    if error.kind == BackendErrorKind::InvalidArgument {
+        return invalid_argument(tool, secrets, arguments, error);
+    }
+    // Backends like to repeat what they were sent.
+    let (_, hidden) = secrets.split(tool.parameters.schema(), arguments);
+    let sent = Filled::of(hidden.into_iter().map(|secret| secret.value));
+    let message = secrets.text(&sent.hide(&error.message)).into_owned();
+    let mut failure = Refusal::new(code(error.kind, tool.effect), message, error.next_action);
+    if let Some(answer) = error.answer {
+        let answer = serde_json::to_value(answer).unwrap_or_default();
+        failure = failure.detail("backend", secrets.shown(&Value::Null, &sent.hide_in(answer)));
+    }
+    if tool.effect != Effect::Read && error.kind.may_have_run() {
+        failure = failure.detail("may_have_run", true);
+    }
+    failure
+}
+
+fn code(kind: BackendErrorKind, effect: Effect) -> ErrorCode {
+    match kind {
+        BackendErrorKind::Unconfigured => ErrorCode::NoBackend,
+        BackendErrorKind::MissingCredential => ErrorCode::PermissionDenied,
+        BackendErrorKind::InvalidArgument => ErrorCode::ValidationError,
+        BackendErrorKind::ConnectionLost if effect != Effect::Read => ErrorCode::OutcomeUnknown,
+        BackendErrorKind::TimedOut => ErrorCode::BackendTimeout,
+        BackendErrorKind::NotSent
+        | BackendErrorKind::Busy
+        | BackendErrorKind::Failed
+        | BackendErrorKind::ConnectionLost => ErrorCode::BackendError,
+    }
+}
+
+/// Arguments that fit the schema, and cannot be sent: told like those that do not fit.
+fn invalid_argument(tool: &Tool, secrets: Secrets<'_>, arguments: &Value, error: BackendError) -> Refusal {
+    let Some(argument) = &error.argument else { return Refusal::invalid(error.message, error.next_action) };
+    let pointer = pointer_join("", argument);
+    Refusal::invalid(error.message.as_str(), error.next_action)
+        .field(&pointer, &error.message)
+        .offering(with_placeholders(tool, secrets, arguments, std::slice::from_ref(&pointer)))
+}
+
+/// A call that is right, and that its caller has to run.
+pub(in crate::exec) fn no_backend(tool: &Tool, arguments: &Value) -> Refusal {
+    let (why, next) = match &tool.withheld {
+        Some(next) => ("the program or server that it needs is not trusted", next.as_str()),
+        None => (
+            "nothing says what runs it",
+            "run `call` yourself if you have this tool, by its name; sending it here again changes nothing",
+        ),
+    };
+    let message = format!("the call is valid, but `{}` cannot be run here: {why}", tool.op);
+    let mut failure = Refusal::new(ErrorCode::NoBackend, message, next);
+    failure.call = Some(json!({ "tool": tool.name, "arguments": arguments }));
+    failure
+}

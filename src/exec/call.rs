@@ -1,0 +1,151 @@
+//! One call, from its request on: all that it takes to answer it, and to write it down, at any moment.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+
+use super::{CallContext, CallRequest};
+use crate::catalog::{Callable, Tool};
+use crate::config::Config;
+use crate::guard::MISTAKE;
+use crate::refusal::{ErrorCode, Refusal};
+use crate::secret::Policy as Secrets;
+use crate::state::StateStore;
+use crate::tool::{Effect, NoSchemaMode};
+
+/// One call. Only its admission changes it.
+pub(super) struct Call {
+    pub(super) context: Arc<dyn CallContext>,
+    pub(super) started: Instant,
+    /// As the caller sent it; then with the op of the catalog, and with arguments that fit.
+    pub(super) request: CallRequest,
+    /// The tool, once it is known.
+    pub(super) tool: Option<Arc<Tool>>,
+    pub(super) is_dry_run: bool,
+    /// Whether the tool has a schema that decides on the arguments, once these are read.
+    pub(super) validated: Option<bool>,
+}
+
+/// Notes on a run, told beside its outcome.
+#[derive(Default)]
+pub(super) struct RunNotes {
+    pub(super) warnings: Vec<String>,
+    /// The context of the session.
+    pub(super) session_context: Option<Value>,
+    /// The cursor by which a long result is read on, for `meta.more`.
+    pub(super) continuation: Option<Value>,
+    /// Whether the call was handed to its backend.
+    pub(super) was_run: bool,
+}
+
+impl Call {
+    /// A call as it was asked for.
+    pub(super) fn new(context: Arc<dyn CallContext>, request: CallRequest) -> Self {
+        let started = Instant::now();
+        Self { context, started, request, tool: None, is_dry_run: false, validated: None }
+    }
+
+    pub(super) fn op(&self) -> &str {
+        &self.request.op
+    }
+
+    pub(super) fn arguments(&self) -> &Value {
+        &self.request.args
+    }
+
+    /// The state of the server.
+    pub(super) fn state(&self) -> &dyn StateStore {
+        self.context.state()
+    }
+
+    /// The configuration of the catalog.
+    pub(super) fn config(&self) -> &Config {
+        &self.context.catalog().config
+    }
+
+    /// The rules that tell secrets.
+    pub(super) fn secrets(&self) -> Secrets<'_> {
+        self.context.catalog().secrets()
+    }
+
+    /// The effect of the tool; a read while that is not known.
+    pub(super) fn effect(&self) -> Effect {
+        self.tool.as_ref().map_or(Effect::Read, |tool| tool.effect)
+    }
+
+    /// The no-schema mode of the tool, if it has no schema.
+    pub(super) fn no_schema_mode(&self) -> Option<NoSchemaMode> {
+        let tool = self.tool.as_ref().filter(|_| self.validated.is_some())?;
+        match tool.parameters.callable() {
+            Callable::Unchecked(mode) => Some(*mode),
+            _ => None,
+        }
+    }
+
+    /// The longest time that it may take.
+    pub(super) fn timeout(&self) -> Duration {
+        Duration::from_secs(self.config().exec.call_seconds)
+    }
+
+    /// The fields that a corrected call has to repeat beside op and arguments.
+    pub(super) fn carried(&self) -> Map<String, Value> {
+        let mut carried = Map::new();
+        if let Some(dry) = self.request.dry_run {
+            carried.insert("dry_run".into(), dry.into());
+        }
+        let caller = self.context.caller();
+        let session = caller.session.as_deref().filter(|_| caller.names_session);
+        let texts = [
+            ("idempotency_key", self.request.idempotency_key.as_deref()),
+            ("receipt", self.request.receipt.as_deref()),
+            ("session", session),
+        ];
+        for (name, text) in texts {
+            if let Some(text) = text {
+                carried.insert(name.into(), text.into());
+            }
+        }
+        carried
+    }
+
+    /// The `meta` of its envelope, as it stands.
+    pub(super) fn meta(&self, notes: &RunNotes) -> Map<String, Value> {
+        let mut meta = Map::with_capacity(6);
+        meta.insert("trace_id".into(), self.context.trace_id().into());
+        let tenths = self.started.elapsed().as_micros() / 100;
+        let latency =
+            if tenths.is_multiple_of(10) { json!(tenths / 10) } else { json!(tenths as f64 / 10.0) };
+        meta.insert("latency_ms".into(), latency);
+        let warnings = self.request.warnings.iter().chain(&notes.warnings);
+        meta.insert("warnings".into(), warnings.map(String::as_str).collect());
+        if self.is_dry_run {
+            meta.insert("dry_run".into(), true.into());
+        }
+        if let (Some(false), Some(mode)) = (self.validated, self.no_schema_mode()) {
+            meta.insert("validated".into(), false.into());
+            meta.insert("no_schema_mode".into(), json!(mode));
+        }
+        if let Some(more) = &notes.continuation {
+            meta.insert("more".into(), more.clone());
+        }
+        if let Some(context) = &notes.session_context {
+            meta.insert("context".into(), context.clone());
+        }
+        meta
+    }
+
+    /// The failure of a call that has panicked. `was_begun` says whether its backend may have been sent something.
+    pub(super) fn panicked(&self, was_begun: bool) -> Refusal {
+        let may_have_run = was_begun && self.effect() != Effect::Read;
+        let (message, next) = match may_have_run {
+            true => {
+                let message = format!("{MISTAKE}; whether the call was run is not known");
+                (message, "tell the operator; look whether it was done before you send it again")
+            }
+            false => (format!("{MISTAKE}; nothing was changed"), "tell the operator"),
+        };
+        let failure = Refusal::new(ErrorCode::Internal, message, next);
+        if may_have_run { failure.detail("may_have_run", true) } else { failure }
+    }
+}

@@ -1,0 +1,198 @@
+//! The trace of a call (API-6), without secrets; every call is in it, once.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::time::timeout;
+
+use super::call_result::Outcome;
+use crate::arguments::decoded;
+use crate::catalog::Tool;
+use crate::config::WhenUnwritable;
+use crate::exec::call::{Call, RunNotes};
+use crate::exec::{CallContext, CallRequest};
+use crate::guard::guarded_now;
+use crate::refusal::{ErrorCode, Refusal};
+use crate::secret;
+use crate::state::{self, Approval, Event, EventKind};
+
+/// Seconds that a call waits for its trace once it has changed something: a slow disk should not hold it for longer.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The warning of such a call where its trace may not be written.
+const NOT_RECORDED: &str = "this call may be missing from the trace, which cannot be written to";
+
+/// A call that is not written down yet. One that is dropped before is written down as abandoned.
+pub(in crate::exec) struct Received {
+    call: Call,
+    is_recorded: bool,
+}
+
+impl Received {
+    /// A call as it was asked for.
+    pub(in crate::exec) fn new(context: Arc<dyn CallContext>, request: CallRequest) -> Self {
+        Self { call: Call::new(context, request), is_recorded: false }
+    }
+
+    /// Writes down what came of it; `word` is `ok` or the code of its error.
+    pub(super) fn record(&mut self, word: &str, outcome: Option<&Outcome>) {
+        self.is_recorded = true;
+        record(&self.call, word, outcome);
+    }
+}
+
+impl Deref for Received {
+    type Target = Call;
+
+    fn deref(&self) -> &Call {
+        &self.call
+    }
+}
+
+impl DerefMut for Received {
+    fn deref_mut(&mut self) -> &mut Call {
+        &mut self.call
+    }
+}
+
+/// A caller that goes away is no reason to forget what was asked for, and neither is a panic. Another panic here would end
+/// the process.
+impl Drop for Received {
+    fn drop(&mut self) {
+        let word = if std::thread::panicking() { ErrorCode::Internal.as_str() } else { "ABANDONED" };
+        if !self.is_recorded {
+            let _ = guarded_now(|| self.record(word, None));
+        }
+    }
+}
+
+/// Arguments as they may be written down. Those of a call that failed may stand in the wrong place, or be meant for a tool
+/// that is near: what its schema declares secret is so by its name, wherever it stands.
+fn redacted(call: &Call, arguments: &Value, failure: Option<&Refusal>) -> Value {
+    let schema = call.tool.as_ref().map_or(&Value::Null, |tool| tool.parameters.schema());
+    let Some(failure) = failure else { return call.secrets().noted(schema, arguments) };
+    let near = failure.nearest.iter().filter_map(|op| call.context.catalog().find(op));
+    let schemas = near.map(|tool| tool.parameters.schema()).chain([schema]);
+    let mut rules = call.config().state.redact.clone();
+    rules.extend(schemas.flat_map(secret::declared_names));
+    secret::Policy::new(&rules).noted(schema, arguments)
+}
+
+/// The arguments of a call, as they may be written down: those that could not be taken apart only by their kind and size.
+fn input(call: &Call, given: &Value, failure: Option<&Refusal>) -> Value {
+    match given {
+        Value::Object(_) | Value::Null => redacted(call, given, failure),
+        Value::String(text) => match decoded(text).ok().filter(Value::is_object) {
+            Some(fields) => redacted(call, &fields, failure),
+            None => json!({ "text": format!("{} characters, not JSON", text.chars().count()) }),
+        },
+        Value::Array(items) => json!({ "list": format!("{} items", items.len()) }),
+        plain => json!({ "value": if plain.is_boolean() { "true or false" } else { "a number" } }),
+    }
+}
+
+/// Counts a call and writes down what came of it; `outcome_word` is `ok` or the code of its error.
+fn record(call: &Call, outcome_word: &str, outcome: Option<&Outcome>) {
+    call.context.count(outcome_word, call.started.elapsed());
+    let mut detail = Map::new();
+    if let Some(key) = &call.request.idempotency_key {
+        detail.insert("idempotency_key".into(), key.as_str().into());
+    }
+    if let Some(Outcome::Replayed(_)) = outcome {
+        detail.insert("replayed".into(), true.into());
+    }
+    let failure = match outcome {
+        Some(Outcome::Failed(failure)) => Some(failure),
+        _ => None,
+    };
+    let error = failure.map(|failure| call.secrets().text(&failure.message).into_owned());
+    let event = Event {
+        op: Some(call.secrets().text(call.op()).into_owned()),
+        tool: call.tool.as_ref().map(|tool| tool.name.clone()),
+        input: input(call, call.arguments(), failure),
+        outcome: outcome_word.to_string(),
+        error,
+        effect: call.tool.as_ref().map(|tool| tool.effect),
+        validated: call.validated,
+        no_schema_mode: call
+            .no_schema_mode()
+            .and_then(|mode| Some(serde_json::to_value(mode).ok()?.as_str()?.to_string())),
+        dry_run: call.is_dry_run,
+        detail: if detail.is_empty() { Value::Null } else { Value::Object(detail) },
+        ..event(call, EventKind::Call)
+    };
+    call.state().record(event);
+}
+
+/// Waits until what was written down is on the disk, and says so where it may not be: who is told that something was changed
+/// can count on finding it in the trace, whatever becomes of this process. `lost` is how many events had been lost before.
+pub(super) async fn wait_until_durable(call: &Call, lost: u64, notes: &mut RunNotes) {
+    let health = call.state().health();
+    if health.is_volatile {
+        return;
+    }
+    let is_written = health.problem.is_none()
+        && matches!(timeout(FLUSH_TIMEOUT, call.state().flush()).await, Ok(Ok(())))
+        && call.state().health().lost == lost;
+    let mut warnings = call.request.warnings.iter().chain(&notes.warnings);
+    if !is_written && !warnings.any(|warning| warning == NOT_RECORDED) {
+        notes.warnings.push(NOT_RECORDED.into());
+    }
+}
+
+/// Refuses a call whose trace cannot be written, where the operator wants that; else warns of it.
+pub(in crate::exec) fn require_writable(
+    context: &dyn CallContext,
+    warnings: &mut Vec<String>,
+) -> Result<(), Refusal> {
+    let Some(problem) = context.state().health().problem else { return Ok(()) };
+    match context.catalog().config.state.when_unwritable {
+        WhenUnwritable::GoOn => {
+            warnings.push(NOT_RECORDED.into());
+            Ok(())
+        }
+        WhenUnwritable::RefuseWrites => Err(unwritable(&problem)),
+    }
+}
+
+/// The failure of a call that is not run, since nothing can be written down.
+pub(in crate::exec) fn unwritable(problem: &str) -> Refusal {
+    let message = format!("nothing was run: what is run cannot be written down now ({problem})");
+    Refusal::new(ErrorCode::StateUnavailable, message, "tell the operator; reads still work; try again later")
+}
+
+/// Writes down that the context of a session has changed.
+pub(super) fn record_context_shift(call: &Call, tool: &Tool, context: &Value) {
+    let detail = json!({ "context": call.secrets().noted(&Value::Null, context) });
+    let op = Some(tool.op.clone());
+    call.state().record(Event { op, outcome: "ok".into(), detail, ..event(call, EventKind::ContextShift) });
+}
+
+/// Writes down that a person is asked.
+pub(in crate::exec) fn record_approval_request(call: &Call, tool: &Tool, approval: &Approval) {
+    let detail = json!({ "approval": approval.id, "status": approval.status });
+    call.state().record(Event {
+        op: Some(tool.op.clone()),
+        tool: Some(tool.name.clone()),
+        input: redacted(call, call.arguments(), None),
+        outcome: "ok".into(),
+        detail,
+        ..event(call, EventKind::Approval)
+    });
+}
+
+fn event(call: &Call, kind: EventKind) -> Event {
+    let caller = call.context.caller();
+    Event {
+        at: state::now(),
+        trace_id: call.context.trace_id().to_string(),
+        caller: caller.name.to_string(),
+        session: caller.session.as_ref().map(ToString::to_string),
+        kind,
+        function: call.request.function.to_string(),
+        latency_us: i64::try_from(call.started.elapsed().as_micros()).unwrap_or(i64::MAX),
+        ..Event::default()
+    }
+}

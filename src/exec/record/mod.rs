@@ -1,0 +1,73 @@
+//! The end of every call, whatever came of it.
+//!
+//! 1. A [`Received`] call is written down, also where nobody gets to the end of it.
+//! 2. [`record`] takes a call that has [`Ran`]: [`repeat_guard`] counts a failure and makes its message stronger,
+//!    [`session_context`] repeats what the session is about.
+//! 3. [`audit`] writes it down; a call that has changed something waits until that is on the disk.
+//! 4. The answer is a [`CallResult`].
+
+pub(super) mod audit;
+pub(super) mod call_result;
+pub(super) mod repeat_guard;
+pub(super) mod session_context;
+
+use self::call_result::{CallResult, Outcome};
+use super::call::RunNotes;
+use crate::arguments::Repair;
+use crate::refusal::{ErrorCode, Refusal};
+use crate::tool::Effect;
+
+pub(super) use audit::Received;
+
+/// A call that has come to its end, run or not.
+pub(super) struct Ran {
+    call: Received,
+    outcome: Outcome,
+    notes: RunNotes,
+    repaired: Vec<Repair>,
+}
+
+impl Ran {
+    /// A call that was admitted, with its outcome.
+    pub(super) fn new(call: Received, outcome: Outcome, notes: RunNotes, repaired: Vec<Repair>) -> Self {
+        Self { call, outcome, notes, repaired }
+    }
+
+    /// A call that was not admitted.
+    pub(super) fn refused(call: Received, failure: Refusal) -> Self {
+        Self::new(call, Outcome::Failed(failure), RunNotes::default(), Vec::new())
+    }
+}
+
+/// Writes a call down, and answers it.
+pub(super) async fn record(ran: Ran) -> CallResult {
+    let Ran { mut call, mut outcome, mut notes, repaired } = ran;
+    match &mut outcome {
+        Outcome::Failed(failure) => {
+            failure.help_path.get_or_insert_with(|| call.op().to_string());
+            if failure.example.is_some() {
+                failure.carried = call.carried();
+            }
+            repeat_guard::on_failure(&call, failure, notes.was_run).await;
+        }
+        Outcome::Result(_) => {
+            repeat_guard::on_success(&call).await;
+            session_context::load(&call, &mut notes).await;
+        }
+        Outcome::Replayed(_) => {}
+    }
+    let word = outcome.error().map_or("ok", ErrorCode::as_str);
+    let has_changed = notes.was_run && call.effect() != Effect::Read;
+    let lost = if has_changed { call.state().health().lost } else { 0 };
+    call.record(word, Some(&outcome));
+    if has_changed {
+        audit::wait_until_durable(&call, lost, &mut notes).await;
+    }
+    let mut meta = call.meta(&notes);
+    if let Outcome::Replayed(_) = outcome {
+        meta.insert("replayed".into(), true.into());
+        // The warnings of that time are in what was stored.
+        meta.shift_remove("warnings");
+    }
+    CallResult { op: std::mem::take(&mut call.request.op), outcome, repaired, meta }
+}

@@ -1,0 +1,130 @@
+//! The execution of a call by its backend.
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::result_paging;
+use crate::exec::Outcome;
+use crate::exec::admit::Admitted;
+use crate::exec::backend::failure::{failure_of, no_backend};
+use crate::exec::backend::{
+    BackendError, BackendErrorKind, BackendRequest, BackendResponse, Backends, Begun,
+};
+use crate::exec::call::RunNotes;
+use crate::exec::record::session_context;
+use crate::guard::guarded;
+use crate::refusal::Refusal;
+use crate::tool::Backend;
+
+/// The failure of a run.
+pub(super) struct RunFailure {
+    pub(super) failure: Refusal,
+    pub(super) certainty: Certainty,
+}
+
+/// The certainty about a call that has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Certainty {
+    /// It was not run.
+    NotRun,
+    /// Its backend answered with an error.
+    Answered,
+    /// It may have been run.
+    Unknown,
+}
+
+impl From<BackendErrorKind> for Certainty {
+    fn from(kind: BackendErrorKind) -> Self {
+        match kind {
+            BackendErrorKind::Failed => Certainty::Answered,
+            kind if kind.was_not_run() => Certainty::NotRun,
+            _ => Certainty::Unknown,
+        }
+    }
+}
+
+/// Tells what a call would send.
+pub(super) fn preview(call: &Admitted, notes: &mut RunNotes) -> Outcome {
+    let Some(backend) = Backends::of(call.tool(), call.config()) else {
+        return Outcome::Failed(no_backend(call.tool(), call.arguments()));
+    };
+    match call.context.backends().preview(backend_request(call, &backend, &Begun::default())) {
+        Ok(would) => {
+            notes.warnings.push("nothing was run; send dry_run: false to run it".into());
+            Outcome::Result(json!({ "would": would }))
+        }
+        Err(error) => Outcome::Failed(failure(call, error)),
+    }
+}
+
+/// Runs a call that has passed everything.
+pub(super) async fn execute(call: &Admitted, notes: &mut RunNotes) -> Result<Value, RunFailure> {
+    let begun = Begun::default();
+    let executed = guarded(execute_begun(call, &begun, notes)).await;
+    executed.unwrap_or_else(|_| {
+        let is_begun = begun.is_marked();
+        let certainty = if is_begun { Certainty::Unknown } else { Certainty::NotRun };
+        Err(RunFailure { failure: call.panicked(is_begun), certainty })
+    })
+}
+
+/// Runs a call, and marks `begun` before anything leaves.
+async fn execute_begun(call: &Admitted, begun: &Begun, notes: &mut RunNotes) -> Result<Value, RunFailure> {
+    let Some(backend) = Backends::of(call.tool(), call.config()) else {
+        let failure = no_backend(call.tool(), call.arguments());
+        return Err(RunFailure { failure, certainty: Certainty::NotRun });
+    };
+    notes.was_run = true;
+    let request = backend_request(call, &backend, begun);
+    let response = match &*backend {
+        Backend::Builtin { function } => run_function(call, function, request).await,
+        // The others keep their time themselves.
+        _ => call.context.backends().run(request).await,
+    };
+    match response {
+        Ok(response) => {
+            notes.warnings.extend(response.warnings);
+            session_context::store(call, call.tool(), &response.content, notes).await;
+            Ok(result_paging::first_page(call, response.content, notes).await)
+        }
+        Err(error) => {
+            let certainty = error.kind.into();
+            Err(RunFailure { failure: failure(call, error), certainty })
+        }
+    }
+}
+
+/// Runs a tool whose backend is one of toolcrib's functions.
+async fn run_function(
+    call: &Admitted,
+    function: &str,
+    request: BackendRequest<'_>,
+) -> Result<BackendResponse, BackendError> {
+    request.begun.mark();
+    let answer = call.context.function(function, request.arguments.clone());
+    match timeout(request.timeout, answer).await {
+        Ok(answer) => answer.map(BackendResponse::new),
+        Err(_) => Err(BackendError::new(
+            BackendErrorKind::TimedOut,
+            format!("there was no answer within {} seconds", request.timeout.as_secs()),
+            "look whether it was done before you send it again",
+        )),
+    }
+}
+
+fn backend_request<'o>(call: &'o Admitted, backend: &'o Backend, begun: &'o Begun) -> BackendRequest<'o> {
+    BackendRequest {
+        tool: call.tool(),
+        backend,
+        config: call.config(),
+        arguments: call.arguments(),
+        caller: call.context.caller(),
+        idempotency_key: call.request.idempotency_key.as_deref(),
+        timeout: call.timeout(),
+        begun,
+    }
+}
+
+fn failure(call: &Admitted, error: BackendError) -> Refusal {
+    failure_of(call.tool(), call.secrets(), call.arguments(), error)
+}

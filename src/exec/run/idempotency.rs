@@ -1,0 +1,158 @@
+//! Idempotency keys: each runs its write once (EXEC-6), across crashes, and for two callers at the same moment. An outcome
+//! that cannot be known is said to be unknown.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::time::sleep;
+
+use super::approval::run_approved;
+use super::execution::{Certainty, RunFailure};
+use crate::exec::Outcome;
+use crate::exec::admit::Admitted;
+use crate::exec::call::RunNotes;
+use crate::exec::fingerprint::fingerprint;
+use crate::exec::record::audit;
+use crate::guard::guarded;
+use crate::refusal::{ErrorCode, Refusal};
+use crate::state::{Claim, ClaimOutcome, ClaimStatus, Patience, StateError, StateStore, random_id};
+use crate::tool::Effect;
+
+/// Seconds that a claim holds without being renewed: three renewals may fail.
+const LEASE: Duration = Duration::from_secs(10);
+/// Seconds between two renewals.
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(3);
+/// Milliseconds between two looks at a call that another caller runs: at first, and at most.
+const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
+
+/// Runs a call that may be run; one with a key and an effect once, though it is sent again.
+pub(super) async fn run_once(call: &Admitted, notes: &mut RunNotes) -> Outcome {
+    match &call.request.idempotency_key {
+        Some(key) if call.effect() != Effect::Read => run_with_key(call, key, notes).await,
+        _ => match run_approved(call, notes).await {
+            Ok(result) => Outcome::Result(result),
+            Err(RunFailure { failure, .. }) => Outcome::Failed(failure),
+        },
+    }
+}
+
+async fn run_with_key(call: &Admitted, key: &str, notes: &mut RunNotes) -> Outcome {
+    let state = call.state();
+    let claim = Claim {
+        caller: Arc::clone(&call.context.caller().name),
+        key: key.to_string(),
+        op: call.op().to_string(),
+        fingerprint: fingerprint(call.op(), call.arguments(), ""),
+        owner: random_id("ow"),
+    };
+    match status_of(call, &claim, notes).await {
+        Ok(ClaimStatus::Acquired) => {}
+        Ok(ClaimStatus::Answered(Value::Object(envelope))) => return Outcome::Replayed(envelope),
+        Ok(ClaimStatus::Answered(result)) => return Outcome::Result(result),
+        Ok(other) => return Outcome::Failed(claim_failure(&other, call.op())),
+        Err(failure) => return Outcome::Failed(failure),
+    }
+    if state.health().is_volatile {
+        notes.warnings.push("the idempotency key is kept in memory only, until the server stops".into());
+    }
+    let ran = tokio::select! {
+        ran = run_approved(call, notes) => ran,
+        never = renew_claim(state, &claim) => match never {},
+    };
+    let (outcome, certainty) = match ran {
+        Ok(result) => (Outcome::Result(result), Certainty::Answered),
+        Err(RunFailure { mut failure, certainty }) => {
+            failure.help_path = Some(call.op().to_string());
+            (Outcome::Failed(failure), certainty)
+        }
+    };
+    let settled = match certainty {
+        Certainty::NotRun => ClaimOutcome::Released,
+        Certainty::Unknown => ClaimOutcome::Unknown,
+        Certainty::Answered => {
+            let mut envelope = outcome.fields(call.op());
+            envelope.insert("meta".into(), Value::Object(call.meta(notes)));
+            ClaimOutcome::Answered(Value::Object(envelope))
+        }
+    };
+    if let Err(error) = state.settle(&claim, settled).await {
+        let told = "what became of the call could not be written down; its key will be said to be of unknown outcome";
+        notes.warnings.push(format!("{told} ({})", error.0));
+    }
+    outcome
+}
+
+/// The status of a claim, acquired for this call where it can be.
+async fn status_of(call: &Admitted, claim: &Claim, notes: &mut RunNotes) -> Result<ClaimStatus, Refusal> {
+    let state = call.state();
+    let claimed = match audit::require_writable(&*call.context, &mut notes.warnings) {
+        Ok(()) => {
+            let claimed = acquire_claim(state, claim, call.timeout()).await;
+            claimed.map_err(|error| audit::unwritable(&error.0))
+        }
+        Err(failure) => Err(failure),
+    };
+    match claimed {
+        Ok(status) => Ok(status),
+        // A key that was used before says so, though nothing can be written now.
+        Err(failure) => match state.recall(claim, LEASE).await {
+            Ok(Some(known)) if known != ClaimStatus::Acquired => Ok(known),
+            _ => Err(failure),
+        },
+    }
+}
+
+/// The status of a claim, once nobody else runs its call, or that has taken too long.
+async fn acquire_claim(
+    state: &dyn StateStore,
+    claim: &Claim,
+    time: Duration,
+) -> Result<ClaimStatus, StateError> {
+    let (mut wait, begun) = (POLL_INTERVALS.0, Instant::now());
+    loop {
+        let claimed = state.claim(claim, LEASE).await?;
+        if claimed != ClaimStatus::Running || begun.elapsed() >= time {
+            return Ok(claimed);
+        }
+        sleep(wait.min(time.saturating_sub(begun.elapsed()))).await;
+        wait = (wait * 2).min(POLL_INTERVALS.1);
+    }
+}
+
+/// Holds a claim for as long as its call runs.
+async fn renew_claim(state: &dyn StateStore, claim: &Claim) -> Infallible {
+    loop {
+        sleep(RENEWAL_INTERVAL).await;
+        // A renewal that fails is made up for by the next; a claim that has run out says that the outcome is unknown.
+        let _ = guarded(Patience::default().with(state.claim(claim, LEASE))).await;
+    }
+}
+
+fn claim_failure(claimed: &ClaimStatus, op: &str) -> Refusal {
+    match claimed {
+        ClaimStatus::Conflict { op: other } if other == op => Refusal::new(
+            ErrorCode::Conflict,
+            format!("this idempotency_key was used for a call of `{op}` with other arguments"),
+            "send another key for another call, or the same arguments for the same one",
+        ),
+        ClaimStatus::Conflict { op: other } => Refusal::new(
+            ErrorCode::Conflict,
+            format!("this idempotency_key was used for a call of `{other}`"),
+            "send another key for another call",
+        ),
+        ClaimStatus::Unknown => Refusal::new(
+            ErrorCode::OutcomeUnknown,
+            format!(
+                "a call of `{op}` with this idempotency_key was begun, and it is not known whether it did its work"
+            ),
+            "look with a read whether it was done; if it was not, send it with a new key",
+        ),
+        _ => Refusal::new(
+            ErrorCode::Conflict,
+            format!("a call of `{op}` with this idempotency_key is still running"),
+            "wait, then send the same call with the same key for its answer",
+        ),
+    }
+}
