@@ -24,6 +24,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use crate::catalog::{Catalog, Profile, ProfileTool, registry};
+#[cfg(feature = "cli")]
 pub(crate) use embedded::embedded_files;
 use folder::FileSet;
 use index::DocIndex;
