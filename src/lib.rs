@@ -1,39 +1,90 @@
 //! Tool definitions for agents: documentation on disk, the smallest payload, and the rest on demand.
 //!
-//! Data flows from [`sources`] through [`catalog`] to [`render`], [`provider`] and [`report`]; each module imports only from
-//! those before it.
+//! A [`Catalog`] is opened once and does the jobs of an agent: it seeds a workspace, renders docs, binds tools for a
+//! [`Provider`], reads calls out of responses, and finds tools by words. Without features, the crate has neither tokio nor
+//! network nor SQL in its tree.
 //!
-//! ```no_run
-//! use toolcrib::{catalog, config, render};
-//!
-//! let checked = catalog::open(config::read("tools.json".as_ref()));
-//! let templates = render::Templates::load(None)?;
-//! let profile = checked.catalog.profile(None)?;
-//! render::Docs::new(&checked.catalog, profile, &templates).write("tools".as_ref(), &|_| {})?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//! use toolcrib::{Catalog, PayloadOptions, Provider};
+//!
+//! let catalog = Catalog::open("examples/universal-agent")?;
+//! let payload = catalog.payload(&PayloadOptions::new(Provider::OpenAi).profile("creator"))?;
+//! assert!(payload.body["tools"].is_array());
+//! let doc = catalog.doc("web_search")?;
+//! assert!(doc.starts_with("# web_search"));
+//! # Ok::<(), toolcrib::Error>(())
+//! ```
+//!
+//! The items of this page are the interface. Modules are the stages behind it, in the order of the data, and may change with any
+//! release.
 
+// Items that only the runtime uses are unused in the core; the whole crate is checked for both.
+#![cfg_attr(not(feature = "runtime"), allow(dead_code, unused_imports))]
+
+mod api; // the interface for other programs
+#[doc(hidden)]
 pub mod arguments; // read, coerced, validated, explained, corrected
+#[doc(hidden)]
 pub mod catalog; // raw tools in, one checked catalog out
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli; // the command line
+#[doc(hidden)]
 pub mod config; // toolcrib.toml
+#[cfg(feature = "runtime")]
+#[doc(hidden)]
 pub mod exec; // a call is checked, gated, run, and wrapped
+#[doc(hidden)]
 pub mod finding; // what is wrong with the input, and where
+#[cfg(feature = "runtime")]
+#[doc(hidden)]
 pub mod functions; // what agents call, and what they get
+#[cfg(feature = "runtime")]
 mod guard; // a panic ends the call in which it happens
+#[doc(hidden)]
 pub mod help; // short and full answers on ops and groups
+#[doc(hidden)]
 pub mod model; // a model behind an OpenAI-compatible API
+#[doc(hidden)]
 pub mod provider; // every provider's wire: payloads out, calls in, results out
+#[cfg(feature = "runtime")]
+#[doc(hidden)]
 pub mod refusal; // why a call has no result
+#[doc(hidden)]
 pub mod render; // a catalog becomes documentation
+#[doc(hidden)]
 pub mod report; // what a catalog costs, in tokens
+#[doc(hidden)]
 pub mod search; // which tools fit what somebody wants
+#[doc(hidden)]
 pub mod secret; // one answer to "is this secret?"
+#[cfg(feature = "runtime")]
+#[doc(hidden)]
 pub mod serve; // the server: the running catalog, and the doors to it
+#[cfg(feature = "runtime")]
+#[doc(hidden)]
 pub mod site; // web pages for people
+#[doc(hidden)]
 pub mod sources; // bytes in, raw tools out
+#[cfg(feature = "runtime")]
+#[doc(hidden)]
 pub mod state; // what outlives a call: keys, approvals, sessions, traces
+#[doc(hidden)]
 pub mod tokens; // token counts, offline
+#[doc(hidden)]
 pub mod tool; // the nouns of one tool
+#[cfg(feature = "runtime")]
+#[doc(hidden)]
 pub mod trust; // folders that the operator has trusted
+#[cfg(feature = "runtime")]
+#[doc(hidden)]
 pub mod watch; // when what a catalog is made of changes
+
+pub use api::{Call, Catalog, Error, Found, FoundTool, Payload, PayloadOptions, ToolSummary, Written};
+pub use arguments::{FieldError, Repair};
+pub use config::Surface;
+pub use finding::{Finding, Severity};
+pub use provider::Provider;
+pub use provider::call::CallError;
+pub use report::Report as TokenReport;
+pub use tool::Effect;

@@ -6,33 +6,11 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-/// The layers of ARCHITECTURE.md. A module imports from lower numbers only, never sideways.
-const LAYERS: [(&str, u8); 24] = [
-    ("guard", 0),
-    ("tool", 0),
-    ("finding", 0),
-    ("tokens", 0),
-    ("config", 1),
-    ("secret", 1),
-    ("sources", 2),
-    ("model", 2),
-    ("catalog", 3),
-    ("trust", 3),
-    ("arguments", 4),
-    ("render", 4),
-    ("search", 4),
-    ("help", 4),
-    ("state", 4),
-    ("provider", 5),
-    ("watch", 5),
-    ("refusal", 5),
-    ("report", 6),
-    ("exec", 6),
-    ("site", 7),
-    ("functions", 7),
-    ("serve", 8),
-    ("cli", 9),
-];
+#[path = "tidy/imports.rs"]
+mod imports;
+#[path = "tidy/layers.rs"]
+mod layers;
+
 const MAX_LINES: usize = 400;
 
 fn root() -> &'static Path {
@@ -47,36 +25,6 @@ fn sources() -> Vec<(PathBuf, String)> {
 
 fn relative(path: &Path) -> String {
     path.strip_prefix(root()).unwrap().to_string_lossy().into_owned()
-}
-
-#[test]
-fn modules_import_only_from_lower_layers() {
-    let layer = |module: &str| LAYERS.iter().find(|(name, _)| *name == module).map(|(_, layer)| *layer);
-    let path = regex::Regex::new(r"crate::(\w+)").unwrap();
-    let mut wrong = Vec::new();
-    for (file, text) in sources() {
-        let name = relative(&file);
-        let Some(own) = name.strip_prefix("src/").and_then(|rest| rest.split('/').next()) else { continue };
-        let Some(own_layer) = layer(own) else { continue };
-        for capture in path.captures_iter(&text) {
-            let other = &capture[1];
-            let allowed = other == own || layer(other).is_some_and(|other| other < own_layer);
-            if layer(other).is_some() && !allowed {
-                wrong.push(format!("{name} imports crate::{other}"));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-#[test]
-fn every_stage_has_a_layer() {
-    for entry in
-        fs::read_dir(root().join("src")).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_dir())
-    {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        assert!(LAYERS.iter().any(|(stage, _)| *stage == name), "src/{name} has no layer in tests/tidy.rs");
-    }
 }
 
 #[test]
@@ -144,6 +92,66 @@ fn dependencies_have_licences_we_allow() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Crates that must stay out of the core: runtimes, network, SQL, the command line.
+const NOT_IN_THE_CORE: [&str; 20] = [
+    "ammonia",
+    "axum",
+    "clap",
+    "hyper",
+    "hyper-util",
+    "mio",
+    "native-tls",
+    "notify",
+    "process-wrap",
+    "reqwest",
+    "ring",
+    "rmcp",
+    "rusqlite",
+    "rustls",
+    "socket2",
+    "tokio",
+    "tokio-postgres",
+    "tower",
+    "tracing",
+    "ureq",
+];
+
+#[test]
+fn the_core_has_neither_runtime_nor_network_nor_sql() {
+    let tree = std::process::Command::new(env!("CARGO"))
+        .args(["tree", "--edges", "normal", "--no-default-features", "--prefix", "none", "--format", "{p}"])
+        .args(["--locked", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let tree = String::from_utf8_lossy(&tree.stdout).into_owned();
+    let packages: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(packages.contains("toolcrib") && packages.contains("serde_json"), "{packages:?}");
+    let wrong: Vec<&str> = NOT_IN_THE_CORE.into_iter().filter(|name| packages.contains(name)).collect();
+    assert!(
+        wrong.is_empty(),
+        "the core depends on {wrong:?}; put what needs them behind the feature `runtime`"
+    );
+}
+
+#[test]
+fn every_template_is_embedded() {
+    let by = [
+        ("templates", "src/render/templates.rs"),
+        ("workspace-template", "src/render/seed.rs"),
+        ("starter", "src/cli/init.rs"),
+    ];
+    for (folder, file) in by {
+        let text = fs::read_to_string(root().join(file)).unwrap();
+        for entry in WalkDir::new(root().join(folder)).into_iter().map(Result::unwrap) {
+            let name = entry.path().strip_prefix(root().join(folder)).unwrap().to_string_lossy().into_owned();
+            let is_embedded = text.contains(&format!("\"{name}\""));
+            assert!(entry.file_type().is_dir() || is_embedded, "{file} does not embed {folder}/{name}");
+        }
+    }
+}
+
 #[test]
 fn the_schemas_for_editors_are_current() {
     let check = |name: &str, schema: serde_json::Value| {
@@ -157,8 +165,7 @@ fn the_schemas_for_editors_are_current() {
 #[test]
 fn the_readme_begins_with_the_two_commands() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let first =
-        readme.find("cargo run --release -- seed demo --catalog examples/universal-agent --profile creator");
+    let first = readme.find("cargo run -- seed demo --catalog examples/universal-agent --profile creator");
     let second = readme.find("\ncargo test\n");
     assert!(matches!((first, second), (Some(first), Some(second)) if first < second));
 }

@@ -37,8 +37,7 @@ use std::sync::{Arc, OnceLock};
 use crate::config::{Config, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
 use crate::secret::Policy as Secrets;
-use crate::sources::mcp::Listings;
-use crate::sources::{Loaded, load};
+use crate::sources::{Listings, Loaded, load};
 use crate::tool::{CategoryPath, Definition, Effect, Example, Policy};
 
 pub use functions::functions;

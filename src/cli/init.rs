@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use rust_embed::RustEmbed;
 
 use super::{CommandError, CommandResult, print_note};
+use crate::render::embedded_files;
 
-#[derive(RustEmbed)]
-#[folder = "starter/"]
-struct Starter;
+/// The files of a new catalog.
+const STARTER: [(&str, &str); 2] = embedded_files! { "starter": "toolcrib.toml", "tools/notes.yaml" };
 
 /// Make a small working catalog to start from: a toolcrib.toml and two tools.
 #[derive(Debug, clap::Args)]
@@ -21,21 +20,16 @@ pub(super) struct InitArgs {
 
 impl InitArgs {
     pub(super) fn run(self) -> CommandResult {
-        let mut names: Vec<_> = Starter::iter().collect();
-        names.sort_unstable();
-        let taken: Vec<&str> = names
-            .iter()
-            .filter(|name| self.folder.join(name.as_ref()).symlink_metadata().is_ok())
-            .map(AsRef::as_ref)
-            .collect();
+        let names = STARTER.map(|(name, _)| name);
+        let is_taken = |name: &&str| self.folder.join(name).symlink_metadata().is_ok();
+        let taken: Vec<&str> = names.into_iter().filter(is_taken).collect();
         if !taken.is_empty() {
             let message =
                 format!("{} has {} already; nothing was written", self.folder.display(), taken.join(", "));
             return Err(CommandError::Findings(Some(message)));
         }
-        for name in &names {
-            let file = self.folder.join(name.as_ref());
-            let content = Starter::get(name).map(|file| file.data).unwrap_or_default();
+        for (name, content) in STARTER {
+            let file = self.folder.join(name);
             std::fs::create_dir_all(file.parent().unwrap_or(&self.folder))
                 .and_then(|()| std::fs::write(&file, content))
                 .with_context(|| format!("cannot write {}", file.display()))?;

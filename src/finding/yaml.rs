@@ -54,7 +54,6 @@ fn options(text: &str, max_depth: usize) -> Options {
             enforce_alias_anchor_ratio: false,
         },
         alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: ALIASED_VALUES },
-        emit_comments: false,
         strict_booleans: true,
         leading_zero_numbers_as_strings: true,
         underscored_numbers_as_strings: true,

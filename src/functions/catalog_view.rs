@@ -230,12 +230,7 @@ impl CatalogView {
 
     /// An index with the settings of the configuration.
     fn index_of(&self, entries: &[IndexEntry]) -> Index {
-        let configured = &self.catalog.config.search;
-        let index = Index::with(entries, &configured.synonyms);
-        match configured.no_match_below {
-            Some(likelihood) => index.no_match_below(likelihood as f32),
-            None => index,
-        }
+        Index::configured(entries, &self.catalog.config.search)
     }
 
     /// The slot for the vectors of its tools, in the order of [`Catalog::tools`].

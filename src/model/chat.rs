@@ -4,18 +4,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::ModelError;
 use super::api::Api;
+use super::{ChatModel, ModelError};
 use crate::config;
 
 /// Most bytes of an answer that are read.
 const MAX_ANSWER: usize = 1 << 20;
-
-/// A model that answers a question in text.
-pub trait ChatModel: Sync {
-    /// The answer, or the reason why there is none.
-    fn answer(&self, instructions: &str, question: &str) -> Result<String, ModelError>;
-}
 
 /// A chat completions endpoint.
 #[derive(Debug)]

@@ -1,15 +1,22 @@
-//! Models: one behind an OpenAI-compatible API that answers a question ([`ChatEndpoint`]), and models that turn texts
-//! into vectors ([`EmbeddingModel`]), behind such an API ([`EmbeddingsApi`]) or in a folder on this machine
+//! Models: one behind an OpenAI-compatible API that answers a question (`ChatEndpoint`), and models that turn texts
+//! into vectors ([`EmbeddingModel`]), behind such an API (`EmbeddingsApi`) or in a folder on this machine
 //! ([`StaticModel`]). Used only where the configuration names one.
 
+#[cfg(feature = "runtime")]
 mod api;
+#[cfg(feature = "runtime")]
 mod chat;
+mod chat_model;
 mod embedding_model;
+#[cfg(feature = "runtime")]
 mod embeddings;
 mod local;
 
-pub use chat::{ChatEndpoint, ChatModel};
+#[cfg(feature = "runtime")]
+pub use chat::ChatEndpoint;
+pub use chat_model::ChatModel;
 pub use embedding_model::EmbeddingModel;
+#[cfg(feature = "runtime")]
 pub use embeddings::EmbeddingsApi;
 pub use local::StaticModel;
 

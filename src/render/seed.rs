@@ -8,12 +8,12 @@ mod block;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use rust_embed::RustEmbed;
 use tera::Context;
 use walkdir::WalkDir;
 
 use block::{BlockUpdate, renew};
 
+use super::embedded::embedded_files;
 use super::folder::{self, FileSet, write_whole};
 use super::templates::{TemplateError, render_text};
 use super::{Docs, RenderError, files_section};
@@ -21,9 +21,8 @@ use super::{Docs, RenderError, files_section};
 /// The folder of the docs in a workspace.
 pub const DOCS: &str = "tools";
 
-#[derive(RustEmbed)]
-#[folder = "workspace-template/"]
-struct Embedded;
+/// Our own workspace template.
+const EMBEDDED: [(&str, &str); 1] = embedded_files! { "workspace-template": "AGENTS.md" };
 
 /// Result of seeding.
 #[derive(Debug)]
@@ -122,10 +121,8 @@ type TemplateFile = (String, Cow<'static, [u8]>);
 
 fn template_files(template: Option<&Path>) -> Result<Vec<TemplateFile>, RenderError> {
     let Some(folder) = template else {
-        let mut names: Vec<_> = Embedded::iter().collect();
-        names.sort_unstable();
-        let read = |name: Cow<'static, str>| Embedded::get(&name).map(|file| (name.into_owned(), file.data));
-        return Ok(names.into_iter().filter_map(read).collect());
+        let file = |(name, text): (&str, &'static str)| (name.to_string(), Cow::Borrowed(text.as_bytes()));
+        return Ok(EMBEDDED.map(file).into());
     };
     let mut files = Vec::new();
     for entry in WalkDir::new(folder).sort_by_file_name() {

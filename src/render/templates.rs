@@ -4,12 +4,39 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rust_embed::RustEmbed;
 use tera::{Context, Tera};
 
-#[derive(RustEmbed)]
-#[folder = "templates/"]
-struct Embedded;
+use super::embedded::embedded_files;
+
+/// Our templates and assets, sorted by their names.
+const EMBEDDED: [(&str, &str); 26] = embedded_files! { "templates":
+    "assets/icon.svg",
+    "assets/site.css",
+    "assets/site.js",
+    "docs/index.md",
+    "docs/page.md",
+    "docs/tool.md",
+    "prompt/discovery.md",
+    "prompt/files.md",
+    "prompt/full.md",
+    "prompt/gateway.md",
+    "prompt/hybrid.md",
+    "prompt/native.md",
+    "prompt/toolset.md",
+    "site/base.html",
+    "site/category.html",
+    "site/costs.html",
+    "site/findings.html",
+    "site/home.html",
+    "site/list.html",
+    "site/missing.html",
+    "site/profile.html",
+    "site/profiles.html",
+    "site/rows.html",
+    "site/search.html",
+    "site/surfaces.html",
+    "site/tool.html",
+};
 
 /// A template that cannot be read or rendered.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -37,34 +64,30 @@ impl Templates {
     pub fn load(folder: Option<&Path>) -> Result<Self, TemplateError> {
         let mut tera = Tera::new();
         let mut hasher = blake3::Hasher::new();
-        let mut names: Vec<String> = Embedded::iter().map(|name| name.to_string()).collect();
-        names.sort_unstable();
         if let Some(folder) = folder {
-            refuse_strangers(folder, &names)?;
+            refuse_strangers(folder)?;
         }
-        let mut texts = Vec::with_capacity(names.len());
+        let mut texts = Vec::with_capacity(EMBEDDED.len());
         let mut assets = BTreeMap::new();
-        for name in names {
-            let own = folder.map(|folder| folder.join(&name)).filter(|file| file.exists());
+        for (name, embedded) in EMBEDDED {
+            let own = folder.map(|folder| folder.join(name)).filter(|file| file.exists());
             let text = match own {
-                Some(file) => std::fs::read_to_string(&file).map_err(|error| problem(&name, error))?,
-                None => embedded(&name)?,
+                Some(file) => std::fs::read_to_string(&file).map_err(|error| problem(name, error))?,
+                None => embedded.to_string(),
             };
             hasher.update(name.as_bytes()).update(text.as_bytes());
             if name.starts_with(ASSETS) {
-                assets.insert(name, text);
+                assets.insert(name.to_string(), text);
             } else {
                 texts.push((name, text));
             }
         }
         // All at once, since one may extend another.
-        tera.add_raw_templates(texts.iter().map(|(name, text)| (name.as_str(), text.as_str()))).map_err(
-            |error| {
-                let message = error.to_string();
-                let named = texts.iter().find(|(name, _)| message.contains(name.as_str()));
-                problem(named.map_or("", |(name, _)| name), message)
-            },
-        )?;
+        tera.add_raw_templates(texts.iter().map(|(name, text)| (*name, text.as_str()))).map_err(|error| {
+            let message = error.to_string();
+            let named = texts.iter().find(|(name, _)| message.contains(name));
+            problem(named.map_or("", |(name, _)| name), message)
+        })?;
         Ok(Self { tera, assets, hash: hasher.finalize().to_hex()[..16].to_string() })
     }
 
@@ -97,22 +120,18 @@ pub(super) fn render_text(name: &str, text: &str, context: &Context) -> Result<S
     })
 }
 
-fn embedded(name: &str) -> Result<String, TemplateError> {
-    let file = Embedded::get(name).ok_or_else(|| problem(name, "it is not embedded"))?;
-    String::from_utf8(file.data.into_owned()).map_err(|error| problem(name, error))
-}
-
 /// A file that replaces no built-in template probably has a wrong name.
-fn refuse_strangers(folder: &Path, names: &[String]) -> Result<(), TemplateError> {
+fn refuse_strangers(folder: &Path) -> Result<(), TemplateError> {
     if !folder.is_dir() {
         return Err(problem(&folder.to_string_lossy(), "the templates folder does not exist"));
     }
+    let names = EMBEDDED.map(|(name, _)| name);
     for entry in walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok) {
         let Ok(relative) = entry.path().strip_prefix(folder) else { continue };
         let name = relative.to_string_lossy().replace('\\', "/");
         let is_ours = name.ends_with(".md") || name.ends_with(".html") || name.starts_with(ASSETS);
-        if entry.file_type().is_file() && is_ours && !names.contains(&name) {
-            let near = crate::finding::nearest(&name, names.iter().map(String::as_str));
+        if entry.file_type().is_file() && is_ours && !names.contains(&name.as_str()) {
+            let near = crate::finding::nearest(&name, names.iter().copied());
             let hint = near.first().map_or(format!("templates are: {}", names.join(", ")), |near| {
                 format!("did you mean {near}?")
             });

@@ -10,6 +10,7 @@ use super::topics::{self, TopicVector, Topics};
 use super::vocabulary::{Term, Vocabulary, is_stop};
 use super::words::{is_dense, stem, words};
 use super::{Field, IndexEntry};
+use crate::config;
 
 /// The words of all entries.
 #[derive(Debug)]
@@ -169,6 +170,15 @@ impl Index {
             topic_vector,
             vocabulary,
             postings,
+        }
+    }
+
+    /// An index with the synonyms and the threshold of the configuration.
+    pub fn configured(entries: &[IndexEntry], search: &config::Search) -> Self {
+        let index = Self::with(entries, &search.synonyms);
+        match search.no_match_below {
+            Some(likelihood) => index.no_match_below(likelihood as f32),
+            None => index,
         }
     }
 

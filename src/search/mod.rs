@@ -17,6 +17,7 @@ mod rank;
 mod reason;
 mod reference_tools;
 mod segment;
+#[cfg(feature = "runtime")]
 pub mod semantic;
 mod spelling;
 #[cfg(test)]

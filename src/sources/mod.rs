@@ -4,17 +4,20 @@
 //! 2. Each is read and parsed, in parallel, within limits.
 //! 3. [`openapi`] reads OpenAPI documents; [`collect`] finds tools in all other documents, in any container;
 //!    [`recognise`] tells them from other objects, and [`shape`] reads each in its format.
-//! 4. [`mcp`] lists live servers, and passes their lists on as documents like those of files.
+//! 4. `mcp` lists live servers; [`listings`] turns their lists into documents like those of files.
 //! 5. Schemas get back the exact bytes of the file.
 
 mod collect;
 mod files;
+mod listings;
+#[cfg(feature = "runtime")]
 pub mod mcp;
 pub mod openapi;
 mod recognise;
 mod shape;
 
 pub use files::{entries, roots};
+pub use listings::Listings;
 
 use std::sync::Arc;
 
@@ -64,7 +67,7 @@ pub struct Loaded {
 }
 
 /// Loads all sources of a workspace; `listings` are from its live servers.
-pub fn load(workspace: &Workspace, listings: &mcp::Listings, limits: &Limits) -> Loaded {
+pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Loaded {
     let mut loaded = Loaded::default();
     let files = files::list(workspace, &mut loaded.findings);
     let mut parsed: Vec<(usize, Result<Imported, Finding>)> = files
@@ -77,7 +80,7 @@ pub fn load(workspace: &Workspace, listings: &mcp::Listings, limits: &Limits) ->
             (file.index, document.map(|document| import(document, file.source, origin, file.named)))
         })
         .collect();
-    for answer in mcp::answers(workspace, listings, limits) {
+    for answer in listings::answers(workspace, listings, limits) {
         loaded.findings.extend(answer.stale);
         let server = workspace.config.sources.get(answer.index).and_then(|source| source.server.clone());
         let origin = Origin { trust: Trust::Read, path: None, server };

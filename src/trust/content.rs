@@ -10,8 +10,7 @@ use regex::Regex;
 
 use crate::config::{Config, Server, Source, Trust, Workspace};
 use crate::finding::Limits;
-use crate::sources::mcp::Listings;
-use crate::sources::{Loaded, load};
+use crate::sources::{Listings, Loaded, load};
 use crate::tool::{Backend, clean_line};
 
 /// The programs, addresses and variables that a workspace would use, and the hash of everything that decides them.

@@ -20,7 +20,8 @@ use std::sync::Arc;
 use crate::catalog::{self, Checked};
 use crate::config::{self, Workspace};
 use crate::finding::{Code, Severity};
-use crate::sources::mcp::{Environment, Listings, Servers};
+use crate::sources::Listings;
+use crate::sources::mcp::{Environment, Servers};
 
 use debounce::{ChangeSignal, Debouncer, Wake};
 use file_watcher::FileWatcher;

@@ -5,6 +5,7 @@
 //! 3. A [`Scorer`] scores the others: [`Keyword`], [`Embedding`], [`Llm`], [`Hybrid`], or a caller's own.
 //! 4. [`rank`] keeps the best. When scoring takes too long, the first tools in their order are taken instead.
 
+#[cfg(feature = "runtime")]
 mod embedding;
 mod filter;
 mod hybrid;
@@ -20,6 +21,7 @@ use serde_json::Value;
 
 use crate::catalog::Tool;
 
+#[cfg(feature = "runtime")]
 pub use embedding::Embedding;
 pub use filter::Filter;
 pub use hybrid::{Hybrid, mixed};
@@ -220,5 +222,5 @@ pub fn first(tools: &[Arc<Tool>], timeout: Duration, options: &Options) -> Picks
     Picks { candidates: tools.iter().take(options.max_candidates).map(picked).collect(), fallback: Some(why) }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "runtime"))]
 mod tests;

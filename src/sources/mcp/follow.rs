@@ -11,9 +11,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::endpoint::Endpoint;
 use super::session::Session;
-use super::{ENDING, Environment, Listing, Listings, endpoints, runtime};
+use super::{ENDING, Environment, endpoints, runtime};
 use crate::config::Workspace;
 use crate::guard::{MISTAKE, guarded};
+use crate::sources::listings::{Listing, Listings};
 
 /// Longest wait for the first list of a new server; a later list is a change.
 const MIN_LISTING_INTERVAL: Duration = Duration::from_secs(2);

@@ -5,7 +5,7 @@
 //! 3. [`list_all`] does that once, for all servers of a workspace at the same time; [`Servers`] stays connected, and
 //!    keeps the last list of a server while it is away. [`keys`] checks lines before the SDK reads them.
 //! 4. A [`Session`] also calls tools ([`call`]).
-//! 5. [`answers`] turns the [`Listings`] into documents, like those of files.
+//! 5. [`Listings`] are read like dumps.
 
 mod call;
 mod endpoint;
@@ -15,14 +15,13 @@ mod process;
 mod secrets;
 mod session;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use crate::config::{Source, Workspace};
-use crate::finding::{Code, Document, Finding, Format, Limits, Place};
+use super::listings::{Listing, Listings, live_servers};
+use crate::config::Workspace;
 
 pub(crate) use call::McpCallError;
 pub(crate) use endpoint::{Endpoint, inherited};
@@ -65,33 +64,9 @@ impl std::fmt::Debug for Environment {
     }
 }
 
-/// Result of listing one server, and the reason why it does not answer now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Listing {
-    /// Its last list, as a dump.
-    tools: Option<Arc<str>>,
-    /// Its own name.
-    server: Option<String>,
-    problem: Option<String>,
-}
-
-impl Listing {
-    fn problem(problem: impl Into<String>) -> Self {
-        Self { problem: Some(problem.into()), ..Self::default() }
-    }
-}
-
-/// Lists of the live servers of a workspace, by the number of their source. Empty: no server was asked.
-#[derive(Clone, Debug, Default)]
-pub struct Listings(BTreeMap<usize, Listing>);
-
 /// The servers of a workspace whose address is complete.
 fn endpoints(workspace: &Workspace) -> impl Iterator<Item = (usize, Endpoint)> {
-    let sources = workspace.config.sources.iter().enumerate();
-    sources.filter_map(|(index, source)| {
-        let server = source.mcp.as_ref().filter(|server| server.problem().is_none())?;
-        Some((index, Endpoint::new(server, &workspace.root)))
-    })
+    live_servers(workspace).map(|(index, server)| (index, Endpoint::new(server, &workspace.root)))
 }
 
 /// Lists all servers of a workspace at the same time, and disconnects.
@@ -137,52 +112,4 @@ async fn list_once(endpoint: &Endpoint, environment: &Environment) -> Listing {
         Ok(Err(problem)) => Listing::problem(problem),
         Err(_) => Listing::problem(endpoint.too_slow()),
     }
-}
-
-/// The list of one source.
-pub(super) struct ServerListing {
-    /// The number of the source.
-    pub(super) index: usize,
-    /// The source, with the server's own name if it has no other.
-    pub(super) source: Source,
-    /// The tools as a dump, or the reason why there are none.
-    pub(super) document: Result<Document, Finding>,
-    /// Reason why they may be out of date.
-    pub(super) stale: Option<Finding>,
-}
-
-/// The lists as documents, like those of files.
-pub(super) fn answers(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Vec<ServerListing> {
-    let live = |(index, _)| answer(workspace, listings, limits, index);
-    endpoints(workspace).map(live).collect()
-}
-
-fn answer(workspace: &Workspace, listings: &Listings, limits: &Limits, index: usize) -> ServerListing {
-    let mut source = workspace.config.sources.get(index).cloned().unwrap_or_default();
-    let name = format!("mcp:{}", source.server.clone().unwrap_or_else(|| (index + 1).to_string()));
-    let found = |code: Code, message: String| {
-        let finding = Finding::new(code, message);
-        match &workspace.document {
-            Some(config) => finding.at(Place::new(&config.file, format!("/source/{index}/mcp"))),
-            None => finding,
-        }
-    };
-    let Some(listing) = listings.0.get(&index) else {
-        let finding = found(Code::SourceUnreachable, format!("{name} was not contacted"));
-        let document =
-            Err(finding.help("its tools are there when nothing forbids contact, as --offline does"));
-        return ServerListing { index, source, document, stale: None };
-    };
-    source.server = source.server.or_else(|| listing.server.clone());
-    let problem = listing.problem.as_deref().unwrap_or("no answer");
-    let Some(tools) = &listing.tools else {
-        let document = Err(found(Code::SourceUnreachable, format!("{name} gives no tools: {problem}")));
-        return ServerListing { index, source, document, stale: None };
-    };
-    let stale = listing.problem.as_ref().map(|problem| {
-        let message = format!("{name} is away, and its last known tools are kept: {problem}");
-        found(Code::SourceStale, message)
-    });
-    let document = Document::parse(&name, tools.as_bytes().to_vec(), Format::Json, limits);
-    ServerListing { index, source, document, stale }
 }

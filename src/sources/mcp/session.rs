@@ -19,11 +19,12 @@ use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
 use tokio::sync::Notify;
 
+use super::Environment;
 use super::endpoint::Endpoint;
 use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::process::Process;
 use super::secrets::Secrets;
-use super::{Environment, Listing};
+use crate::sources::listings::Listing;
 
 /// Limits of a server's list; above any real one.
 const MAX_PAGES: usize = 500;

@@ -1,0 +1,21 @@
+//! Finds the tools for a job by words, and reads the doc of the best.
+
+use toolcrib::Catalog;
+
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let catalog = Catalog::open("examples/buildos")?;
+    let found = catalog.search("move a document under a folder", 3);
+    assert!(found.is_match);
+    for hit in &found.hits {
+        println!("{:.2}  {}  {}  ({})", hit.confidence, hit.tool.op, hit.tool.summary, hit.reason);
+    }
+    let best = &found.hits[0].tool;
+    assert_eq!(best.op, "onto.document.tree.move");
+    println!("{}", catalog.doc(&best.name)?);
+    println!("{}", serde_json::to_string_pretty(&catalog.help(&best.op)?)?);
+
+    // A search that no tool fits says so, with the nearest tools.
+    let none = catalog.search("water the plants", 3);
+    assert!(!none.is_match);
+    Ok(())
+}

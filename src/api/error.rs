@@ -1,0 +1,80 @@
+//! Errors of the public interface.
+
+use std::path::PathBuf;
+
+use crate::provider::PayloadError;
+use crate::provider::call::ParseError;
+use crate::render::{RenderError, TemplateError};
+use crate::report::ReportError;
+
+/// Reasons why a job could not be done. A wrong definition is a [`Finding`](crate::Finding) instead.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The path of the catalog does not exist.
+    #[error("there is no catalog at {}", .0.display())]
+    CatalogMissing(PathBuf),
+    /// The catalog has no profile of this name; the message lists the profiles.
+    #[error("{0}")]
+    UnknownProfile(String),
+    /// No tool, or no single tool, goes by this name.
+    #[error("no single tool goes by the name `{name}`{}", did_you_mean(.nearest))]
+    UnknownTool {
+        /// The name.
+        name: String,
+        /// Names of tools that may have been meant, best first.
+        nearest: Vec<String>,
+    },
+    /// A template cannot be read or rendered.
+    #[error(transparent)]
+    Template(Box<dyn std::error::Error + Send + Sync>),
+    /// Docs or a workspace cannot be written.
+    #[error(transparent)]
+    Write(Box<dyn std::error::Error + Send + Sync>),
+    /// The provider refuses such a payload.
+    #[error(transparent)]
+    Payload(Box<dyn std::error::Error + Send + Sync>),
+    /// The response is not one of the provider.
+    #[error(transparent)]
+    Response(Box<dyn std::error::Error + Send + Sync>),
+}
+
+fn did_you_mean(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", nearest.join(" or ")) }
+}
+
+impl From<TemplateError> for Error {
+    fn from(error: TemplateError) -> Self {
+        Error::Template(Box::new(error))
+    }
+}
+
+impl From<RenderError> for Error {
+    fn from(error: RenderError) -> Self {
+        match error {
+            RenderError::Template(error) => error.into(),
+            other => Error::Write(Box::new(other)),
+        }
+    }
+}
+
+impl From<PayloadError> for Error {
+    fn from(error: PayloadError) -> Self {
+        Error::Payload(Box::new(error))
+    }
+}
+
+impl From<ParseError> for Error {
+    fn from(error: ParseError) -> Self {
+        Error::Response(Box::new(error))
+    }
+}
+
+impl From<ReportError> for Error {
+    fn from(error: ReportError) -> Self {
+        match error {
+            ReportError::Profile(message) => Error::UnknownProfile(message),
+            ReportError::Template(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The public interface: a catalog and its jobs. The command line calls the same stages.
+
+mod error;
+mod types;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value};
+
+use crate::catalog::{self, Checked, Resolved, Tool};
+use crate::config;
+use crate::finding::Finding;
+use crate::help::{Format, HelpOptions, of_tool};
+use crate::provider::call::Parser;
+use crate::provider::{self, PayloadRequest, Provider, ToolResult};
+use crate::render::{self, Doc, Docs, PromptSection, Templates};
+use crate::report;
+use crate::search::{Index, IndexEntry, SearchRequest, Verdict};
+
+pub use error::Error;
+pub use types::{Call, Found, FoundTool, Payload, PayloadOptions, ToolSummary, Written};
+
+/// Requests of one job, for [`Catalog::tokens`]: the default of `toolcrib tokens`.
+const ITERATIONS: u32 = 84;
+
+/// A checked catalog of tools, with its configuration and templates. It never changes: open it again after an edit.
+#[derive(Debug)]
+pub struct Catalog {
+    checked: Checked,
+    templates: Templates,
+    index: OnceLock<Index>,
+}
+
+impl Catalog {
+    /// Opens a `toolcrib.toml`, a folder, or one file of definitions in any known format. Live servers are not
+    /// contacted. Definitions that are wrong become [`Catalog::findings`], and the others are there.
+    ///
+    /// ```
+    /// let catalog = toolcrib::Catalog::open("examples/github")?;
+    /// assert_eq!(catalog.tools().count(), 117);
+    /// # Ok::<(), toolcrib::Error>(())
+    /// ```
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        if !path.exists() {
+            return Err(Error::CatalogMissing(path.to_path_buf()));
+        }
+        let workspace = config::read(path);
+        let templates = workspace.config.render.templates.as_ref().map(|folder| workspace.root.join(folder));
+        let templates = Templates::load(templates.as_deref())?;
+        Ok(Self { checked: catalog::open(workspace), templates, index: OnceLock::new() })
+    }
+
+    /// The hash of all content; the same content has the same version.
+    pub fn version(&self) -> &str {
+        &self.checked.catalog.version
+    }
+
+    /// Whether all input could be read. Otherwise a tool that is not here may be in what could not.
+    pub fn is_complete(&self) -> bool {
+        self.checked.catalog.complete
+    }
+
+    /// Findings on the input, with places and configured severities.
+    pub fn findings(&self) -> &[Finding] {
+        &self.checked.findings
+    }
+
+    /// The tools, in the order of their sources.
+    pub fn tools(&self) -> impl Iterator<Item = ToolSummary> {
+        self.checked.catalog.tools.iter().map(|tool| summary(tool))
+    }
+
+    /// Writes docs of the tools of a profile into a folder, which must be toolcrib's or not exist.
+    pub fn render(&self, folder: impl AsRef<Path>, profile: Option<&str>) -> Result<Written, Error> {
+        Ok(self.docs(profile)?.write(folder.as_ref(), &|_| {})?.into())
+    }
+
+    /// Seeds the workspace of an agent: docs of the tools of a profile below `tools/`, and an `AGENTS.md`.
+    pub fn seed(&self, workspace: impl AsRef<Path>, profile: Option<&str>) -> Result<Written, Error> {
+        Ok(render::seed(&self.docs(profile)?, workspace.as_ref(), None, &|_| {})?.into())
+    }
+
+    /// The doc of one tool, in markdown, by any name that means one tool.
+    pub fn doc(&self, name: &str) -> Result<String, Error> {
+        let catalog = &self.checked.catalog;
+        Ok(Doc::of(self.tool(name)?, catalog).render(&self.templates, &catalog.version)?)
+    }
+
+    /// Help on one tool, as JSON: `summary`, `usage`, `args`, and a `call` that fits.
+    pub fn help(&self, name: &str) -> Result<Map<String, Value>, Error> {
+        let options = HelpOptions { format: Format::Short, examples: false, schemas: false };
+        Ok(of_tool(self.tool(name)?, options))
+    }
+
+    /// The part of a request body with the tools.
+    ///
+    /// ```
+    /// use toolcrib::{Catalog, PayloadOptions, Provider};
+    ///
+    /// let catalog = Catalog::open("examples/github")?;
+    /// let payload = catalog.payload(&PayloadOptions::new(Provider::Anthropic).profile("core"))?;
+    /// assert!(payload.body["tools"].is_array());
+    /// # Ok::<(), toolcrib::Error>(())
+    /// ```
+    pub fn payload(&self, options: &PayloadOptions) -> Result<Payload, Error> {
+        let catalog = &self.checked.catalog;
+        let configured = catalog.config.payload;
+        let profile = self.profile(options.profile.as_deref())?;
+        let payload = provider::payload(PayloadRequest {
+            catalog,
+            profile: &profile,
+            provider: options.provider,
+            surface: options.surface.or(configured.surface).unwrap_or_default(),
+            options: configured,
+            load: &options.loaded,
+        })?;
+        Ok(Payload { surface: payload.surface, body: payload.body, findings: payload.findings })
+    }
+
+    /// The section of the system prompt that goes with a payload of the same options.
+    pub fn prompt(&self, options: &PayloadOptions) -> Result<String, Error> {
+        let configured = self.checked.catalog.config.payload;
+        let wanted = options.surface.or(configured.surface).unwrap_or_default();
+        let section = PromptSection {
+            surface: options.provider.surface(wanted),
+            deferred: configured.deferred,
+            folder: render::DOCS,
+            discovery: false,
+        };
+        Ok(section.render(&self.profile(options.profile.as_deref())?, &self.templates)?)
+    }
+
+    /// The calls in the body of a response, each with arguments that fit or with what is wrong with it.
+    ///
+    /// ```
+    /// use toolcrib::{Catalog, Provider};
+    ///
+    /// let catalog = Catalog::open("examples/github")?;
+    /// let response = r#"{"content":[{"type":"tool_use","id":"1","name":"get_me","input":{}}]}"#;
+    /// let calls = catalog.parse(Provider::Anthropic, response)?;
+    /// assert_eq!(calls[0].name.as_deref(), Some("get_me"));
+    /// assert!(calls[0].arguments.is_ok());
+    /// # Ok::<(), toolcrib::Error>(())
+    /// ```
+    pub fn parse(&self, provider: Provider, response: &str) -> Result<Vec<Call>, Error> {
+        let entries = Parser::new(&self.checked.catalog, provider).parse(response)?;
+        Ok(entries.into_iter().map(Call::from).collect())
+    }
+
+    /// The results of calls as the message, or messages, that go back to the provider. A call that never ran has none,
+    /// and its error is told.
+    pub fn results(&self, provider: Provider, answered: &[(Call, Option<Value>)]) -> Value {
+        let parser = Parser::new(&self.checked.catalog, provider);
+        let result = |(call, result): &(Call, Option<Value>)| {
+            let told = match (result, &call.arguments) {
+                (Some(result), _) => ToolResult::of(result.clone()),
+                (None, Err(error)) => ToolResult {
+                    content: serde_json::to_value(error).unwrap_or_default(),
+                    is_error: true,
+                    ..ToolResult::default()
+                },
+                (None, Ok(_)) => ToolResult::default(),
+            };
+            let name = parser.emitted(call.name.as_deref().unwrap_or_default()).into_owned();
+            ToolResult { call_id: call.call_id.clone(), name, search: call.is_search, ..told }
+        };
+        let results: Vec<ToolResult> = answered.iter().map(result).collect();
+        provider::result_messages(provider, &results)
+    }
+
+    /// Tokens that the tools of a profile cost on each surface; without a profile, of all profiles.
+    pub fn tokens(&self, provider: Provider, profile: Option<&str>) -> Result<report::Report, Error> {
+        let catalog = &self.checked.catalog;
+        let options = report::Options {
+            profile,
+            provider,
+            surface: None,
+            payload: catalog.config.payload,
+            iterations: ITERATIONS,
+            budget: None,
+        };
+        Ok(report::report(catalog, &self.templates, options)?)
+    }
+
+    /// The tools that fit what somebody wants, by words. The first search makes the index.
+    ///
+    /// ```
+    /// let catalog = toolcrib::Catalog::open("examples/github")?;
+    /// let found = catalog.search("open a pull request", 3);
+    /// assert!(found.is_match);
+    /// assert_eq!(found.hits[0].tool.name, "create_pull_request");
+    /// # Ok::<(), toolcrib::Error>(())
+    /// ```
+    pub fn search(&self, query: &str, limit: usize) -> Found {
+        let tools = &self.checked.catalog.tools;
+        let found = self.index().find(SearchRequest { query, within: None, limit });
+        let hit = |hit: crate::search::Hit| {
+            let tool = summary(tools.get(hit.entry)?);
+            Some(FoundTool { tool, confidence: hit.confidence, reason: hit.reason })
+        };
+        Found {
+            is_match: found.verdict == Verdict::Match,
+            hits: found.hits.into_iter().filter_map(hit).collect(),
+        }
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| {
+            let catalog = &self.checked.catalog;
+            let entries: Vec<IndexEntry> =
+                catalog.tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
+            Index::configured(&entries, &catalog.config.search)
+        })
+    }
+
+    fn profile<'a>(&'a self, name: Option<&'a str>) -> Result<catalog::Profile<'a>, Error> {
+        self.checked.catalog.profile(name).map_err(Error::UnknownProfile)
+    }
+
+    fn docs<'a>(&'a self, profile: Option<&'a str>) -> Result<Docs<'a>, Error> {
+        Ok(Docs::new(&self.checked.catalog, self.profile(profile)?, &self.templates))
+    }
+
+    fn tool(&self, name: &str) -> Result<&Tool, Error> {
+        let nearest = match self.checked.catalog.resolve(name) {
+            Resolved::Tool(tool) => return Ok(tool),
+            Resolved::Ambiguous(tools) => tools.into_iter().map(|tool| tool.name.clone()).collect(),
+            Resolved::Unknown(nearest) => nearest.into_iter().map(String::from).collect(),
+        };
+        Err(Error::UnknownTool { name: name.to_string(), nearest })
+    }
+}
+
+fn summary(tool: &Tool) -> ToolSummary {
+    ToolSummary {
+        name: tool.name.clone(),
+        safe_name: tool.safe_name.clone(),
+        op: tool.op.clone(),
+        summary: tool.short.clone(),
+        effect: tool.effect,
+    }
+}

@@ -1,0 +1,163 @@
+//! Owned values that the public interface takes and gives.
+
+use serde_json::{Map, Value};
+
+use crate::arguments::Repair;
+use crate::config::Surface;
+use crate::finding::Finding;
+use crate::provider::Provider;
+use crate::provider::call::{CallEntry, CallError};
+use crate::render::{Seeded, folder};
+use crate::tool::Effect;
+
+/// A tool of a catalog, in short.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolSummary {
+    /// The canonical name, unique in the catalog.
+    pub name: String,
+    /// The name of its doc file, and of the function that providers see.
+    pub safe_name: String,
+    /// The dotted name in the gateway.
+    pub op: String,
+    /// When to use it, in one line.
+    pub summary: String,
+    /// The change that a call may make.
+    pub effect: Effect,
+}
+
+/// Options of a payload: a provider, and where needed a surface, a profile and the toolsets loaded so far.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PayloadOptions {
+    /// The wire.
+    pub provider: Provider,
+    /// The way the tools reach the model; that of the configuration if there is none here.
+    pub surface: Option<Surface>,
+    /// The profile; all tools if there is none.
+    pub profile: Option<String>,
+    /// The toolsets loaded so far, in that order; for the surface `toolset`.
+    pub loaded: Vec<String>,
+}
+
+impl PayloadOptions {
+    /// A payload of all tools for a provider, on the surface that the configuration names.
+    pub fn new(provider: Provider) -> Self {
+        Self { provider, surface: None, profile: None, loaded: Vec::new() }
+    }
+
+    /// The same on this surface.
+    pub fn surface(self, surface: Surface) -> Self {
+        Self { surface: Some(surface), ..self }
+    }
+
+    /// The same with the tools of this profile.
+    pub fn profile(self, profile: impl Into<String>) -> Self {
+        Self { profile: Some(profile.into()), ..self }
+    }
+
+    /// The same after these toolsets were loaded.
+    pub fn loaded(self, toolsets: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { loaded: toolsets.into_iter().map(Into::into).collect(), ..self }
+    }
+}
+
+/// The part of a request that holds the tools.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Payload {
+    /// The surface that it has: another than was asked for where the provider lacks it.
+    pub surface: Surface,
+    /// The part of the request body with the tools.
+    pub body: Value,
+    /// Findings on what this provider's schemas cannot say.
+    pub findings: Vec<Finding>,
+}
+
+/// One call of a response.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Call {
+    /// The canonical name; the word of the model where no tool goes by it; none where nothing was written.
+    pub name: Option<String>,
+    /// The id to which the result refers.
+    pub call_id: Option<String>,
+    /// The namespace that must be sent back with the call.
+    pub namespace: Option<String>,
+    /// The thought signature that must be sent back with the call.
+    pub signature: Option<String>,
+    /// Whether the call is the provider's own form of a search for tools.
+    pub is_search: bool,
+    /// Arguments that fit the schema of the tool, under their canonical names, or the reasons why they do not.
+    pub arguments: Result<Map<String, Value>, CallError>,
+    /// Repairs of the arguments, in order.
+    pub repaired: Vec<Repair>,
+}
+
+impl From<CallEntry<'_>> for Call {
+    fn from(entry: CallEntry<'_>) -> Self {
+        Self {
+            name: entry.name.map(Into::into),
+            call_id: entry.call_id,
+            namespace: entry.namespace,
+            signature: entry.signature,
+            is_search: entry.search,
+            arguments: entry.outcome.map(|call| call.arguments().clone()),
+            repaired: entry.repaired,
+        }
+    }
+}
+
+/// Tools that fit a query.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Found {
+    /// Whether any of them fits. If not, the hits are the nearest.
+    pub is_match: bool,
+    /// The tools, best first.
+    pub hits: Vec<FoundTool>,
+}
+
+/// A tool that a search found.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FoundTool {
+    /// The tool.
+    pub tool: ToolSummary,
+    /// Probability that it is the wanted tool, from 0 to 1.
+    pub confidence: f32,
+    /// The words that led to it.
+    pub reason: String,
+}
+
+/// The files that a run wrote or left alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Written {
+    /// Number of new files.
+    pub created: usize,
+    /// Number of files with new content.
+    pub updated: usize,
+    /// Number of files that were deleted, since they are no longer generated.
+    pub removed: usize,
+    /// Number of files that were current and were not touched.
+    pub unchanged: usize,
+    /// Files that were left as they are, since they have been edited or are kept.
+    pub kept: Vec<String>,
+}
+
+impl From<folder::Report> for Written {
+    fn from(report: folder::Report) -> Self {
+        let folder::Report { created, updated, removed, unchanged, kept } = report;
+        Self { created, updated, removed, unchanged, kept }
+    }
+}
+
+impl From<Seeded> for Written {
+    fn from(seeded: Seeded) -> Self {
+        let mut written = Written::from(seeded.docs);
+        written.created += seeded.written.len();
+        written.kept.extend(seeded.kept.into_iter().chain(seeded.unclear));
+        written
+    }
+}

@@ -1,0 +1,83 @@
+//! The lists of live servers, as documents like those of files. `mcp` asks the servers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::config::{Server, Source, Workspace};
+use crate::finding::{Code, Document, Finding, Format, Limits, Place};
+
+/// Result of listing one server, and the reason why it does not answer now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Listing {
+    /// Its last list, as a dump.
+    pub(super) tools: Option<Arc<str>>,
+    /// Its own name.
+    pub(super) server: Option<String>,
+    pub(super) problem: Option<String>,
+}
+
+impl Listing {
+    pub(super) fn problem(problem: impl Into<String>) -> Self {
+        Self { problem: Some(problem.into()), ..Self::default() }
+    }
+}
+
+/// Lists of the live servers of a workspace, by the number of their source. Empty: no server was asked.
+#[derive(Clone, Debug, Default)]
+pub struct Listings(pub(super) BTreeMap<usize, Listing>);
+
+/// The servers of a workspace whose address is complete, by the number of their source.
+pub(super) fn live_servers(workspace: &Workspace) -> impl Iterator<Item = (usize, &Server)> {
+    let sources = workspace.config.sources.iter().enumerate();
+    sources.filter_map(|(index, source)| {
+        let server = source.mcp.as_ref().filter(|server| server.problem().is_none())?;
+        Some((index, server))
+    })
+}
+
+/// The list of one source.
+pub(super) struct ServerListing {
+    /// The number of the source.
+    pub(super) index: usize,
+    /// The source, with the server's own name if it has no other.
+    pub(super) source: Source,
+    /// The tools as a dump, or the reason why there are none.
+    pub(super) document: Result<Document, Finding>,
+    /// Reason why they may be out of date.
+    pub(super) stale: Option<Finding>,
+}
+
+/// The lists as documents, like those of files.
+pub(super) fn answers(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Vec<ServerListing> {
+    live_servers(workspace).map(|(index, _)| answer(workspace, listings, limits, index)).collect()
+}
+
+fn answer(workspace: &Workspace, listings: &Listings, limits: &Limits, index: usize) -> ServerListing {
+    let mut source = workspace.config.sources.get(index).cloned().unwrap_or_default();
+    let name = format!("mcp:{}", source.server.clone().unwrap_or_else(|| (index + 1).to_string()));
+    let found = |code: Code, message: String| {
+        let finding = Finding::new(code, message);
+        match &workspace.document {
+            Some(config) => finding.at(Place::new(&config.file, format!("/source/{index}/mcp"))),
+            None => finding,
+        }
+    };
+    let Some(listing) = listings.0.get(&index) else {
+        let finding = found(Code::SourceUnreachable, format!("{name} was not contacted"));
+        let document =
+            Err(finding.help("its tools are there when nothing forbids contact, as --offline does"));
+        return ServerListing { index, source, document, stale: None };
+    };
+    source.server = source.server.or_else(|| listing.server.clone());
+    let problem = listing.problem.as_deref().unwrap_or("no answer");
+    let Some(tools) = &listing.tools else {
+        let document = Err(found(Code::SourceUnreachable, format!("{name} gives no tools: {problem}")));
+        return ServerListing { index, source, document, stale: None };
+    };
+    let stale = listing.problem.as_ref().map(|problem| {
+        let message = format!("{name} is away, and its last known tools are kept: {problem}");
+        found(Code::SourceStale, message)
+    });
+    let document = Document::parse(&name, tools.as_bytes().to_vec(), Format::Json, limits);
+    ServerListing { index, source, document, stale }
+}

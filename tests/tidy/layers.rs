@@ -1,0 +1,181 @@
+//! The layers of ARCHITECTURE.md, and circles of files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use super::imports::{Import, circles, imports};
+use super::{relative, root, sources};
+
+/// The layers of ARCHITECTURE.md. A module imports from lower numbers only, never sideways.
+const LAYERS: [(&str, u8); 25] = [
+    ("guard", 0),
+    ("tool", 0),
+    ("finding", 0),
+    ("tokens", 0),
+    ("config", 1),
+    ("secret", 1),
+    ("sources", 2),
+    ("model", 2),
+    ("catalog", 3),
+    ("trust", 3),
+    ("arguments", 4),
+    ("render", 4),
+    ("search", 4),
+    ("help", 4),
+    ("state", 4),
+    ("provider", 5),
+    ("watch", 5),
+    ("refusal", 5),
+    ("report", 6),
+    ("exec", 6),
+    ("api", 7),
+    ("site", 7),
+    ("functions", 7),
+    ("serve", 8),
+    ("cli", 9),
+];
+
+/// Files and folders that import each other in a circle, by the folder that they are in. A circle that goes leaves the
+/// list; a new one is a reason to move what both need into a file below both.
+const CIRCLES: [(&str, &[&str]); 18] = [
+    ("src/arguments", &["coerce", "explain", "read"]),
+    ("src/finding", &["document", "json", "toml", "yaml"]),
+    (
+        "src/functions",
+        &["arguments", "catalog_view", "context", "discovery", "example", "search", "tool_help", "trace"],
+    ),
+    ("src/functions/discovery", &["listing", "search_nodes"]),
+    (
+        "src/provider",
+        &["call", "chat_completions", "error", "function", "names", "results", "surface", "toolset", "wire"],
+    ),
+    ("src/render/arguments", &["types", "view"]),
+    ("src/render/folder", &["disk", "error", "manifest", "path", "plan", "stage"]),
+    ("src/search", &["confidence", "index", "query", "rank", "reason"]),
+    ("src/search", &["thesaurus", "words"]),
+    ("src/serve", &["call_limiter", "http", "live", "mcp", "metrics", "seen"]),
+    ("src/serve/http", &["docs", "pages"]),
+    ("src/serve/http", &["functions", "routes", "service"]),
+    ("src/serve/mcp", &["cursor", "resources", "uri"]),
+    ("src/site", &["category", "index", "payload", "profile", "search", "tool"]),
+    ("src/site", &["findings", "frame"]),
+    ("src/sources/openapi", &["body", "parameter"]),
+    ("src/sources/openapi", &["bundle", "lower"]),
+    ("src/state/sqlite", &["files", "open", "seal"]),
+];
+
+fn all_imports() -> Vec<Import> {
+    let sources: Vec<(String, String)> =
+        sources().into_iter().map(|(path, text)| (relative(&path), text)).collect();
+    imports(&sources)
+}
+
+fn stage_of(file: &str) -> &str {
+    let below = file.strip_prefix("src/").unwrap_or(file);
+    below.split('/').next().unwrap_or(below).trim_end_matches(".rs")
+}
+
+#[test]
+fn modules_import_only_from_lower_layers() {
+    let layer = |module: &str| LAYERS.iter().find(|(name, _)| *name == module).map(|(_, layer)| *layer);
+    let mut seen = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for import in all_imports() {
+        let own = stage_of(&import.from);
+        let (Some(from), Some(to)) = (layer(own), layer(&import.stage)) else { continue };
+        seen.insert(own.to_string());
+        if own != import.stage && to >= from {
+            wrong.push(format!("{} imports {}", import.from, import.to));
+        }
+    }
+    assert!(seen.len() > 15, "imports of only {seen:?} were read");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn imports_are_read_in_every_form() {
+    let source = |path: &str, text: &str| (path.to_string(), text.to_string());
+    let sources = [
+        source("src/lib.rs", "pub mod low; pub mod high;"),
+        source("src/low/mod.rs", "mod deep; pub use deep::{Deep as Renamed, other}; pub struct Here;"),
+        source("src/low/deep.rs", "use super::Here; pub struct Deep; pub fn other() {}"),
+        source(
+            "src/high.rs",
+            "use crate::{low::{self, Renamed}, /* crate::no */};\n\
+             fn f() { let text = \"crate::no::such\"; crate::low::other(); }\n\
+             #[cfg(test)]\nmod tests { use crate::low::deep::Deep; }",
+        ),
+    ];
+    let found: Vec<(String, String)> =
+        imports(&sources).into_iter().map(|import| (import.from, import.to)).collect();
+    let import = |from: &str, to: &str| (from.to_string(), to.to_string());
+    let expected = [
+        import("src/high.rs", "src/low/deep.rs"),
+        import("src/high.rs", "src/low/mod.rs"),
+        import("src/low/deep.rs", "src/low/mod.rs"),
+        import("src/low/mod.rs", "src/low/deep.rs"),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn every_stage_has_a_layer() {
+    for entry in fs::read_dir(root().join("src")).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().to_string_lossy().trim_end_matches(".rs").to_string();
+        let is_stage = LAYERS.iter().any(|(stage, _)| *stage == name);
+        assert!(
+            is_stage || name == "lib" || name == "main",
+            "src/{name} has no layer in tests/tidy/layers.rs"
+        );
+    }
+    for (stage, _) in LAYERS {
+        let path = root().join("src").join(stage);
+        assert!(path.is_dir() || path.with_extension("rs").is_file(), "there is no stage {stage}");
+    }
+}
+
+#[test]
+fn the_table_of_layers_is_right() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let section = text.split("\n## Layers\n").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+    let mut told = BTreeSet::new();
+    for row in section.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let Ok(layer) = cells[1].parse::<u8>() else { continue };
+        told.extend(cells[2].split('`').skip(1).step_by(2).map(|stage| (stage, layer)));
+    }
+    assert_eq!(told, LAYERS.into_iter().collect());
+}
+
+/// The imports between the files and folders of each folder; those of its `mod.rs` do not count.
+fn by_folder() -> BTreeMap<String, BTreeSet<(String, String)>> {
+    let mut folders: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
+    for import in all_imports().into_iter().filter(|import| !import.is_passed_on) {
+        let (from, to): (Vec<&str>, Vec<&str>) =
+            (import.from.split('/').collect(), import.to.split('/').collect());
+        let shared = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+        let (one, other) = (from[shared].trim_end_matches(".rs"), to[shared].trim_end_matches(".rs"));
+        // Layers see to the stages themselves. A folder may have its `mod.rs` beside it, as `name.rs`.
+        if shared > 1 && one != "mod" && other != "mod" && one != other {
+            folders.entry(from[..shared].join("/")).or_default().insert((one.into(), other.into()));
+        }
+    }
+    folders
+}
+
+#[test]
+fn files_of_a_folder_import_each_other_in_no_new_circle() {
+    let mut found = BTreeSet::new();
+    for (folder, imports) in by_folder() {
+        for circle in circles(&imports) {
+            found.insert((folder.clone(), circle.into_iter().collect::<Vec<String>>()));
+        }
+    }
+    let is_known = |folder: &String, circle: &Vec<String>| {
+        CIRCLES
+            .iter()
+            .any(|(known, names)| known == folder && circle.iter().all(|name| names.contains(&name.as_str())))
+    };
+    let new: Vec<_> = found.iter().filter(|(folder, circle)| !is_known(folder, circle)).collect();
+    assert!(new.is_empty(), "new circles: {new:#?}");
+}
