@@ -1,6 +1,9 @@
 //! Our own functions, defined in the native format like any tool, and built like any tool.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
+
+use rust_embed::RustEmbed;
 
 use super::{Catalog, build};
 use crate::config::{Trust, Workspace};
@@ -8,24 +11,10 @@ use crate::finding::{Document, Finding, Format, Limits, Place, Reader};
 use crate::sources::{Origin, RawTool};
 use crate::tool::Definition;
 
-/// Each function, in the order in which lists show them.
-const WRITTEN: [(&str, &str); 15] = [
-    ("read_tool_doc.json", include_str!("functions/read_tool_doc.json")),
-    ("tool_search.json", include_str!("functions/tool_search.json")),
-    ("tool_help.json", include_str!("functions/tool_help.json")),
-    ("tool_exec.json", include_str!("functions/tool_exec.json")),
-    ("tool_exec_read.json", include_str!("functions/tool_exec_read.json")),
-    ("tool_exec_write.json", include_str!("functions/tool_exec_write.json")),
-    ("tool_batch.json", include_str!("functions/tool_batch.json")),
-    ("read_result.json", include_str!("functions/read_result.json")),
-    ("load_toolset.json", include_str!("functions/load_toolset.json")),
-    ("list.json", include_str!("functions/list.json")),
-    ("search_nodes.json", include_str!("functions/search_nodes.json")),
-    ("search_tool_by_category.json", include_str!("functions/search_tool_by_category.json")),
-    ("expand_tool.json", include_str!("functions/expand_tool.json")),
-    ("call_tool.json", include_str!("functions/call_tool.json")),
-    ("pick.json", include_str!("functions/pick.json")),
-];
+/// The definitions, one file a function.
+#[derive(RustEmbed)]
+#[folder = "src/catalog/functions/"]
+struct Embedded;
 
 /// The functions that toolcrib itself offers, as tools of a catalog of their own.
 pub fn functions() -> &'static Catalog {
@@ -36,14 +25,15 @@ pub fn functions() -> &'static Catalog {
 fn define(findings: &mut Vec<Finding>) -> Catalog {
     let reader = Reader::<Definition>::compile();
     let origin = Arc::new(Origin { trust: Trust::Run, ..Origin::default() });
-    let mut tool = |(file, text): (&str, &str)| {
-        let document = Document::parse(file, text.into(), Format::Json, &Limits::default()).ok()?;
-        let place = Place::new(file, "");
+    let mut tool = |file: Cow<'static, str>| {
+        let text = Embedded::get(&file)?.data.into_owned();
+        let document = Document::parse(&file, text, Format::Json, &Limits::default()).ok()?;
+        let place = Place::new(&*file, "");
         let definition = reader.read(&document.value, &place, findings)?;
         let origin = Arc::clone(&origin);
         Some(RawTool { definition, server: None, body: String::new(), place, parameters: None, origin })
     };
-    let raw: Vec<RawTool> = WRITTEN.into_iter().filter_map(&mut tool).collect();
+    let raw: Vec<RawTool> = Embedded::iter().filter_map(&mut tool).collect();
     build::build(Workspace::default(), raw, findings)
 }
 
@@ -57,7 +47,7 @@ mod tests {
         let mut findings = Vec::new();
         let catalog = define(&mut findings);
         assert!(findings.is_empty(), "{findings:#?}");
-        assert_eq!(catalog.tools.len(), WRITTEN.len());
+        assert_eq!(catalog.tools.len(), Embedded::iter().count());
         for tool in &catalog.tools {
             assert_eq!(tool.safe_name, tool.name);
             let call = serde_json::Value::Object(tool.call.clone().expect("a call"));

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{CatalogView, ErrorCode, Function, Refusal, example};
+use super::{CatalogView, ErrorCode, Function, Refusal};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
 use crate::provider::call::{FieldError, coerce_to_schema};
@@ -115,7 +115,7 @@ pub(super) fn with_example(mut refusal: Refusal, function: &Function, view: &Cat
     // What is wrong in the arguments for another tool is nothing that ours can show.
     let is_ours = !refusal.field_errors.iter().any(|error| error.pointer.starts_with("/arguments"));
     if refusal.code == ErrorCode::ValidationError && has_none && is_ours {
-        refusal.example = example::of(function.name(), view).or(invented);
+        refusal.example = function.example_for(view).or(invented);
     }
     refusal
 }

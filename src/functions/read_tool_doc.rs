@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Answer, CatalogView, DocPage, ErrorCode, FunctionContext, Refusal, discovery};
+use super::{Answer, CatalogView, DocPage, ErrorCode, Function, FunctionContext, Refusal, discovery};
 use crate::catalog::{Resolved, Tool};
 use crate::render::{Doc, Section};
 use crate::tokens::exact;
@@ -67,8 +67,12 @@ fn earns_receipt(section: &Section) -> bool {
 }
 
 /// Answers a call.
-pub(super) fn run(context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = super::arguments::read("read_tool_doc", arguments)?;
+pub(super) fn run(
+    function: &Function,
+    context: &FunctionContext,
+    arguments: Value,
+) -> Result<Answer, Refusal> {
+    let arguments: Arguments = super::arguments::read(function.name(), arguments)?;
     let view = &*context.view;
     let (left, found, unread) = (arguments.max_tokens, Vec::new(), Vec::new());
     let mut answers = DocReader { view, arguments: &arguments, left, found, unread };

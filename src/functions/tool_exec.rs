@@ -6,49 +6,31 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, AnswerFuture, Function, FunctionContext, Refusal};
-use crate::exec::{self, CallResult, EffectLimit, Failure, Outcome};
-
-/// The function that reads on.
-const READ: &str = "read_result";
+use super::{Answer, AnswerFuture, Function, FunctionContext, READ_RESULT, Refusal};
+use crate::exec::{self, CallResult, Failure, Outcome};
 
 /// Answers a call.
-pub(super) fn run(context: FunctionContext, input: Value) -> AnswerFuture {
-    Box::pin(answer(context, "tool_exec", EffectLimit::None, input))
+pub(super) fn run(function: &'static Function, context: FunctionContext, input: Value) -> AnswerFuture {
+    Box::pin(answer(function, context, input))
 }
 
-/// Answers a call of what changes nothing.
-pub(super) fn run_reads(context: FunctionContext, input: Value) -> AnswerFuture {
-    Box::pin(answer(context, "tool_exec_read", EffectLimit::ReadsOnly, input))
-}
-
-/// Answers a call of what changes something.
-pub(super) fn run_changes(context: FunctionContext, input: Value) -> AnswerFuture {
-    Box::pin(answer(context, "tool_exec_write", EffectLimit::WritesOnly, input))
-}
-
-async fn answer(
-    context: FunctionContext,
-    function: &'static str,
-    limit: EffectLimit,
-    input: Value,
-) -> Result<Answer, Refusal> {
+async fn answer(function: &Function, context: FunctionContext, input: Value) -> Result<Answer, Refusal> {
     if let Some(call_result) = rest(&context, &input).await {
         return Ok(enveloped(call_result));
     }
-    Ok(enveloped(exec::answer(Arc::new(context), function, limit, input).await))
+    Ok(enveloped(exec::answer(Arc::new(context), function.name(), function.effect_limit(), input).await))
 }
 
 /// The next part of a long result, for who is shown no function to read it with: `read_result` as an op, unless a tool is
 /// called that.
 async fn rest(context: &FunctionContext, input: &Value) -> Option<CallResult> {
-    let op = input.get("op")?.as_str().filter(|op| *op == READ)?;
+    let op = input.get("op")?.as_str().filter(|op| *op == READ_RESULT.name())?;
     if context.view.resolve(op).is_ok() {
         return None;
     }
     let started = Instant::now();
     let args = input.get("args").cloned().unwrap_or_default();
-    let answer = Function::named(READ)?.call(context, args).await;
+    let answer = Function::named(op)?.call(context, args).await;
     let mut body = answer.body().clone();
     body.shift_remove("ok");
     body.shift_remove("meta");

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::read;
 use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked, shown};
-use super::{Answer, AnswerFuture, CatalogView, ErrorCode, FunctionContext, Refusal};
+use super::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::{Hit, SearchResult, Verdict};
 
 /// How many tools are told when none fits.
@@ -43,12 +43,16 @@ fn five() -> usize {
 }
 
 /// Answers a call.
-pub(super) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(async move { searched(&context, arguments).await })
+pub(super) fn run(function: &'static Function, context: FunctionContext, arguments: Value) -> AnswerFuture {
+    Box::pin(async move { searched(function, &context, arguments).await })
 }
 
-async fn searched(context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = read("tool_search", arguments)?;
+async fn searched(
+    function: &Function,
+    context: &FunctionContext,
+    arguments: Value,
+) -> Result<Answer, Refusal> {
+    let arguments: Arguments = read(function.name(), arguments)?;
     let view = &context.view;
     let asked = arguments.query.iter().chain(&arguments.queries).map(|query| query.trim());
     let queries: Vec<&str> = asked.filter(|query| !query.is_empty()).collect();

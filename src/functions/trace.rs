@@ -69,12 +69,7 @@ pub(super) struct TracedCall {
 impl TracedCall {
     /// Takes note of what is asked for.
     pub(super) fn of(function: &Function, context: &FunctionContext, arguments: &Value) -> Option<Self> {
-        let kind = match function.name() {
-            "tool_search" | "list" | "search_nodes" | "search_tool_by_category" | "pick" => EventKind::Search,
-            "read_tool_doc" | "tool_help" => EventKind::Read,
-            "expand_tool" => EventKind::Expand,
-            _ => return None,
-        };
+        let kind = function.trace?;
         let names = if kind == EventKind::Search { Vec::new() } else { names(arguments) };
         let input = match context.caller.session {
             Some(_) => context.view.catalog().secrets().noted(&Value::Null, &said(arguments)),

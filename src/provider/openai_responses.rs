@@ -8,6 +8,7 @@ use super::call::{Calls, RawCall, objects, take_list, take_text};
 use super::function::BoundFunction;
 use super::names::NameRule;
 use super::results::ToolResult;
+use super::surface::TOOL_SEARCH;
 use super::view::{SchemaRules, Strict};
 use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object, tool_list};
 use crate::catalog::Tool;
@@ -16,9 +17,6 @@ use crate::tool::slug;
 
 /// The wire.
 pub(super) struct OpenAiResponses;
-
-/// Our function that answers searches.
-const SEARCH: &str = "tool_search";
 
 /// What a response is.
 const EXPECTED: &str = "an object with the list `output`, or that list";
@@ -53,7 +51,7 @@ impl Wire for OpenAiResponses {
     }
 
     fn body(&self, bound: &BoundFunctions<'_>) -> Value {
-        let is_search = |function: &&BoundFunction<'_>| function.ours && function.tool.name == SEARCH;
+        let is_search = |function: &&BoundFunction<'_>| function.ours && function.tool.name == TOOL_SEARCH;
         let mut tools = Vec::new();
         match (bound.search, bound.functions.iter().find(is_search)) {
             (Some(SearchBy::Client), Some(ours)) => tools.push(json!({
@@ -99,7 +97,7 @@ impl Wire for OpenAiResponses {
             }
             Some("tool_search_call") if item.get("execution").is_some_and(|by| by == "client") => {
                 let call = RawCall::of(&mut item, "call_id", "name", "arguments");
-                Some(RawCall { name: Some(SEARCH.into()), search: true, ..call })
+                Some(RawCall { name: Some(TOOL_SEARCH.into()), search: true, ..call })
             }
             _ => None,
         };

@@ -66,7 +66,7 @@ impl CallPermit<'_> {
     pub async fn call(self, context: &FunctionContext, arguments: Value) -> Result<Answer, LimitReached> {
         let CallLimiter { time, metrics, .. } = self.gate;
         // What runs tools keeps a time of its own, and says more when it is over.
-        let time = (*time).max(self.function.timeout(context));
+        let time = (*time).max(self.function.timeout(&context.view.catalog().config.exec));
         let mut calling = pin!(self.function.call(context, arguments));
         // What comes from memory is there at once, and needs no clock.
         let at_once = poll_fn(|context| match calling.as_mut().poll(context) {

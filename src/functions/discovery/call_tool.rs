@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{read, resolve_tool};
 use crate::exec::{self, CallRequest, CallResult, Failure, Outcome};
-use crate::functions::{Answer, AnswerFuture, FunctionContext, Refusal};
+use crate::functions::{Answer, AnswerFuture, Function, FunctionContext, Refusal};
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -17,16 +17,20 @@ struct Arguments {
 }
 
 /// Answers a call.
-pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(answer(context, arguments))
+pub(in crate::functions) fn run(
+    function: &'static Function,
+    context: FunctionContext,
+    arguments: Value,
+) -> AnswerFuture {
+    Box::pin(answer(function, context, arguments))
 }
 
-async fn answer(context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
-    let asked: Arguments = read("call_tool", arguments)?;
+async fn answer(function: &Function, context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
+    let asked: Arguments = read(function.name(), arguments)?;
     let (_, tool) = resolve_tool::named(&context.view, &asked.tool_id)?;
     let (name, op) = (tool.name.clone(), tool.op.clone());
     let request = CallRequest {
-        function: "call_tool",
+        function: function.name(),
         op: name,
         args: asked.arguments.map(Value::Object).unwrap_or_default(),
         dry_run: asked.dry_run,

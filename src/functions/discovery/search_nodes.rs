@@ -7,7 +7,7 @@ use super::listing::{category_hints, hundredths, segments, shown};
 use super::tool_ranking::{self, Scope, read_part};
 use super::{asked, read};
 use crate::catalog::{Catalog, CategoryTree};
-use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, FunctionContext, Refusal};
+use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::semantic::SemanticStatus;
 use crate::search::{Field, IndexEntry, SearchRequest, SearchResult, Verdict};
 
@@ -34,8 +34,12 @@ fn five() -> usize {
 }
 
 /// Answers a call.
-pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(async move { searched(&context, read("search_nodes", arguments)?).await })
+pub(in crate::functions) fn run(
+    function: &'static Function,
+    context: FunctionContext,
+    arguments: Value,
+) -> AnswerFuture {
+    Box::pin(async move { searched(&context, read(function.name(), arguments)?).await })
 }
 
 async fn searched(context: &FunctionContext, arguments: Arguments) -> Result<Answer, Refusal> {

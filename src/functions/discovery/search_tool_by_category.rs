@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::cursor::CursorScope;
 use super::listing::{self, category_hints, segments, shown};
 use super::{Scope, asked, path, read, search_nodes, tool_ranking};
-use crate::functions::{Answer, AnswerFuture, ErrorCode, FunctionContext, Refusal};
+use crate::functions::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::Verdict;
 
 /// How many categories, and tools of others, a refusal suggests.
@@ -27,19 +27,27 @@ fn five() -> usize {
 }
 
 /// Answers a call.
-pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(async move { searched(&context, arguments).await })
+pub(in crate::functions) fn run(
+    function: &'static Function,
+    context: FunctionContext,
+    arguments: Value,
+) -> AnswerFuture {
+    Box::pin(async move { searched(function, &context, arguments).await })
 }
 
-async fn searched(context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = read("search_tool_by_category", arguments)?;
+async fn searched(
+    function: &Function,
+    context: &FunctionContext,
+    arguments: Value,
+) -> Result<Answer, Refusal> {
+    let arguments: Arguments = read(function.name(), arguments)?;
     let query = asked(&arguments.query)?;
     let view = &context.view;
     view.wait_for_indexes().await;
     let scope = Scope { node: path::node(view, &arguments.category_path)?, tags: &[] };
     let category = view.tree().node(scope.node);
     let version = &view.catalog().version;
-    let origin = CursorScope::of("search_tool_by_category", &[&category.path, query]);
+    let origin = CursorScope::of(function.name(), &[&category.path, query]);
     let from = origin.offset(arguments.cursor.as_deref(), version)?;
     let to = from.saturating_add(arguments.limit);
     let (found, semantic) = tool_ranking::search_in_scope(context, query, scope, to.saturating_add(1)).await;

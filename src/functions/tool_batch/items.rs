@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::catalog::functions;
 use crate::finding::from_json;
-use crate::functions::{ErrorCode, Refusal};
+use crate::functions::{ErrorCode, Function, Refusal};
 
 /// What models call the list of calls instead.
 const CALLS: [&str; 3] = ["items", "requests", "operations"];
@@ -43,7 +43,7 @@ pub(super) fn taken(arguments: Value) -> Result<(Value, Vec<Item>), Refusal> {
         if let Value::Array(calls) = place {
             items = std::mem::take(calls).into_iter().map(Item::read).collect();
             // What is in them is checked one by one.
-            *calls = vec![json!({ "function": "tool_search", "input": {} }); items.len()];
+            *calls = vec![json!({ "function": Function::tool_exec().name(), "input": {} }); items.len()];
         }
     }
     Ok((Value::Object(fields), items))
@@ -121,7 +121,7 @@ fn function(fields: &mut Map<String, Value>) -> Result<String, String> {
         }
     }
     match ["op", "tool", "operation"].iter().any(|name| fields.contains_key(*name)) {
-        true => Ok("tool_exec".into()),
+        true => Ok(Function::tool_exec().name().into()),
         false => Err("`function` is missing: which function is to be called?".into()),
     }
 }

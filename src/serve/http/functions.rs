@@ -82,7 +82,7 @@ pub(super) async fn run(
     Path(name): Path<String>,
     request: axum::extract::Request,
 ) -> Result<Response, Problem> {
-    let Some(function) = Function::named("tool_exec") else { return Err(unknown("tool_exec")) };
+    let function = Function::tool_exec();
     let (request, body) = request.into_parts();
     let passing = shared.call_limiter.acquire(function)?;
     let given = arguments(&shared, &request, body).await?;

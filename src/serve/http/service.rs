@@ -198,7 +198,8 @@ impl HttpService {
 
     /// How long an answer may take to begin: calls of tools as long as their functions give them.
     fn answer_time(&self, context: &FunctionContext) -> Duration {
-        let longest = Function::all().iter().map(|function| function.timeout(context)).max();
+        let exec = &context.view.catalog().config.exec;
+        let longest = Function::all().iter().map(|function| function.timeout(exec)).max();
         let limits = &self.shared.limits;
         limits.answer_time().max(limits.body_time() + longest.unwrap_or_default())
     }

@@ -25,9 +25,6 @@ use crate::tool::DescriptionMode;
 /// How many tools one answer lists.
 const PER_PAGE: usize = 200;
 
-/// Functions that may run any tool.
-const RUNNERS: [&str; 4] = ["tool_exec", "tool_exec_write", "tool_batch", "call_tool"];
-
 /// The definitions of our functions, as `payload` writes them for MCP.
 static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let tools = Function::all().iter().filter_map(Function::definition);
@@ -51,7 +48,7 @@ static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         {
             tool.input_schema = Arc::new(schema.clone());
         }
-        if RUNNERS.contains(&&*tool.name) {
+        if Function::named(&tool.name).is_some_and(Function::may_change) {
             tool.annotations = Some(ToolAnnotations::new().read_only(false).destructive(true));
         }
     }
@@ -65,9 +62,10 @@ pub(super) fn list(
     after: Option<&str>,
     scope: CacheScope,
 ) -> Result<ListToolsResult, ErrorData> {
+    let is_listed = |name: &str| Function::named(name).is_some_and(|function| shown.lists(function));
     // A tool of the catalog that is listed keeps its name.
     let functions =
-        FUNCTIONS.iter().filter(|tool| shown.lists(&tool.name) && bound.canonical(&tool.name).is_none());
+        FUNCTIONS.iter().filter(|tool| is_listed(&tool.name) && bound.canonical(&tool.name).is_none());
     let all: Vec<&Tool> = functions.chain(bound.tools()).collect();
     let from = after.map_or(Ok(0), |after| following(&all, after))?;
     let to = all.len().min(from + PER_PAGE);
@@ -130,7 +128,7 @@ enum CallTarget<'a> {
 
 /// A tool that is listed under the name comes first, then our functions, then tools by any of their names.
 fn call_target<'a>(view: &CatalogView, bound: &'a ListedTools, name: &'a str) -> Option<CallTarget<'a>> {
-    let run = |name| Function::named("tool_exec").map(|function| CallTarget::Tool(function, name));
+    let run = |name| Some(CallTarget::Tool(Function::tool_exec(), name));
     if let Some(name) = bound.canonical(name) {
         return run(name);
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolcrib::functions::{Function, FunctionContext};
 
-use super::{view_for, example, help, view};
+use super::{example, help, view, view_for};
 use crate::fixture;
 
 fn keys(value: &Value) -> Vec<&str> {
