@@ -20,6 +20,7 @@ const NO_CATEGORY: &str = "General";
 /// Builds the catalog; findings are added in the order of the tools.
 pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut Vec<Finding>) -> Catalog {
     names::clean(&mut raw, findings);
+    trust::unused_hints(&workspace, &raw, findings);
     let used: Vec<AtomicBool> = workspace.overlays.iter().map(|_| AtomicBool::new(false)).collect();
     let context = Context { workspace: &workspace, used: &used };
     let audiences = context.audiences(&raw);

@@ -1,8 +1,10 @@
 //! What definitions may say for themselves: which programs run, and that a tool only reads. Both count where the
 //! operator trusts the source, and what an overlay of the operator's says counts always.
 
+use std::collections::BTreeSet;
+
 use crate::config::{Trust, TrustHints, Workspace};
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, Place, nearest, pointer_join};
 use crate::sources::RawTool;
 use crate::tool::{Backend, Definition, Effect};
 
@@ -25,8 +27,11 @@ pub(super) fn withhold(
     raw: &RawTool,
     is_found: bool,
 ) -> (Option<String>, Option<Finding>) {
-    if !matches!(definition.backend, Some(Backend::Command(_))) {
-        return (None, None);
+    match definition.backend {
+        Some(Backend::Command(_)) => {}
+        // The server that it needs does not count either.
+        Some(Backend::Http(_) | Backend::Mcp { .. }) if is_found => return (Some(FOUND.into()), None),
+        _ => return (None, None),
     }
     let is_trusted = said.backend || raw.origin.trust == Trust::Run;
     if is_trusted && !is_found {
@@ -80,6 +85,20 @@ pub(super) fn settle_effect(
                         server in [exec.trust_hints]";
             Some(Finding::new(Code::EffectDoubted, message).help(help))
         }
+    }
+}
+
+/// Entries of `[exec.trust_hints]` for servers that no source names and no tool belongs to.
+pub(super) fn unused_hints(workspace: &Workspace, raw: &[RawTool], findings: &mut Vec<Finding>) {
+    let sources = workspace.config.sources.iter().filter_map(|source| source.server.as_deref());
+    let claimed = raw.iter().filter_map(|tool| tool.server.as_deref());
+    let known: BTreeSet<&str> = sources.chain(claimed).chain(["*"]).collect();
+    for name in workspace.config.exec.trust_hints.keys().filter(|name| !known.contains(name.as_str())) {
+        let near = nearest(name, known.iter().copied()).first().map(|near| format!("did you mean `{near}`?"));
+        let help = near.unwrap_or_else(|| "give the `[[source]]` that you mean this `server`".into());
+        let message = format!("no source has the server `{name}`");
+        let at = Place::new("toolcrib.toml", pointer_join("/exec/trust_hints", name));
+        findings.push(Finding::new(Code::TrustHintUnused, message).help(help).at(at));
     }
 }
 

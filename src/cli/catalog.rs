@@ -16,7 +16,7 @@ use crate::sources::mcp::{Environment, list_all};
 use crate::watch::Admission;
 
 /// How a toolcrib.toml that was merely found is made to count.
-const HELP: &str = "name it with `--catalog .`, or trust it with `toolcrib trust .`";
+pub(super) const HELP: &str = "name it with `--catalog .`, or trust it with `toolcrib trust .`";
 
 /// Which catalog, and which part of it.
 #[derive(Clone, Debug, clap::Args)]

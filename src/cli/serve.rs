@@ -109,9 +109,8 @@ impl ServeArgs {
         let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);
         let configured = checked.catalog.config.serve.clone();
         if !self.stdio && !configured.tokens.is_empty() && self.catalog.workspace()?.is_found {
-            let message = "toolcrib.toml was merely found, and names tokens, which are in the environment; name it with \
-                           `--catalog .`, or trust it with `toolcrib trust .`";
-            return Err(CommandError::Usage(message.into()));
+            let message = "toolcrib.toml was merely found, and names tokens, which are in the environment";
+            return Err(CommandError::Usage(format!("{message}; {}", super::catalog::HELP)));
         }
         let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
         let address = if self.stdio { None } else { Some(self.address(&configured, &tokens)?) };

@@ -27,13 +27,15 @@ pub(super) struct Trust {
 
 impl Trust {
     pub(super) fn run(self) -> CommandResult {
-        let folder = state_folder().ok_or_else(|| {
+        let state = state_folder().ok_or_else(|| {
             CommandError::Findings(Some("there is no folder for state: set HOME or XDG_STATE_HOME".into()))
         })?;
-        let mut trusted = Trusted::open(&folder).map_err(|problem| CommandError::Findings(Some(problem)))?;
+        let fail = |problem| CommandError::Findings(Some(problem));
         let Some(folder) = self.folder else {
+            let trusted = Trusted::open(&state).map_err(fail)?;
             return print(&trusted.folders().map(|folder| format!("{folder}\n")).collect::<String>());
         };
+        let mut trusted = Trusted::open_to_change(&state).map_err(fail)?;
         if self.remove {
             return remove(&mut trusted, &folder);
         }

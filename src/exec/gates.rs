@@ -118,7 +118,7 @@ pub(super) fn unavailable(problem: &str) -> Failure {
 /// The call is right; whoever asked has to run it.
 pub(super) fn no_backend(tool: &Tool, arguments: &Value) -> Failure {
     let (why, next) = match &tool.withheld {
-        Some(next) => ("the program that its definition names is not trusted", next.as_str()),
+        Some(next) => ("the program or server that it needs is not trusted", next.as_str()),
         None => (
             "nothing says what runs it",
             "run `call` yourself if you have this tool, by its name; sending it here again changes nothing",

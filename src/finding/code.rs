@@ -65,6 +65,7 @@ codes! {
     ConfigInvalid "config-invalid" Error true "the configuration has a field that is unknown or of the wrong kind";
     SelectorInvalid "selector-invalid" Error true "a selector or pattern cannot be read";
     OverlayUnused "overlay-unused" Warning false "an overlay matches no tool";
+    TrustHintUnused "trust-hint-unused" Warning false "`[exec.trust_hints]` names a server that no source has";
     ProfileUnused "profile-selector-unused" Warning false "a profile's selector matches no tool";
     CategoryUnused "category-unused" Warning false "a `[[category]]` names a category that no tool is in, or one that is described above";
     // sources

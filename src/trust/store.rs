@@ -9,6 +9,8 @@ use super::exposed;
 
 /// The name of the file, in the user's folder of state.
 const FILE_NAME: &str = "trusted.json";
+/// The name of the file that is locked while the other is read, changed and written.
+const LOCK_NAME: &str = "trusted.lock";
 
 /// The folders that are trusted.
 #[derive(Debug, Default)]
@@ -16,6 +18,8 @@ pub struct Trusted {
     file: PathBuf,
     /// Hashes of contents, by canonical path.
     folders: BTreeMap<String, String>,
+    /// The lock that keeps other programs from changing the file, until this is dropped.
+    _lock: Option<fs::File>,
 }
 
 impl Trusted {
@@ -35,7 +39,16 @@ impl Trusted {
                 serde_json::from_slice(&bytes).map_err(broken)?
             }
         };
-        Ok(Trusted { file, folders })
+        Ok(Trusted { file, folders, _lock: None })
+    }
+
+    /// Reads what is remembered in a folder, to change it. Another program that does the same waits for the end of this.
+    pub fn open_to_change(folder: &Path) -> Result<Trusted, String> {
+        let failed = |error| format!("cannot write in {}: {error}", folder.display());
+        create_folder(folder).map_err(failed)?;
+        let lock = create(&folder.join(LOCK_NAME), true).map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        Ok(Trusted { _lock: Some(lock), ..Trusted::open(folder)? })
     }
 
     /// The hash of the content with which a folder was trusted.
@@ -61,12 +74,11 @@ impl Trusted {
     /// Writes the file, whole or not at all.
     pub fn save(&self) -> io::Result<()> {
         let folder = self.file.parent().unwrap_or(Path::new("."));
-        create_folder(folder)?;
         let mut text = serde_json::to_string_pretty(&self.folders)?;
         text.push('\n');
         let staged = folder.join(format!("{FILE_NAME}.{}", std::process::id()));
         let written =
-            create(&staged).and_then(|mut file| file.write_all(text.as_bytes()).and(file.sync_all()));
+            create(&staged, false).and_then(|mut file| file.write_all(text.as_bytes()).and(file.sync_all()));
         let moved = written.and_then(|()| fs::rename(&staged, &self.file));
         if moved.is_err() {
             let _ = fs::remove_file(&staged);
@@ -86,9 +98,10 @@ fn create_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
-fn create(file: &Path) -> io::Result<fs::File> {
+/// Opens a file that the user alone may read; one that is there is an error unless it `may_exist`.
+fn create(file: &Path, may_exist: bool) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
+    options.write(true).create(true).create_new(!may_exist);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(file)

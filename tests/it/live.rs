@@ -83,6 +83,24 @@ fn all_pages_are_listed_over_stdio_and_http_in_both_eras() {
 }
 
 #[test]
+fn a_list_with_a_key_twice_is_refused_over_stdio() {
+    const SERVER: &str = r#"while read -r line; do
+      id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+      say() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
+      case $line in
+        *'"initialize"'*) say '"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}' ;;
+        *'"tools/list"'*) say '"result":{"tools":[{"name":"x","description":"A.","description":"B.","inputSchema":{"type":"object"}}]}' ;;
+        *'"id"'*) say '"error":{"code":-32601,"message":"no such method"}' ;;
+      esac
+    done"#;
+    let root = folder(&[("server.sh", SERVER)]);
+    check_lost(
+        &format!("{{ command = ['sh', '{}'] }}", text(&root.path().join("server.sh"))),
+        "the key \"description\" is there twice",
+    );
+}
+
+#[test]
 fn a_server_without_a_configured_name_has_its_own() {
     let http = Http::start(Era::New, &["x"]);
     let root = folder(&[("toolcrib.toml", &format!("[[source]]\nmcp.url = '{}'\n", http.url))]);

@@ -206,7 +206,8 @@ impl<'a> Reading<'a> {
         let (before, after) = (self.text[..range.start].trim_end_matches(' '), &self.text[end..]);
         let above = if apart && !before.is_empty() && !before.ends_with("\n\n") { "\n" } else { "" };
         let below = if apart && !after.is_empty() && !after.starts_with("\n\n") { "\n" } else { "" };
-        self.edits.push((range.start..content.start, format!("{above}**")));
+        let start = if apart { before.len() } else { range.start };
+        self.edits.push((start..content.start, format!("{above}**")));
         self.edits.push((content.end..end.max(content.end), format!("**{below}")));
     }
 

@@ -20,18 +20,19 @@ const LINGER: Duration = Duration::from_secs(1);
 /// How many stay at most.
 const MOST: usize = 128;
 
-/// How many open files there may be where the system does not say.
+/// Files that may be open where the system sets no limit for a process.
+#[cfg(not(unix))]
 const USUAL_FILES: usize = 1024;
 
-/// How many files this process may have open.
+/// The limit of files that this process may have open.
 pub(super) fn files() -> usize {
-    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
-    let soft = limits.lines().find_map(|line| line.strip_prefix("Max open files")?.split_whitespace().next());
-    match soft {
-        Some("unlimited") => usize::MAX,
-        Some(number) => number.parse().unwrap_or(USUAL_FILES),
-        None => USUAL_FILES,
-    }
+    #[cfg(unix)]
+    return match rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
+        Some(files) => usize::try_from(files).unwrap_or(usize::MAX),
+        None => usize::MAX,
+    };
+    #[cfg(not(unix))]
+    USUAL_FILES
 }
 
 /// The connections that were told, oldest first.

@@ -100,6 +100,30 @@ impl McpService {
         let caller = caller(context);
         (Arc::clone(self.seen(context).view(&caller)), scope(&caller))
     }
+
+    async fn run_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let mut caller = caller(&context);
+        match context.meta.0.get(SESSION) {
+            Some(id) => {
+                let invalid = |why| {
+                    let message = format!("VALIDATION_ERROR: `_meta[\"{SESSION}\"]` does not fit: {why}");
+                    ErrorData::invalid_params(message, None)
+                };
+                caller.session = Some(Session::named(id.as_str().unwrap_or_default()).map_err(invalid)?);
+            }
+            None => caller.session = caller.session.or_else(|| self.session.clone()),
+        }
+        let seen = self.seen(&context);
+        tokio::select! {
+            answer = tools::call(&seen, &caller, self.gate(&context), request) => answer.map(Into::into),
+            // The call goes on by itself if it changes something.
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
+        }
+    }
 }
 
 /// The answer to a request, also where making it panics: the SDK would give none, and whoever asked would wait for ever.
@@ -202,29 +226,7 @@ impl ServerHandler for McpService {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        answered(async move {
-        let mut caller = caller(&context);
-        match context.meta.0.get(SESSION) {
-            Some(id) => {
-                let id = Session::named(id.as_str().unwrap_or_default());
-                let refused = |bad| {
-                    ErrorData::invalid_params(
-                        format!("VALIDATION_ERROR: `_meta[\"{SESSION}\"]` does not fit: {bad}"),
-                        None,
-                    )
-                };
-                caller.session = Some(id.map_err(refused)?);
-            }
-            None => caller.session = caller.session.or_else(|| self.session.clone()),
-        }
-        let seen = self.seen(&context);
-        tokio::select! {
-            answer = tools::call(&seen, &caller, self.gate(&context), request) => answer.map(Into::into),
-            // Nobody waits for it; what changes something goes on by itself.
-            () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
-        }
-        })
-        .await
+        answered(self.run_tool(request, context)).await
     }
 
     async fn list_resources(

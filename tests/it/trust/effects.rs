@@ -63,6 +63,16 @@ fn check_names_the_disagreement_with_both_readings() {
 }
 
 #[test]
+fn an_entry_for_a_server_that_is_not_there_is_reported() {
+    let unused = |toml: &str| findings(claim("delete_user", toml).path(), "trust-hint-unused");
+    let [finding] = &unused("[exec.trust_hints]\ndumb = \"always\"\n")[..] else { panic!() };
+    assert!(finding.to_string().contains("did you mean `dump`?"), "{finding}");
+    assert!(
+        unused("[exec.trust_hints]\ndump = \"always\"\nsky = \"never\"\n\"*\" = \"checked\"\n").is_empty()
+    );
+}
+
+#[test]
 fn trust_in_hints_is_said_by_server_and_no_file_can_claim_it() {
     for (name, toml, expect) in [
         ("delete_user", "", "destructive"),

@@ -116,6 +116,12 @@ fn a_found_configuration_contacts_no_server_and_no_model() {
         let nobody = listener.accept().map(drop).unwrap_err();
         assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock, "{arguments:?}");
     }
+    let call = place.run(&["call", "tool_exec", r#"{"op": "weather", "args": {}}"#]);
+    assert!(
+        call.stdout.contains("NO_BACKEND") && call.stdout.contains("toolcrib trust DIR"),
+        "{}",
+        call.stdout
+    );
     let check = place.run(&["check", "--json"]);
     assert!(check.stdout.contains("source-unreachable"), "{}", check.stdout);
 }
