@@ -1,6 +1,5 @@
 //! The tool that a call names, by whichever of its names; what is only near is told, and not run.
 
-use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::arguments::decoded;
@@ -8,7 +7,7 @@ use super::correction::corrected;
 use super::{CallContext, Failure, call_fields};
 use crate::catalog::{Catalog, Resolved, Tool};
 use crate::refusal::ErrorCode;
-use crate::tool::{Effect, clean_line};
+use crate::tool::{Effect, quoted};
 
 /// The place of the tool that a name means, if the caller may use it.
 pub(super) fn resolve(
@@ -23,14 +22,11 @@ pub(super) fn resolve(
         Resolved::Ambiguous(tools) => return Err(ambiguous(name, &tools)),
         Resolved::Unknown(nearest) => match respelled(catalog, name) {
             Some(tool) => {
-                told.push(format!("`{}` was read as `{}`", shown(name), tool.op));
+                told.push(format!("`{}` was read as `{}`", quoted(name), tool.op));
                 tool
             }
             None => {
-                let tools: IndexSet<&str> =
-                    nearest.iter().filter_map(|name| Some(catalog.find(name)?.op.as_str())).collect();
-                let tools: Vec<&Tool> = tools.into_iter().filter_map(|op| catalog.find(op)).collect();
-                return Err(unknown(context, name, &tools, args));
+                return Err(unknown(context, name, &catalog.tools_named(nearest), args));
             }
         },
     };
@@ -53,10 +49,6 @@ fn respelled<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Tool> {
     }
 }
 
-fn shown(name: &str) -> String {
-    clean_line(&name.chars().take(80).collect::<String>())
-}
-
 fn forbidden(tool: &Tool) -> Failure {
     Failure::new(
         ErrorCode::PermissionDenied,
@@ -68,7 +60,7 @@ fn forbidden(tool: &Tool) -> Failure {
 fn ambiguous(name: &str, tools: &[&Tool]) -> Failure {
     let mut failure = Failure::new(
         ErrorCode::Ambiguous,
-        format!("{} tools go by the name `{}`", tools.len(), shown(name)),
+        format!("{} tools go by the name `{}`", tools.len(), quoted(name)),
         "send the call again with one of `nearest` as `op`",
     );
     failure.nearest = tools.iter().map(|tool| tool.op.clone()).collect();
@@ -81,7 +73,7 @@ fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) 
         [] => "find the op by what it does, with tool_search",
         _ => "send one of `nearest` as `op` if that is what you mean, or find the op with tool_search",
     };
-    let message = format!("there is no op `{}`", shown(name));
+    let message = format!("there is no op `{}`", quoted(name));
     let mut failure = Failure::new(ErrorCode::NotFound, message, next);
     failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
     failure.help_path = nearest_group(context.catalog(), name, near).to_string();

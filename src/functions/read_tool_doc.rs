@@ -130,34 +130,24 @@ fn nothing_asked() -> Refusal {
     refusal.field("/name", "this is missing, and so is `names`")
 }
 
-fn refusal(view: &CatalogView, name: &str, unresolved: Resolved<'_>) -> Refusal {
-    let shown: String = name.chars().take(80).collect();
-    let shown = crate::tool::clean_line(&shown);
-    match unresolved {
-        Resolved::Ambiguous(tools) => {
-            let mut refusal = Refusal::new(
-                ErrorCode::Ambiguous,
-                format!("{} tools go by the name `{shown}`", tools.len()),
-                "ask for one of `nearest`",
-            );
-            refusal.nearest = tools.into_iter().map(|tool| tool.name.clone()).collect();
-            refusal
-        }
-        Resolved::Unknown(nearest) if !nearest.is_empty() => {
-            let next = "ask for one of `nearest`, or find the tool by what it does with tool_search or in the index, {\"name\": \"README.md\"}";
-            let mut refusal = Refusal::new(ErrorCode::NotFound, format!("there is no tool `{shown}`"), next);
-            // A tool's name and its op are often both near.
-            let tools = nearest.into_iter().filter_map(|name| view.resolve(name).ok());
-            let names = tools.filter_map(|index| Some(view.catalog().tools.get(index)?.name.clone()));
-            refusal.nearest = names.collect::<indexmap::IndexSet<String>>().into_iter().collect();
-            refusal
-        }
-        _ => Refusal::new(
+fn refusal(view: &CatalogView, name: &str, found: Resolved<'_>) -> Refusal {
+    let unresolved = view.catalog().explain(name, found);
+    let (code, message, next) = match (unresolved.is_ambiguous, unresolved.near.is_empty()) {
+        (true, _) => (ErrorCode::Ambiguous, unresolved.message, "ask for one of `nearest`"),
+        (false, false) => (
             ErrorCode::NotFound,
-            format!("there is no tool `{shown}`, and none with a name like it"),
+            unresolved.message,
+            "ask for one of `nearest`, or find the tool by what it does with tool_search or in the index, {\"name\": \"README.md\"}",
+        ),
+        (false, true) => (
+            ErrorCode::NotFound,
+            format!("{}, and none with a name like it", unresolved.message),
             "find the tool by what it does with tool_search, or in the index, {\"name\": \"README.md\"}",
         ),
-    }
+    };
+    let mut refusal = Refusal::new(code, message, next);
+    refusal.nearest = unresolved.near.iter().map(|tool| tool.name.clone()).collect();
+    refusal
 }
 
 /// One doc of the answer: its fields, and the same as text.

@@ -6,9 +6,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::arguments::read;
-use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked, shown};
+use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked};
 use super::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::{Hit, SearchResult, Verdict};
+use crate::tool::quoted;
 
 /// How many tools are told when none fits.
 const NEAREST: usize = 3;
@@ -136,7 +137,7 @@ impl<'q> Outcome<'q> {
     /// The same in lines. JSON takes a model two fifths more tokens, since there the names of fields are said for each tool
     /// again.
     fn text(&self, view: &CatalogView, is_alone: bool) -> String {
-        let of = if is_alone { String::new() } else { format!(" for \"{}\"", shown(self.query)) };
+        let of = if is_alone { String::new() } else { format!(" for \"{}\"", quoted(self.query)) };
         let mut text = match self.fits {
             true => format!("match{of}: op (effect, confidence): what it does [why]"),
             false => format!("no_match{of}: {NEXT}"),

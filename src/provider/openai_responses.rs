@@ -157,36 +157,30 @@ fn namespaces<'a>(
     room: usize,
     taken: impl Iterator<Item = &'a str>,
 ) -> Vec<Namespace<'a>> {
-    let keys: [fn(&Tool) -> String; 3] = [
-        |tool| tool.categories.first().map(|path| path.as_str().to_string()).unwrap_or_default(),
-        |tool| {
-            tool.categories.first().and_then(|path| path.segments().next()).unwrap_or_default().to_string()
-        },
-        |_| "Tools".to_string(),
-    ];
+    let keys: [fn(&Tool) -> &str; 3] = [Tool::category, Tool::root_category, |_| "Tools"];
     let sizes = std::iter::successors(Some(NAMESPACE_SIZE), |size| Some(size * 2));
     let layouts = sizes.flat_map(|size| keys.map(|key| (key, size)));
     // Sooner or later one namespace holds them all.
     let fitting =
-        layouts.map(|(key, size)| chunked(functions, &key, size)).find(|chunks| chunks.len() <= room.max(1));
+        layouts.map(|(key, size)| chunked(functions, key, size)).find(|chunks| chunks.len() <= room.max(1));
     let chunks = fitting.unwrap_or_default();
     let mut taken: HashSet<String> = taken.map(str::to_lowercase).collect();
-    chunks.into_iter().map(|(category, functions)| named(&category, functions, &mut taken)).collect()
+    chunks.into_iter().map(|(category, functions)| named(category, functions, &mut taken)).collect()
 }
 
 fn chunked<'a>(
     functions: &[&'a BoundFunction<'a>],
-    key: &dyn Fn(&Tool) -> String,
+    key: fn(&Tool) -> &str,
     size: usize,
-) -> Vec<(String, Vec<&'a BoundFunction<'a>>)> {
-    let mut chunks: Vec<(String, Vec<&'a BoundFunction<'a>>)> = Vec::new();
-    let mut open: HashMap<String, usize> = HashMap::new();
+) -> Vec<(&'a str, Vec<&'a BoundFunction<'a>>)> {
+    let mut chunks: Vec<(&str, Vec<&BoundFunction<'_>>)> = Vec::new();
+    let mut open: HashMap<&str, usize> = HashMap::new();
     for &function in functions {
         let category = key(function.tool);
         match open.get(&category).map(|&index| &mut chunks[index].1) {
             Some(chunk) if chunk.len() < size => chunk.push(function),
             _ => {
-                open.insert(category.clone(), chunks.len());
+                open.insert(category, chunks.len());
                 chunks.push((category, vec![function]));
             }
         }

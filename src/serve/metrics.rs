@@ -14,18 +14,18 @@ use crate::catalog::Catalog;
 use crate::functions::{ErrorCode, Function, SemanticSearch};
 use crate::search::semantic::SemanticStatus;
 
-/// What an address leads to.
+/// What a request is counted as. The table of routes says which address is which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// `/tools/*`.
+    /// The doc of a tool, or the index.
     Doc,
-    /// `POST /v1/*`.
+    /// A function, a tool by name, or a session.
     Function,
-    /// `/mcp`.
+    /// MCP.
     Mcp,
-    /// `/registry.json`, `/llms.txt`, `/llms-full.txt`, `/openapi.json`.
+    /// A file that has the whole catalog in it.
     Catalog,
-    /// `/healthz`, `/readyz`, `/metrics`.
+    /// How the process is.
     Health,
     /// Pages for people, and what lies nowhere.
     Page,
@@ -40,19 +40,6 @@ impl Route {
         (Route::Health, "health"),
         (Route::Page, "page"),
     ];
-
-    /// Where a path leads.
-    pub fn of(path: &str) -> Route {
-        match path {
-            "/registry.json" | "/llms.txt" | "/llms-full.txt" | "/openapi.json" => Route::Catalog,
-            "/healthz" | "/readyz" | "/metrics" => Route::Health,
-            "/mcp" => Route::Mcp,
-            _ if path.starts_with("/tools/") => Route::Doc,
-            _ if path.starts_with("/v1") => Route::Function,
-            _ if path.starts_with("/mcp/") => Route::Mcp,
-            _ => Route::Page,
-        }
-    }
 }
 
 /// Upper bounds of the histogram, in microseconds.

@@ -59,6 +59,14 @@ pub fn clean_line(text: &str) -> String {
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The most characters that a message repeats of what somebody wrote.
+const MAX_QUOTED: usize = 80;
+
+/// What somebody wrote, as a message repeats it: its beginning, on one line.
+pub fn quoted(text: &str) -> String {
+    clean_line(&text.chars().take(MAX_QUOTED).collect::<String>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

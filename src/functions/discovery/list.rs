@@ -4,11 +4,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::cursor::CursorScope;
-use super::listing::{self, segments, shown};
+use super::listing::{self, segments};
 use super::{Scope, path, query, read, search_nodes, search_tool_by_category, tool_ranking};
 use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::semantic::SemanticStatus;
 use crate::search::{Hit, Verdict};
+use crate::tool::quoted;
 
 /// How many categories come before the tools that fit a query.
 const FITTING_NODES: usize = 3;
@@ -139,8 +140,8 @@ fn untagged(view: &CatalogView, scope: Scope<'_>) -> Refusal {
     let node = view.tree().node(scope.node);
     let place = if node.path.is_empty() { "here" } else { node.path.as_str() };
     let message = match scope.tags {
-        [tag] => format!("nothing in {place} has the tag {}", shown(tag)),
-        tags => format!("nothing in {place} has all of the tags {}", shown(&tags.join(", "))),
+        [tag] => format!("nothing in {place} has the tag {}", quoted(tag)),
+        tags => format!("nothing in {place} has all of the tags {}", quoted(&tags.join(", "))),
     };
     let message = message.replacen("nothing in here", "nothing here", 1);
     let next = "take one of `hints.tags`, or leave `tags` out; a tool must have all of them";

@@ -6,7 +6,6 @@ use super::search_nodes;
 use crate::catalog::CategoryNode;
 use crate::functions::CatalogView;
 use crate::search::Hit;
-use crate::tool::clean_line;
 
 /// The path of a category.
 pub(super) fn segments(node: &CategoryNode) -> Value {
@@ -58,9 +57,4 @@ pub(in crate::functions) fn category_hints(view: &CatalogView, nodes: &[usize]) 
 /// As many digits as mean something.
 pub(in crate::functions) fn hundredths(confidence: f32) -> f64 {
     (f64::from(confidence) * 100.0).round() / 100.0
-}
-
-/// What a caller wrote, as an answer shows it.
-pub(in crate::functions) fn shown(text: &str) -> String {
-    clean_line(&text.chars().take(80).collect::<String>())
 }

@@ -3,13 +3,14 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::listing::{category_hints, hundredths, segments, shown};
+use super::listing::{category_hints, hundredths, segments};
 use super::tool_ranking::{self, Scope, read_part};
 use super::{asked, read};
 use crate::catalog::{Catalog, CategoryTree};
 use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::semantic::SemanticStatus;
 use crate::search::{Field, IndexEntry, SearchRequest, SearchResult, Verdict};
+use crate::tool::quoted;
 
 /// How many tools of a category speak for it in the index.
 const MAX_TOOLS: usize = 300;
@@ -51,7 +52,7 @@ async fn searched(context: &FunctionContext, arguments: Arguments) -> Result<Ans
         let near = if near.is_empty() { view.tree().node(0).children.clone() } else { near };
         let refusal = Refusal::new(
             ErrorCode::NoMatchInCategory,
-            format!("no category is about `{}`", shown(query)),
+            format!("no category is about `{}`", quoted(query)),
             "ask again in other words, or go down from the root with list; if `hints` are nothing like it, there is no such tool",
         );
         return Err(refusal.hint("categories", category_hints(view, &near[..near.len().min(12)])));

@@ -4,10 +4,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::cursor::CursorScope;
-use super::listing::{self, category_hints, segments, shown};
+use super::listing::{self, category_hints, segments};
 use super::{Scope, asked, path, read, search_nodes, tool_ranking};
 use crate::functions::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::Verdict;
+use crate::tool::quoted;
 
 /// How many categories, and tools of others, a refusal suggests.
 const SUGGESTED: usize = 3;
@@ -95,7 +96,7 @@ pub(super) async fn nothing(context: &FunctionContext, scope: Scope<'_>, query: 
     };
     let place = match scope.tags {
         [] => place,
-        tags => format!("{place} with the tags {}", shown(&tags.join(", "))),
+        tags => format!("{place} with the tags {}", quoted(&tags.join(", "))),
     };
     let next = match elsewhere.is_empty() {
         false => "search again with the path of one of `hints.categories`, or expand one of `hints.tools`",
@@ -106,7 +107,7 @@ pub(super) async fn nothing(context: &FunctionContext, scope: Scope<'_>, query: 
     let tools = elsewhere
         .iter()
         .map(|hit| listing::tool(view, hit.entry, listing::place(view, hit.entry, 0), Some(hit)));
-    let message = format!("{place} fits `{}`", shown(query));
+    let message = format!("{place} fits `{}`", quoted(query));
     Refusal::new(ErrorCode::NoMatchInCategory, message, next)
         .hint("categories", category_hints(view, &categories))
         .hint("tools", tools.collect())

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::catalog::functions;
 use crate::finding::from_json;
 use crate::functions::{ErrorCode, Function, Refusal};
+use crate::tool::quoted;
 
 /// What models call the list of calls instead.
 const CALLS: [&str; 3] = ["items", "requests", "operations"];
@@ -107,9 +108,7 @@ fn function(fields: &mut Map<String, Value>) -> Result<String, String> {
     if let Some(given) = fields.shift_remove("function") {
         return match given.as_str() {
             Some(name) => known(name).ok_or_else(|| {
-                let shown: String = name.chars().take(80).collect();
-                let shown = crate::tool::clean_line(&shown);
-                format!("a batch has no function `{shown}`; it is one of {}", allowed().join(", "))
+                format!("a batch has no function `{}`; it is one of {}", quoted(name), allowed().join(", "))
             }),
             None => Err("`function` is the name of a function, such as \"tool_exec\"".into()),
         };

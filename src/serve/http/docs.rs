@@ -16,7 +16,7 @@ use super::cached_body::{CachedBody, Vary, with};
 use super::negotiate::{Media, preferred};
 use super::pages::PageContext;
 use super::problem::{Problem, ProblemCode, reads_pages};
-use crate::catalog::{Record, Resolved, Tool};
+use crate::catalog::{Record, Tool};
 
 /// The form that an address asks for by its ending.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -112,37 +112,25 @@ fn is_name(cache: &ResponseCache, name: &str) -> bool {
 /// The tool that a name means. Here its safe name comes before all others, since addresses are made of it.
 fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> {
     let view = cache.view();
-    let unresolved = match view.resolve(name) {
+    let found = match view.resolve(name) {
         Ok(index) => return Ok(index),
-        Err(unresolved) => unresolved,
+        Err(found) => found,
     };
-    let shown: String = name.chars().take(80).collect();
-    let shown = crate::tool::clean_line(&shown);
-    Err(match unresolved {
-        Resolved::Ambiguous(tools) => {
-            let own = tools.iter().find(|tool| tool.safe_name == name);
-            if let Some(index) = own.and_then(|tool| view.catalog().position(&tool.name)) {
-                return Ok(index);
-            }
-            let message = format!("{} tools go by the name `{shown}`", tools.len());
-            Problem::new(ProblemCode::Ambiguous, message)
-                .nearest_tools(tools.iter().map(|tool| tool.safe_name.clone()))
-        }
-        Resolved::Unknown(nearest) => {
-            let known = nearest.into_iter().filter_map(|name| view.resolve(name).ok());
-            let safe = known.filter_map(|index| Some(view.catalog().tools.get(index)?.safe_name.clone()));
-            let safe: Vec<String> = safe.collect();
-            let next = match safe.first() {
-                Some(near) => {
-                    format!("read /tools/{near}.md, or find the tool by what it does in /tools/README.md")
-                }
-                None => "find the tool by what it does in /tools/README.md".into(),
-            };
-            Problem::new(ProblemCode::NotFound, format!("there is no tool `{shown}`"))
-                .nearest_tools(safe)
-                .next(next)
-        }
-        Resolved::Tool(_) => Problem::new(ProblemCode::NotFound, format!("there is no tool `{shown}`")),
+    let unresolved = view.catalog().explain(name, found);
+    let own = unresolved.near.iter().find(|tool| unresolved.is_ambiguous && tool.safe_name == name);
+    if let Some(index) = own.and_then(|tool| view.catalog().position(&tool.name)) {
+        return Ok(index);
+    }
+    let code = if unresolved.is_ambiguous { ProblemCode::Ambiguous } else { ProblemCode::NotFound };
+    let near = unresolved.near.iter().map(|tool| tool.safe_name.clone());
+    let problem = Problem::new(code, unresolved.message).nearest_tools(near);
+    Err(match unresolved.near.first() {
+        _ if unresolved.is_ambiguous => problem,
+        Some(near) => problem.next(format!(
+            "read /tools/{}.md, or find the tool by what it does in /tools/README.md",
+            near.safe_name
+        )),
+        None => problem.next("find the tool by what it does in /tools/README.md"),
     })
 }
 

@@ -28,6 +28,7 @@ use crate::finding::{from_json_bytes, nearest};
 use crate::functions::{Answer, Function, FunctionContext};
 use crate::serve::Seen;
 use crate::serve::call_limiter::LimitReached;
+use crate::tool::quoted;
 
 /// The key of a call, said beside it.
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -182,8 +183,7 @@ impl From<LimitReached> for Problem {
 
 fn unknown(name: &str) -> Problem {
     let known = || Function::all().iter().map(Function::name);
-    let shown: String = name.chars().take(80).collect();
-    let message = format!("there is no function `{}`", crate::tool::clean_line(&shown));
+    let message = format!("there is no function `{}`", quoted(name));
     let next = format!("functions are: {}", known().collect::<Vec<_>>().join(", "));
     let near = nearest(name, known()).into_iter().map(ToString::to_string);
     Problem::new(ProblemCode::NotFound, message).nearest(near).next(next)

@@ -4,8 +4,8 @@
 //!    what those are told for whom there is no room. [`workers`] are
 //!    the threads that serve them.
 //! 2. [`service`] is what each request passes: [`host_check`] (is it for us?), the token, the route, and the headers of the answer.
-//! 3. Docs, the hot path, are answered by [`docs`] at once; all else goes through the router of [`routes`], and what takes
-//!    long to make, such as [`pages`], through [`blocking_pool`].
+//! 3. Docs, the hot path, are answered by [`docs`] at once; all else goes through the router of [`routes`], the table of them
+//!    all, and what takes long to make, such as [`pages`], through [`blocking_pool`].
 //! 4. [`cached_body`] and [`stream`] are bodies: tagged, compressed, whole or in part.
 //! 5. A [`problem`] is what stands in the way of an answer.
 
@@ -25,6 +25,7 @@ mod pages;
 mod problem;
 mod query;
 mod response_cache;
+mod route;
 mod routes;
 mod service;
 mod sessions;

@@ -66,9 +66,9 @@ impl HttpService {
         Self { live, routes: routes::routes(Arc::clone(&shared)), shared, hosts }
     }
 
-    /// The same door with one more service, such as MCP at `/mcp`. Extensions of each request are what it sees of the
-    /// catalog, [`Seen`], who asks, a [`Caller`], and the [`CallLimiter`] for calls of functions.
-    pub fn nest<S>(mut self, path: &str, service: S) -> Self
+    /// The same door with a service for MCP. Extensions of each request are what it sees of the catalog, [`Seen`], who asks,
+    /// a [`Caller`], and the [`CallLimiter`] for calls of functions.
+    pub fn with_mcp<S>(mut self, service: S) -> Self
     where
         S: tower::Service<http::Request<Body>, Error = std::convert::Infallible>
             + Clone
@@ -78,7 +78,7 @@ impl HttpService {
         S::Response: axum::response::IntoResponse,
         S::Future: Send + 'static,
     {
-        self.routes = self.routes.nest_service(path, service);
+        self.routes = self.routes.nest_service(routes::MCP, service);
         self
     }
 
@@ -101,12 +101,12 @@ impl HttpService {
     pub(super) async fn answer(&self, request: http::Request<Incoming>) -> Response {
         let started = Instant::now();
         let (request, body) = request.into_parts();
-        let route = Route::of(request.uri.path());
+        let route = routes::label(request.uri.path());
         let named = NAMES.map(|name| request.headers.get(&name).filter(|value| value.len() <= 128).cloned());
         let (path, method) = (request.uri.clone(), request.method.clone());
         let seen = self.live.seen();
         let begins = route == Route::Mcp && caller::may_begin(&request);
-        let mut response = match self.admit(&request) {
+        let mut response = match self.admit(route, &request) {
             Ok(caller) => {
                 let accept = accept_header(&request);
                 let answered = guarded(self.route(route, (seen, caller), request, body)).await;
@@ -146,11 +146,11 @@ impl HttpService {
     }
 
     /// Whether it is for us, and who asks.
-    fn admit(&self, request: &Parts) -> Result<Caller, Problem> {
-        self.hosts.check(request)?;
+    fn admit(&self, route: Route, request: &Parts) -> Result<Caller, Problem> {
+        self.hosts.check(request, route == Route::Mcp)?;
         match self.shared.tokens.caller(&request.headers) {
-            // Whoever watches over the process has no token; more than that it is well they do not learn.
-            Err(_) if matches!(request.uri.path(), "/healthz" | "/readyz") => {
+            // More than that the process is well they do not learn.
+            Err(_) if routes::is_open(request.uri.path()) => {
                 Ok(Caller { roles: Some(Vec::new()), ..Caller::default() })
             }
             known => Ok(known?),

@@ -20,7 +20,7 @@ use crate::functions::{Answer, CatalogView, Function, FunctionContext};
 use crate::provider::{self, Provider};
 use crate::serve::call_limiter::LimitReached;
 use crate::serve::{CallLimiter, ListingPolicy, Seen};
-use crate::tool::DescriptionMode;
+use crate::tool::{DescriptionMode, quoted};
 
 /// How many tools one answer lists.
 const PER_PAGE: usize = 200;
@@ -151,8 +151,7 @@ async fn answer(
 }
 
 fn unknown(view: &CatalogView, name: &str) -> ErrorData {
-    let shown: String = name.chars().take(80).collect();
-    let shown = crate::tool::clean_line(&shown);
+    let shown = quoted(name);
     let ours: Vec<&str> = Function::all().iter().map(Function::name).collect();
     let tools = view.catalog().tools.iter().map(|tool| tool.name.as_str());
     let near = nearest(name, tools.chain(ours.iter().copied()));
