@@ -27,6 +27,7 @@ mod tool_exec;
 mod tool_help;
 mod tool_search;
 mod trace;
+mod trace_id;
 
 use crate::exec::EffectLimit;
 use crate::state::EventKind;
@@ -40,7 +41,7 @@ pub use context::{FunctionContext, SemanticSearch, Services};
 pub use function::{Function, FunctionList};
 pub use function_counters::FunctionCounters;
 pub use search::{SearchOutcome, SearchQuery};
-pub use trace::Trace;
+pub use trace_id::Trace;
 
 /// Finds tools by what they do.
 const TOOL_SEARCH: Function = Function::new("tool_search", Handler::Async(tool_search::run))

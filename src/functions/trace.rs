@@ -2,8 +2,8 @@
 //! down where they are run.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
@@ -11,24 +11,13 @@ use serde_json::{Map, Value, json};
 use super::{Answer, ErrorCode, Function, FunctionContext, Refusal};
 use crate::config::RequireDoc;
 use crate::exec::Caller;
-use crate::state::{Event, EventKind, InvalidSessionName, Session, random_id};
+use crate::state::{Event, EventKind, InvalidSessionName, Session};
 
 /// The most ops that one event names.
 const FOUND: usize = 50;
 
 /// How many bytes of an answer are a token, about.
 const BYTES: u64 = 4;
-
-/// What one request is known by, made when somebody wants to know.
-#[derive(Clone, Debug, Default)]
-pub struct Trace(Arc<OnceLock<String>>);
-
-impl Trace {
-    /// The id.
-    pub fn id(&self) -> &str {
-        self.0.get_or_init(|| random_id("tr"))
-    }
-}
 
 /// The session that a call names for itself, taken out of its arguments.
 pub(super) fn named(arguments: &mut Value) -> Option<Result<Arc<str>, Refusal>> {

@@ -3,15 +3,12 @@
 //! Their weights were fitted to the labelled queries of six sets, and to queries of one set asked of the catalog of another
 //! of which a reader had judged that it cannot serve them; `ARCHITECTURE.md` tells how well they hold for sets left out.
 
+use super::candidate::Candidate;
 use super::index::Index;
 use super::query::Query;
-use super::rank::Candidate;
 
 /// The confidence of a hit whose name was said.
 pub const NAMED: f32 = 0.99;
-
-/// Below this likelihood that anything fits, the answer is that nothing does.
-pub(super) const MIN_MATCH_LIKELIHOOD: f32 = 0.2;
 
 /// What is known of a hit.
 #[derive(Clone, Debug, Default)]

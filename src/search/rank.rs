@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use hashbrown::HashMap;
 
+use super::candidate::Candidate;
 use super::confidence::{self, Features};
 use super::index::Index;
 use super::query::{Kind, Query};
@@ -79,17 +80,6 @@ fn said(query: &Query) -> HashMap<u32, f32> {
 
 thread_local! {
     static SUMS: RefCell<Sums> = RefCell::default();
-}
-
-/// An entry and what is known of how it fits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    pub(super) entry: u32,
-    pub(super) score: f32,
-    /// The share of its name that the query says.
-    pub(super) name_score: f32,
-    /// How much it is about the same.
-    pub(super) topic_score: f32,
 }
 
 impl Index {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use hashbrown::{HashMap, HashSet};
 use rust_stemmers::{Algorithm, Stemmer};
 
-use super::words::{is_dense, plain, stem};
+use super::words::{ENGLISH_WORDS, is_dense, plain, stem};
 
 /// How much a word counts that means the same as the one that was said.
 const SAME: f32 = 0.56;
@@ -38,9 +38,6 @@ pub(super) struct Synonym {
     pub(super) stem: Box<str>,
     pub(super) weight: f32,
 }
-
-/// The list that we ship, as it is written.
-pub(super) static ENGLISH_WORDS: &str = include_str!("words/english.txt");
 
 /// The list that we ship.
 pub(super) static ENGLISH: LazyLock<Thesaurus> = LazyLock::new(|| Thesaurus::read(ENGLISH_WORDS, phrase));

@@ -15,12 +15,14 @@ pub struct Seen {
     generation: Arc<Generation>,
 }
 
-impl Seen {
-    /// The catalog as it is now.
-    pub(super) fn of(live: &Arc<LiveCatalog>) -> Self {
-        Self { live: Arc::clone(live), generation: live.current() }
+impl LiveCatalog {
+    /// The catalog as it is now, for a request, which asks no more than once.
+    pub fn seen(self: &Arc<Self>) -> Seen {
+        Seen { live: Arc::clone(self), generation: self.current() }
     }
+}
 
+impl Seen {
     /// The generation.
     pub fn generation(&self) -> &Generation {
         &self.generation

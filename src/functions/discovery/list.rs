@@ -33,7 +33,7 @@ fn ten() -> usize {
 /// One line of a list, with how it fits where there was a query.
 #[derive(Clone)]
 enum Line {
-    Node(usize, Option<search_nodes::Hit>),
+    Node(usize, Option<listing::CategoryHit>),
     Tool(usize, Option<Hit>),
 }
 
@@ -169,7 +169,7 @@ async fn fitting(
     let fits = found.verdict == Verdict::Match;
     let (near, _) = search_nodes::fitting(context, query, tree.nodes().len()).await;
     // Without a tool that fits, a category does when it is named.
-    let counts = |hit: &search_nodes::Hit| {
+    let counts = |hit: &listing::CategoryHit| {
         let (node, is_inside) = (tree.node(hit.node), tree.holds(scope.node, hit.node));
         hit.node != scope.node && is_inside && scope.has_tags(&node.tags) && (fits || hit.is_named)
     };

@@ -2,10 +2,22 @@
 
 use serde_json::{Map, Value, json};
 
-use super::search_nodes;
 use crate::catalog::CategoryNode;
 use crate::functions::CatalogView;
 use crate::search::Hit;
+
+/// A category that may fit.
+#[derive(Clone)]
+pub(super) struct CategoryHit {
+    pub(super) node: usize,
+    pub(super) confidence: f32,
+    /// Tells between those of which the same tool is the best.
+    pub(super) evidence: f32,
+    /// Whether the query says its name.
+    pub(super) is_named: bool,
+    /// What of it fits.
+    pub(super) reason: String,
+}
 
 /// The path of a category.
 pub(super) fn segments(node: &CategoryNode) -> Value {
@@ -13,7 +25,7 @@ pub(super) fn segments(node: &CategoryNode) -> Value {
 }
 
 /// A category, with what of it fits where there was a query.
-pub(super) fn node(node: &CategoryNode, hit: Option<&search_nodes::Hit>) -> Value {
+pub(super) fn node(node: &CategoryNode, hit: Option<&CategoryHit>) -> Value {
     let mut fields =
         json!({ "name": node.name, "path": segments(node), "summary": node.summary, "tags": node.tags });
     if let Some(hit) = hit {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::listing::{category_hints, hundredths, segments};
+use super::listing::{CategoryHit, category_hints, hundredths, segments};
 use super::tool_ranking::{self, Scope, read_part};
 use super::{asked, read};
 use crate::catalog::{Catalog, CategoryTree};
@@ -57,7 +57,7 @@ async fn searched(context: &FunctionContext, arguments: Arguments) -> Result<Ans
         );
         return Err(refusal.hint("categories", category_hints(view, &near[..near.len().min(12)])));
     }
-    let result = |hit: &Hit| {
+    let result = |hit: &CategoryHit| {
         let node = view.tree().node(hit.node);
         let (confidence, reason) = (hundredths(hit.confidence), &hit.reason);
         json!({ "path": segments(node), "summary": node.summary, "confidence": confidence, "reason": reason })
@@ -72,20 +72,7 @@ pub(super) struct Ranked {
     /// Whether they fit.
     pub(super) fits: bool,
     /// Best first.
-    pub(super) hits: Vec<Hit>,
-}
-
-/// A category that may fit.
-#[derive(Clone)]
-pub(super) struct Hit {
-    pub(super) node: usize,
-    pub(super) confidence: f32,
-    /// Tells between those of which the same tool is the best.
-    evidence: f32,
-    /// Whether the query says its name.
-    pub(super) is_named: bool,
-    /// What of it fits.
-    pub(super) reason: String,
+    pub(super) hits: Vec<CategoryHit>,
 }
 
 /// The categories that fit a query: by the tools below that fit it, or by their names.
@@ -152,10 +139,16 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
         let both = more + (1.0 - more) * less * 0.5;
         // Words in common are no tool: without one a category is no better than its best.
         let confidence = if is_named { both } else { both.min(known.best) };
-        Hit { node, confidence, evidence: both, is_named, reason: reason(view, name, is_named, known) }
+        CategoryHit {
+            node,
+            confidence,
+            evidence: both,
+            is_named,
+            reason: reason(view, name, is_named, known),
+        }
     };
-    let mut hits: Vec<Hit> = known.iter().enumerate().skip(1).map(hit).collect();
-    let fits = |hit: &Hit| hit.is_named || (tools.verdict == Verdict::Match && hit.confidence > 0.0);
+    let mut hits: Vec<CategoryHit> = known.iter().enumerate().skip(1).map(hit).collect();
+    let fits = |hit: &CategoryHit| hit.is_named || (tools.verdict == Verdict::Match && hit.confidence > 0.0);
     let any_fits = hits.iter().any(fits);
     // What comes near by words alone is something to look into.
     match any_fits {
@@ -163,7 +156,7 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
         false => hits.iter_mut().for_each(|hit| hit.confidence = hit.confidence.max(known[hit.node].own)),
     }
     hits.retain(|hit| hit.confidence > 0.0);
-    let depth = |hit: &Hit| tree.lineage(hit.node).count();
+    let depth = |hit: &CategoryHit| tree.lineage(hit.node).count();
     hits.sort_by(|one, other| {
         let by_confidence = other.confidence.total_cmp(&one.confidence);
         let by_evidence = || other.evidence.total_cmp(&one.evidence);

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::view::{last_segment, list, resolve};
+use super::keyword::{last_segment, list, resolve};
 
 /// From how many fields a definition that is used twice is listed once instead.
 const BIG: usize = 4;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::manifest::MANIFEST;
+use super::reserved::MANIFEST;
 
 /// How many paths a message names before it only counts them.
 const NAMED: usize = 5;

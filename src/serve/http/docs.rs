@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::Response;
 use super::ResponseCache;
+use super::address::decoded;
 use super::cached_body::{CachedBody, Vary, with};
 use super::negotiate::{Media, preferred};
 use super::pages::PageContext;
@@ -182,24 +183,4 @@ fn redirect(path: &str) -> Response {
     headers.extend(HeaderValue::from_str(path).ok().map(|path| (LOCATION, path)));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     with(StatusCode::TEMPORARY_REDIRECT, headers, Body::empty())
-}
-
-/// A path without its percent signs.
-pub(super) fn decoded(path: &str) -> Result<Cow<'_, str>, Problem> {
-    if !path.contains('%') {
-        return Ok(Cow::Borrowed(path));
-    }
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.bytes();
-    while let Some(byte) = rest.next() {
-        let mut digit = || (rest.next()? as char).to_digit(16);
-        let decoded =
-            if byte == b'%' { digit().zip(digit()).map(|(a, b)| (a * 16 + b) as u8) } else { Some(byte) };
-        bytes.extend(Some(decoded.ok_or_else(badly_encoded)?));
-    }
-    String::from_utf8(bytes).map(Cow::Owned).map_err(|_| badly_encoded())
-}
-
-fn badly_encoded() -> Problem {
-    Problem::new(ProblemCode::BadRequest, "the address is not encoded as UTF-8 with percent signs")
 }

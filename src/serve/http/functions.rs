@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
+use super::address::encoded;
 use super::cached_body::{CachedBody, Vary, with};
 use super::negotiate::{Media, preferred};
 use super::problem::{Problem, ProblemCode};
-use super::service::TRACE;
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::finding::{from_json_bytes, nearest};
@@ -29,6 +29,9 @@ use crate::functions::{Answer, Function, FunctionContext};
 use crate::serve::Seen;
 use crate::serve::call_limiter::LimitReached;
 use crate::tool::quoted;
+
+/// What an answer of a function is known by.
+pub(super) const TRACE: HeaderName = HeaderName::from_static("x-trace-id");
 
 /// The key of a call, said beside it.
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -61,18 +64,6 @@ fn bound(tool: &rmcp::model::Tool) -> Value {
         "annotations": tool.annotations,
         "url": format!("/v1/tools/{}", encoded(&tool.name)),
     })
-}
-
-/// A name as a segment of an address.
-fn encoded(name: &str) -> String {
-    let mut encoded = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => encoded.push(byte.into()),
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
 }
 
 /// `POST /v1/tools/NAME`: a tool by any of its names, with its arguments as the body. It takes the way of `tool_exec`.

@@ -9,6 +9,7 @@
 //! 4. [`cached_body`] and [`stream`] are bodies: tagged, compressed, whole or in part.
 //! 5. A [`problem`] is what stands in the way of an answer.
 
+mod address;
 mod blocking_pool;
 mod cached_body;
 mod caller;
@@ -35,12 +36,11 @@ mod write_timeout;
 
 use std::sync::Arc;
 
-use axum::body::Body;
-
 use super::{CallLimiter, Metrics, Tokens};
 use crate::config::ServeLimits;
 
 use blocking_pool::BlockingPool;
+use problem::Response;
 use sessions::Streams;
 
 pub use host_check::Hosts;
@@ -48,8 +48,6 @@ pub use listen::Listener;
 pub use problem::ProblemCode;
 pub(super) use response_cache::ResponseCache;
 pub use service::HttpService;
-
-type Response = http::Response<Body>;
 
 /// What all requests share.
 #[derive(Debug)]

@@ -11,6 +11,7 @@ use http::header::ALLOW;
 use http::request::Parts;
 use http::{HeaderValue, Method};
 
+use super::address::decoded;
 use super::cached_body::{CachedBody, Vary};
 use super::negotiate::Media;
 use super::pages::PageContext;
@@ -175,7 +176,7 @@ fn answer_page(context: PageContext<'_>, request: &Parts) -> Result<Response, Pr
 
 /// The path, from the root of the site.
 fn address(request: &Parts) -> Result<Cow<'_, str>, Problem> {
-    docs::decoded(request.uri.path().trim_start_matches('/'))
+    decoded(request.uri.path().trim_start_matches('/'))
 }
 
 pub(super) fn is_read(method: &Method) -> bool {

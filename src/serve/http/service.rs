@@ -15,6 +15,7 @@ use hyper::body::Incoming;
 use tokio::time::timeout;
 use tower::ServiceExt;
 
+use super::functions::TRACE;
 use super::negotiate::Media;
 use super::pages::PageContext;
 use super::problem::{Problem, ProblemCode};
@@ -33,9 +34,6 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let policy = format!("{}; frame-ancestors 'none'", site::CONTENT_SECURITY_POLICY);
     HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 });
-
-/// What an answer of a function is known by.
-pub(super) const TRACE: HeaderName = HeaderName::from_static("x-trace-id");
 
 /// Names that a client gives its request, returned as they are.
 const NAMES: [HeaderName; 2] =

@@ -1,20 +1,16 @@
 //! The files of a database: whether they are those that were opened, and whole. SQLite goes on writing to a file that
 //! nobody else can find any more, and what is written there ends with the process.
 
-use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
-use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rusqlite::Connection;
 
+use super::file_id::{FileId, HEADER, beside, damaged, name};
 use super::open::DatabasePath;
 use super::seal::Seal;
 use crate::state::StateError;
-
-/// How long the header of a database is.
-pub(super) const HEADER: u64 = 100;
 
 /// How long the header of a log is, and that of each page in it.
 const LOG_HEADER: u64 = 32;
@@ -22,33 +18,6 @@ const FRAME_HEADER: u64 = 24;
 
 /// What a log begins with; the last bit says in which order its bytes are.
 const LOG_MAGIC: u32 = 0x377f_0682;
-
-/// A file that was opened.
-#[derive(Debug)]
-pub(super) struct FileId {
-    pub(super) file: PathBuf,
-    inode: Option<u64>,
-}
-
-impl FileId {
-    pub(super) fn at(file: PathBuf) -> Self {
-        Self { inode: std::fs::metadata(&file).ok().map(|told| inode(&told)), file }
-    }
-
-    /// One that there is: where memory cannot be shared, SQLite keeps no log.
-    fn existing(file: PathBuf) -> Option<Self> {
-        Some(Self::at(file)).filter(|id| id.inode.is_some())
-    }
-
-    /// What is known of it, if it is still where it was.
-    pub(super) fn check(&self) -> Result<Metadata, StateError> {
-        match std::fs::metadata(&self.file) {
-            Err(_) => Err(damaged(&self.file, "removed")),
-            Ok(told) if Some(inode(&told)) != self.inode => Err(damaged(&self.file, "replaced")),
-            Ok(told) => Ok(told),
-        }
-    }
-}
 
 /// All files of a database.
 #[derive(Debug)]
@@ -195,28 +164,4 @@ impl Header {
     fn follows(&self, before: &Self) -> bool {
         self.0[..20] == before.0[..20] && self.number(24) >= before.number(24)
     }
-}
-
-/// A file whose name goes on like this.
-pub(super) fn beside(file: &Path, end: &str) -> PathBuf {
-    let mut path = OsString::from(file);
-    path.push(end);
-    path.into()
-}
-
-/// A file without its folder, which is nobody else's business.
-pub(super) fn name(file: &Path) -> String {
-    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn damaged(file: &Path, how: &str) -> StateError {
-    StateError(format!("{} was {how} while it was in use; put it back, or start again", name(file)))
-}
-
-/// The number of a file; where files have none, whether it is one.
-fn inode(told: &Metadata) -> u64 {
-    #[cfg(unix)]
-    return std::os::unix::fs::MetadataExt::ino(told);
-    #[cfg(not(unix))]
-    return u64::from(told.is_file());
 }
