@@ -74,7 +74,7 @@ impl Context<'_> {
         let mut definition = std::mem::take(&mut raw.definition);
         let doubt = trust::settle_effect(&mut definition, &raw, self.workspace);
         let said = self.overlay(&mut definition, &name, &raw.place, raw.server.as_deref());
-        let (withheld, untrusted) = trust::withhold(&mut definition, said, &raw, self.workspace.is_found);
+        let (withheld, untrusted) = trust::withhold(&mut definition, said, &raw, self.workspace);
         let RawTool { server, place, body, parameters, .. } = raw;
         if definition.category.is_empty() {
             definition.category.extend(CategoryPath::parse(NO_CATEGORY));

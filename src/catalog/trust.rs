@@ -25,8 +25,9 @@ pub(super) fn withhold(
     definition: &mut Definition,
     said: Said,
     raw: &RawTool,
-    is_found: bool,
+    workspace: &Workspace,
 ) -> (Option<String>, Option<Finding>) {
+    let is_found = workspace.is_found;
     match definition.backend {
         Some(Backend::Command(_)) => {}
         // The server that it needs does not count either.
@@ -42,8 +43,14 @@ pub(super) fn withhold(
         return (Some(FOUND.into()), None);
     }
     let lines = match &raw.origin.path {
+        Some(path)
+            if workspace.document.is_some()
+                && workspace.config.sources.iter().any(|source| source.path == *path) =>
+        {
+            format!("add `trust = \"run\"` to the `[[source]]` of toolcrib.toml that has `path = {path:?}`")
+        }
         Some(path) => format!(
-            "add to toolcrib.toml, and name that with --catalog: `[[source]]`, `path = {path:?}`, `trust = \"run\"`"
+            "write a toolcrib.toml beside it, and name that with --catalog: `[[source]]`, `path = {path:?}`, `trust = \"run\"`"
         ),
         None => "write its `backend` in an `[[overlay]]` of toolcrib.toml".into(),
     };
@@ -81,8 +88,13 @@ pub(super) fn settle_effect(
             definition.effect = Some(effect);
             let what = if claimed.is_some() { "its source says read" } else { "its name says read" };
             let message = format!("{what}, and {why}; {} counts", effect.as_str());
-            let help = "if it only reads, say so in toolcrib.toml: `effect = \"read\"` in an [[overlay]], or its \
-                        server in [exec.trust_hints]";
+            let help = match raw.origin.server {
+                Some(_) => {
+                    "if it only reads, say so in toolcrib.toml: `effect = \"read\"` in an [[overlay]], or its \
+                            server in [exec.trust_hints]"
+                }
+                None => "if it only reads, say so in toolcrib.toml: `effect = \"read\"` in an [[overlay]]",
+            };
             Some(Finding::new(Code::EffectDoubted, message).help(help))
         }
     }

@@ -103,7 +103,14 @@ impl ApprovalsArgs {
                         format!("{} is void: {why}; the agent has to send the call again", clean_line(&id));
                     return Err(CommandError::Findings(Some(message)));
                 }
-                decide(&*state, &id, true, reason.as_deref())
+                decide(&*state, &id, true, reason.as_deref())?;
+                if waiting.first().is_some_and(|waiting| !current.has(waiting)) {
+                    let why = current.why_not_compared();
+                    print_note(format!(
+                        "it was not compared with its tool ({why}): if that has changed, nothing runs"
+                    ));
+                }
+                Ok(())
             }
             ApprovalsCommand::Deny { id, reason } => decide(&*state, &id, false, reason.as_deref()),
         }
@@ -173,11 +180,20 @@ impl Current {
             (_, Some(why)) => format!("void: {why}"),
             (ApprovalStatus::Waiting | ApprovalStatus::Approved, None) if !self.has(approval) => {
                 format!(
-                    "{} (not compared with its tool: `--catalog` has none of this op)",
-                    approval.status.as_str()
+                    "{} (not compared with its tool: {})",
+                    approval.status.as_str(),
+                    self.why_not_compared()
                 )
             }
             (status, None) => status.as_str().into(),
+        }
+    }
+
+    /// Why an approval was not held against its tool.
+    fn why_not_compared(&self) -> &'static str {
+        match self.catalog {
+            Some(_) => "the catalog has none of this op",
+            None => "name its catalog with `--catalog`",
         }
     }
 
@@ -190,6 +206,7 @@ impl Current {
         if let Some(why) = self.void(approval) {
             line["void"] = why.into();
         }
+        line["compared"] = self.has(approval).into();
         format!("{line}\n")
     }
 

@@ -48,6 +48,11 @@ impl CatalogArgs {
         if self.catalog.is_some() { Ok(true) } else { here() }
     }
 
+    /// Reports what keeps input out of the catalog, and counts the rest; for commands whose job is another.
+    pub(super) fn report_briefly(&self, checked: &Checked) {
+        report_briefly(checked, self.catalog.as_deref());
+    }
+
     fn named_or_here(&self) -> &Path {
         self.catalog.as_deref().unwrap_or(Path::new("."))
     }
@@ -122,16 +127,15 @@ impl CatalogArgs {
     }
 }
 
-/// Reports what keeps input out of the catalog, and counts the rest; for commands whose job is another.
-pub(super) fn report_briefly(checked: &Checked) {
+/// Reports what keeps input out of the catalog, and counts the rest; for commands whose job is another. `catalog` is the one
+/// that the command line names.
+pub(super) fn report_briefly(checked: &Checked, catalog: Option<&Path>) {
     report_lost(checked);
     let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
     if errors + warnings > 0 {
-        print_note(format!(
-            "{} and {}; `toolcrib check` shows them",
-            counted(errors, "error"),
-            counted(warnings, "warning")
-        ));
+        let named = catalog.map(|path| format!(" --catalog {}", path.display())).unwrap_or_default();
+        let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+        print_note(format!("{errors} and {warnings}; `toolcrib check{named}` shows them"));
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::catalog::{CatalogArgs, complete, report_briefly};
+use super::catalog::{CatalogArgs, complete};
 use super::progress::Bar;
 use super::render::templates;
 use super::{CommandError, CommandResult, print, print_note};
@@ -84,7 +84,7 @@ struct ThresholdArgs {
 impl EvalArgs {
     pub(super) fn run(self) -> CommandResult {
         let checked = self.catalog.open()?;
-        report_briefly(&checked);
+        self.catalog.report_briefly(&checked);
         let (files, configured) = self.labels(&checked)?;
         let labels: Vec<Labels> = files.iter().map(|file| file.read(&checked.catalog)).collect();
         let unusable = report_labels(&checked, &labels);

@@ -36,7 +36,7 @@ impl ImportArgs {
             |file: &PathBuf| Source { path: file.to_string_lossy().into_owned(), ..Source::default() };
         let config = Config { sources: self.files.iter().map(source).collect(), ..Config::default() };
         let checked = catalog::open(Workspace { config, ..Workspace::default() });
-        report_briefly(&checked);
+        report_briefly(&checked, None);
         let catalog = &checked.catalog;
         std::fs::create_dir_all(&self.out).with_context(|| format!("cannot make {}", self.out.display()))?;
         let mut edited = Vec::new();

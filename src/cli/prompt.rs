@@ -1,6 +1,6 @@
 //! `toolcrib prompt`: the section of the system prompt for a surface.
 
-use super::catalog::{CatalogArgs, complete, deferrals, providers, report_briefly, surfaces};
+use super::catalog::{CatalogArgs, complete, deferrals, providers, surfaces};
 use super::render::templates;
 use super::{CommandError, CommandResult, print, print_note};
 use crate::config::{Deferred, Surface};
@@ -40,7 +40,7 @@ pub(super) struct PromptArgs {
 impl PromptArgs {
     pub(super) fn run(self) -> CommandResult {
         let checked = self.catalog.open()?;
-        report_briefly(&checked);
+        self.catalog.report_briefly(&checked);
         let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
         let templates = templates(&self.catalog, &checked, None)?;
         let configured = checked.catalog.config.payload;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::catalog::{CatalogArgs, counted, report_briefly};
+use super::catalog::{CatalogArgs, counted};
 use super::progress::Bar;
 use super::watch::{Rerun, watch};
 use super::{CommandError, CommandResult, print, print_note};
@@ -49,7 +49,7 @@ impl RenderArgs {
             return watch(&self.catalog, &self);
         }
         let checked = self.catalog.open()?;
-        report_briefly(&checked);
+        self.catalog.report_briefly(&checked);
         if self.check {
             self.with_output(&checked, |output| self.drift(output))
         } else {

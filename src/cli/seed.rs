@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::catalog::{CatalogArgs, report_briefly};
+use super::catalog::CatalogArgs;
 use super::progress::Bar;
 use super::render::{failure, has_docs, kept, summary, templates};
 use super::watch::{Rerun, watch};
@@ -44,7 +44,7 @@ impl SeedArgs {
             return watch(&self.catalog, &self);
         }
         let checked = self.catalog.open()?;
-        report_briefly(&checked);
+        self.catalog.report_briefly(&checked);
         self.rerun(&checked, "")
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
-use super::catalog::{CatalogArgs, counted, report_briefly, serve_surfaces, tool_lists};
+use super::catalog::{CatalogArgs, counted, serve_surfaces, tool_lists};
 use super::reload::keep_current;
 use super::screen::Screen;
 use super::signals::Signals;
@@ -21,7 +21,7 @@ use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::live::ServeOptions;
 use crate::serve::{ListingPolicy, LiveCatalog, Tokens, mcp};
 use crate::state::StateStore;
-use crate::tool::NoSchemaMode;
+use crate::tool::{Effect, NoSchemaMode};
 use crate::watch::{Follow, Options};
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
@@ -104,7 +104,7 @@ impl ServeArgs {
         progress.finish();
         first.notices.iter().for_each(print_note);
         let checked = first.checked;
-        report_briefly(&checked);
+        self.catalog.report_briefly(&checked);
         refuse_broken_configuration(&checked)?;
         let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);
         let configured = checked.catalog.config.serve.clone();
@@ -114,6 +114,13 @@ impl ServeArgs {
         }
         let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
         let address = if self.stdio { None } else { Some(self.address(&configured, &tokens)?) };
+        let allow = checked.catalog.config.exec.allow;
+        if self.allow_unauthenticated && tokens.is_empty() && !self.stdio && allow != Effect::Read {
+            print_note(format!(
+                "everybody who reaches this server may run tools up to `allow = \"{}\"`",
+                allow.as_str()
+            ));
+        }
         let shown = ListingPolicy {
             surface: self.surface.unwrap_or(configured.surface),
             tool_list: self.tool_list.unwrap_or(configured.tool_list),
@@ -216,8 +223,8 @@ impl ServeArgs {
         }
         Err(CommandError::Usage(format!(
             "{address} can be reached from elsewhere, and no token is configured. Either listen on 127.0.0.1, or add a \
-             `[[serve.token]]` with `env = \"NAME\"` to toolcrib.toml, or say that everybody may read this catalog with \
-             --allow-unauthenticated"
+             `[[serve.token]]` with `env = \"NAME\"` to toolcrib.toml, or say that everybody may read this catalog, and run \
+             what `[exec] allow` allows, with --allow-unauthenticated"
         )))
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::CommandError;
-use super::catalog::CatalogArgs;
+use super::catalog::{CatalogArgs, HELP};
 use crate::config;
 use crate::state::{StateStore, open};
 
@@ -38,10 +38,11 @@ impl StateArgs {
             None => (args.workspace()?.config.state.url, args.folder()),
         };
         let Some(at) = at else {
-            return Err(CommandError::Usage(
-                "this catalog keeps nothing: name a file with --state FILE, or with `url` below `[state]` in toolcrib.toml"
-                    .into(),
-            ));
+            let message = match args.counts()? {
+                true => "this catalog keeps nothing: name a file with --state FILE, or with `url` below `[state]` in toolcrib.toml".into(),
+                false => format!("no state is known: toolcrib.toml was merely found here; {HELP}, or name a file with --state FILE"),
+            };
+            return Err(CommandError::Usage(message));
         };
         let is_file = !at.contains("://") && !at.contains("${");
         if is_file && !root.join(&at).exists() {

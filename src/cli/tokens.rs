@@ -1,6 +1,6 @@
 //! `toolcrib tokens`: what tools cost.
 
-use super::catalog::{CatalogArgs, complete, deferrals, providers, report_briefly, surfaces};
+use super::catalog::{CatalogArgs, complete, deferrals, providers, surfaces};
 use super::render::templates;
 use super::{CommandError, CommandResult, print};
 use crate::config::{Deferred, Surface};
@@ -44,7 +44,7 @@ pub(super) struct TokensArgs {
 impl TokensArgs {
     pub(super) fn run(self) -> CommandResult {
         let checked = self.catalog.open()?;
-        report_briefly(&checked);
+        self.catalog.report_briefly(&checked);
         let templates = templates(&self.catalog, &checked, None)?;
         let mut payload = checked.catalog.config.payload;
         payload.deferred = self.deferred.unwrap_or(payload.deferred);

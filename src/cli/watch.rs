@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::catalog::{CatalogArgs, report_briefly, report_lost};
+use super::catalog::{CatalogArgs, report_lost};
 use super::signals::Signals;
 use super::{CommandError, CommandResult, print_error, print_note};
 use crate::catalog::Checked;
@@ -29,7 +29,7 @@ pub(super) fn watch(catalog: &CatalogArgs, command: &impl Rerun) -> CommandResul
     for (index, change) in follow.enumerate() {
         change.notices.iter().for_each(print_note);
         if index == 0 {
-            report_briefly(&change.checked);
+            catalog.report_briefly(&change.checked);
         } else {
             report_lost(&change.checked);
         }

@@ -37,13 +37,20 @@ impl Tokens {
         if !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err("a token has letters, digits and signs only".into());
         }
+        let hash = blake3::hash(secret.as_bytes());
+        if self.known.iter().any(|(known, _)| *known == hash) {
+            return Err(
+                "another `[[serve.token]]` has the same value, so nobody could tell which of them is meant"
+                    .into(),
+            );
+        }
         let mut roles = configured.roles.clone();
         roles.sort();
         roles.dedup();
         let name = configured.name.as_deref().unwrap_or(&configured.env).into();
         let allow = configured.allow.unwrap_or(Effect::Destructive);
         let caller = Caller { name, roles: Some(roles), allow, ..Caller::default() };
-        self.known.push((blake3::hash(secret.as_bytes()), caller));
+        self.known.push((hash, caller));
         Ok(())
     }
 

@@ -38,7 +38,6 @@ struct Counted {
     count: usize,
 }
 
-/// The findings that concern what is shown: of a profile, those of its tools and those of no tool.
 /// The page.
 pub(super) fn page(site: &Site<'_>) -> Result<Page, TemplateError> {
     let mut found: Vec<&Finding> = site.relevant_findings().collect();

@@ -99,7 +99,7 @@ impl<'a> Site<'a> {
         Some(self.at(Address::parse(path, self)?))
     }
 
-    /// The findings of what is shown.
+    /// The findings that concern what is shown: of a profile, those of its tools and those of no tool.
     fn relevant_findings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| {
             let is_shown = |name| self.tool_named(name).is_some();

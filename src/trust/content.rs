@@ -115,7 +115,10 @@ impl Content {
         }
         self.commands.push(format!("{who}: {}", clean_line(&argv.join(" "))));
         for folder in folders {
-            let relative = argv.iter().filter(|argument| Path::new(argument).is_relative());
+            // `--config=./file` names a file, too.
+            let values = argv.iter().filter_map(|argument| Some(argument.split_once('=')?.1));
+            let named = argv.iter().map(String::as_str).chain(values);
+            let relative = named.filter(|argument| Path::new(argument).is_relative());
             self.files.extend(relative.map(|argument| folder.join(argument)).filter(|path| path.is_file()));
         }
     }

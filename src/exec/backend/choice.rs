@@ -58,7 +58,7 @@ pub(super) fn web_server<'o>(
         return match servers.get_key_value(name) {
             Some((name, server)) if server.url.is_some() => Ok((name, server)),
             Some(_) => Err(BackendError::unconfigured(format!("the server `{name}` has no `url`"))),
-            None => Err(not_configured(name)),
+            None => Err(not_configured(name, config)),
         };
     }
     let of_tool = tool.server.as_ref().and_then(|name| servers.get_key_value(name));
@@ -66,19 +66,26 @@ pub(super) fn web_server<'o>(
     let only = || with_url.next().filter(|_| with_url.next().is_none());
     let found = of_tool.filter(|(_, server)| server.url.is_some()).or_else(only);
     let name = tool.server.as_deref().unwrap_or("api");
-    found.map(|(name, server)| (name.as_str(), server)).ok_or_else(|| not_configured(name))
+    found.map(|(name, server)| (name.as_str(), server)).ok_or_else(|| not_configured(name, config))
 }
 
-/// That a server is not there, and what to write so that it is.
-pub(super) fn not_configured(name: &str) -> BackendError {
+/// The error that a server is not there, with the lines to write so that it is.
+pub(super) fn not_configured(name: &str, config: &Config) -> BackendError {
     let is_bare =
         name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) && !name.is_empty();
     let key = if is_bare { name.to_string() } else { format!("{name:?}") };
+    let add = format!("add [server.{key}] with its `url` to toolcrib.toml");
+    let known: Vec<&str> = config.servers.keys().map(String::as_str).collect();
+    let next = match known.as_slice() {
+        [] => add,
+        known => format!(
+            "set `server` in the tool's `backend` or in its [[source]] to one that toolcrib.toml has ({}), or {add}",
+            known.join(", ")
+        ),
+    };
     BackendError::new(
         BackendErrorKind::Unconfigured,
         format!("nothing says where the server `{name}` is"),
-        format!(
-            "tell the operator to add [server.{key}] with its `url` to toolcrib.toml; nothing else helps"
-        ),
+        format!("tell the operator to {next}; nothing else helps"),
     )
 }

@@ -14,12 +14,15 @@ pub(super) const MARKDOWN: &str = "text/markdown";
 /// Text.
 pub(super) const TEXT: &str = "text/plain";
 
+/// What answers at a route, by method.
+pub(super) type Handler = fn() -> MethodRouter<Arc<Shared>>;
+
 /// One route.
 pub(super) struct RouteEntry {
     /// As `openapi.json` and the docs write it.
     pub(super) path: &'static str,
     /// As the router writes it, with what answers; none where another entry matches the same addresses.
-    pub(super) handler: Option<(&'static str, fn() -> MethodRouter<Arc<Shared>>)>,
+    pub(super) handler: Option<(&'static str, Handler)>,
     /// What it is counted as.
     pub(super) label: Route,
     /// What `openapi.json` tells of it.
@@ -58,17 +61,13 @@ impl RouteEntry {
     }
 
     /// Answered by this handler.
-    pub(super) const fn answered(self, handler: fn() -> MethodRouter<Arc<Shared>>) -> Self {
+    pub(super) const fn answered(self, handler: Handler) -> Self {
         let path = self.path;
         self.matched(path, handler)
     }
 
     /// Answered by this handler, at what the router writes otherwise.
-    pub(super) const fn matched(
-        mut self,
-        pattern: &'static str,
-        handler: fn() -> MethodRouter<Arc<Shared>>,
-    ) -> Self {
+    pub(super) const fn matched(mut self, pattern: &'static str, handler: Handler) -> Self {
         self.handler = Some((pattern, handler));
         self
     }

@@ -184,7 +184,11 @@ impl HttpService {
                 match functions::whole(&self.shared, &request, body).await {
                     Err(problem) => return problem.answer(&request.headers),
                     Ok(message) => match mcp::refusal(&message) {
-                        Some(refusal) => return json(refusal),
+                        Some((status, refusal)) => {
+                            let mut answer = json(refusal);
+                            *answer.status_mut() = status;
+                            return answer;
+                        }
                         None => Body::from(message),
                     },
                 }

@@ -11,13 +11,13 @@ use rmcp::model::{
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ErrorData, RoleServer};
-use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Duration, Instant, timeout_at};
 
-use crate::sources::mcp::KeyCheck;
+use super::bad_request;
+use crate::sources::mcp::{BadLine, LineCheck, LineProblem};
 
 /// The longest line; a longer one is passed over without being kept.
 const MAX_LINE: usize = 4 << 20;
@@ -28,11 +28,11 @@ const MAX_IN_FLIGHT: usize = 64;
 /// For how long requests in flight may take to finish after the end of input.
 const LAST_ANSWERS: Duration = Duration::from_secs(10);
 
-/// A request that is not answered otherwise, and what is wrong with it.
-type Refused = (RequestId, String);
+/// A request that the SDK does not answer, and its answer.
+type Refused = (RequestId, ErrorData);
 
-/// Hands on what is wrong with a line.
-type Told = Box<dyn FnMut(&[u8], String) -> bool + Send>;
+/// Answers a bad line, if it has an id; says whether the SDK reads it all the same.
+type OnBadLine = Box<dyn FnMut(BadLine) -> bool + Send>;
 
 /// One connection.
 pub(super) struct LineTransport<R, W>
@@ -40,8 +40,8 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite,
 {
-    lines: AsyncRwTransport<RoleServer, KeyCheck<R, Told>, W>,
-    /// Requests in which a key is there twice.
+    lines: AsyncRwTransport<RoleServer, LineCheck<R, OnBadLine>, W>,
+    /// Requests that are no JSON, are too long, or in which a key is there twice.
     refused: UnboundedReceiver<Refused>,
     in_flight: Arc<InFlight>,
     has_begun: bool,
@@ -58,12 +58,14 @@ where
     /// Reads and writes lines; `ended` turns true at the end of input, or before, when no more is to be read.
     pub(super) fn new(read: R, write: W, ended: watch::Sender<bool>) -> Self {
         let (to, refused) = unbounded_channel();
-        let told: Told = Box::new(move |line, problem| {
-            // A notification has no answer.
-            let _ = id_of(line).map(|id| to.send((id, problem)));
-            false
+        let on_bad: OnBadLine = Box::new(move |bad| {
+            let is_read = !matches!(bad.problem, LineProblem::KeyTwice(_));
+            let (id, error) = bad_request(bad);
+            // A notification has no answer, nor has a line that is no message.
+            let is_answered = id.is_some_and(|id| to.send((id, error)).is_ok());
+            is_read && !is_answered
         });
-        let read = KeyCheck::new(read, MAX_LINE, told);
+        let read = LineCheck::new(read, MAX_LINE, on_bad);
         let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(MAX_LINE);
         Self { lines, refused, in_flight: Arc::default(), has_begun: false, ended, until: None }
     }
@@ -91,17 +93,6 @@ where
         }
         true
     }
-}
-
-/// The id of a request.
-pub(super) fn id_of(request: &[u8]) -> Option<RequestId> {
-    let request: Value = serde_json::from_slice(request).ok()?;
-    serde_json::from_value(request.get("id")?.clone()).ok()
-}
-
-/// That in a request a key is there twice.
-pub(super) fn twice(problem: &str) -> ErrorData {
-    ErrorData::invalid_params(format!("VALIDATION_ERROR: in the message {problem}; send it once"), None)
 }
 
 /// Whether a request begins a session: the handshake of the older wire, or a request of the newer one.
@@ -153,8 +144,8 @@ where
                 _ = told.wait_for(|ended| *ended) => Ok(None),
             };
             match received {
-                Err((id, problem)) => {
-                    let _ = self.lines.send(ServerJsonRpcMessage::error(twice(&problem), Some(id))).await;
+                Err((id, error)) => {
+                    let _ = self.lines.send(ServerJsonRpcMessage::error(error, Some(id))).await;
                 }
                 Ok(Some(message)) if self.accepts(&message) => return Some(message),
                 Ok(Some(_)) => {}

@@ -20,11 +20,13 @@ mod stdio;
 mod tools;
 mod uri;
 
-use rmcp::model::{JsonObject, MetaObject};
+use axum::http::StatusCode;
+use rmcp::ErrorData;
+use rmcp::model::{JsonObject, MetaObject, RequestId};
 use serde_json::json;
 
 use crate::functions::CatalogView;
-use crate::sources::mcp::key_twice;
+use crate::sources::mcp::{BadLine, LineProblem, problem_of};
 
 #[cfg(feature = "conformance")]
 pub use fixtures::Fixtures;
@@ -33,10 +35,33 @@ pub use http::{Options, Service, service};
 pub(super) use listed_tools::ListedTools;
 pub use stdio::{stdio, streams};
 
-/// The answer to a request in which a key is there twice. The SDK would keep one of the two and not say so.
-pub(super) fn refusal(request: &[u8]) -> Option<String> {
-    let error = line_transport::twice(&key_twice(request)?);
-    Some(json!({ "jsonrpc": "2.0", "id": line_transport::id_of(request), "error": error }).to_string())
+/// The answer to a request that the SDK would misread or pass over, and its status.
+pub(super) fn refusal(request: &[u8]) -> Option<(StatusCode, String)> {
+    let (id, error) = bad_request(problem_of(request)?);
+    let status = if id.is_some() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    Some((status, json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()))
+}
+
+/// The id of a bad request, where one can be made out, and its error.
+fn bad_request(bad: BadLine) -> (Option<RequestId>, ErrorData) {
+    let id = bad.id.and_then(|id| serde_json::from_value(id).ok());
+    let error = match bad.problem {
+        LineProblem::KeyTwice(problem) => ErrorData::invalid_params(
+            format!("VALIDATION_ERROR: in the message {problem}; send it once"),
+            None,
+        ),
+        LineProblem::NotJson(problem) => ErrorData::parse_error(
+            format!(
+                "MALFORMED_JSON: the message is no JSON that can be read: {problem}; send it again as JSON"
+            ),
+            None,
+        ),
+        LineProblem::TooLong => ErrorData::invalid_request(
+            "CONTENT_TOO_LARGE: the message is longer than a line may be; send less at once".to_string(),
+            None,
+        ),
+    };
+    (id, error)
 }
 
 /// For how long a client may keep a list, a doc or our instructions, in milliseconds. Clients obey it to the letter, and

@@ -11,7 +11,7 @@
 mod call;
 mod endpoint;
 mod follow;
-mod keys;
+mod line_check;
 mod process;
 mod secrets;
 mod session;
@@ -28,7 +28,7 @@ use crate::finding::{Code, Document, Finding, Format, Limits, Place};
 pub(crate) use call::McpCallError;
 pub(crate) use endpoint::{Endpoint, inherited};
 pub use follow::Servers;
-pub(crate) use keys::{KeyCheck, key_twice};
+pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
 pub(crate) use secrets::{Missing, Secrets};
 pub(crate) use session::Session;
 

@@ -12,12 +12,33 @@ use crate::tool::clean_line;
 
 /// The most characters that are told of what a stranger says.
 const MAX_TOLD: usize = 300;
+/// The text that stands for a secret.
+const HIDDEN: &str = "[redacted]";
 /// What is shorter is no secret, and is found everywhere.
 const MIN_SECRET: usize = 4;
 
-/// What was filled in, and is shown to nobody.
+/// Bytes from which a value is hidden in results too: shorter ones, such as the name of a tenant, stand there by
+/// themselves.
+const MIN_CREDENTIAL: usize = 12;
+
+/// Values that were filled in, and are shown to nobody.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Vec<String>);
+pub(crate) struct Secrets(Vec<Secret>);
+
+#[derive(Clone)]
+struct Secret {
+    text: String,
+    is_of_caller: bool,
+}
+
+impl Secret {
+    /// Whether a server that echoes it gives something away. Callers know their own headers, and results link to addresses.
+    fn is_credential(&self) -> bool {
+        let is_address =
+            self.text.starts_with("http") && self.text.contains("://") && !self.text.contains('@');
+        !self.is_of_caller && !is_address && self.text.len() >= MIN_CREDENTIAL
+    }
+}
 
 /// What is wanted, and not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +76,7 @@ impl Secrets {
                 _ => {}
             }
         }
-        Self(texts)
+        Self(texts.into_iter().map(|text| Secret { text, is_of_caller: false }).collect())
     }
 
     /// Puts variables, and headers of whoever calls, in their places. What wants such a header is left out when nobody
@@ -88,14 +109,15 @@ impl Secrets {
         };
         let mut missing = None;
         let filled = placeholder.replace_all(value, |found: &Captures<'_>| {
-            let secret = match (found.get(1), found.get(2)) {
+            let header = found.get(1);
+            let value = match (header, found.get(2)) {
                 (Some(header), _) => of_caller(caller, header.as_str()),
                 (_, variable) => of_environment(environment, variable.map_or("", |name| name.as_str())),
             };
-            match secret {
-                Ok(secret) => {
-                    self.0.push(secret.clone());
-                    secret
+            match value {
+                Ok(text) => {
+                    self.0.push(Secret { text: text.clone(), is_of_caller: header.is_some() });
+                    text
                 }
                 Err(what) => {
                     missing.get_or_insert(what);
@@ -109,13 +131,24 @@ impl Secrets {
 
     /// A text without the secrets.
     pub(crate) fn hide(&self, text: &str) -> String {
-        let secrets = self.0.iter().filter(|secret| secret.len() >= MIN_SECRET);
-        secrets.fold(text.to_string(), |text, secret| text.replace(secret.as_str(), "..."))
+        let secrets = self.0.iter().filter(|secret| secret.text.len() >= MIN_SECRET);
+        secrets.fold(text.to_string(), |text, secret| text.replace(secret.text.as_str(), HIDDEN))
+    }
+
+    /// A result without the credentials, and the warning that one stood in it.
+    pub(crate) fn hide_in_result(&self, result: Value) -> (Value, Option<String>) {
+        let credentials: Vec<Secret> =
+            self.0.iter().filter(|secret| secret.is_credential()).cloned().collect();
+        if !credentials.iter().any(|secret| stands_in(&result, &secret.text)) {
+            return (result, None);
+        }
+        let warning = format!("a credential of the configuration stood in the result; it is `{HIDDEN}` now");
+        (Self(credentials).hide_in(result), Some(warning))
     }
 
     /// A value without the secrets, wherever they stand in it.
     pub(crate) fn hide_in(&self, value: Value) -> Value {
-        if self.0.iter().all(|secret| secret.len() < MIN_SECRET) {
+        if self.0.iter().all(|secret| secret.text.len() < MIN_SECRET) {
             return value;
         }
         match value {
@@ -131,6 +164,18 @@ impl Secrets {
     /// A text of a stranger's in one line, without the secrets.
     pub(crate) fn line(&self, text: &str) -> String {
         clean_line(&self.hide(text)).chars().take(MAX_TOLD).collect()
+    }
+}
+
+/// Whether a text stands anywhere in a value.
+fn stands_in(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(string) => string.contains(text),
+        Value::Array(items) => items.iter().any(|item| stands_in(item, text)),
+        Value::Object(fields) => {
+            fields.iter().any(|(name, field)| name.contains(text) || stands_in(field, text))
+        }
+        _ => false,
     }
 }
 

@@ -20,7 +20,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::endpoint::Endpoint;
-use super::keys::KeyCheck;
+use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::process::Process;
 use super::secrets::Secrets;
 use super::{Environment, Listing};
@@ -100,8 +100,10 @@ impl Session {
             None => {
                 let (process, stdout, stdin) = Process::start(endpoint, environment, secrets)?;
                 let noted = Arc::clone(&twice);
-                let stdout = KeyCheck::new(stdout, MAX_LINE, move |_, problem| {
-                    *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+                let stdout = LineCheck::new(stdout, MAX_LINE, move |bad: BadLine| {
+                    if let LineProblem::KeyTwice(problem) = bad.problem {
+                        *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+                    }
                     true
                 });
                 (client.serve_with_lifecycle((stdout, stdin), mode).await, Some(process))
@@ -213,6 +215,11 @@ impl Session {
     /// A text of the server's, without secrets.
     pub(crate) fn without_secrets(&self, text: &str) -> String {
         self.secrets.hide(text)
+    }
+
+    /// A result of the server's without credentials, and the warning that one stood in it.
+    pub(crate) fn hide_in_result(&self, result: serde_json::Value) -> (serde_json::Value, Option<String>) {
+        self.secrets.hide_in_result(result)
     }
 
     /// A value of the server's, without secrets.

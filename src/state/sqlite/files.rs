@@ -2,7 +2,7 @@
 //! nobody else can find any more, and what is written there ends with the process.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::time::SystemTime;
 
 use rusqlite::Connection;
@@ -15,6 +15,9 @@ use crate::state::StateError;
 /// How long the header of a log is, and that of each page in it.
 const LOG_HEADER: u64 = 32;
 const FRAME_HEADER: u64 = 24;
+
+/// Bytes that the disk must take before it is written to again after a failure: a call with a key takes a few pages.
+const ROOM_BYTES: usize = 64 << 10;
 
 /// What a log begins with; the last bit says in which order its bytes are.
 const LOG_MAGIC: u32 = 0x377f_0682;
@@ -68,6 +71,17 @@ impl Files {
                 Ok(())
             }
         }
+    }
+
+    /// Finds out whether the disk takes what a call with a key may write. SQLite writes over its log, so that a small write
+    /// succeeds on a full disk, and the next one fails.
+    pub(super) fn has_room(&self) -> Result<(), StateError> {
+        let file = beside(&self.database.file, "-room");
+        let _ = std::fs::remove_file(&file);
+        let written = File::create_new(&file)
+            .and_then(|mut opened| opened.write_all(&[0; ROOM_BYTES]).and_then(|()| opened.sync_all()));
+        let _ = std::fs::remove_file(&file);
+        written.map_err(|error| StateError(format!("{}: {error}", name(&self.database.file))))
     }
 
     /// Whether a durable transaction may have this number.

@@ -300,7 +300,10 @@ impl WriterThread {
     fn look(&mut self) -> Result<(), StateError> {
         self.looked = Instant::now();
         let Some(files) = &mut self.files else { return Ok(()) };
-        let looked = files.check(&self.db);
+        let mut looked = files.check(&self.db);
+        if !self.shared.problem.is_none() {
+            looked = looked.and_then(|()| files.has_room());
+        }
         if let Err(problem) = &looked {
             self.shared.problem.say(Some(problem));
         }

@@ -60,6 +60,11 @@ pub const CASES: &[Case] = &[
         ("toolcrib.toml", Some(5), "/overlay/1/match"),
     ),
     (
+        "trust-hint-unused",
+        &[("toolcrib.toml", "[exec.trust_hints]\nsky = \"never\"\n"), ("a.yaml", GOOD)],
+        ("toolcrib.toml", Some(2), "/exec/trust_hints/sky"),
+    ),
+    (
         "category-unused",
         &[("toolcrib.toml", "[[category]]\npath = \"Fils\"\nsummary = \"Files\"\n"), ("a.yaml", GOOD)],
         ("toolcrib.toml", Some(2), "/category/0/path"),

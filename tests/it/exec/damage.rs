@@ -270,6 +270,9 @@ fn on_a_full_disk_a_key_that_was_run_answers() {
         );
     }
     assert_eq!(place.slow.count(), 1);
+    // Longer than the pause before the next attempt: that one must not find room in the log.
+    std::thread::sleep(Duration::from_millis(1500));
+    assert_ne!(server.json("/readyz?verbose")["state"], "on");
     std::fs::remove_file(disk.0.path().join("filler")).unwrap();
     eventually("it does not go on", || (create(&server, "other")["ok"] == true).then_some(()));
 }

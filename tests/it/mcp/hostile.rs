@@ -27,6 +27,38 @@ fn lines_that_are_no_messages_are_passed_over() {
 }
 
 #[test]
+fn a_request_that_is_no_json_is_answered_to_its_id() {
+    let mut process = Process::start("examples/github");
+    process.handshake();
+    let server = crate::serve::Server::start("examples/github", &[], &[]);
+    let post = |request: &str| -> Value {
+        let asking =
+            crate::serve::client().post(server.url("/mcp")).header("content-type", "application/json");
+        let asking = asking.header("accept", "application/json, text/event-stream");
+        asking.body(request.to_string()).send().unwrap().json().unwrap()
+    };
+    let deep = "[".repeat(200) + &"]".repeat(200);
+    for value in [r#""ok \ud83d""#, "1e400", deep.as_str()] {
+        let arguments = format!(r#"{{"op": "x", "args": {{"a": {value}}}}}"#);
+        // Python's SDK writes the id last.
+        let request = format!(
+            r#"{{"method": "tools/call", "params": {{"name": "tool_exec", "arguments": {arguments}}}, "jsonrpc": "2.0", "id": 77}}"#
+        );
+        process.write(&request);
+        let answers = [process.answer(77), post(&request)];
+        for answer in answers {
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32700), &json!(77)), "{answer}");
+            assert!(answer["error"]["message"].as_str().unwrap().contains("MALFORMED_JSON"), "{answer}");
+        }
+    }
+    let long = "x".repeat(5 << 20);
+    process
+        .write(&format!(r#"{{"method": "ping", "params": {{"a": "{long}"}}, "jsonrpc": "2.0", "id": 78}}"#));
+    assert_eq!(process.answer(78)["error"]["code"], -32600);
+    assert_alive(&mut process);
+}
+
+#[test]
 fn nothing_but_a_handshake_begins_a_session() {
     let mut process = Process::start("examples/github");
     process.write("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");

@@ -21,7 +21,12 @@ struct Place {
 impl Place {
     fn with(toml: &str) -> Self {
         let own = "#!/bin/sh\necho ran >> ran\necho own\n";
-        let root = folder(&[("toolcrib.toml", toml), ("w.json", &definitions("weather")), ("own.sh", own)]);
+        let root = folder(&[
+            ("toolcrib.toml", toml),
+            ("w.json", &definitions("weather")),
+            ("own.sh", own),
+            ("hook.sh", ""),
+        ]);
         std::fs::set_permissions(root.path().join("own.sh"), Permissions::from_mode(0o755)).unwrap();
         Self { root, home: tempfile::tempdir().unwrap() }
     }
@@ -70,8 +75,7 @@ impl Place {
     }
 }
 
-const OWN: &str =
-    "[[overlay]]\nmatch = \"weather\"\nbackend = { type = \"command\", argv = [\"./own.sh\"] }\n";
+const OWN: &str = "[[overlay]]\nmatch = \"weather\"\nbackend = { type = \"command\", argv = [\"./own.sh\", \"--x=./hook.sh\"] }\n";
 
 #[test]
 fn a_configuration_that_was_merely_found_runs_nothing_and_says_so() {
@@ -140,6 +144,7 @@ fn a_folder_is_trusted_until_what_it_runs_changes() {
     let changed = "has changed since it was trusted";
     for (file, text) in [
         ("own.sh", "#!/bin/sh\necho ran >> ran\necho other\n".to_string()),
+        ("hook.sh", "echo other\n".into()),
         ("w.json", definitions("weather").replace("echo got", "echo won")),
         ("toolcrib.toml", format!("{TRUSTED}{OWN}# more\n")),
     ] {

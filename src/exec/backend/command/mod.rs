@@ -91,7 +91,9 @@ pub(super) async fn run(
     match ended {
         Ok(status) if status.success() => {
             let mut response = response(stdout, max_bytes);
-            response.content = secrets.hide_in(response.content);
+            let (content, warning) = secrets.hide_in_result(response.content);
+            response.content = content;
+            response.warnings.extend(warning);
             Ok(response)
         }
         Ok(status) => Err(failed(program, status, &stdout, &stderr, &secrets)),
@@ -145,9 +147,16 @@ fn start(
     #[cfg(windows)]
     command.wrap(process_wrap::tokio::JobObject);
     let program = name(argv);
-    command
-        .spawn()
-        .map_err(|error| BackendError::unconfigured(format!("`{program}` cannot be run: {}", error.kind())))
+    command.spawn().map_err(|error| {
+        let why = match error.kind() {
+            std::io::ErrorKind::NotFound if is_path => {
+                "it is not there; its path is relative to toolcrib.toml".into()
+            }
+            std::io::ErrorKind::NotFound => "no folder of PATH has it".into(),
+            kind => kind.to_string(),
+        };
+        BackendError::unconfigured(format!("`{program}` cannot be run: {why}"))
+    })
 }
 
 /// Gives it its stdin, whether it reads that or not.

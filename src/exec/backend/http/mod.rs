@@ -52,7 +52,9 @@ impl Http {
         let exchange = Exchange { client, name, server, call, request: &request, headers, secrets: &secrets };
         let mut response = exchange.run(url).await?;
         // A server that echoes what it was sent would tell our credentials.
-        response.content = secrets.hide_in(response.content);
+        let (content, warning) = secrets.hide_in_result(response.content);
+        response.content = content;
+        response.warnings.extend(warning);
         Ok(response)
     }
 

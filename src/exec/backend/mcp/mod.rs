@@ -30,8 +30,8 @@ impl Sessions {
         call: BackendRequest<'_>,
         (root, environment): (&std::path::Path, &Environment),
     ) -> Result<BackendResponse, BackendError> {
-        let configured =
-            choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server))?;
+        let configured = choice::mcp_server(call.config, server)
+            .ok_or_else(|| choice::not_configured(server, call.config))?;
         let endpoint = Endpoint::for_call(configured, root, &call.caller.headers)?;
         let deadline = Instant::now() + endpoint.timeout.min(call.timeout);
         let errand = McpCall { server: choice::bare(server), call, deadline };
@@ -145,6 +145,6 @@ impl McpCall<'_> {
 
 /// What a call would send.
 pub(super) fn preview(server: &str, tool: &str, call: BackendRequest<'_>) -> Result<Value, BackendError> {
-    choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server))?;
+    choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server, call.config))?;
     Ok(json!({ "backend": "mcp", "server": choice::bare(server), "tool": tool, "arguments": call.shown() }))
 }

@@ -22,7 +22,10 @@ pub(super) fn read(
         Some(content) => content,
         None => of_blocks(answer.content),
     };
-    Ok(within(session.hide_in(content), max_bytes))
+    let (content, warning) = session.hide_in_result(content);
+    let mut response = within(content, max_bytes);
+    response.warnings.extend(warning);
+    Ok(response)
 }
 
 fn of_blocks(blocks: Vec<ContentBlock>) -> Value {

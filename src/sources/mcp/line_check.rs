@@ -1,0 +1,206 @@
+//! Lines of JSON on their way to the SDK. The SDK keeps one of two equal keys, and passes over a line that it cannot read;
+//! neither does it say so.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use serde_json::{Map, Value};
+use tokio::io::{AsyncRead, ReadBuf};
+
+use crate::finding::from_json_bytes;
+
+/// Bytes that are read at once.
+const CHUNK: usize = 8 * 1024;
+
+/// Bytes of a field that may be the id of a message: no client sends a longer one.
+const MAX_ID_FIELD: usize = 512;
+
+/// A line that the SDK would misread or pass over.
+pub(crate) struct BadLine {
+    /// The id of the message, where one can be made out.
+    pub(crate) id: Option<Value>,
+    pub(crate) problem: LineProblem,
+}
+
+/// The reason why a line is bad.
+pub(crate) enum LineProblem {
+    KeyTwice(String),
+    NotJson(String),
+    TooLong,
+}
+
+/// A stream of lines. `on_bad` learns of each bad line, and says whether it goes on to the SDK all the same; one that is
+/// longer than `longest` always does, since it is not kept.
+pub(crate) struct LineCheck<R, F> {
+    from: R,
+    longest: usize,
+    on_bad: F,
+    /// The beginning of a line.
+    line: Vec<u8>,
+    /// The search for the id of a line that is too long.
+    too_long: Option<IdScanner>,
+    /// Bytes that were checked, and how many of them were handed on.
+    ready: Vec<u8>,
+    handed: usize,
+    has_ended: bool,
+}
+
+impl<R, F: FnMut(BadLine) -> bool> LineCheck<R, F> {
+    pub(crate) fn new(from: R, longest: usize, on_bad: F) -> Self {
+        let (line, ready) = Default::default();
+        Self { from, longest, on_bad, line, too_long: None, ready, handed: 0, has_ended: false }
+    }
+
+    fn take(&mut self, chunk: &[u8]) {
+        for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") {
+                self.end_line();
+            } else if self.line.len() > self.longest || self.too_long.is_some() {
+                self.too_long.get_or_insert_default().read(&self.line);
+                self.ready.append(&mut self.line);
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        let goes_on = match self.too_long.take() {
+            Some(mut scanner) => {
+                scanner.read(&self.line);
+                (self.on_bad)(BadLine { id: scanner.id, problem: LineProblem::TooLong });
+                true
+            }
+            None => problem_of(&self.line).is_none_or(|bad| (self.on_bad)(bad)),
+        };
+        if goes_on {
+            self.ready.append(&mut self.line);
+        }
+        self.line.clear();
+    }
+}
+
+/// The problem with a JSON text, if there is one. A text without anything is none.
+pub(crate) fn problem_of(text: &[u8]) -> Option<BadLine> {
+    let error = from_json_bytes(text).err().filter(|_| !text.trim_ascii().is_empty())?;
+    let message = error.to_string();
+    let problem =
+        if error.is_data() { LineProblem::KeyTwice(message) } else { LineProblem::NotJson(message) };
+    let mut scanner = IdScanner::default();
+    scanner.read(text);
+    Some(BadLine { id: scanner.id, problem })
+}
+
+/// Looks for the `id` of a message in bytes that need not be JSON, in a few hundred bytes of memory.
+#[derive(Default)]
+struct IdScanner {
+    depth: usize,
+    is_in_string: bool,
+    is_escaped: bool,
+    /// The field that is being read, without values that are objects or lists.
+    field: Vec<u8>,
+    id: Option<Value>,
+}
+
+impl IdScanner {
+    fn read(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            let is_text = self.is_in_string;
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' if is_text => self.is_escaped = true,
+                b'"' => self.is_in_string = !is_text,
+                _ if is_text => {}
+                b'{' | b'[' => {
+                    self.depth += 1;
+                    if self.depth == 1 {
+                        continue;
+                    }
+                }
+                b'}' | b']' => {
+                    if self.depth == 1 {
+                        self.end_field();
+                    }
+                    self.depth = self.depth.saturating_sub(1);
+                }
+                b',' if self.depth == 1 => {
+                    self.end_field();
+                    continue;
+                }
+                _ => {}
+            }
+            if self.depth == 1 && self.field.len() <= MAX_ID_FIELD {
+                self.field.push(*byte);
+            }
+        }
+    }
+
+    fn end_field(&mut self) {
+        let field = std::mem::take(&mut self.field);
+        if field.len() <= MAX_ID_FIELD && self.id.is_none() {
+            let object = [b"{", field.as_slice(), b"}"].concat();
+            let fields: Map<String, Value> = serde_json::from_slice(&object).unwrap_or_default();
+            self.id = fields.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin, F: FnMut(BadLine) -> bool + Unpin> AsyncRead for LineCheck<R, F> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        while this.handed == this.ready.len() && !this.has_ended {
+            (this.handed, this.ready) = Default::default();
+            let mut chunk = [0; CHUNK];
+            let mut read = ReadBuf::new(&mut chunk);
+            ready!(Pin::new(&mut this.from).poll_read(context, &mut read))?;
+            this.has_ended = read.filled().is_empty();
+            match this.has_ended {
+                true => this.end_line(),
+                false => this.take(read.filled()),
+            }
+            if this.ready.is_empty() && !this.has_ended {
+                // The reader of bad lines has a turn before more is read.
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        }
+        let rest = this.ready.get(this.handed..).unwrap_or_default();
+        let count = rest.len().min(buffer.remaining());
+        buffer.put_slice(rest.get(..count).unwrap_or_default());
+        this.handed += count;
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expect: Option<Value>) {
+        let mut scanner = IdScanner::default();
+        // In pieces, as lines that are too long come.
+        line.as_bytes().chunks(3).for_each(|piece| scanner.read(piece));
+        assert_eq!(scanner.id, expect, "{line}");
+    }
+
+    #[test]
+    fn the_id_of_a_message_is_found_wherever_it_stands() {
+        check(r#"{"id":7,"method":"x","params":{"a":1e999}}"#, Some(json!(7)));
+        check(
+            r#"{"method":"x","params":{"id":1,"a":["\ud83d","}"]}, "id" : "a,b\"" }"#,
+            Some(json!("a,b\"")),
+        );
+        check(r#" { "params" : [[[[ "id": 3 ]]]] , "jsonrpc":"2.0", "id":-4}"#, Some(json!(-4)));
+        check(r#"{"params":{"id":7}}"#, None);
+        check(r#"{"id":null,"a":1}"#, None);
+        check(r#"[{"id":7}]"#, None);
+        check("not json", None);
+    }
+}
