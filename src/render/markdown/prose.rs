@@ -134,7 +134,10 @@ impl<'a> Reading<'a> {
             Event::Start(tag) => self.start(tag, range),
             Event::Html(_) | Event::InlineHtml(_) => self.show_html(range),
             Event::FootnoteReference(_) => self.escape(range, '[', "\\["),
-            Event::Rule => self.delete(range.start..range.start + self.source(&range).trim_end().len()),
+            Event::Rule => {
+                let end = range.start + self.source(&range).trim_end().len();
+                self.delete(self.with_indent(range.start)..end);
+            }
             Event::Text(text)
                 if self.source(&range).contains('&') && !hidden_characters(&text).is_empty() =>
             {
@@ -200,15 +203,19 @@ impl<'a> Reading<'a> {
     fn heading(&mut self, range: Range<usize>, content: Range<usize>) {
         let end = range.start + self.source(&range).trim_end().len();
         if content.is_empty() {
-            return self.delete(range.start..end);
+            return self.delete(self.with_indent(range.start)..end);
         }
         let apart = self.open.is_empty();
         let (before, after) = (self.text[..range.start].trim_end_matches(' '), &self.text[end..]);
         let above = if apart && !before.is_empty() && !before.ends_with("\n\n") { "\n" } else { "" };
         let below = if apart && !after.is_empty() && !after.starts_with("\n\n") { "\n" } else { "" };
-        let start = if apart { before.len() } else { range.start };
-        self.edits.push((start..content.start, format!("{above}**")));
+        self.edits.push((self.with_indent(range.start)..content.start, format!("{above}**")));
         self.edits.push((content.end..end.max(content.end), format!("**{below}")));
+    }
+
+    /// The start of an element with its indentation, which would be left alone on a line; within a list it stays.
+    fn with_indent(&self, start: usize) -> usize {
+        if self.open.is_empty() { self.text[..start].trim_end_matches(' ').len() } else { start }
     }
 
     /// A line that opens with `**Word:**` is how sections of a doc begin; only ours may.

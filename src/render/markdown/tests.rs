@@ -58,6 +58,7 @@ fn headings_become_bold_lines() {
     shown("Usage\n=====\n\ntext\n---\nmore\n***\nend", "**Usage**\n\n**text**\n\nmore\n\nend");
     shown("one\n-", "**one**");
     shown("a\n  # Usage", "a\n\n**Usage**");
+    shown("a\n\n  ***\nb", "a\n\n\nb");
     shown("## **Bold** and `code` ##", "**Bold and `code`**");
     shown("---\nname: x\n---\nbody", "**name: x**\n\nbody");
     shown("# Arguments:\n- `x` (string): y", "*Arguments:*\n\n- `x` (string): y");
