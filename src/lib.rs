@@ -31,6 +31,7 @@ pub mod catalog; // raw tools in, one checked catalog out
 pub mod cli; // the command line
 #[doc(hidden)]
 pub mod config; // toolcrib.toml
+mod embedded; // files of the checkout that are part of the program
 #[cfg(feature = "runtime")]
 #[doc(hidden)]
 pub mod exec; // a call is checked, gated, run, and wrapped

@@ -4,28 +4,29 @@ use std::sync::{Arc, LazyLock};
 
 use super::{Catalog, build};
 use crate::config::{Trust, Workspace};
+use crate::embedded::embedded_files;
 use crate::finding::{Document, Finding, Format, Limits, Place, Reader};
 use crate::sources::{Origin, RawTool};
 use crate::tool::Definition;
 
-/// Each function, in the order in which lists show them.
-const WRITTEN: [(&str, &str); 15] = [
-    ("read_tool_doc.json", include_str!("functions/read_tool_doc.json")),
-    ("tool_search.json", include_str!("functions/tool_search.json")),
-    ("tool_help.json", include_str!("functions/tool_help.json")),
-    ("tool_exec.json", include_str!("functions/tool_exec.json")),
-    ("tool_exec_read.json", include_str!("functions/tool_exec_read.json")),
-    ("tool_exec_write.json", include_str!("functions/tool_exec_write.json")),
-    ("tool_batch.json", include_str!("functions/tool_batch.json")),
-    ("read_result.json", include_str!("functions/read_result.json")),
-    ("load_toolset.json", include_str!("functions/load_toolset.json")),
-    ("list.json", include_str!("functions/list.json")),
-    ("search_nodes.json", include_str!("functions/search_nodes.json")),
-    ("search_tool_by_category.json", include_str!("functions/search_tool_by_category.json")),
-    ("expand_tool.json", include_str!("functions/expand_tool.json")),
-    ("call_tool.json", include_str!("functions/call_tool.json")),
-    ("pick.json", include_str!("functions/pick.json")),
-];
+/// The definition of each function, in the order in which lists show them.
+const DEFINITIONS: [(&str, &str); 15] = embedded_files! { "src/catalog/functions":
+    "read_tool_doc.json",
+    "tool_search.json",
+    "tool_help.json",
+    "tool_exec.json",
+    "tool_exec_read.json",
+    "tool_exec_write.json",
+    "tool_batch.json",
+    "read_result.json",
+    "load_toolset.json",
+    "list.json",
+    "search_nodes.json",
+    "search_tool_by_category.json",
+    "expand_tool.json",
+    "call_tool.json",
+    "pick.json",
+};
 
 /// The functions that toolcrib itself offers, as tools of a catalog of their own.
 pub fn functions() -> &'static Catalog {
@@ -43,7 +44,7 @@ fn define(findings: &mut Vec<Finding>) -> Catalog {
         let origin = Arc::clone(&origin);
         Some(RawTool { definition, server: None, body: String::new(), place, parameters: None, origin })
     };
-    let raw: Vec<RawTool> = WRITTEN.into_iter().filter_map(&mut tool).collect();
+    let raw: Vec<RawTool> = DEFINITIONS.into_iter().filter_map(&mut tool).collect();
     build::build(Workspace::default(), raw, findings)
 }
 
@@ -57,7 +58,7 @@ mod tests {
         let mut findings = Vec::new();
         let catalog = define(&mut findings);
         assert!(findings.is_empty(), "{findings:#?}");
-        assert_eq!(catalog.tools.len(), WRITTEN.len());
+        assert_eq!(catalog.tools.len(), DEFINITIONS.len());
         for tool in &catalog.tools {
             assert_eq!(tool.safe_name, tool.name);
             let call = serde_json::Value::Object(tool.call.clone().expect("a call"));

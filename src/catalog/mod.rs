@@ -29,6 +29,7 @@ mod schema;
 mod short;
 mod tree;
 mod trust;
+mod unresolved;
 mod validation_cost;
 
 use std::collections::HashMap;
@@ -44,7 +45,8 @@ pub use functions::functions;
 pub use profile::{Profile, ProfileTool};
 pub use registry::{Record, registry, registry_head, registry_line};
 pub use schema::{Callable, Parameters};
-pub use tree::{CategoryNode, CategoryTree};
+pub use tree::{CategoryNode, CategoryTree, by_category};
+pub use unresolved::UnresolvedName;
 
 /// One checked tool: its definition, and everything derived from it.
 #[derive(Debug)]

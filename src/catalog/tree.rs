@@ -214,12 +214,35 @@ fn clipped(text: &str, most: usize) -> String {
     }
 }
 
+/// Tools by category, both in the order in which they appear. A tool is in each category that it names.
+pub fn by_category<'t, T: Copy>(
+    tools: impl IntoIterator<Item = (&'t Tool, T)>,
+) -> IndexMap<&'t CategoryPath, Vec<T>> {
+    let mut categories: IndexMap<&CategoryPath, Vec<T>> = IndexMap::new();
+    for (tool, entry) in tools {
+        for category in &tool.categories {
+            categories.entry(category).or_default().push(entry);
+        }
+    }
+    categories
+}
+
 fn is_about(category: &Category, node: &CategoryNode) -> bool {
     CategoryPath::parse(&category.path).is_some_and(|path| path.as_str() == node.path)
 }
 
 impl Tool {
-    /// The tags of a category, in the form that lists show.
+    /// The path of its first category; empty where it has none.
+    pub fn category(&self) -> &str {
+        self.categories.first().map_or("", CategoryPath::as_str)
+    }
+
+    /// The root of its first category; empty where it has none.
+    pub fn root_category(&self) -> &str {
+        self.categories.first().map_or("", CategoryPath::root)
+    }
+
+    /// Its tags, in the form that lists show.
     pub fn tags(&self) -> Vec<String> {
         self.definition.tags.iter().filter_map(|tag| tag_of(tag)).collect()
     }

@@ -140,7 +140,7 @@ impl CallArgs {
 /// Calls a function on a catalog view of a catalog.
 pub(super) fn answer(
     args: &CatalogArgs,
-    function: &Function,
+    function: &'static Function,
     catalog: &Catalog,
     view: CatalogView,
     arguments: Value,
@@ -152,7 +152,7 @@ pub(super) fn answer(
 }
 
 fn asked(
-    function: &Function,
+    function: &'static Function,
     view: CatalogView,
     services: Services,
     caller: Caller,

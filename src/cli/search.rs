@@ -56,9 +56,7 @@ impl SearchArgs {
         if let Some(category) = self.category {
             arguments["category"] = category.into();
         }
-        let Some(function) = Function::named("tool_search") else {
-            return Err(CommandError::Findings(Some("there is no search".into())));
-        };
+        let function = Function::tool_search();
         let answer = super::call::answer(&self.catalog, function, &checked.catalog, view, arguments)?;
         let body = answer.body();
         let text = match (self.json, answer.is_ok()) {

@@ -187,7 +187,7 @@ impl ServeArgs {
         let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body };
         let mcp = mcp::service(Arc::clone(&live), options);
         let streams = mcp.config.cancellation_token.clone();
-        let door = HttpService::new(Arc::clone(&live), hosts, tokens, configured.limits).nest("/mcp", mcp);
+        let door = HttpService::new(Arc::clone(&live), hosts, tokens, configured.limits).with_mcp(mcp);
         self.announce(address, &live);
         let stop = async {
             wait_for_signal().await;

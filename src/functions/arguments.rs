@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{CatalogView, ErrorCode, Function, Refusal, example};
+use super::{CatalogView, ErrorCode, Function, Refusal};
 use crate::arguments::{FieldError, coerce_to_schema, fits_at_a_glance, in_words};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
@@ -54,7 +54,7 @@ pub(super) fn with_example(mut refusal: Refusal, function: &Function, view: &Cat
     // What is wrong in the arguments for another tool is nothing that ours can show.
     let is_ours = !refusal.field_errors.iter().any(|error| error.pointer.starts_with("/arguments"));
     if refusal.code == ErrorCode::ValidationError && has_none && is_ours {
-        refusal.example = example::of(function.name(), view).or(invented);
+        refusal.example = function.example_for(view).or(invented);
     }
     refusal
 }

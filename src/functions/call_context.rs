@@ -10,10 +10,6 @@ use crate::exec::backend::{BackendError, Backends};
 use crate::exec::{CallContext, Caller, Doc, FunctionFuture};
 use crate::state::StateStore;
 
-/// Functions that run others: called as tools they could recurse without end.
-pub(super) const RUNS_TOOLS: [&str; 5] =
-    ["tool_exec", "tool_exec_read", "tool_exec_write", "tool_batch", "call_tool"];
-
 impl CallContext for FunctionContext {
     fn catalog(&self) -> &Catalog {
         self.view.catalog()
@@ -62,7 +58,8 @@ impl CallContext for FunctionContext {
 }
 
 async fn as_tool(context: &FunctionContext, name: &str, input: Value) -> Result<Value, BackendError> {
-    let function = Function::named(name).filter(|_| !RUNS_TOOLS.contains(&name));
+    // A function that runs others could go on without end as a tool.
+    let function = Function::named(name).filter(|function| !function.runs_tools());
     let Some(function) = function else {
         return Err(BackendError::unconfigured(
             "this tool is to be run by a function that there is not, or that runs tools itself",

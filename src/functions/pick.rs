@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::read;
 use super::search::find;
-use super::{Answer, AnswerFuture, ErrorCode, FunctionContext, Refusal, SearchQuery, SemanticSearch};
+use super::{
+    Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal, SearchQuery, SemanticSearch,
+};
 use crate::catalog::Tool;
 use crate::search::Verdict;
 use crate::search::pick::{
@@ -82,9 +84,9 @@ struct Arguments {
 }
 
 /// Answers a call.
-pub(super) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
+pub(super) fn run(function: &'static Function, context: FunctionContext, arguments: Value) -> AnswerFuture {
     Box::pin(async move {
-        let arguments: Arguments = read("pick", arguments)?;
+        let arguments: Arguments = read(function.name(), arguments)?;
         let Arguments { role, capabilities, max_cost, max_effect, .. } = arguments;
         let standard = Options::default();
         let options = Options {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::arguments::read;
-use super::{Answer, AnswerFuture, FunctionContext, Refusal};
+use super::{Answer, AnswerFuture, Function, FunctionContext, Refusal};
 use crate::exec::next_page;
 
 /// Fewest bytes of a part.
@@ -17,12 +17,12 @@ struct Arguments {
 }
 
 /// Answers a call.
-pub(super) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(answer(context, arguments))
+pub(super) fn run(function: &'static Function, context: FunctionContext, arguments: Value) -> AnswerFuture {
+    Box::pin(answer(function, context, arguments))
 }
 
-async fn answer(context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
-    let asked: Arguments = read("read_result", arguments)?;
+async fn answer(function: &Function, context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
+    let asked: Arguments = read(function.name(), arguments)?;
     let most = context.view.catalog().config.exec.result_bytes;
     let limit = asked.max_bytes.unwrap_or(most).clamp(LEAST, most.max(LEAST));
     let part = next_page(&*context.services.state, &context.caller.name, &asked.cursor, limit).await?;

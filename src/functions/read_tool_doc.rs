@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Answer, CatalogView, DocPage, ErrorCode, FunctionContext, Refusal, discovery};
+use super::{Answer, CatalogView, DocPage, ErrorCode, Function, FunctionContext, Refusal, discovery};
 use crate::catalog::{Resolved, Tool};
 use crate::render::{Doc, Section};
 use crate::tokens::exact;
@@ -67,8 +67,12 @@ fn earns_receipt(section: &Section) -> bool {
 }
 
 /// Answers a call.
-pub(super) fn run(context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = super::arguments::read("read_tool_doc", arguments)?;
+pub(super) fn run(
+    function: &Function,
+    context: &FunctionContext,
+    arguments: Value,
+) -> Result<Answer, Refusal> {
+    let arguments: Arguments = super::arguments::read(function.name(), arguments)?;
     let view = &*context.view;
     let (left, found, unread) = (arguments.max_tokens, Vec::new(), Vec::new());
     let mut answers = DocReader { view, arguments: &arguments, left, found, unread };
@@ -126,34 +130,24 @@ fn nothing_asked() -> Refusal {
     refusal.field("/name", "this is missing, and so is `names`")
 }
 
-fn refusal(view: &CatalogView, name: &str, unresolved: Resolved<'_>) -> Refusal {
-    let shown: String = name.chars().take(80).collect();
-    let shown = crate::tool::clean_line(&shown);
-    match unresolved {
-        Resolved::Ambiguous(tools) => {
-            let mut refusal = Refusal::new(
-                ErrorCode::Ambiguous,
-                format!("{} tools go by the name `{shown}`", tools.len()),
-                "ask for one of `nearest`",
-            );
-            refusal.nearest = tools.into_iter().map(|tool| tool.name.clone()).collect();
-            refusal
-        }
-        Resolved::Unknown(nearest) if !nearest.is_empty() => {
-            let next = "ask for one of `nearest`, or find the tool by what it does with tool_search or in the index, {\"name\": \"README.md\"}";
-            let mut refusal = Refusal::new(ErrorCode::NotFound, format!("there is no tool `{shown}`"), next);
-            // A tool's name and its op are often both near.
-            let tools = nearest.into_iter().filter_map(|name| view.resolve(name).ok());
-            let names = tools.filter_map(|index| Some(view.catalog().tools.get(index)?.name.clone()));
-            refusal.nearest = names.collect::<indexmap::IndexSet<String>>().into_iter().collect();
-            refusal
-        }
-        _ => Refusal::new(
+fn refusal(view: &CatalogView, name: &str, found: Resolved<'_>) -> Refusal {
+    let unresolved = view.catalog().explain(name, found);
+    let (code, message, next) = match (unresolved.is_ambiguous, unresolved.near.is_empty()) {
+        (true, _) => (ErrorCode::Ambiguous, unresolved.message, "ask for one of `nearest`"),
+        (false, false) => (
             ErrorCode::NotFound,
-            format!("there is no tool `{shown}`, and none with a name like it"),
+            unresolved.message,
+            "ask for one of `nearest`, or find the tool by what it does with tool_search or in the index, {\"name\": \"README.md\"}",
+        ),
+        (false, true) => (
+            ErrorCode::NotFound,
+            format!("{}, and none with a name like it", unresolved.message),
             "find the tool by what it does with tool_search, or in the index, {\"name\": \"README.md\"}",
         ),
-    }
+    };
+    let mut refusal = Refusal::new(code, message, next);
+    refusal.nearest = unresolved.near.iter().map(|tool| tool.name.clone()).collect();
+    refusal
 }
 
 /// One doc of the answer: its fields, and the same as text.

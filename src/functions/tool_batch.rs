@@ -24,17 +24,17 @@ struct Arguments {
 }
 
 /// Answers a call.
-pub(super) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(answer(context, arguments))
+pub(super) fn run(function: &'static Function, context: FunctionContext, arguments: Value) -> AnswerFuture {
+    Box::pin(answer(function, context, arguments))
 }
 
-async fn answer(context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
+async fn answer(function: &Function, context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
     let (arguments, calls) = items::taken(arguments)?;
-    let arguments = match Function::named("tool_batch").and_then(Function::definition) {
+    let arguments = match function.definition() {
         Some(definition) => check(definition, context.view.catalog().secrets(), arguments)?,
         None => arguments,
     };
-    let asked: Arguments = read("tool_batch", arguments)?;
+    let asked: Arguments = read(function.name(), arguments)?;
     let seconds = context.view.catalog().config.exec.batch_seconds;
     let until = Instant::now() + Duration::from_secs(seconds);
     let parallel = match (asked.parallel, parallel_obstacle(&context, &calls)) {
@@ -131,7 +131,7 @@ async fn run_parallel(
 impl Item {
     /// Whether the call changes nothing, as far as is known.
     fn is_read(&self, context: &FunctionContext) -> bool {
-        if !self.function.starts_with("tool_exec") {
+        if !Function::named(&self.function).is_some_and(Function::runs_tools) {
             return true;
         }
         let op = self.input.get("op").and_then(Value::as_str).unwrap_or_default().trim();
@@ -184,7 +184,7 @@ impl Item {
 }
 
 async fn call(context: &FunctionContext, function: &str, input: Map<String, Value>) -> Answer {
-    match Function::named(function).filter(|function| function.name() != "tool_batch") {
+    match Function::named(function) {
         Some(function) => function.call(context, Value::Object(input)).await,
         None => {
             let message = format!("a batch has no function `{function}`");

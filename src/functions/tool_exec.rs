@@ -6,58 +6,42 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, AnswerFuture, CatalogView, Function, FunctionContext, Refusal};
-use crate::exec::{self, CallRequest, CallResult, EffectLimit, Outcome};
+use super::{Answer, AnswerFuture, CatalogView, Function, FunctionContext, READ_RESULT, Refusal};
+use crate::exec::{self, CallRequest, CallResult, Outcome};
 use crate::guard::guarded;
 use crate::state::Patience;
 
-/// The function that such calls count as.
-const TOOL_EXEC: &str = "tool_exec";
-/// The function that reads on.
-const READ: &str = "read_result";
 /// The most characters that are told of the op of a call that could not be read.
 const OP_CHARS: usize = 80;
 
 /// Answers a call.
-pub(super) fn run(context: FunctionContext, input: Value) -> AnswerFuture {
-    Box::pin(answer(context, TOOL_EXEC, EffectLimit::None, input))
+pub(super) fn run(function: &'static Function, context: FunctionContext, input: Value) -> AnswerFuture {
+    Box::pin(answer(function, context, input))
 }
 
-/// Answers a call that may change nothing.
-pub(super) fn run_reads(context: FunctionContext, input: Value) -> AnswerFuture {
-    Box::pin(answer(context, "tool_exec_read", EffectLimit::ReadsOnly, input))
-}
-
-/// Answers a call that may change something.
-pub(super) fn run_changes(context: FunctionContext, input: Value) -> AnswerFuture {
-    Box::pin(answer(context, "tool_exec_write", EffectLimit::WritesOnly, input))
-}
-
-async fn answer(
-    context: FunctionContext,
-    function: &'static str,
-    limit: EffectLimit,
-    input: Value,
-) -> Result<Answer, Refusal> {
+async fn answer(function: &Function, context: FunctionContext, input: Value) -> Result<Answer, Refusal> {
     let op = input.get("op").and_then(Value::as_str).unwrap_or_default();
     let op: String = op.chars().take(OP_CHARS).collect();
-    if op == READ && context.view.resolve(READ).is_err() {
+    if op == READ_RESULT.name() && context.view.resolve(&op).is_err() {
         return Ok(enveloped(rest(&context, input.get("args").cloned().unwrap_or_default()).await));
     }
-    Ok(run_request(context, function, &op, CallRequest::read(function, limit, input)).await)
+    let request = CallRequest::read(function.name(), function.effect_limit(), input);
+    Ok(run_request(context, function, &op, request).await)
 }
 
 /// Runs a call as it was read, or says why it could not be.
 async fn run_request(
     context: FunctionContext,
-    function: &'static str,
+    function: &Function,
     op: &str,
     request: Result<CallRequest, Refusal>,
 ) -> Answer {
     let context = Arc::new(context);
     enveloped(match request {
         Ok(request) => exec::run(context, request).await,
-        Err(failure) => exec::refuse(context, function, op.chars().take(OP_CHARS).collect(), failure).await,
+        Err(failure) => {
+            exec::refuse(context, function.name(), op.chars().take(OP_CHARS).collect(), failure).await
+        }
     })
 }
 
@@ -90,17 +74,18 @@ impl<'c> ToolCall<'c> {
     /// Answers the call. A panic is answered as well.
     pub async fn call(self, context: &FunctionContext) -> Answer {
         let answer = guarded(Patience::current().with(self.run(context.clone()))).await;
-        let answer = answer.unwrap_or_else(|_| super::panicked().into());
+        let answer = answer.unwrap_or_else(|_| super::call::panicked().into());
         answer.with_registry_version(&context.view.catalog().version)
     }
 
     async fn run(self, context: FunctionContext) -> Answer {
         let Self { name, tool, arguments, idempotency_key } = self;
-        if name == READ && tool.is_none() {
+        if name == READ_RESULT.name() && tool.is_none() {
             return enveloped(rest(&context, arguments).await);
         }
-        let request = CallRequest::by_name(TOOL_EXEC, (name, tool), arguments, idempotency_key);
-        run_request(context, TOOL_EXEC, name, request).await
+        let function = Function::tool_exec();
+        let request = CallRequest::by_name(function.name(), (name, tool), arguments, idempotency_key);
+        run_request(context, function, name, request).await
     }
 }
 
@@ -108,11 +93,8 @@ impl<'c> ToolCall<'c> {
 /// called that.
 async fn rest(context: &FunctionContext, args: Value) -> CallResult {
     let started = Instant::now();
-    let result = match Function::named(READ) {
-        Some(function) => function.call(context, args).await.into_result(),
-        None => Ok(Map::new()),
-    };
-    let outcome = match result {
+    let read_result: &'static Function = &READ_RESULT;
+    let outcome = match read_result.call(context, args).await.into_result() {
         Ok(fields) => Outcome::Result(Value::Object(fields)),
         Err(refusal) => {
             let mut failure = Refusal::new(refusal.code, refusal.message, refusal.next_action);
@@ -126,7 +108,7 @@ async fn rest(context: &FunctionContext, args: Value) -> CallResult {
         "warnings": [],
     });
     let meta = if let Value::Object(meta) = meta { meta } else { Map::new() };
-    CallResult { op: READ.to_string(), outcome, repaired: Vec::new(), meta }
+    CallResult { op: READ_RESULT.name().to_string(), outcome, repaired: Vec::new(), meta }
 }
 
 fn enveloped(call_result: CallResult) -> Answer {

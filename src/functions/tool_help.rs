@@ -12,7 +12,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, CatalogView, ErrorCode, FunctionContext, MaybeAsync, Refusal, arguments};
+use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal, arguments};
 use crate::help::{self, Format, HelpOptions};
 pub(super) use cache::HelpCache;
 use target::{HelpTarget, find};
@@ -44,8 +44,8 @@ fn yes() -> bool {
 }
 
 /// Answers a call.
-pub(super) fn run(context: &FunctionContext, arguments: Value) -> MaybeAsync {
-    let asked: Arguments = match arguments::read("tool_help", arguments) {
+pub(super) fn run(function: &Function, context: &FunctionContext, arguments: Value) -> MaybeAsync {
+    let asked: Arguments = match arguments::read(function.name(), arguments) {
         Ok(asked) => asked,
         Err(refusal) => return MaybeAsync::Ready(Err(refusal)),
     };

@@ -6,9 +6,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::arguments::read;
-use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked, shown};
-use super::{Answer, AnswerFuture, CatalogView, ErrorCode, FunctionContext, Refusal};
+use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked};
+use super::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::{Hit, SearchResult, Verdict};
+use crate::tool::quoted;
 
 /// Most tools in the answer when none fits.
 const NEAREST: usize = 3;
@@ -43,12 +44,16 @@ fn five() -> usize {
 }
 
 /// Answers a call.
-pub(super) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(async move { searched(&context, arguments).await })
+pub(super) fn run(function: &'static Function, context: FunctionContext, arguments: Value) -> AnswerFuture {
+    Box::pin(async move { searched(function, &context, arguments).await })
 }
 
-async fn searched(context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = read("tool_search", arguments)?;
+async fn searched(
+    function: &Function,
+    context: &FunctionContext,
+    arguments: Value,
+) -> Result<Answer, Refusal> {
+    let arguments: Arguments = read(function.name(), arguments)?;
     let view = &context.view;
     let asked = arguments.query.iter().chain(&arguments.queries).map(|query| query.trim());
     let queries: Vec<&str> = asked.filter(|query| !query.is_empty()).collect();
@@ -132,7 +137,7 @@ impl<'q> Outcome<'q> {
     /// The answer in lines. As JSON it takes two fifths more tokens, since the names of fields are repeated for each
     /// tool.
     fn text(&self, view: &CatalogView, is_alone: bool) -> String {
-        let of = if is_alone { String::new() } else { format!(" for \"{}\"", shown(self.query)) };
+        let of = if is_alone { String::new() } else { format!(" for \"{}\"", quoted(self.query)) };
         let mut text = match self.fits {
             true => format!("match{of}: op (effect, confidence): what it does [why]"),
             false => format!("no_match{of}: {NEXT}"),

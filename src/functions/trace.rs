@@ -2,8 +2,8 @@
 //! recorded where they are run.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
@@ -11,24 +11,13 @@ use serde_json::{Map, Value, json};
 use super::{Answer, ErrorCode, Function, FunctionContext, Refusal};
 use crate::config::RequireDoc;
 use crate::exec::Caller;
-use crate::state::{Event, EventKind, InvalidSessionName, Session, random_id};
+use crate::state::{Event, EventKind, InvalidSessionName, Session};
 
 /// Most ops that one event names.
 const FOUND: usize = 50;
 
 /// Bytes of an answer per token, estimated.
 const BYTES: u64 = 4;
-
-/// Trace id of one request, made at its first use.
-#[derive(Clone, Debug, Default)]
-pub struct Trace(Arc<OnceLock<String>>);
-
-impl Trace {
-    /// The id.
-    pub fn id(&self) -> &str {
-        self.0.get_or_init(|| random_id("tr"))
-    }
-}
 
 /// Takes the session that a call names itself out of its arguments.
 pub(super) fn named(arguments: &mut Value) -> Option<Result<Arc<str>, Refusal>> {
@@ -69,12 +58,7 @@ pub(super) struct TracedCall {
 impl TracedCall {
     /// Records the request.
     pub(super) fn of(function: &Function, context: &FunctionContext, arguments: &Value) -> Option<Self> {
-        let kind = match function.name() {
-            "tool_search" | "list" | "search_nodes" | "search_tool_by_category" | "pick" => EventKind::Search,
-            "read_tool_doc" | "tool_help" => EventKind::Read,
-            "expand_tool" => EventKind::Expand,
-            _ => return None,
-        };
+        let kind = function.trace?;
         let names = if kind == EventKind::Search { Vec::new() } else { names(arguments) };
         let input = match context.caller.session {
             Some(_) => context.view.catalog().secrets().noted(&Value::Null, &said(arguments)),

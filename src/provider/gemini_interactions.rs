@@ -9,15 +9,13 @@ use super::function::BoundFunction;
 use super::gemini::KEYWORDS;
 use super::names::NameRule;
 use super::results::ToolResult;
+use super::surface::TOOL_SEARCH;
 use super::view::SchemaRules;
 use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, tool_list};
 use crate::config::SearchBy;
 
 /// The wire.
 pub(super) struct GeminiInteractions;
-
-/// The function of toolcrib that answers searches.
-const SEARCH: &str = "tool_search";
 
 /// The expected form of a response, for errors.
 const EXPECTED: &str = "an object with the list `outputs` or `steps`";
@@ -54,7 +52,7 @@ impl Wire for GeminiInteractions {
     }
 
     fn body(&self, bound: &BoundFunctions<'_>) -> Value {
-        let is_search = |function: &BoundFunction<'_>| function.ours && function.tool.name == SEARCH;
+        let is_search = |function: &BoundFunction<'_>| function.ours && function.tool.name == TOOL_SEARCH;
         let mut tools = Vec::new();
         match (bound.search, bound.functions.iter().find(|function| is_search(function))) {
             (Some(SearchBy::Client), Some(ours)) => tools.push(json!({
@@ -84,7 +82,7 @@ impl Wire for GeminiInteractions {
             Some("tool_search_call") if is_for_client(&item) => {
                 let call = RawCall::of(&mut item, "id", "name", "arguments");
                 let is_open = call.call_id.as_ref().is_none_or(|id| !answered.contains(id));
-                is_open.then(|| RawCall { name: Some(SEARCH.into()), search: true, ..call })
+                is_open.then(|| RawCall { name: Some(TOOL_SEARCH.into()), search: true, ..call })
             }
             _ => None,
         };

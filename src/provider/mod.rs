@@ -37,6 +37,7 @@ use crate::finding::Finding;
 pub use error::PayloadError;
 pub use function::{BoundFunction, Extent};
 pub use results::{FoundTool, ToolResult, result_messages};
+pub use surface::READ_TOOL_DOC;
 pub use toolset::toolsets;
 
 use wire::{Cache, Native, Wire};

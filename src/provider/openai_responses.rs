@@ -8,6 +8,7 @@ use super::call::{Calls, RawCall, objects, take_list, take_text};
 use super::function::BoundFunction;
 use super::names::NameRule;
 use super::results::ToolResult;
+use super::surface::TOOL_SEARCH;
 use super::view::{SchemaRules, Strict};
 use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object, tool_list};
 use crate::catalog::Tool;
@@ -16,9 +17,6 @@ use crate::tool::slug;
 
 /// The wire.
 pub(super) struct OpenAiResponses;
-
-/// The function of toolcrib that answers searches.
-const SEARCH: &str = "tool_search";
 
 /// The expected form of a response, for errors.
 const EXPECTED: &str = "an object with the list `output`, or that list";
@@ -53,7 +51,7 @@ impl Wire for OpenAiResponses {
     }
 
     fn body(&self, bound: &BoundFunctions<'_>) -> Value {
-        let is_search = |function: &&BoundFunction<'_>| function.ours && function.tool.name == SEARCH;
+        let is_search = |function: &&BoundFunction<'_>| function.ours && function.tool.name == TOOL_SEARCH;
         let mut tools = Vec::new();
         match (bound.search, bound.functions.iter().find(is_search)) {
             (Some(SearchBy::Client), Some(ours)) => tools.push(json!({
@@ -99,7 +97,7 @@ impl Wire for OpenAiResponses {
             }
             Some("tool_search_call") if item.get("execution").is_some_and(|by| by == "client") => {
                 let call = RawCall::of(&mut item, "call_id", "name", "arguments");
-                Some(RawCall { name: Some(SEARCH.into()), search: true, ..call })
+                Some(RawCall { name: Some(TOOL_SEARCH.into()), search: true, ..call })
             }
             _ => None,
         };
@@ -159,36 +157,30 @@ fn namespaces<'a>(
     room: usize,
     taken: impl Iterator<Item = &'a str>,
 ) -> Vec<Namespace<'a>> {
-    let keys: [fn(&Tool) -> String; 3] = [
-        |tool| tool.categories.first().map(|path| path.as_str().to_string()).unwrap_or_default(),
-        |tool| {
-            tool.categories.first().and_then(|path| path.segments().next()).unwrap_or_default().to_string()
-        },
-        |_| "Tools".to_string(),
-    ];
+    let keys: [fn(&Tool) -> &str; 3] = [Tool::category, Tool::root_category, |_| "Tools"];
     let sizes = std::iter::successors(Some(NAMESPACE_SIZE), |size| Some(size * 2));
     let layouts = sizes.flat_map(|size| keys.map(|key| (key, size)));
     // The sizes grow until one namespace holds all functions.
     let fitting =
-        layouts.map(|(key, size)| chunked(functions, &key, size)).find(|chunks| chunks.len() <= room.max(1));
+        layouts.map(|(key, size)| chunked(functions, key, size)).find(|chunks| chunks.len() <= room.max(1));
     let chunks = fitting.unwrap_or_default();
     let mut taken: HashSet<String> = taken.map(str::to_lowercase).collect();
-    chunks.into_iter().map(|(category, functions)| named(&category, functions, &mut taken)).collect()
+    chunks.into_iter().map(|(category, functions)| named(category, functions, &mut taken)).collect()
 }
 
 fn chunked<'a>(
     functions: &[&'a BoundFunction<'a>],
-    key: &dyn Fn(&Tool) -> String,
+    key: fn(&Tool) -> &str,
     size: usize,
-) -> Vec<(String, Vec<&'a BoundFunction<'a>>)> {
-    let mut chunks: Vec<(String, Vec<&'a BoundFunction<'a>>)> = Vec::new();
-    let mut open: HashMap<String, usize> = HashMap::new();
+) -> Vec<(&'a str, Vec<&'a BoundFunction<'a>>)> {
+    let mut chunks: Vec<(&str, Vec<&BoundFunction<'_>>)> = Vec::new();
+    let mut open: HashMap<&str, usize> = HashMap::new();
     for &function in functions {
         let category = key(function.tool);
         match open.get(&category).map(|&index| &mut chunks[index].1) {
             Some(chunk) if chunk.len() < size => chunk.push(function),
             _ => {
-                open.insert(category.clone(), chunks.len());
+                open.insert(category, chunks.len());
                 chunks.push((category, vec![function]));
             }
         }

@@ -12,6 +12,11 @@ use crate::catalog::{Profile, Tool, functions};
 use crate::config::{Deferred, SearchBy, Surface};
 use crate::tool::DescriptionMode;
 
+/// The function that reads docs: it comes with tools that are bound in short.
+pub const READ_TOOL_DOC: &str = "read_tool_doc";
+/// The function that answers searches of a provider that leaves them to its client.
+pub(super) const TOOL_SEARCH: &str = "tool_search";
+
 /// A tool that will be bound.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SelectedTool<'a> {
@@ -42,7 +47,7 @@ pub(super) fn select_tools<'a>(
                 Deferred::Stub => Extent::Stub,
                 Deferred::Compact => Extent::Compact,
             };
-            chosen.extend(ours(if any_deferred() { &["read_tool_doc"] } else { &[] }));
+            chosen.extend(ours(if any_deferred() { &[READ_TOOL_DOC] } else { &[] }));
             chosen.extend(tools().map(|entry| match entry.mode {
                 DescriptionMode::Full => whole(entry.tool),
                 DescriptionMode::Deferred => SelectedTool { extent, ..whole(entry.tool) },
@@ -50,14 +55,14 @@ pub(super) fn select_tools<'a>(
         }
         Surface::Native => {
             let own_search = any_deferred() && request.options.search == SearchBy::Client;
-            chosen.extend(ours(if own_search { &["tool_search"] } else { &[] }));
+            chosen.extend(ours(if own_search { &[TOOL_SEARCH] } else { &[] }));
             chosen.extend(tools().map(|entry| SelectedTool {
                 deferred: entry.mode == DescriptionMode::Deferred,
                 ..whole(entry.tool)
             }));
         }
         Surface::Gateway => {
-            chosen.extend(ours(&["tool_search", "tool_help", "tool_exec", "tool_batch"]));
+            chosen.extend(ours(&[TOOL_SEARCH, "tool_help", "tool_exec", "tool_batch"]));
             chosen.extend(picked(profile).map(whole));
         }
         Surface::Toolset => {

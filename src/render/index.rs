@@ -3,15 +3,15 @@
 
 use std::collections::HashSet;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use rayon::prelude::*;
 use tera::Context;
 
 use super::markdown::{inline, name};
 use super::templates::{TemplateError, Templates};
-use crate::catalog::{Catalog, Profile, Tool};
+use crate::catalog::{Catalog, Profile, Tool, by_category};
 use crate::tokens::estimate;
-use crate::tool::SafeNames;
+use crate::tool::{CategoryPath, SafeNames};
 
 /// The laid-out index and its pages.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ fn joined(lines: &[Line], on_page: bool) -> String {
 impl DocIndex {
     /// Lays out the index of a profile.
     pub(super) fn lay_out(catalog: &Catalog, profile: &Profile<'_>) -> Self {
-        let sections = by_category(profile);
+        let sections = sections(profile);
         let total = profile.tools.len();
         let render = &catalog.config.render;
         if total <= render.index_tools {
@@ -134,25 +134,16 @@ impl Section {
     }
 }
 
-fn by_category(profile: &Profile<'_>) -> Vec<Section> {
-    let mut sections: IndexMap<&str, Vec<&Tool>> = IndexMap::new();
-    for entry in &profile.tools {
-        for category in &entry.tool.categories {
-            sections.entry(category.as_str()).or_default().push(entry.tool);
-        }
-    }
+fn sections(profile: &Profile<'_>) -> Vec<Section> {
+    let mut sections = by_category(profile.tools.iter().map(|entry| (entry.tool, entry.tool)));
     // Categories of one root stay together, roots in the order of their first tools.
-    let roots: IndexSet<String> = sections.keys().map(|path| root(path).to_string()).collect();
-    sections.sort_by_key(|path, _| roots.get_index_of(root(path)));
-    let section = |(path, tools): (&str, Vec<&Tool>)| Section {
-        title: title(path),
+    let roots: IndexSet<&str> = sections.keys().map(|path| path.root()).collect();
+    sections.sort_by_key(|path, _| roots.get_index_of(path.root()));
+    let section = |(path, tools): (&CategoryPath, Vec<&Tool>)| Section {
+        title: title(path.as_str()),
         lines: tools.into_par_iter().map(tool_line).collect(),
     };
     sections.into_iter().map(section).collect()
-}
-
-fn root(path: &str) -> &str {
-    path.split('/').next().unwrap_or(path)
 }
 
 fn tool_line(tool: &Tool) -> Line {

@@ -1,10 +1,8 @@
 //! `llms.txt` and `llms-full.txt` (llmstxt.org): the list of tools by category, and all docs in one file. Made piece
 //! by piece, since the whole of a large catalog is megabytes.
 
-use indexmap::IndexMap;
-
 use super::markdown::{inline, name};
-use crate::catalog::{Catalog, Profile};
+use crate::catalog::{Catalog, Profile, by_category};
 
 /// Tools in a piece.
 const PIECE: usize = 64;
@@ -28,16 +26,11 @@ impl Llms {
     pub fn lay_out(catalog: &Catalog, profile: &Profile<'_>) -> Self {
         let place = |entry: &crate::catalog::ProfileTool<'_>| catalog.position(&entry.tool.name);
         let tools: Vec<usize> = profile.tools.iter().filter_map(place).collect();
-        let mut categories: IndexMap<&str, Vec<usize>> = IndexMap::new();
-        for &index in &tools {
-            for category in &catalog.tools[index].categories {
-                categories.entry(category.as_str()).or_default().push(index);
-            }
-        }
+        let categories = by_category(tools.iter().map(|&index| (&*catalog.tools[index], index)));
         let mut pieces = Vec::new();
         for (category, tools) in categories {
             for (part, tools) in tools.chunks(PIECE).enumerate() {
-                let heading = (part == 0).then(|| inline(&category.replace('/', " / ")));
+                let heading = (part == 0).then(|| inline(&category.as_str().replace('/', " / ")));
                 pieces.push(Piece { heading, tools: tools.to_vec() });
             }
         }

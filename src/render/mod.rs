@@ -10,7 +10,6 @@
 
 pub(crate) mod arguments;
 pub(crate) mod doc;
-mod embedded;
 pub mod folder;
 mod index;
 mod llms;
@@ -25,7 +24,6 @@ use std::path::Path;
 
 use crate::catalog::{Catalog, Profile, ProfileTool, registry};
 #[cfg(feature = "cli")]
-pub(crate) use embedded::embedded_files;
 use folder::FileSet;
 use index::DocIndex;
 pub(crate) use index::segment_title;

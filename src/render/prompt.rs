@@ -64,7 +64,7 @@ impl PromptSection<'_> {
             // Every tool is bound in full.
             _ if deferred.is_empty() => ("prompt/full.md", Vec::new()),
             Surface::Hybrid => ("prompt/hybrid.md", Vec::new()),
-            Surface::Native => ("prompt/native.md", by_category(&deferred, top)),
+            Surface::Native => ("prompt/native.md", by_category(&deferred, Tool::root_category)),
             Surface::Toolset => ("prompt/toolset.md", toolsets(&deferred)),
             Surface::Full | Surface::Files => ("prompt/full.md", Vec::new()),
         };
@@ -125,7 +125,7 @@ fn by_op(profile: &Profile<'_>) -> Vec<Group> {
         tools().map(split_op).filter(|(_, rest)| rest.contains('.')).map(|(group, _)| group).collect();
     grouped(tools().map(|tool| {
         let (group, rest) = split_op(tool);
-        let category = tool.categories.first().map_or("", |path| top(path.as_str()));
+        let category = tool.root_category();
         let what = match rest.split_once('.') {
             Some((entity, _)) => entity,
             None if with_entities.contains(group) || slug(category) == group => rest,
@@ -141,21 +141,14 @@ fn split_op(tool: &Tool) -> (&str, &str) {
 }
 
 /// Groups by the first category of each tool.
-fn by_category(tools: &[&Tool], part: fn(&str) -> &str) -> Vec<Group> {
-    grouped(tools.iter().map(|tool| {
-        let category = tool.categories.first().map(|path| part(path.as_str())).unwrap_or_default();
-        (category, tool.safe_name.as_str())
-    }))
+fn by_category(tools: &[&Tool], category: fn(&Tool) -> &str) -> Vec<Group> {
+    grouped(tools.iter().map(|tool| (category(tool), tool.safe_name.as_str())))
 }
 
 /// Groups by category, in the form in which each can be loaded; a category above them loads them together.
 fn toolsets(tools: &[&Tool]) -> Vec<Group> {
-    let groups = by_category(tools, |path| path);
-    if groups.len() > MAX_GROUPS { by_category(tools, top) } else { groups }
-}
-
-fn top(path: &str) -> &str {
-    path.split('/').next().unwrap_or(path)
+    let groups = by_category(tools, Tool::category);
+    if groups.len() > MAX_GROUPS { by_category(tools, Tool::root_category) } else { groups }
 }
 
 fn grouped<'t>(tools: impl Iterator<Item = (&'t str, &'t str)>) -> Vec<Group> {

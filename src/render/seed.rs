@@ -13,10 +13,10 @@ use walkdir::WalkDir;
 
 use block::{BlockUpdate, renew};
 
-use super::embedded::embedded_files;
 use super::folder::{self, FileSet, write_whole};
 use super::templates::{TemplateError, render_text};
 use super::{Docs, RenderError, files_section};
+use crate::embedded::embedded_files;
 
 /// The folder of the docs in a workspace.
 pub const DOCS: &str = "tools";

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tera::{Context, Tera};
 
-use super::embedded::embedded_files;
+use crate::embedded::embedded_files;
 
 /// Our templates and assets, sorted by their names.
 const EMBEDDED: [(&str, &str); 26] = embedded_files! { "templates":

@@ -12,7 +12,7 @@ use super::meter::Meter;
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};
 use crate::config::{self, Deferred, Surface};
-use crate::provider::{self, PayloadRequest, Provider};
+use crate::provider::{self, PayloadRequest, Provider, READ_TOOL_DOC};
 use crate::render::{Docs, TemplateError};
 use crate::tokens::Count;
 use crate::tool::DescriptionMode;
@@ -65,7 +65,7 @@ pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tool
             continue;
         };
         let (stub, compact) = (of(&stub), of(&compact));
-        let call = json!({"name": "read_tool_doc", "arguments": {"names": [tool.safe_name]}}).to_string();
+        let call = json!({"name": READ_TOOL_DOC, "arguments": {"names": [tool.safe_name]}}).to_string();
         let doc = meter.counter.count(&doc);
         let read = doc + meter.counter.count(&call);
         let deferred = match meter.options.payload.deferred {

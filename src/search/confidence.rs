@@ -4,15 +4,12 @@
 //! catalog, of which a reader had judged that it cannot serve them. `ARCHITECTURE.md` has the errors for sets that
 //! were left out of the fit.
 
+use super::candidate::Candidate;
 use super::index::Index;
 use super::query::Query;
-use super::rank::Candidate;
 
 /// Confidence of a hit whose name is in the query.
 pub const NAMED: f32 = 0.99;
-
-/// Least probability that any tool fits; below it the verdict is `no_match`.
-pub(super) const MIN_MATCH_LIKELIHOOD: f32 = 0.2;
 
 /// Features of a hit.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,6 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::confidence::MIN_MATCH_LIKELIHOOD;
 use super::segment::Segments;
 use super::spelling::Spelling;
 use super::thesaurus::{self, Thesaurus};
@@ -11,6 +10,9 @@ use super::vocabulary::{Term, Vocabulary, is_stop};
 use super::words::{is_dense, stem, words};
 use super::{Field, IndexEntry};
 use crate::config;
+
+/// Below this likelihood that anything fits, the answer is that nothing does.
+pub(super) const MIN_MATCH_LIKELIHOOD: f32 = 0.2;
 
 /// The words of all entries.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
 //! 3. A [`SearchRequest`] is read as a [`query`], corrected by [`spelling`], and gets a [`SearchResult`]: entries in
 //!    the order of [`rank`], each with a [`reason`] and a [`confidence`], and a verdict.
 
+mod candidate;
 mod confidence;
 mod entry;
 mod index;

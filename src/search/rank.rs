@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use hashbrown::HashMap;
 
+use super::candidate::Candidate;
 use super::confidence::{self, Features};
 use super::index::Index;
 use super::query::{Kind, Query};
@@ -79,17 +80,6 @@ fn said(query: &Query) -> HashMap<u32, f32> {
 
 thread_local! {
     static SUMS: RefCell<Sums> = RefCell::default();
-}
-
-/// An entry with the features of its fit.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    pub(super) entry: u32,
-    pub(super) score: f32,
-    /// Share of its name that the query says.
-    pub(super) name_score: f32,
-    /// Similarity of its topics and the query's.
-    pub(super) topic_score: f32,
 }
 
 impl Index {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use hashbrown::{HashMap, HashSet};
 use rust_stemmers::{Algorithm, Stemmer};
 
-use super::words::{is_dense, plain, stem};
+use super::words::{ENGLISH_WORDS, is_dense, plain, stem};
 
 /// Weight of a synonym.
 const SAME: f32 = 0.56;
@@ -38,9 +38,6 @@ pub(super) struct Synonym {
     pub(super) stem: Box<str>,
     pub(super) weight: f32,
 }
-
-/// The text of the built-in list.
-pub(super) static ENGLISH_WORDS: &str = include_str!("words/english.txt");
 
 /// The built-in list.
 pub(super) static ENGLISH: LazyLock<Thesaurus> = LazyLock::new(|| Thesaurus::read(ENGLISH_WORDS, phrase));

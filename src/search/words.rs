@@ -6,6 +6,9 @@ use hashbrown::HashMap;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
+/// The text of the built-in thesaurus.
+pub(super) static ENGLISH_WORDS: &str = include_str!("words/english.txt");
+
 /// A word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
@@ -234,7 +237,7 @@ fn irregular_stem(word: &str) -> Option<&'static str> {
 /// The stems of known words, by their written form; stemming takes longer than a lookup.
 static KNOWN: LazyLock<HashMap<String, Box<str>>> = LazyLock::new(|| {
     let mut known = HashMap::new();
-    words(super::thesaurus::ENGLISH_WORDS, |word| {
+    words(ENGLISH_WORDS, |word| {
         known.entry(word.text).or_insert_with_key(|word| stemmed(word).into());
     });
     known

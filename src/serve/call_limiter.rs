@@ -85,7 +85,7 @@ impl CallPermit<'_> {
     ) -> Result<Answer, LimitReached> {
         let CallLimiter { time, metrics, .. } = self.gate;
         // A function that runs tools has a longer timeout of its own, with a better error.
-        let time = (*time).max(self.function.timeout(context));
+        let time = (*time).max(self.function.timeout(&context.view.catalog().config.exec));
         // An answer from memory is there at once, and needs no clock.
         let at_once = poll_fn(|context| match calling.as_mut().poll(context) {
             Poll::Ready(answer) => Poll::Ready(Some(answer)),

@@ -2,6 +2,7 @@
 //! configuration.
 
 use crate::config::{ServeSurface, ToolList};
+use crate::functions::{Function, FunctionList};
 
 /// The policy of the lists of clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,30 +15,23 @@ pub struct ListingPolicy {
     pub split_exec: bool,
 }
 
-/// The functions of the gateway: a model sees at most four.
-const GATEWAY: [&str; 4] = ["tool_search", "tool_help", "tool_exec", "tool_batch"];
-/// The same for clients that ask a person depending on the effect. A batch may have any effect.
-const SPLIT: [&str; 4] = ["tool_search", "tool_help", "tool_exec_read", "tool_exec_write"];
-const DISCOVERY: [&str; 6] =
-    ["list", "search_nodes", "search_tool_by_category", "expand_tool", "call_tool", "read_tool_doc"];
-/// Functions for tools that are listed in short form.
-const HYBRID: [&str; 2] = ["read_tool_doc", "tool_search"];
-
 impl ListingPolicy {
     /// Whether a function is listed.
-    pub fn lists(self, function: &str) -> bool {
-        match (self.surface, self.tool_list) {
-            (ServeSurface::Full, _) => false,
-            (ServeSurface::Hybrid, _) => HYBRID.contains(&function),
-            (ServeSurface::Gateway, ToolList::Gateway) if self.split_exec => SPLIT.contains(&function),
-            (ServeSurface::Gateway, ToolList::Gateway) => GATEWAY.contains(&function),
-            (ServeSurface::Gateway, ToolList::Discovery) => DISCOVERY.contains(&function),
-            (ServeSurface::Gateway, ToolList::All) => match function {
-                "tool_exec" => !self.split_exec,
-                "tool_exec_read" | "tool_exec_write" => self.split_exec,
-                _ => true,
-            },
-        }
+    pub fn lists(self, function: &Function) -> bool {
+        self.function_list().is_some_and(|list| function.is_in(list))
+    }
+
+    /// The list of functions that clients are shown.
+    fn function_list(self) -> Option<FunctionList> {
+        Some(match (self.surface, self.tool_list, self.split_exec) {
+            (ServeSurface::Full, ..) => return None,
+            (ServeSurface::Hybrid, ..) => FunctionList::Hybrid,
+            (ServeSurface::Gateway, ToolList::Gateway, false) => FunctionList::Gateway,
+            (ServeSurface::Gateway, ToolList::Gateway, true) => FunctionList::SplitGateway,
+            (ServeSurface::Gateway, ToolList::Discovery, _) => FunctionList::Discovery,
+            (ServeSurface::Gateway, ToolList::All, false) => FunctionList::All,
+            (ServeSurface::Gateway, ToolList::All, true) => FunctionList::SplitAll,
+        })
     }
 
     /// Whether the catalog's tools are listed.
@@ -49,13 +43,11 @@ impl ListingPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::functions::Function;
 
     #[test]
     fn the_gateway_shows_four_functions() {
-        let shown = |shown: ListingPolicy| {
-            Function::all().iter().filter(|function| shown.lists(function.name())).count()
-        };
+        let shown =
+            |shown: ListingPolicy| Function::all().iter().filter(|function| shown.lists(function)).count();
         assert_eq!(shown(ListingPolicy::default()), 4);
         assert_eq!(shown(ListingPolicy { split_exec: true, ..ListingPolicy::default() }), 4);
         assert_eq!(shown(ListingPolicy { tool_list: ToolList::Discovery, ..ListingPolicy::default() }), 6);

@@ -8,9 +8,9 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use http::HeaderName;
 use tokio::sync::watch;
 
+use super::ListingPolicy;
 use super::background_indexer::BackgroundIndexer;
 use super::http::ResponseCache;
-use super::{ListingPolicy, Seen};
 use crate::catalog::Checked;
 use crate::config::Config;
 use crate::exec::Caller;
@@ -214,11 +214,6 @@ impl LiveCatalog {
     /// The current generation.
     pub fn current(&self) -> Arc<Generation> {
         self.current.load_full()
-    }
-
-    /// The current generation for one request, which loads it once.
-    pub fn seen(self: &Arc<Self>) -> Seen {
-        Seen::of(self)
     }
 
     /// The findings that keep the catalog on disk from being served, if any do.

@@ -15,12 +15,14 @@ pub struct Seen {
     generation: Arc<Generation>,
 }
 
-impl Seen {
-    /// The current generation.
-    pub(super) fn of(live: &Arc<LiveCatalog>) -> Self {
-        Self { live: Arc::clone(live), generation: live.current() }
+impl LiveCatalog {
+    /// The current generation for one request, which loads it once.
+    pub fn seen(self: &Arc<Self>) -> Seen {
+        Seen { live: Arc::clone(self), generation: self.current() }
     }
+}
 
+impl Seen {
     /// The generation.
     pub fn generation(&self) -> &Generation {
         &self.generation

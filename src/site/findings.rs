@@ -38,30 +38,9 @@ struct Counted {
     count: usize,
 }
 
-/// The relevant findings: for a profile, the ones about its tools and the ones about no tool.
-fn relevant<'s>(site: &'s Site<'_>) -> impl Iterator<Item = &'s Finding> {
-    site.findings.iter().filter(|finding| {
-        site.index.scope().is_none() || finding.tool.as_deref().is_none_or(|name| tool(site, name).is_some())
-    })
-}
-
-fn tool(site: &Site<'_>, name: &str) -> Option<usize> {
-    let tool = site.catalog.named(name)?;
-    site.index.tool_file(site.catalog, &tool.safe_name)
-}
-
-/// Number of errors and of warnings.
-pub(super) fn counts(site: &Site<'_>) -> (usize, usize) {
-    relevant(site).fold((0, 0), |(errors, warnings), finding| match finding.severity {
-        Severity::Error => (errors + 1, warnings),
-        Severity::Warning => (errors, warnings + 1),
-        Severity::Info => (errors, warnings),
-    })
-}
-
 /// The page.
 pub(super) fn page(site: &Site<'_>) -> Result<Page, TemplateError> {
-    let mut found: Vec<&Finding> = relevant(site).collect();
+    let mut found: Vec<&Finding> = site.relevant_findings().collect();
     found.sort_by_key(|finding| (finding.severity, finding.place.as_ref(), finding.code));
     let mut codes: BTreeMap<(Severity, Code), usize> = BTreeMap::new();
     for finding in &found {
@@ -95,7 +74,7 @@ fn line(text: &str) -> String {
 
 fn shown(site: &Site<'_>, finding: &Finding) -> FindingRow {
     let named = finding.tool.as_deref().map(|name| {
-        let href = tool(site, name).map(|shown| format!("tools/{}.html", site.tool(shown).safe_name));
+        let href = site.tool_named(name).map(|shown| format!("tools/{}.html", site.tool(shown).safe_name));
         Link { text: shown_name(name, "?"), href: href.unwrap_or_default() }
     });
     let place = finding.place.as_ref().filter(|place| !place.file.is_empty()).map(|place| {

@@ -119,7 +119,7 @@ impl Frame {
         let title = clipped(title, MAX_NAME);
         let nav = Navigation { site, root, position, entries: Vec::new() };
         let (nav, more) = nav.lay_out();
-        let (errors, warnings) = super::findings::counts(site);
+        let (errors, warnings) = site.finding_counts();
         Self {
             page_title: if at == "home" { name.clone() } else { format!("{title} · {name}") },
             crumbs: vec![Link { text: name.clone(), href: format!("{root}index.html") }],

@@ -19,6 +19,7 @@ mod frame;
 mod home;
 mod html;
 mod index;
+mod json;
 mod payload;
 mod profile;
 mod search;
@@ -27,7 +28,7 @@ mod tool;
 use tera::Context;
 
 use crate::catalog::{Catalog, Resolved, Tool};
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 use crate::render::{TemplateError, Templates};
 
 pub use address::PageKind;
@@ -97,6 +98,28 @@ impl<'a> Site<'a> {
     /// empty path is the home page.
     pub fn page(&self, path: &str) -> Option<Result<Page, TemplateError>> {
         Some(self.at(Address::parse(path, self)?))
+    }
+
+    /// The findings that concern what is shown: of a profile, those of its tools and those of no tool.
+    fn relevant_findings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| {
+            let is_shown = |name| self.tool_named(name).is_some();
+            self.index.scope().is_none() || finding.tool.as_deref().is_none_or(is_shown)
+        })
+    }
+
+    /// The tool of this name, if it is shown.
+    fn tool_named(&self, name: &str) -> Option<usize> {
+        self.index.tool_file(self.catalog, &self.catalog.named(name)?.safe_name)
+    }
+
+    /// Numbers of errors and warnings.
+    fn finding_counts(&self) -> (usize, usize) {
+        self.relevant_findings().fold((0, 0), |(errors, warnings), finding| match finding.severity {
+            Severity::Error => (errors + 1, warnings),
+            Severity::Warning => (errors, warnings + 1),
+            Severity::Info => (errors, warnings),
+        })
     }
 
     /// The search page for a query.

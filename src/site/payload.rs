@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::tool::json_text;
+use super::json::json_text;
 use crate::catalog::{Profile, ProfileTool, Tool};
 use crate::config::Surface;
 use crate::provider::{self, PayloadRequest, Provider};

@@ -6,6 +6,7 @@ use tera::Context;
 
 use super::arguments::Arguments;
 use super::frame::{Frame, Link, Position, clipped, shown_name};
+use super::json::{cut, json_text};
 use super::payload::{ProviderPayload, payloads};
 use super::{Page, Site, category, html};
 use crate::catalog::{Callable, Resolved, Tool};
@@ -15,8 +16,6 @@ use crate::render::markdown::{inline, prose};
 use crate::render::{Doc, TemplateError};
 use crate::tool::{NoSchemaMode, clean_line, clean_text};
 
-/// Most bytes of JSON in one place of a page.
-const MAX_JSON: usize = 64 << 10;
 /// Most characters of a heading.
 const MAX_HEADING: usize = 200;
 
@@ -255,21 +254,4 @@ fn examples(tool: &Tool) -> Vec<ExampleBlock> {
         })
     };
     tool.examples.iter().enumerate().filter_map(shown).collect()
-}
-
-/// JSON to read and to copy.
-pub(super) fn json_text(value: &Value) -> String {
-    let compact = value.to_string();
-    let text =
-        if compact.len() <= 72 { compact } else { serde_json::to_string_pretty(value).unwrap_or_default() };
-    cut(clean_text(&text).into(), MAX_JSON)
-}
-
-/// A text of bounded length.
-fn cut(mut text: String, most: usize) -> String {
-    if text.len() > most {
-        text.truncate(text.floor_char_boundary(most));
-        text.push_str("\n… cut here; registry.json has all of it");
-    }
-    text
 }

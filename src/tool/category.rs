@@ -38,6 +38,11 @@ impl CategoryPath {
         std::iter::successors(Some(self.as_str()), |path| path.rsplit_once('/').map(|(parent, _)| parent))
     }
 
+    /// The first segment.
+    pub fn root(&self) -> &str {
+        self.0.split('/').next().unwrap_or(&self.0)
+    }
+
     /// The segments, root first.
     pub fn segments(&self) -> impl Iterator<Item = &str> {
         self.0.split('/')

@@ -16,4 +16,4 @@ pub use definition::{
 };
 pub use name::{SafeNames, slug, words};
 pub use schema::{Schema, compact};
-pub use text::{clean_line, clean_text, hidden_characters, is_hidden};
+pub use text::{clean_line, clean_text, hidden_characters, is_hidden, quoted};

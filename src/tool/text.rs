@@ -60,6 +60,14 @@ pub fn clean_line(text: &str) -> String {
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Most characters of a foreign text that a message repeats.
+const MAX_QUOTED: usize = 80;
+
+/// A foreign text as a message repeats it: its beginning, on one line.
+pub fn quoted(text: &str) -> String {
+    clean_line(&text.chars().take(MAX_QUOTED).collect::<String>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

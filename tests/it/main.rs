@@ -14,6 +14,7 @@ mod eval;
 mod exec;
 mod fixture;
 mod formats;
+mod functions;
 mod fuzz;
 mod generation;
 mod help;

@@ -128,7 +128,7 @@ pub fn serve(live: &Arc<LiveCatalog>, calls: usize) -> (SocketAddr, Runtime) {
     let options = mcp::Options { hosts: Vec::new(), origins: Vec::new(), max_body: 1 << 20 };
     let limits = ServeLimits { calls, ..ServeLimits::default() };
     let door = HttpService::new(Arc::clone(live), Hosts::new(address, &[]), Tokens::default(), limits);
-    let door = Arc::new(door.nest("/mcp", mcp::service(Arc::clone(live), options)));
+    let door = Arc::new(door.with_mcp(mcp::service(Arc::clone(live), options)));
     runtime.spawn(listener.serve(door, std::future::pending()));
     (address, runtime)
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::call_fields;
@@ -11,7 +10,7 @@ use crate::catalog::{Catalog, Resolved, Tool};
 use crate::exec::call::Call;
 use crate::exec::{CallContext, CallRequest};
 use crate::refusal::{ErrorCode, Refusal};
-use crate::tool::{Effect, clean_line};
+use crate::tool::{Effect, quoted};
 
 /// The tool of a call and its place in the catalog, if the caller may use it.
 pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Refusal> {
@@ -40,14 +39,11 @@ fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize
         Resolved::Ambiguous(tools) => return Err(ambiguous(name, &tools)),
         Resolved::Unknown(nearest) => match respelled(catalog, name) {
             Some(tool) => {
-                request.warnings.push(format!("`{}` was read as `{}`", shown(name), tool.op));
+                request.warnings.push(format!("`{}` was read as `{}`", quoted(name), tool.op));
                 tool
             }
             None => {
-                let tools: IndexSet<&str> =
-                    nearest.iter().filter_map(|name| Some(catalog.find(name)?.op.as_str())).collect();
-                let tools: Vec<&Tool> = tools.into_iter().filter_map(|op| catalog.find(op)).collect();
-                return Err(unknown(context, name, &tools, &request.args));
+                return Err(unknown(context, name, &catalog.tools_named(nearest), &request.args));
             }
         },
     };
@@ -66,10 +62,6 @@ fn respelled<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Tool> {
     }
 }
 
-fn shown(name: &str) -> String {
-    clean_line(&name.chars().take(80).collect::<String>())
-}
-
 fn forbidden(tool: &Tool) -> Refusal {
     Refusal::new(
         ErrorCode::PermissionDenied,
@@ -81,7 +73,7 @@ fn forbidden(tool: &Tool) -> Refusal {
 fn ambiguous(name: &str, tools: &[&Tool]) -> Refusal {
     let mut failure = Refusal::new(
         ErrorCode::Ambiguous,
-        format!("{} tools go by the name `{}`", tools.len(), shown(name)),
+        format!("{} tools go by the name `{}`", tools.len(), quoted(name)),
         "send the call again with one of `nearest` as `op`",
     );
     failure.nearest = tools.iter().map(|tool| tool.op.clone()).collect();
@@ -94,7 +86,7 @@ fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) 
         [] => "find the op by what it does, with tool_search",
         _ => "send one of `nearest` as `op` if that is what you mean, or find the op with tool_search",
     };
-    let message = format!("there is no op `{}`", shown(name));
+    let message = format!("there is no op `{}`", quoted(name));
     let mut failure = Refusal::new(ErrorCode::NotFound, message, next);
     failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
     failure.help_path = Some(nearest_group(context.catalog(), name, near).to_string());

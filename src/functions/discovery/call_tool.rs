@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{read, resolve_tool};
 use crate::arguments::FieldError;
 use crate::exec::{self, CallRequest, CallResult, Outcome};
-use crate::functions::{Answer, AnswerFuture, FunctionContext, Refusal};
+use crate::functions::{Answer, AnswerFuture, Function, FunctionContext, Refusal};
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -18,16 +18,20 @@ struct Arguments {
 }
 
 /// Answers a call.
-pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(answer(context, arguments))
+pub(in crate::functions) fn run(
+    function: &'static Function,
+    context: FunctionContext,
+    arguments: Value,
+) -> AnswerFuture {
+    Box::pin(answer(function, context, arguments))
 }
 
-async fn answer(context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
-    let asked: Arguments = read("call_tool", arguments)?;
+async fn answer(function: &Function, context: FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
+    let asked: Arguments = read(function.name(), arguments)?;
     let (index, tool) = resolve_tool::named(&context.view, &asked.tool_id)?;
     let op = tool.op.clone();
     let request = CallRequest {
-        function: "call_tool",
+        function: function.name(),
         op: op.clone(),
         tool: Some(index),
         args: asked.arguments.map(Value::Object).unwrap_or_default(),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{read, resolve_tool};
 use crate::catalog::{Callable, Tool};
-use crate::functions::{Answer, CatalogView, ErrorCode, FunctionContext, Refusal};
+use crate::functions::{Answer, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::tool::{Effect, NoSchemaMode, Schema};
 
 #[derive(Deserialize)]
@@ -50,8 +50,12 @@ struct Expanded<'e> {
 }
 
 /// Answers a call.
-pub(in crate::functions) fn run(context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = read("expand_tool", arguments)?;
+pub(in crate::functions) fn run(
+    function: &Function,
+    context: &FunctionContext,
+    arguments: Value,
+) -> Result<Answer, Refusal> {
+    let arguments: Arguments = read(function.name(), arguments)?;
     let view = &*context.view;
     let (index, tool) = resolve_tool::named(view, &arguments.tool_id)?;
     let kept = cached(view, index, tool)?;

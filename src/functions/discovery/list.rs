@@ -4,11 +4,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::cursor::CursorScope;
-use super::listing::{self, segments, shown};
+use super::listing::{self, segments};
 use super::{Scope, path, query, read, search_nodes, search_tool_by_category, tool_ranking};
-use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, FunctionContext, Refusal};
+use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::semantic::SemanticStatus;
 use crate::search::{Hit, Verdict};
+use crate::tool::quoted;
 
 /// Most categories before the tools that fit a query.
 const FITTING_NODES: usize = 3;
@@ -32,7 +33,7 @@ fn ten() -> usize {
 /// One line of a list, with its score where there was a query.
 #[derive(Clone)]
 enum Line {
-    Node(usize, Option<search_nodes::Hit>),
+    Node(usize, Option<listing::CategoryHit>),
     Tool(usize, Option<Hit>),
 }
 
@@ -45,12 +46,16 @@ struct Page {
 }
 
 /// Answers a call.
-pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(async move { listed(&context, arguments).await })
+pub(in crate::functions) fn run(
+    function: &'static Function,
+    context: FunctionContext,
+    arguments: Value,
+) -> AnswerFuture {
+    Box::pin(async move { listed(function, &context, arguments).await })
 }
 
-async fn listed(context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = read("list", arguments)?;
+async fn listed(function: &Function, context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
+    let arguments: Arguments = read(function.name(), arguments)?;
     let view = &context.view;
     // An unknown path is answered by a search.
     if arguments.query.is_some() || !arguments.path.is_empty() {
@@ -58,19 +63,19 @@ async fn listed(context: &FunctionContext, arguments: Value) -> Result<Answer, R
     }
     let node = path::node(view, &arguments.path)?;
     let scope = Scope { node, tags: &arguments.tags };
-    let page = match query(arguments.query.as_deref()) {
-        Some(query) => fitting(context, &arguments, scope, query).await?,
+    let query = query(arguments.query.as_deref());
+    let category = view.tree().node(node).path.as_str();
+    let origin =
+        CursorScope::of(function.name(), &[category, &scope.tags.join("\n"), query.unwrap_or_default()]);
+    let page = match query {
+        Some(query) => fitting(context, &arguments, scope, query, &origin).await?,
         None if arguments.tags.is_empty() => {
             let node = view.tree().node(node);
             let tools = node.tools.iter().map(|&tool| Line::Tool(tool, None));
-            browsed(
-                view,
-                &arguments,
-                scope,
-                node.children.iter().map(|&node| Line::Node(node, None)).chain(tools),
-            )?
+            let lines = node.children.iter().map(|&node| Line::Node(node, None)).chain(tools);
+            browsed(view, &arguments, &origin, lines)?
         }
-        None => tagged(view, &arguments, scope)?,
+        None => tagged(view, &arguments, scope, &origin)?,
     };
     let semantic = page.semantic.clone();
     let answer = answer(view, scope, &arguments, page);
@@ -95,10 +100,9 @@ fn key(view: &CatalogView, line: &Line) -> String {
 fn browsed(
     view: &CatalogView,
     arguments: &Arguments,
-    scope: Scope<'_>,
+    origin: &CursorScope,
     lines: impl Iterator<Item = Line>,
 ) -> Result<Page, Refusal> {
-    let origin = origin(view, scope, "");
     let after = origin.key(arguments.cursor.as_deref())?;
     let mut keyed: Vec<(String, Line)> = lines.map(|line| (key(view, &line), line)).collect();
     keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -109,14 +113,19 @@ fn browsed(
 }
 
 /// Categories and tools with all of the tags, anywhere below.
-fn tagged(view: &CatalogView, arguments: &Arguments, scope: Scope<'_>) -> Result<Page, Refusal> {
+fn tagged(
+    view: &CatalogView,
+    arguments: &Arguments,
+    scope: Scope<'_>,
+    origin: &CursorScope,
+) -> Result<Page, Refusal> {
     let nodes = tagged_nodes(view, scope).map(|node| Line::Node(node, None));
     let tools = scope.tools(view).map(|tool| Line::Tool(tool, None));
     let lines: Vec<Line> = nodes.chain(tools).collect();
     if lines.is_empty() {
         return Err(untagged(view, scope));
     }
-    browsed(view, arguments, scope, lines.into_iter())
+    browsed(view, arguments, origin, lines.into_iter())
 }
 
 /// The categories below that have all of the tags.
@@ -131,8 +140,8 @@ fn untagged(view: &CatalogView, scope: Scope<'_>) -> Refusal {
     let node = view.tree().node(scope.node);
     let place = if node.path.is_empty() { "here" } else { node.path.as_str() };
     let message = match scope.tags {
-        [tag] => format!("nothing in {place} has the tag {}", shown(tag)),
-        tags => format!("nothing in {place} has all of the tags {}", shown(&tags.join(", "))),
+        [tag] => format!("nothing in {place} has the tag {}", quoted(tag)),
+        tags => format!("nothing in {place} has all of the tags {}", quoted(&tags.join(", "))),
     };
     let message = message.replacen("nothing in here", "nothing here", 1);
     let next = "take one of `hints.tags`, or leave `tags` out; a tool must have all of them";
@@ -146,10 +155,10 @@ async fn fitting(
     arguments: &Arguments,
     scope: Scope<'_>,
     query: &str,
+    origin: &CursorScope,
 ) -> Result<Page, Refusal> {
     let view = &*context.view;
     let (tree, version) = (view.tree(), &view.catalog().version);
-    let origin = origin(view, scope, query);
     let from = origin.offset(arguments.cursor.as_deref(), version)?;
     let to = from.saturating_add(arguments.limit);
     let is_excluded = scope.tools(view).next().is_none() && tagged_nodes(view, scope).next().is_none();
@@ -160,7 +169,7 @@ async fn fitting(
     let fits = found.verdict == Verdict::Match;
     let (near, _) = search_nodes::fitting(context, query, tree.nodes().len()).await;
     // Without a tool that fits, a category fits only when the query names it.
-    let counts = |hit: &search_nodes::Hit| {
+    let counts = |hit: &listing::CategoryHit| {
         let (node, is_inside) = (tree.node(hit.node), tree.holds(scope.node, hit.node));
         hit.node != scope.node && is_inside && scope.has_tags(&node.tags) && (fits || hit.is_named)
     };
@@ -175,11 +184,6 @@ async fn fitting(
     let next = (lines.len() > to).then(|| origin.at_offset(to, version));
     let lines = lines.into_iter().skip(from).take(arguments.limit).collect();
     Ok(Page { lines, next, semantic: Some(semantic) })
-}
-
-fn origin(view: &CatalogView, scope: Scope<'_>, query: &str) -> CursorScope {
-    let path = view.tree().node(scope.node).path.as_str();
-    CursorScope::of("list", &[path, &scope.tags.join("\n"), query])
 }
 
 fn answer(view: &CatalogView, scope: Scope<'_>, arguments: &Arguments, page: Page) -> Answer {

@@ -2,11 +2,22 @@
 
 use serde_json::{Map, Value, json};
 
-use super::search_nodes;
 use crate::catalog::CategoryNode;
 use crate::functions::CatalogView;
 use crate::search::Hit;
-use crate::tool::clean_line;
+
+/// A category that may fit.
+#[derive(Clone)]
+pub(super) struct CategoryHit {
+    pub(super) node: usize,
+    pub(super) confidence: f32,
+    /// Order among categories with the same best tool.
+    pub(super) evidence: f32,
+    /// Whether the query says its name.
+    pub(super) is_named: bool,
+    /// Reason for the fit, in words.
+    pub(super) reason: String,
+}
 
 /// The path of a category.
 pub(super) fn segments(node: &CategoryNode) -> Value {
@@ -14,7 +25,7 @@ pub(super) fn segments(node: &CategoryNode) -> Value {
 }
 
 /// A category, with the reason for its fit where there was a query.
-pub(super) fn node(node: &CategoryNode, hit: Option<&search_nodes::Hit>) -> Value {
+pub(super) fn node(node: &CategoryNode, hit: Option<&CategoryHit>) -> Value {
     let mut fields =
         json!({ "name": node.name, "path": segments(node), "summary": node.summary, "tags": node.tags });
     if let Some(hit) = hit {
@@ -58,9 +69,4 @@ pub(in crate::functions) fn category_hints(view: &CatalogView, nodes: &[usize]) 
 /// A number rounded to its significant digits.
 pub(in crate::functions) fn hundredths(confidence: f32) -> f64 {
     (f64::from(confidence) * 100.0).round() / 100.0
-}
-
-/// A text of the caller, cleaned and shortened for an answer.
-pub(in crate::functions) fn shown(text: &str) -> String {
-    clean_line(&text.chars().take(80).collect::<String>())
 }

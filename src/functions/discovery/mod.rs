@@ -26,7 +26,7 @@ use super::{ErrorCode, Refusal};
 pub(super) use call_tool::run as call_tool;
 pub(super) use expand_tool::run as expand_tool;
 pub(super) use list::run as list;
-pub(super) use listing::{category_hints, hundredths, shown};
+pub(super) use listing::{category_hints, hundredths};
 pub(super) use path::node as category;
 pub(super) use resolve_tool::not_authorized;
 pub(super) use search_nodes::{entries, near as near_categories, run as search_nodes};

@@ -1,10 +1,10 @@
 //! The category of a path.
 
-use super::listing::{category_hints, segments, shown};
+use super::listing::{category_hints, segments};
 use super::search_nodes;
 use crate::finding::nearest;
 use crate::functions::{CatalogView, ErrorCode, Refusal};
-use crate::tool::clean_line;
+use crate::tool::{clean_line, quoted};
 
 /// Most segments, and longest path, that are looked at: no category has more.
 const MAX_SEGMENTS: usize = 32;
@@ -21,7 +21,7 @@ pub(in crate::functions) fn node<S: AsRef<str>>(view: &CatalogView, path: &[S]) 
     let segments: Vec<String> = segments.filter(|segment| !segment.is_empty()).take(MAX_SEGMENTS).collect();
     let path = segments.join("/");
     if path.len() > MAX_PATH {
-        return Err(unknown(view, &shown(&path)));
+        return Err(unknown(view, &quoted(&path)));
     }
     let found = view.tree().find(&path).or_else(|| group(view, &segments));
     found.ok_or_else(|| unknown(view, &path))
@@ -89,7 +89,7 @@ fn unknown(view: &CatalogView, path: &str) -> Refusal {
         ),
         None => "call list without a path: there is no category".into(),
     };
-    let message = format!("there is no category `{}`", shown(path));
+    let message = format!("there is no category `{}`", quoted(path));
     let mut refusal = Refusal::new(ErrorCode::UnknownPath, message, next);
     refusal.nearest = close.iter().map(|&node| tree.node(node).path.clone()).collect();
     refusal.hint("categories", category_hints(view, &close)).hint("roots", category_hints(view, &roots))

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::listing::shown;
 use crate::catalog::{Resolved, Tool};
 use crate::functions::{CatalogView, ErrorCode, Refusal};
+use crate::tool::quoted;
 
 /// The tool with its position, if it exists and the caller may use it.
 pub(super) fn named<'e>(view: &'e CatalogView, name: &str) -> Result<(usize, &'e Tool), Refusal> {
@@ -20,42 +20,29 @@ pub(super) fn named<'e>(view: &'e CatalogView, name: &str) -> Result<(usize, &'e
 pub(in crate::functions) fn not_authorized(name: &str) -> Refusal {
     Refusal::new(
         ErrorCode::NotAuthorized,
-        format!("you may not use `{}`: it needs a role that you do not have", shown(name)),
+        format!("you may not use `{}`: it needs a role that you do not have", quoted(name)),
         "do without it, or say that this task needs it; asking again changes nothing",
     )
 }
 
-fn refusal(view: &CatalogView, name: &str, unresolved: Resolved<'_>) -> Refusal {
-    let shown = shown(name);
-    let catalog = view.catalog();
-    let (code, message, tools, next) = match unresolved {
-        Resolved::Ambiguous(tools) => (
-            ErrorCode::Ambiguous,
-            format!("{} tools go by the name `{shown}`", tools.len()),
-            tools,
-            "ask for one of `nearest`",
+fn refusal(view: &CatalogView, name: &str, found: Resolved<'_>) -> Refusal {
+    let is_tool = matches!(found, Resolved::Tool(_));
+    let unresolved = view.catalog().explain(name, found);
+    let (code, next) = match (unresolved.is_ambiguous, unresolved.near.is_empty()) {
+        (true, _) => (ErrorCode::Ambiguous, "ask for one of `nearest`"),
+        (false, _) if is_tool => (ErrorCode::ToolNotFound, "start with list"),
+        (false, true) => (
+            ErrorCode::ToolNotFound,
+            "find the tool by what it does, with search_tool_by_category or tool_search",
         ),
-        Resolved::Unknown(nearest) => {
-            let tools: Vec<&Tool> = nearest.into_iter().filter_map(|name| catalog.find(name)).collect();
-            let next = match tools.is_empty() {
-                true => "find the tool by what it does, with search_tool_by_category or tool_search",
-                false => {
-                    "ask for one of `nearest`, or find the tool by what it does with search_tool_by_category"
-                }
-            };
-            (ErrorCode::ToolNotFound, format!("there is no tool `{shown}`"), tools, next)
-        }
-        Resolved::Tool(_) => {
-            (ErrorCode::ToolNotFound, format!("there is no tool `{shown}`"), Vec::new(), "start with list")
-        }
+        (false, false) => (
+            ErrorCode::ToolNotFound,
+            "ask for one of `nearest`, or find the tool by what it does with search_tool_by_category",
+        ),
     };
-    // A tool's name and its op are often both near.
-    let ops: indexmap::IndexSet<&str> = tools.iter().map(|tool| tool.op.as_str()).collect();
-    let hints = ops.iter().filter_map(|op| catalog.find(op));
-    let hints = hints
-        .map(|tool| serde_json::json!({ "tool_id": tool.op, "summary": tool.short }))
-        .collect::<Vec<Value>>();
-    let mut refusal = Refusal::new(code, message, next).hint("tools", hints);
-    refusal.nearest = ops.into_iter().map(ToString::to_string).collect();
+    let hint = |tool: &&Tool| serde_json::json!({ "tool_id": tool.op, "summary": tool.short });
+    let hints: Vec<Value> = unresolved.near.iter().map(hint).collect();
+    let mut refusal = Refusal::new(code, unresolved.message, next).hint("tools", hints);
+    refusal.nearest = unresolved.near.iter().map(|tool| tool.op.clone()).collect();
     refusal
 }

@@ -3,13 +3,14 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::listing::{category_hints, hundredths, segments, shown};
+use super::listing::{CategoryHit, category_hints, hundredths, segments};
 use super::tool_ranking::{self, Scope, read_part};
 use super::{asked, read};
 use crate::catalog::{Catalog, CategoryTree};
-use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, FunctionContext, Refusal};
+use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::semantic::SemanticStatus;
 use crate::search::{Field, IndexEntry, SearchRequest, SearchResult, Verdict};
+use crate::tool::quoted;
 
 /// Most tools of a category whose words are in its index entry.
 const MAX_TOOLS: usize = 300;
@@ -34,8 +35,12 @@ fn five() -> usize {
 }
 
 /// Answers a call.
-pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(async move { searched(&context, read("search_nodes", arguments)?).await })
+pub(in crate::functions) fn run(
+    function: &'static Function,
+    context: FunctionContext,
+    arguments: Value,
+) -> AnswerFuture {
+    Box::pin(async move { searched(&context, read(function.name(), arguments)?).await })
 }
 
 async fn searched(context: &FunctionContext, arguments: Arguments) -> Result<Answer, Refusal> {
@@ -47,12 +52,12 @@ async fn searched(context: &FunctionContext, arguments: Arguments) -> Result<Ans
         let near = if near.is_empty() { view.tree().node(0).children.clone() } else { near };
         let refusal = Refusal::new(
             ErrorCode::NoMatchInCategory,
-            format!("no category is about `{}`", shown(query)),
+            format!("no category is about `{}`", quoted(query)),
             "ask again in other words, or go down from the root with list; if `hints` are nothing like it, there is no such tool",
         );
         return Err(refusal.hint("categories", category_hints(view, &near[..near.len().min(12)])));
     }
-    let result = |hit: &Hit| {
+    let result = |hit: &CategoryHit| {
         let node = view.tree().node(hit.node);
         let (confidence, reason) = (hundredths(hit.confidence), &hit.reason);
         json!({ "path": segments(node), "summary": node.summary, "confidence": confidence, "reason": reason })
@@ -67,20 +72,7 @@ pub(super) struct Ranked {
     /// Whether they fit.
     pub(super) fits: bool,
     /// Best first.
-    pub(super) hits: Vec<Hit>,
-}
-
-/// A category that may fit.
-#[derive(Clone)]
-pub(super) struct Hit {
-    pub(super) node: usize,
-    pub(super) confidence: f32,
-    /// Identifies categories with the same best tool.
-    evidence: f32,
-    /// Whether the query says its name.
-    pub(super) is_named: bool,
-    /// The reason for the hit.
-    pub(super) reason: String,
+    pub(super) hits: Vec<CategoryHit>,
 }
 
 /// The categories that fit a query: by fitting tools below them, or by their names.
@@ -147,10 +139,16 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
         let both = more + (1.0 - more) * less * 0.5;
         // Words in common are no tool: without a fitting tool a category is no better than its best tool.
         let confidence = if is_named { both } else { both.min(known.best) };
-        Hit { node, confidence, evidence: both, is_named, reason: reason(view, name, is_named, known) }
+        CategoryHit {
+            node,
+            confidence,
+            evidence: both,
+            is_named,
+            reason: reason(view, name, is_named, known),
+        }
     };
-    let mut hits: Vec<Hit> = known.iter().enumerate().skip(1).map(hit).collect();
-    let fits = |hit: &Hit| hit.is_named || (tools.verdict == Verdict::Match && hit.confidence > 0.0);
+    let mut hits: Vec<CategoryHit> = known.iter().enumerate().skip(1).map(hit).collect();
+    let fits = |hit: &CategoryHit| hit.is_named || (tools.verdict == Verdict::Match && hit.confidence > 0.0);
     let any_fits = hits.iter().any(fits);
     // A category that is near by its words alone is worth a look.
     match any_fits {
@@ -158,7 +156,7 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
         false => hits.iter_mut().for_each(|hit| hit.confidence = hit.confidence.max(known[hit.node].own)),
     }
     hits.retain(|hit| hit.confidence > 0.0);
-    let depth = |hit: &Hit| tree.lineage(hit.node).count();
+    let depth = |hit: &CategoryHit| tree.lineage(hit.node).count();
     hits.sort_by(|one, other| {
         let by_confidence = other.confidence.total_cmp(&one.confidence);
         let by_evidence = || other.evidence.total_cmp(&one.evidence);

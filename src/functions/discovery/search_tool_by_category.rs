@@ -4,10 +4,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::cursor::CursorScope;
-use super::listing::{self, category_hints, segments, shown};
+use super::listing::{self, category_hints, segments};
 use super::{Scope, asked, path, read, search_nodes, tool_ranking};
-use crate::functions::{Answer, AnswerFuture, ErrorCode, FunctionContext, Refusal};
+use crate::functions::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::Verdict;
+use crate::tool::quoted;
 
 /// Most categories, and tools of other categories, that a refusal suggests.
 const SUGGESTED: usize = 3;
@@ -27,19 +28,27 @@ fn five() -> usize {
 }
 
 /// Answers a call.
-pub(in crate::functions) fn run(context: FunctionContext, arguments: Value) -> AnswerFuture {
-    Box::pin(async move { searched(&context, arguments).await })
+pub(in crate::functions) fn run(
+    function: &'static Function,
+    context: FunctionContext,
+    arguments: Value,
+) -> AnswerFuture {
+    Box::pin(async move { searched(function, &context, arguments).await })
 }
 
-async fn searched(context: &FunctionContext, arguments: Value) -> Result<Answer, Refusal> {
-    let arguments: Arguments = read("search_tool_by_category", arguments)?;
+async fn searched(
+    function: &Function,
+    context: &FunctionContext,
+    arguments: Value,
+) -> Result<Answer, Refusal> {
+    let arguments: Arguments = read(function.name(), arguments)?;
     let query = asked(&arguments.query)?;
     let view = &context.view;
     view.wait_for_indexes().await;
     let scope = Scope { node: path::node(view, &arguments.category_path)?, tags: &[] };
     let category = view.tree().node(scope.node);
     let version = &view.catalog().version;
-    let origin = CursorScope::of("search_tool_by_category", &[&category.path, query]);
+    let origin = CursorScope::of(function.name(), &[&category.path, query]);
     let from = origin.offset(arguments.cursor.as_deref(), version)?;
     let to = from.saturating_add(arguments.limit);
     let (found, semantic) = tool_ranking::search_in_scope(context, query, scope, to.saturating_add(1)).await;
@@ -87,7 +96,7 @@ pub(super) async fn nothing(context: &FunctionContext, scope: Scope<'_>, query: 
     };
     let place = match scope.tags {
         [] => place,
-        tags => format!("{place} with the tags {}", shown(&tags.join(", "))),
+        tags => format!("{place} with the tags {}", quoted(&tags.join(", "))),
     };
     let next = match elsewhere.is_empty() {
         false => "search again with the path of one of `hints.categories`, or expand one of `hints.tools`",
@@ -98,7 +107,7 @@ pub(super) async fn nothing(context: &FunctionContext, scope: Scope<'_>, query: 
     let tools = elsewhere
         .iter()
         .map(|hit| listing::tool(view, hit.entry, listing::place(view, hit.entry, 0), Some(hit)));
-    let message = format!("{place} fits `{}`", shown(query));
+    let message = format!("{place} fits `{}`", quoted(query));
     Refusal::new(ErrorCode::NoMatchInCategory, message, next)
         .hint("categories", category_hints(view, &categories))
         .hint("tools", tools.collect())

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::catalog::functions;
 use crate::finding::from_json;
-use crate::functions::{ErrorCode, Refusal};
+use crate::functions::{ErrorCode, Function, Refusal};
+use crate::tool::quoted;
 
 /// Names that models use for the list of calls.
 const CALLS: [&str; 3] = ["items", "requests", "operations"];
@@ -43,7 +44,7 @@ pub(super) fn taken(arguments: Value) -> Result<(Value, Vec<Item>), Refusal> {
         if let Value::Array(calls) = place {
             items = std::mem::take(calls).into_iter().map(Item::read).collect();
             // The items are checked one by one.
-            *calls = vec![json!({ "function": "tool_search", "input": {} }); items.len()];
+            *calls = vec![json!({ "function": Function::tool_exec().name(), "input": {} }); items.len()];
         }
     }
     Ok((Value::Object(fields), items))
@@ -107,9 +108,7 @@ fn function(fields: &mut Map<String, Value>) -> Result<String, String> {
     if let Some(given) = fields.shift_remove("function") {
         return match given.as_str() {
             Some(name) => known(name).ok_or_else(|| {
-                let shown: String = name.chars().take(80).collect();
-                let shown = crate::tool::clean_line(&shown);
-                format!("a batch has no function `{shown}`; it is one of {}", allowed().join(", "))
+                format!("a batch has no function `{}`; it is one of {}", quoted(name), allowed().join(", "))
             }),
             None => Err("`function` is the name of a function, such as \"tool_exec\"".into()),
         };
@@ -121,7 +120,7 @@ fn function(fields: &mut Map<String, Value>) -> Result<String, String> {
         }
     }
     match ["op", "tool", "operation"].iter().any(|name| fields.contains_key(*name)) {
-        true => Ok("tool_exec".into()),
+        true => Ok(Function::tool_exec().name().into()),
         false => Err("`function` is missing: which function is to be called?".into()),
     }
 }

@@ -4,9 +4,9 @@ use indexmap::IndexSet;
 
 use crate::catalog::Resolved;
 use crate::finding::nearest;
-use crate::functions::discovery::shown;
 use crate::functions::{CatalogView, ErrorCode, Refusal};
 use crate::help::EffectFilter;
+use crate::tool::quoted;
 
 /// Most paths that a refusal names.
 const SUGGESTED: usize = 4;
@@ -43,7 +43,7 @@ pub(super) fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, Refusal
     }
     match (name, catalog.resolve(name)) {
         (_, Resolved::Ambiguous(tools)) => {
-            let message = format!("{} ops go by the name `{}`", tools.len(), shown(name));
+            let message = format!("{} ops go by the name `{}`", tools.len(), quoted(name));
             let mut refusal = Refusal::new(ErrorCode::Ambiguous, message, "ask for one of `nearest`");
             refusal.nearest = tools.iter().map(|tool| tool.op.clone()).collect();
             Err(refusal)
@@ -70,7 +70,7 @@ pub(super) fn unknown(view: &CatalogView, path: &str) -> Refusal {
         true => "find the op by what it does with tool_search, or begin with the path `root`",
         false => "ask for one of `nearest`, or find the op by what it does with tool_search",
     };
-    let message = format!("there is no op or group `{}`", shown(path));
+    let message = format!("there is no op or group `{}`", quoted(path));
     let mut refusal = Refusal::new(ErrorCode::NotFound, message, next);
     refusal.nearest = near.into_iter().collect();
     refusal

@@ -6,6 +6,7 @@
 //! 4. `tree` writes the rows, within a budget; rows that do not fit are counted and the list is marked as folded.
 //! 5. `row` holds a row, and writes the list as markdown.
 
+mod keyword;
 mod limits;
 mod row;
 mod tree;

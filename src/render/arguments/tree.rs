@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
                 return self.left_out(self.used_types.len() - index, 0, "type");
             }
             index += 1;
-            let Some(target) = super::view::resolve(reference, self.root) else { continue };
+            let Some(target) = super::keyword::resolve(reference, self.root) else { continue };
             let name = format!("**{}**", self.types.name(reference));
             self.row(&name, "", target, None, 0);
         }

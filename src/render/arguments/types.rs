@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::view::{last_segment, list, resolve};
+use super::keyword::{last_segment, list, resolve};
 
 /// Fewest fields of a definition used twice that is listed once, under a name.
 const BIG: usize = 4;

@@ -1,10 +1,9 @@
 //! Keywords of one place of a schema, gathered from its `$ref`, `allOf` and alternatives.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::keyword::{Keywords, is_null, keyword, last_segment, list, resolve};
 use super::types::Types;
-
-type Keywords = Map<String, Value>;
 
 const MAX_PARTS: usize = 24;
 const MAX_MEANING: usize = 40;
@@ -65,7 +64,7 @@ impl<'a> SchemaView<'a> {
 
     /// The nearest value of a keyword.
     pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
-        self.parts.iter().find_map(|part| self::keyword(part, name))
+        self.parts.iter().find_map(|part| keyword(part, name))
     }
 
     /// The nearest text of a keyword that is not blank.
@@ -143,43 +142,4 @@ pub(super) struct Property<'a> {
     pub(super) name: &'a str,
     pub(super) schema: &'a Value,
     pub(super) required: bool,
-}
-
-/// The value of a keyword. Schemas are small: looking at each key is faster than hashing the name.
-fn keyword<'a>(part: &'a Keywords, name: &str) -> Option<&'a Value> {
-    if part.len() > 12 {
-        return part.get(name);
-    }
-    part.iter().find_map(|(key, value)| (key == name).then_some(value))
-}
-
-/// The elements of a keyword that should hold a list.
-pub(super) fn list<'a>(part: &'a Keywords, name: &str) -> &'a [Value] {
-    keyword(part, name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-/// The target of a reference within the document; nothing else is looked up.
-pub(super) fn resolve<'a>(reference: &str, root: &'a Value) -> Option<&'a Value> {
-    root.pointer(reference.strip_prefix('#')?)
-}
-
-/// The name in a reference: its last segment that is no keyword.
-pub(super) fn last_segment(reference: &str) -> &str {
-    let is_name = |word: &&str| {
-        !matches!(*word, "" | "items" | "properties" | "additionalProperties" | "anyOf" | "oneOf" | "allOf")
-    };
-    reference
-        .rsplit(['/', '#'])
-        .filter(|word| !word.bytes().all(|b| b.is_ascii_digit()))
-        .find(is_name)
-        .unwrap_or("")
-}
-
-fn is_null(schema: &Value) -> bool {
-    let Value::Object(part) = schema else { return false };
-    let only_null =
-        part.get("enum").and_then(Value::as_array).is_some_and(|values| values.as_slice() == [Value::Null]);
-    only_null
-        || part.get("const") == Some(&Value::Null)
-        || part.get("type").is_some_and(|kind| kind == "null")
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::manifest::MANIFEST;
+use super::reserved::MANIFEST;
 
 /// Most paths that a message names; the others are counted.
 const NAMED: usize = 5;

@@ -11,10 +11,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::error::FolderError;
+use super::reserved::MANIFEST;
 use super::{disk, path};
-
-/// The name of the manifest in the root of the folder.
-pub const MANIFEST: &str = ".toolcrib.json";
 const VERSION: u64 = 1;
 
 /// Hashes of contents, by path.

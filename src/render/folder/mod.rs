@@ -13,6 +13,7 @@ mod lock;
 mod manifest;
 mod path;
 mod plan;
+mod reserved;
 mod stage;
 #[cfg(all(test, unix))]
 mod tests;
@@ -30,7 +31,7 @@ use stage::Stage;
 
 pub use disk::write_whole;
 pub use error::FolderError;
-pub use manifest::MANIFEST;
+pub use reserved::MANIFEST;
 
 /// Most bytes of diff that a check returns.
 const DIFF_LIMIT: usize = 1 << 20;
@@ -141,7 +142,7 @@ impl Held<'_> {
 /// Whether the folder holds this very set and nothing has changed; the usual case, so it takes one look at each file.
 fn is_current(root: &Path, files: &FileSet) -> Result<bool, FolderError> {
     // A killed run left files behind; the full run clears them.
-    if disk::look(&root.join(stage::STAGE))? != Entry::Missing {
+    if disk::look(&root.join(reserved::STAGE))? != Entry::Missing {
         return Ok(false);
     }
     let manifest = Manifest::read(root)?;

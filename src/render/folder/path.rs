@@ -5,8 +5,7 @@ use std::collections::{HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
 
 use super::error::FolderError;
-use super::manifest::MANIFEST;
-use super::stage::STAGE;
+use super::reserved::{MANIFEST, STAGE};
 
 /// The longest name that common file systems take.
 const MAX_NAME: usize = 255;

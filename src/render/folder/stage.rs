@@ -12,11 +12,9 @@ use std::path::{Path, PathBuf};
 use super::FileSet;
 use super::disk::{self, Entry};
 use super::error::FolderError;
-use super::manifest::{self, MANIFEST, Manifest};
+use super::manifest::{self, Manifest};
 use super::plan::{Plan, folders_of};
-
-/// The name of the staging folder, beside the manifest.
-pub(super) const STAGE: &str = ".toolcrib-tmp";
+use super::reserved::{MANIFEST, STAGE};
 const MANIFEST_STAGED: &str = "manifest";
 
 /// The staging folder; made when first written to, gone when dropped.

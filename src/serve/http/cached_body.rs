@@ -12,9 +12,8 @@ use http::header::{
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use super::Response;
 use super::negotiate::{Media, takes_gzip};
-use super::problem::{Problem, ProblemCode};
+use super::problem::{Problem, ProblemCode, Response};
 
 /// Fewest bytes that are compressed: less saves no packet.
 const MIN_COMPRESSED_BYTES: usize = 1024;

@@ -12,11 +12,12 @@ use serde_json::Value;
 
 use super::Response;
 use super::ResponseCache;
+use super::address::decoded;
 use super::cached_body::{CachedBody, Vary, with};
 use super::negotiate::{Media, preferred};
 use super::pages::PageContext;
 use super::problem::{Problem, ProblemCode, reads_pages};
-use crate::catalog::{Record, Resolved, Tool};
+use crate::catalog::{Record, Tool};
 
 /// The form in the ending of an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -112,37 +113,25 @@ fn is_name(cache: &ResponseCache, name: &str) -> bool {
 /// The tool of a name. Here its safe name comes before all others, since addresses are made of it.
 fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> {
     let view = cache.view();
-    let unresolved = match view.resolve(name) {
+    let found = match view.resolve(name) {
         Ok(index) => return Ok(index),
-        Err(unresolved) => unresolved,
+        Err(found) => found,
     };
-    let shown: String = name.chars().take(80).collect();
-    let shown = crate::tool::clean_line(&shown);
-    Err(match unresolved {
-        Resolved::Ambiguous(tools) => {
-            let own = tools.iter().find(|tool| tool.safe_name == name);
-            if let Some(index) = own.and_then(|tool| view.catalog().position(&tool.name)) {
-                return Ok(index);
-            }
-            let message = format!("{} tools go by the name `{shown}`", tools.len());
-            Problem::new(ProblemCode::Ambiguous, message)
-                .nearest_tools(tools.iter().map(|tool| tool.safe_name.clone()))
-        }
-        Resolved::Unknown(nearest) => {
-            let known = nearest.into_iter().filter_map(|name| view.resolve(name).ok());
-            let safe = known.filter_map(|index| Some(view.catalog().tools.get(index)?.safe_name.clone()));
-            let safe: Vec<String> = safe.collect();
-            let next = match safe.first() {
-                Some(near) => {
-                    format!("read /tools/{near}.md, or find the tool by what it does in /tools/README.md")
-                }
-                None => "find the tool by what it does in /tools/README.md".into(),
-            };
-            Problem::new(ProblemCode::NotFound, format!("there is no tool `{shown}`"))
-                .nearest_tools(safe)
-                .next(next)
-        }
-        Resolved::Tool(_) => Problem::new(ProblemCode::NotFound, format!("there is no tool `{shown}`")),
+    let unresolved = view.catalog().explain(name, found);
+    let own = unresolved.near.iter().find(|tool| unresolved.is_ambiguous && tool.safe_name == name);
+    if let Some(index) = own.and_then(|tool| view.catalog().position(&tool.name)) {
+        return Ok(index);
+    }
+    let code = if unresolved.is_ambiguous { ProblemCode::Ambiguous } else { ProblemCode::NotFound };
+    let near = unresolved.near.iter().map(|tool| tool.safe_name.clone());
+    let problem = Problem::new(code, unresolved.message).nearest_tools(near);
+    Err(match unresolved.near.first() {
+        _ if unresolved.is_ambiguous => problem,
+        Some(near) => problem.next(format!(
+            "read /tools/{}.md, or find the tool by what it does in /tools/README.md",
+            near.safe_name
+        )),
+        None => problem.next("find the tool by what it does in /tools/README.md"),
     })
 }
 
@@ -194,24 +183,4 @@ fn redirect(path: &str) -> Response {
     headers.extend(HeaderValue::from_str(path).ok().map(|path| (LOCATION, path)));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     with(StatusCode::TEMPORARY_REDIRECT, headers, Body::empty())
-}
-
-/// A path with its percent-encoding decoded.
-pub(super) fn decoded(path: &str) -> Result<Cow<'_, str>, Problem> {
-    if !path.contains('%') {
-        return Ok(Cow::Borrowed(path));
-    }
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.bytes();
-    while let Some(byte) = rest.next() {
-        let mut digit = || (rest.next()? as char).to_digit(16);
-        let decoded =
-            if byte == b'%' { digit().zip(digit()).map(|(a, b)| (a * 16 + b) as u8) } else { Some(byte) };
-        bytes.extend(Some(decoded.ok_or_else(badly_encoded)?));
-    }
-    String::from_utf8(bytes).map(Cow::Owned).map_err(|_| badly_encoded())
-}
-
-fn badly_encoded() -> Problem {
-    Problem::new(ProblemCode::BadRequest, "the address is not encoded as UTF-8 with percent signs")
 }

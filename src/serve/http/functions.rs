@@ -18,16 +18,20 @@ use serde_json::{Value, json};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
+use super::address::encoded;
 use super::cached_body::{CachedBody, Vary, with};
 use super::negotiate::{Media, preferred};
 use super::problem::{Problem, ProblemCode};
-use super::service::TRACE;
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::finding::{from_json_bytes, nearest};
 use crate::functions::{Answer, Function, FunctionContext, ToolCall};
 use crate::serve::Seen;
 use crate::serve::call_limiter::LimitReached;
+use crate::tool::quoted;
+
+/// The header with the trace id of a function's answer.
+pub(super) const TRACE: HeaderName = HeaderName::from_static("x-trace-id");
 
 /// The header with the idempotency key of a call.
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -62,18 +66,6 @@ fn bound(tool: &rmcp::model::Tool) -> Value {
     })
 }
 
-/// A name as a segment of an address.
-fn encoded(name: &str) -> String {
-    let mut encoded = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => encoded.push(byte.into()),
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
-}
-
 /// `POST /v1/tools/NAME`: a tool by any of its names, with its arguments as the body. The call is handled as one of
 /// `tool_exec`.
 pub(super) async fn run(
@@ -83,7 +75,7 @@ pub(super) async fn run(
     Path(name): Path<String>,
     request: axum::extract::Request,
 ) -> Result<Response, Problem> {
-    let Some(function) = Function::named("tool_exec") else { return Err(unknown("tool_exec")) };
+    let function = Function::tool_exec();
     let (request, body) = request.into_parts();
     let passing = shared.call_limiter.acquire(function)?;
     let given = arguments(&shared, &request, body).await?;
@@ -192,8 +184,7 @@ impl From<LimitReached> for Problem {
 
 fn unknown(name: &str) -> Problem {
     let known = || Function::all().iter().map(Function::name);
-    let shown: String = name.chars().take(80).collect();
-    let message = format!("there is no function `{}`", crate::tool::clean_line(&shown));
+    let message = format!("there is no function `{}`", quoted(name));
     let next = format!("functions are: {}", known().collect::<Vec<_>>().join(", "));
     let near = nearest(name, known()).into_iter().map(ToString::to_string);
     Problem::new(ProblemCode::NotFound, message).nearest(near).next(next)

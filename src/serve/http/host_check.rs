@@ -10,6 +10,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method};
 
 use super::problem::{Problem, ProblemCode};
+use crate::tool::quoted;
 
 /// Longest `Host`, in bytes.
 const MAX_URI: usize = 8 * 1024;
@@ -50,7 +51,7 @@ impl Hosts {
     }
 
     /// Refuses a request for another host, or from another origin.
-    pub(super) fn check(&self, request: &Parts) -> Result<(), Problem> {
+    pub(super) fn check(&self, request: &Parts, is_mcp: bool) -> Result<(), Problem> {
         let length = request.uri.path_and_query().map_or(0, |uri| uri.as_str().len());
         if length > MAX_URI {
             return Err(Problem::new(
@@ -60,11 +61,11 @@ impl Hosts {
         }
         let asked_for = asked_for(request)?;
         if !self.has(&asked_for.host) {
-            let message = format!("this server does not answer to `{}`", shown(&asked_for.host.to_string()));
+            let message = format!("this server does not answer to `{}`", quoted(&asked_for.host.to_string()));
             return Err(Problem::new(ProblemCode::HostNotAllowed, message));
         }
         let changes = !matches!(request.method, Method::GET | Method::HEAD | Method::OPTIONS);
-        if changes || is_mcp(request.uri.path()) {
+        if changes || is_mcp {
             self.check_origin(&request.headers, &asked_for)?;
         }
         Ok(())
@@ -78,16 +79,12 @@ impl Hosts {
             let is_ours =
                 |site: &Authority| site == asked_for || self.public.contains(&site.host.to_string());
             if !site.as_ref().is_some_and(is_ours) {
-                let message = format!("pages of `{}` may not use this server", shown(origin));
+                let message = format!("pages of `{}` may not use this server", quoted(origin));
                 return Err(Problem::new(ProblemCode::OriginNotAllowed, message));
             }
         }
         Ok(())
     }
-}
-
-fn is_mcp(path: &str) -> bool {
-    path.strip_prefix("/mcp").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The requested host: one `Host`, in every version, equal to the host of the address where that has one (RFC 9112,
@@ -162,10 +159,6 @@ impl fmt::Display for Host {
             Host::Name(name) => to.write_str(name),
         }
     }
-}
-
-fn shown(text: &str) -> String {
-    crate::tool::clean_line(&text.chars().take(80).collect::<String>())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! 4. [`cached_body`] and [`stream`] are bodies: tagged, compressed, whole or in part.
 //! 5. A [`problem`] is the error of a request that reaches no function.
 
+mod address;
 mod blocking_pool;
 mod cached_body;
 mod caller;
@@ -24,6 +25,7 @@ mod pages;
 mod problem;
 mod query;
 mod response_cache;
+mod route;
 mod routes;
 mod service;
 mod sessions;
@@ -33,12 +35,11 @@ mod write_timeout;
 
 use std::sync::Arc;
 
-use axum::body::Body;
-
 use super::{CallLimiter, Metrics, Tokens};
 use crate::config::ServeLimits;
 
 use blocking_pool::BlockingPool;
+use problem::Response;
 use sessions::Streams;
 
 pub use host_check::Hosts;
@@ -46,8 +47,6 @@ pub use listen::Listener;
 pub use problem::ProblemCode;
 pub(super) use response_cache::ResponseCache;
 pub use service::HttpService;
-
-type Response = http::Response<Body>;
 
 /// State shared by all requests.
 #[derive(Debug)]

@@ -1,62 +1,27 @@
 //! `/openapi.json`: this API for programs that read OpenAPI 3.1, from the definitions of the functions.
 
-use std::sync::LazyLock;
-
-use axum::extract::Request;
 use serde_json::{Map, Value, json};
 
-use super::Response;
-use super::cached_body::{CachedBody, Vary};
-use super::negotiate::Media;
-use super::problem::{Problem, ProblemCode};
+use super::problem::ProblemCode;
+use super::route::{JSON, Operation, RouteEntry};
 use crate::functions::{ErrorCode, Function};
 
-/// Addresses that can be read: path, summary, media types.
-const READ: [(&str, &str, &[&str]); 14] = [
-    ("/v1", "The functions, with their definitions", &["application/json"]),
-    (
-        "/v1/sessions/{id}",
-        "What happened in a session of the caller; `after` and `limit` page through it",
-        &["application/json"],
-    ),
-    (
-        "/v1/sessions/{id}/events",
-        "The same as it happens; `Last-Event-ID` or `after` says where to begin",
-        &["text/event-stream"],
-    ),
-    ("/tools/README.md", "The index of all tools", &["text/markdown"]),
-    ("/tools/categories/{page}.md", "A page of the index, where it has several", &["text/markdown"]),
-    ("/tools/{name}.md", "The documentation of a tool", &["text/markdown"]),
-    (
-        "/tools/{name}",
-        "A tool as markdown, page or JSON, by `Accept`",
-        &["text/markdown", "text/html", "application/json"],
-    ),
-    ("/registry.json", "All tools with their schemas", &["application/json"]),
-    ("/llms.txt", "All tools, a line each", &["text/plain"]),
-    ("/llms-full.txt", "The documentation of all tools", &["text/plain"]),
-    ("/openapi.json", "This description", &["application/json"]),
-    ("/healthz", "Whether the process lives", &["text/plain"]),
-    ("/readyz", "Whether there is something to serve", &["text/plain", "application/json"]),
-    ("/metrics", "Counters for Prometheus", &["text/plain"]),
-];
-
-/// `GET /openapi.json`.
-pub(super) async fn answer(request: Request) -> Result<Response, Problem> {
-    static TEXT: LazyLock<CachedBody> =
-        LazyLock::new(|| CachedBody::new(format!("{:#}\n", document()), Media::Json));
-    let (request, _) = request.into_parts();
-    TEXT.answer(&request, Vary::Encoding)
-}
-
-fn document() -> Value {
+/// The description of these routes.
+pub(super) fn document(routes: &[RouteEntry]) -> Value {
     let mut paths = Map::new();
-    for function in Function::all() {
-        paths.insert(format!("/v1/{}", function.name()), json!({ "post": call(function) }));
-    }
-    paths.insert("/v1/tools/{name}".into(), json!({ "post": run() }));
-    for (path, summary, media) in READ {
-        paths.insert(path.into(), json!({ "get": read(path, summary, media) }));
+    for route in routes {
+        match route.operation {
+            Operation::Untold => {}
+            Operation::CallFunction => paths.extend(Function::all().iter().map(|function| {
+                (route.path.replace("{function}", function.name()), json!({ "post": call(function) }))
+            })),
+            Operation::CallTool => {
+                paths.insert(route.path.into(), json!({ "post": run() }));
+            }
+            Operation::Read(summary, media) => {
+                paths.insert(route.path.into(), json!({ "get": read(route.path, summary, media) }));
+            }
+        }
     }
     json!({
         "openapi": "3.1.0",
@@ -122,12 +87,8 @@ fn run() -> Value {
 }
 
 fn read(path: &str, summary: &str, media: &[&str]) -> Value {
-    let content: Map<String, Value> =
-        media.iter().map(|media| (media.to_string(), json!({ "schema": { "type": "string" } }))).collect();
-    let content: Map<String, Value> = content
-        .into_iter()
-        .map(|(media, schema)| if media == "application/json" { (media, json!({})) } else { (media, schema) })
-        .collect();
+    let of = |media: &str| if media == JSON { json!({}) } else { json!({ "schema": { "type": "string" } }) };
+    let content: Map<String, Value> = media.iter().map(|media| (media.to_string(), of(media))).collect();
     let parameters: Vec<Value> = path
         .split('{')
         .skip(1)

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
+use super::address::decoded;
 use super::cached_body::{CachedBody, with};
-use super::docs::decoded;
 use super::problem::{Problem, ProblemCode};
 use super::{Response, ResponseCache};
 use crate::exec::Caller;

@@ -6,8 +6,10 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::Response;
 use super::negotiate::{Media, preferred};
+
+/// An answer.
+pub(super) type Response = http::Response<Body>;
 
 /// Code of a problem; stable, and documented in `docs/errors.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

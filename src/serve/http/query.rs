@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::problem::{Problem, ProblemCode};
 use crate::finding::from_json;
 use crate::functions::Function;
-use crate::tool::clean_line;
+use crate::tool::quoted;
 
 /// The arguments of a query. A list may be given as several fields. Numbers and booleans are converted, and must not
 /// be repeated. The function refuses values that do not fit.
@@ -21,8 +21,7 @@ pub(super) fn arguments(function: &Function, query: &str) -> Result<Value, Probl
                 arguments.insert(name.into_owned(), Value::Array(vec![text.into()]));
             }
             (_, Some(_)) => {
-                let name: String = name.chars().take(80).collect();
-                let message = format!("`{}` is there twice in the query", clean_line(&name));
+                let message = format!("`{}` is there twice in the query", quoted(&name));
                 return Err(Problem::new(ProblemCode::ValidationError, message).next("send it once"));
             }
             (None | Some("string"), None) => {

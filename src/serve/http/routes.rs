@@ -1,7 +1,7 @@
 //! The routes. Only slow docs, and methods that docs do not answer, come this far.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -10,35 +10,109 @@ use http::header::ALLOW;
 use http::request::Parts;
 use http::{HeaderValue, Method};
 
-use super::cached_body::Vary;
+use super::address::decoded;
+use super::cached_body::{CachedBody, Vary};
+use super::negotiate::Media;
 use super::pages::PageContext;
 use super::problem::{Problem, ProblemCode};
+use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
 use super::{Response, Shared, catalog_files, docs, functions, health, openapi, sessions};
 use crate::exec::Caller;
-use crate::serve::Seen;
+use crate::serve::{Route, Seen};
+
+/// Path of MCP.
+pub(super) const MCP: &str = "/mcp";
+
+/// Every route, in the order of `openapi.json`.
+static TABLE: [RouteEntry; 19] = [
+    RouteEntry::new("/v1/{function}", Route::Function, Operation::CallFunction)
+        .answered(|| post(functions::call)),
+    RouteEntry::new("/v1/tools/{name}", Route::Function, Operation::CallTool)
+        .matched("/v1/tools/{*name}", || post(functions::run)),
+    RouteEntry::read("/v1", Route::Function, "The functions, with their definitions", &[JSON])
+        .answered(|| get(functions::list)),
+    RouteEntry::read(
+        "/v1/sessions/{id}",
+        Route::Function,
+        "What happened in a session of the caller; `after` and `limit` page through it",
+        &[JSON],
+    )
+    .answered(|| get(sessions::show)),
+    RouteEntry::read(
+        "/v1/sessions/{id}/events",
+        Route::Function,
+        "The same as it happens; `Last-Event-ID` or `after` says where to begin",
+        &["text/event-stream"],
+    )
+    .answered(|| get(sessions::stream_events)),
+    RouteEntry::new("/tools/", Route::Doc, Operation::Untold).answered(|| get(doc)),
+    RouteEntry::read("/tools/README.md", Route::Doc, "The index of all tools", &[MARKDOWN]),
+    RouteEntry::read(
+        "/tools/categories/{page}.md",
+        Route::Doc,
+        "A page of the index, where it has several",
+        &[MARKDOWN],
+    ),
+    RouteEntry::read("/tools/{name}.md", Route::Doc, "The documentation of a tool", &[MARKDOWN]),
+    RouteEntry::read(
+        "/tools/{name}",
+        Route::Doc,
+        "A tool as markdown, page or JSON, by `Accept`",
+        &[MARKDOWN, "text/html", JSON],
+    )
+    .matched("/tools/{*path}", || get(doc)),
+    RouteEntry::read("/registry.json", Route::Catalog, "All tools with their schemas", &[JSON])
+        .answered(|| get(catalog_files::registry)),
+    RouteEntry::read("/llms.txt", Route::Catalog, "All tools, a line each", &[TEXT])
+        .answered(|| get(catalog_files::llms)),
+    RouteEntry::read("/llms-full.txt", Route::Catalog, "The documentation of all tools", &[TEXT])
+        .answered(|| get(catalog_files::llms_full)),
+    RouteEntry::read("/openapi.json", Route::Catalog, "This description", &[JSON]).answered(|| get(describe)),
+    RouteEntry::read("/healthz", Route::Health, "Whether the process lives", &[TEXT])
+        .answered(|| get(health::alive))
+        .open(),
+    RouteEntry::read("/readyz", Route::Health, "Whether there is something to serve", &[TEXT, JSON])
+        .answered(|| get(health::ready))
+        .open(),
+    RouteEntry::read("/metrics", Route::Health, "Counters for Prometheus", &[TEXT])
+        .answered(|| get(health::metrics)),
+    RouteEntry::new(MCP, Route::Mcp, Operation::Untold),
+    RouteEntry::new("/mcp/{path}", Route::Mcp, Operation::Untold),
+];
+
+/// The entry that an address belongs to; none where it is a page for people, or nowhere.
+fn entry(address: &str) -> Option<&'static RouteEntry> {
+    TABLE.iter().find(|entry| entry.holds(address))
+}
+
+/// Label of an address in metrics.
+pub(super) fn label(address: &str) -> Route {
+    entry(address).map_or(Route::Page, |entry| entry.label)
+}
+
+/// Whether who has no token may ask for this address: whoever watches over the process has none.
+pub(super) fn is_open(address: &str) -> bool {
+    entry(address).is_some_and(|entry| !entry.needs_token)
+}
 
 /// All routes but the one of MCP.
 pub(super) fn routes(shared: Arc<Shared>) -> Router {
-    Router::new()
-        .route("/tools/", get(doc))
-        .route("/tools/{*path}", get(doc))
-        .route("/v1", get(functions::list))
-        .route("/v1/{function}", post(functions::call))
-        .route("/v1/tools/{*name}", post(functions::run))
-        .route("/v1/sessions/{session}", get(sessions::show))
-        .route("/v1/sessions/{session}/events", get(sessions::stream_events))
-        .route("/registry.json", get(catalog_files::registry))
-        .route("/llms.txt", get(catalog_files::llms))
-        .route("/llms-full.txt", get(catalog_files::llms_full))
-        .route("/openapi.json", get(openapi::answer))
-        .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
-        .route("/metrics", get(health::metrics))
+    let handlers = TABLE.iter().filter_map(|entry| entry.handler);
+    handlers
+        .fold(Router::new(), |router, (pattern, handler)| router.route(pattern, handler()))
         .fallback(page)
         .method_not_allowed_fallback(async || {
             Problem::new(ProblemCode::MethodNotAllowed, "nothing is done here with this method")
         })
         .with_state(shared)
+}
+
+/// `GET /openapi.json`.
+async fn describe(request: Request) -> Result<Response, Problem> {
+    static BODY: LazyLock<CachedBody> =
+        LazyLock::new(|| CachedBody::new(format!("{:#}\n", openapi::document(&TABLE)), Media::Json));
+    let (request, _) = request.into_parts();
+    BODY.answer(&request, Vary::Encoding)
 }
 
 /// Docs in forms that take long to make.
@@ -101,7 +175,7 @@ fn answer_page(context: PageContext<'_>, request: &Parts) -> Result<Response, Pr
 
 /// The path, from the root of the site.
 fn address(request: &Parts) -> Result<Cow<'_, str>, Problem> {
-    docs::decoded(request.uri.path().trim_start_matches('/'))
+    decoded(request.uri.path().trim_start_matches('/'))
 }
 
 pub(super) fn is_read(method: &Method) -> bool {

@@ -15,6 +15,7 @@ use hyper::body::Incoming;
 use tokio::time::timeout;
 use tower::ServiceExt;
 
+use super::functions::TRACE;
 use super::negotiate::Media;
 use super::pages::PageContext;
 use super::problem::{Problem, ProblemCode};
@@ -33,9 +34,6 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let policy = format!("{}; frame-ancestors 'none'", site::CONTENT_SECURITY_POLICY);
     HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 });
-
-/// The header with the trace id of a function's answer.
-pub(super) const TRACE: HeaderName = HeaderName::from_static("x-trace-id");
 
 /// Request ids of a client, returned as they are.
 const NAMES: [HeaderName; 2] =
@@ -66,9 +64,9 @@ impl HttpService {
         Self { live, routes: routes::routes(Arc::clone(&shared)), shared, hosts }
     }
 
-    /// The same door with one more service, such as MCP at `/mcp`. It gets the extensions of each request: the
-    /// catalog ([`Seen`]), the [`Caller`], and the [`CallLimiter`] for calls of functions.
-    pub fn nest<S>(mut self, path: &str, service: S) -> Self
+    /// The same service with one for MCP. It gets the extensions of each request: the catalog ([`Seen`]), the [`Caller`],
+    /// and the [`CallLimiter`] for calls of functions.
+    pub fn with_mcp<S>(mut self, service: S) -> Self
     where
         S: tower::Service<http::Request<Body>, Error = std::convert::Infallible>
             + Clone
@@ -78,7 +76,7 @@ impl HttpService {
         S::Response: axum::response::IntoResponse,
         S::Future: Send + 'static,
     {
-        self.routes = self.routes.nest_service(path, service);
+        self.routes = self.routes.nest_service(routes::MCP, service);
         self
     }
 
@@ -101,12 +99,12 @@ impl HttpService {
     pub(super) async fn answer(&self, request: http::Request<Incoming>) -> Response {
         let started = Instant::now();
         let (request, body) = request.into_parts();
-        let route = Route::of(request.uri.path());
+        let route = routes::label(request.uri.path());
         let named = NAMES.map(|name| request.headers.get(&name).filter(|value| value.len() <= 128).cloned());
         let (path, method) = (request.uri.clone(), request.method.clone());
         let seen = self.live.seen();
         let begins = route == Route::Mcp && caller::may_begin(&request);
-        let mut response = match self.admit(&request) {
+        let mut response = match self.admit(route, &request) {
             Ok(caller) => {
                 let accept = accept_header(&request);
                 let answered = guarded(self.route(route, (seen, caller), request, body)).await;
@@ -146,11 +144,11 @@ impl HttpService {
     }
 
     /// Checks host and origin, and finds the caller.
-    fn admit(&self, request: &Parts) -> Result<Caller, Problem> {
-        self.hosts.check(request)?;
+    fn admit(&self, route: Route, request: &Parts) -> Result<Caller, Problem> {
+        self.hosts.check(request, route == Route::Mcp)?;
         match self.shared.tokens.caller(&request.headers) {
             // A process monitor has no token; it learns only that the server is well.
-            Err(_) if matches!(request.uri.path(), "/healthz" | "/readyz") => {
+            Err(_) if routes::is_open(request.uri.path()) => {
                 Ok(Caller { roles: Some(Vec::new()), ..Caller::default() })
             }
             known => Ok(known?),
@@ -202,7 +200,8 @@ impl HttpService {
 
     /// Longest time until an answer begins: for calls of tools, the timeout of their functions.
     fn answer_time(&self, context: &FunctionContext) -> Duration {
-        let longest = Function::all().iter().map(|function| function.timeout(context)).max();
+        let exec = &context.view.catalog().config.exec;
+        let longest = Function::all().iter().map(|function| function.timeout(exec)).max();
         let limits = &self.shared.limits;
         limits.answer_time().max(limits.body_time() + longest.unwrap_or_default())
     }

@@ -6,10 +6,9 @@ use rmcp::model::{
     Resource, ResourceContents, ResourceTemplate,
 };
 
-use super::uri::{self, DocResource};
+use super::uri::{self, DocResource, broken, index_pages};
 use super::{FRESH_FOR, cursor, meta};
-use crate::functions::{CatalogView, DocPage, IndexPage};
-use crate::render::TemplateError;
+use crate::functions::{CatalogView, DocPage};
 use crate::tool::clean_line;
 
 /// Most resources in one answer.
@@ -151,14 +150,4 @@ fn page(view: &CatalogView, index: usize) -> Result<&DocPage, ErrorData> {
         Some(Err(problem)) => Err(broken(problem)),
         None => Err(ErrorData::internal_error("the catalog changed under us", None)),
     }
-}
-
-/// The index and its pages.
-pub(super) fn index_pages(view: &CatalogView) -> Result<&[IndexPage], ErrorData> {
-    view.index().as_ref().map(Vec::as_slice).map_err(broken)
-}
-
-/// A template of the operator that cannot be rendered.
-fn broken(problem: &TemplateError) -> ErrorData {
-    ErrorData::internal_error(format!("the docs cannot be written: {problem}"), None)
 }

@@ -20,13 +20,10 @@ use crate::functions::{Answer, CatalogView, Function, FunctionContext, ToolCall}
 use crate::provider::{self, Provider};
 use crate::serve::call_limiter::LimitReached;
 use crate::serve::{CallLimiter, ListingPolicy, Seen};
-use crate::tool::DescriptionMode;
+use crate::tool::{DescriptionMode, quoted};
 
 /// Most tools in one answer.
 const PER_PAGE: usize = 200;
-
-/// Functions that may run any tool.
-const RUNNERS: [&str; 4] = ["tool_exec", "tool_exec_write", "tool_batch", "call_tool"];
 
 /// The definitions of the functions, as `payload` writes them for MCP.
 static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
@@ -51,7 +48,7 @@ static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         {
             tool.input_schema = Arc::new(schema.clone());
         }
-        if RUNNERS.contains(&&*tool.name) {
+        if Function::named(&tool.name).is_some_and(Function::may_change) {
             tool.annotations = Some(ToolAnnotations::new().read_only(false).destructive(true));
         }
     }
@@ -65,9 +62,10 @@ pub(super) fn list(
     after: Option<&str>,
     scope: CacheScope,
 ) -> Result<ListToolsResult, ErrorData> {
+    let is_listed = |name: &str| Function::named(name).is_some_and(|function| shown.lists(function));
     // A listed tool of the catalog keeps its name.
     let functions =
-        FUNCTIONS.iter().filter(|tool| shown.lists(&tool.name) && bound.place(&tool.name).is_none());
+        FUNCTIONS.iter().filter(|tool| is_listed(&tool.name) && bound.place(&tool.name).is_none());
     let all: Vec<&Tool> = functions.chain(bound.tools()).collect();
     let from = after.map_or(Ok(0), |after| following(&all, after))?;
     let to = all.len().min(from + PER_PAGE);
@@ -130,7 +128,7 @@ enum CallTarget<'a> {
 
 /// A tool that is listed under the name comes first, then our functions, then tools by any of their names.
 fn call_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) -> Option<CallTarget<'a>> {
-    let run = |call| Function::named("tool_exec").map(|function| CallTarget::Tool(function, call));
+    let run = |call| Some(CallTarget::Tool(Function::tool_exec(), call));
     if let Some(place) = bound.place(name) {
         return run(ToolCall::listed(view, place));
     }
@@ -162,8 +160,7 @@ async fn run_tool(
 }
 
 fn unknown(view: &CatalogView, name: &str) -> ErrorData {
-    let shown: String = name.chars().take(80).collect();
-    let shown = crate::tool::clean_line(&shown);
+    let shown = quoted(name);
     let ours: Vec<&str> = Function::all().iter().map(Function::name).collect();
     let tools = view.catalog().tools.iter().map(|tool| tool.name.as_str());
     let near = nearest(name, tools.chain(ours.iter().copied()));

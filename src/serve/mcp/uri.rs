@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
+use percent_encoding::percent_decode_str;
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use serde_json::json;
 
 use crate::catalog::Resolved;
-use crate::functions::CatalogView;
+use crate::functions::{CatalogView, IndexPage};
+use crate::render::TemplateError;
 use crate::tool::clean_line;
 
 /// The root of all docs.
@@ -28,7 +30,7 @@ pub(super) enum DocResource {
 /// The doc at an address, if there is one, by any name of the tool.
 pub(super) fn lookup(view: &CatalogView, uri: &str) -> Option<DocResource> {
     let path = uri.strip_prefix(ROOT)?;
-    let pages = super::resources::index_pages(view).ok()?;
+    let pages = index_pages(view).ok()?;
     let index = pages.iter().position(|page| page.path == path).map(DocResource::Index);
     index.or_else(|| {
         let tool = view.catalog().find(&decoded(path.strip_suffix(".md").unwrap_or(path)))?;
@@ -42,7 +44,7 @@ pub(super) fn find(view: &CatalogView, uri: &str) -> Result<DocResource, ErrorDa
         return Ok(place);
     }
     let path = uri.strip_prefix(ROOT).ok_or_else(|| unknown(uri, Vec::new()))?;
-    super::resources::index_pages(view)?;
+    index_pages(view)?;
     let name = path.strip_suffix(".md").unwrap_or(path);
     match view.resolve(&decoded(name)) {
         Ok(index) => Ok(DocResource::Doc(index)),
@@ -77,28 +79,19 @@ fn unknown(uri: &str, near: Vec<String>) -> ErrorData {
     ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, message, Some(json!({"uri": shown, "nearest": near})))
 }
 
+/// The index and its pages.
+pub(super) fn index_pages(view: &CatalogView) -> Result<&[IndexPage], ErrorData> {
+    view.index().as_ref().map(Vec::as_slice).map_err(broken)
+}
+
+/// The error for a template of the operator that does not render.
+pub(super) fn broken(problem: &TemplateError) -> ErrorData {
+    ErrorData::internal_error(format!("the docs cannot be written: {problem}"), None)
+}
+
 /// Text with percent-encoding decoded, such as `%2F`.
 fn decoded(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return text.into();
-    }
-    let digit = |byte: Option<&u8>| byte.and_then(|&byte| char::from(byte).to_digit(16));
-    let bytes = text.as_bytes();
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        match (byte, digit(bytes.get(at + 1)), digit(bytes.get(at + 2))) {
-            (b'%', Some(high), Some(low)) => {
-                plain.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            _ => {
-                plain.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(plain).map_or_else(|_| text.into(), Cow::Owned)
+    percent_decode_str(text).decode_utf8().unwrap_or(Cow::Borrowed(text))
 }
 
 #[cfg(test)]

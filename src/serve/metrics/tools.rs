@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::MetricsText;
+use super::text::MetricsText;
 use crate::catalog::Catalog;
 use crate::functions::function_counters::{BOUNDS, FunctionCounters};
 use crate::state::Health;

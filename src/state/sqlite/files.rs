@@ -1,20 +1,16 @@
 //! Checks the files of a database: whether they are still the opened ones, and complete. SQLite goes on writing to a
 //! file that was removed or replaced, and such writes are lost when the process ends.
 
-use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, Write};
-use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rusqlite::Connection;
 
+use super::file_id::{FileId, HEADER, beside, damaged, name};
 use super::open::DatabasePath;
 use super::seal::Seal;
 use crate::state::StateError;
-
-/// Length of the header of a database, in bytes.
-pub(super) const HEADER: u64 = 100;
 
 /// Length of the header of a log, and of the header of each page in it, in bytes.
 const LOG_HEADER: u64 = 32;
@@ -25,33 +21,6 @@ const ROOM_BYTES: usize = 64 << 10;
 
 /// First bytes of a log; the last bit gives its byte order.
 const LOG_MAGIC: u32 = 0x377f_0682;
-
-/// A file as it was opened.
-#[derive(Debug)]
-pub(super) struct FileId {
-    pub(super) file: PathBuf,
-    inode: Option<u64>,
-}
-
-impl FileId {
-    pub(super) fn at(file: PathBuf) -> Self {
-        Self { inode: std::fs::metadata(&file).ok().map(|told| inode(&told)), file }
-    }
-
-    /// The file, if it exists: where memory cannot be shared, SQLite keeps no log.
-    fn existing(file: PathBuf) -> Option<Self> {
-        Some(Self::at(file)).filter(|id| id.inode.is_some())
-    }
-
-    /// Metadata of the file, if it is still in its place.
-    pub(super) fn check(&self) -> Result<Metadata, StateError> {
-        match std::fs::metadata(&self.file) {
-            Err(_) => Err(damaged(&self.file, "removed")),
-            Ok(told) if Some(inode(&told)) != self.inode => Err(damaged(&self.file, "replaced")),
-            Ok(told) => Ok(told),
-        }
-    }
-}
 
 /// All files of a database.
 #[derive(Debug)]
@@ -209,28 +178,4 @@ impl Header {
     fn follows(&self, before: &Self) -> bool {
         self.0[..20] == before.0[..20] && self.number(24) >= before.number(24)
     }
-}
-
-/// A file with this suffix after its name.
-pub(super) fn beside(file: &Path, end: &str) -> PathBuf {
-    let mut path = OsString::from(file);
-    path.push(end);
-    path.into()
-}
-
-/// A file without its folder, which other users need not know.
-pub(super) fn name(file: &Path) -> String {
-    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn damaged(file: &Path, how: &str) -> StateError {
-    StateError(format!("{} was {how} while it was in use; put it back, or start again", name(file)))
-}
-
-/// The inode of a file; on systems without one, whether the file exists.
-fn inode(told: &Metadata) -> u64 {
-    #[cfg(unix)]
-    return std::os::unix::fs::MetadataExt::ino(told);
-    #[cfg(not(unix))]
-    return u64::from(told.is_file());
 }

@@ -8,6 +8,7 @@
 mod approvals;
 mod claims;
 mod events;
+mod file_id;
 mod files;
 mod open;
 mod seal;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::files::{FileId, beside, name};
+use super::file_id::{FileId, HEADER, beside, name};
 use crate::state::StateError;
 
 /// An open seal.
@@ -53,7 +53,7 @@ impl Seal {
     pub(super) fn refutes(database: &Path) -> Result<(), StateError> {
         let length = std::fs::metadata(database).map_or(0, |told| told.len());
         let path = path(database);
-        match length < super::files::HEADER && path.exists() {
+        match length < HEADER && path.exists() {
             true if length == 0 && !database.exists() => Err(lost(&path, "was removed")),
             true => Err(lost(&path, "was cut off")),
             false => Ok(()),

@@ -1,6 +1,9 @@
 //! Content and media type of each address.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
+use toolcrib::functions::Function;
 
 use super::{Server, client, header};
 use crate::fixture;
@@ -252,4 +255,27 @@ fn functions_that_run_nothing_can_be_read_with_get() {
     );
     check("tool_search", "query=open%20an+issue&limit=2", json!({"query": "open an issue", "limit": 2}));
     check("expand_tool", "tool_id=get_me", json!({"tool_id": "get_me"}));
+}
+
+#[test]
+fn the_docs_list_every_route_and_no_other() {
+    let page = std::fs::read_to_string(fixture::package().join("docs/server.md")).unwrap();
+    let table = page.split("## What lies where").nth(1).unwrap().split("\n## ").next().unwrap();
+    let cells = table.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
+    let spans = cells.flat_map(|cell| cell.split('`').filter(|span| span.contains('/')));
+    let documented: BTreeSet<String> = spans
+        .map(|span| span.trim_start_matches("POST ").trim_start_matches("GET "))
+        .map(|path| path.split('?').next().unwrap().to_string())
+        .collect();
+
+    let api = Server::github().json("/openapi.json");
+    let functions: Vec<&str> = Function::all().iter().map(Function::name).collect();
+    let written = |path: &String| match path.strip_prefix("/v1/") {
+        Some(name) if functions.contains(&name) => "/v1/FUNCTION".to_string(),
+        _ => path.replace("{name}", "NAME").replace("{id}", "ID").replace("{page}", "*"),
+    };
+    let served = api["paths"].as_object().unwrap().keys().map(written);
+    // Pages for people, and a protocol of its own.
+    let expected: BTreeSet<String> = served.chain(["/", "/mcp"].map(str::to_string)).collect();
+    assert_eq!(documented, expected);
 }

@@ -1,12 +1,13 @@
 //! Reading an answer within its limits: JSON as JSON, text as text, anything else as base64.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use reqwest::Response;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::error_response;
-use super::text::base64;
 use crate::catalog::Tool;
 use crate::exec::backend::{BackendError, BackendResponse};
 use crate::tool::Effect;
@@ -144,7 +145,8 @@ impl Media {
             return (BackendResponse::new(self.text(bytes)), true);
         }
         let media = if self.essence.is_empty() { "application/octet-stream" } else { &self.essence };
-        let mut content = json!({ "media_type": media, "bytes": bytes.len(), "base64": base64(&bytes) });
+        let mut content =
+            json!({ "media_type": media, "bytes": bytes.len(), "base64": STANDARD.encode(&bytes) });
         if self.is_encoded {
             content["compressed"] = true.into();
         }

@@ -1,0 +1,78 @@
+//! A call of a function: its session, its trace, its checked arguments, and an answer whatever happens.
+
+use serde_json::Value;
+
+use super::function::{Function, Handler, MaybeAsync};
+use super::{Answer, ErrorCode, FunctionContext, Refusal, arguments, trace};
+use crate::guard::{MISTAKE, guarded};
+use crate::state::Patience;
+
+/// The refusal of a call that has panicked.
+pub(super) fn panicked() -> Refusal {
+    Refusal::new(ErrorCode::Internal, MISTAKE, "tell the operator")
+}
+
+impl Function {
+    /// Answers a call. The arguments come from the caller, are checked here, and may name the session of the call. A
+    /// panic is answered as well.
+    pub async fn call(&'static self, context: &FunctionContext, arguments: Value) -> Answer {
+        let answer = guarded(self.in_its_session(context, arguments)).await;
+        answer.unwrap_or_else(|_| {
+            Answer::from(self.with_help_path(panicked()))
+                .with_registry_version(&context.view.catalog().version)
+        })
+    }
+
+    async fn in_its_session(&'static self, context: &FunctionContext, mut arguments: Value) -> Answer {
+        let patience = Patience::current();
+        match trace::named(&mut arguments) {
+            None => patience.with(self.traced_call(context, arguments)).await,
+            Some(Ok(session)) => {
+                patience.with(self.traced_call(&context.in_session(session), arguments)).await
+            }
+            Some(Err(refusal)) => {
+                Answer::from(refusal).with_registry_version(&context.view.catalog().version)
+            }
+        }
+    }
+
+    async fn traced_call(&'static self, context: &FunctionContext, arguments: Value) -> Answer {
+        let asked = trace::TracedCall::of(self, context, &arguments);
+        let answer = self.answer(context, arguments).await;
+        if let Some(asked) = asked {
+            asked.record(self, context, &answer).await;
+        }
+        answer
+    }
+
+    /// Where to read on after an error: at the op where one is known, else at the beginning.
+    fn with_help_path(&self, mut refusal: Refusal) -> Refusal {
+        if self.has_root_help {
+            refusal.help_path.get_or_insert_with(|| "root".into());
+        }
+        refusal
+    }
+
+    async fn answer(&'static self, context: &FunctionContext, arguments: Value) -> Answer {
+        let checked = match (self.handler, self.definition()) {
+            (Handler::RawAsync(_), _) | (_, None) => Ok(arguments),
+            (_, Some(definition)) => {
+                arguments::check(definition, context.view.catalog().secrets(), arguments)
+            }
+        };
+        let answer = match (checked, self.handler) {
+            (Err(refusal), _) => Err(refusal),
+            (Ok(arguments), Handler::Sync(run)) => run(self, context, arguments),
+            (Ok(arguments), Handler::Async(run) | Handler::RawAsync(run)) => {
+                run(self, context.clone(), arguments).await
+            }
+            (Ok(arguments), Handler::MaybeAsync(run)) => match run(self, context, arguments) {
+                MaybeAsync::Ready(answer) => answer,
+                MaybeAsync::Future(answer) => answer.await,
+            },
+        };
+        let answer = answer.map_err(|refusal| arguments::with_example(refusal, self, &context.view));
+        let answer = answer.map_err(|refusal| self.with_help_path(refusal));
+        answer.unwrap_or_else(Answer::from).with_registry_version(&context.view.catalog().version)
+    }
+}

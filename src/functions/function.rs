@@ -1,0 +1,188 @@
+//! A function of toolcrib: its name, its handler, and the facts that doors, lists and limits need.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Answer, CatalogView, FunctionContext, Refusal};
+use crate::catalog::{self, Tool};
+use crate::config::Exec;
+use crate::exec::EffectLimit;
+use crate::state::EventKind;
+
+/// A function of toolcrib.
+#[derive(Debug)]
+pub struct Function {
+    name: &'static str,
+    pub(super) handler: Handler,
+    lists: &'static [FunctionList],
+    runs: Option<EffectLimit>,
+    time: TimeLimit,
+    pub(super) trace: Option<EventKind>,
+    example: Option<Example>,
+    takes_idempotency_key: bool,
+    pub(super) has_root_help: bool,
+}
+
+/// Handler of a function, by the way it answers.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Handler {
+    /// Answers from memory.
+    Sync(fn(&Function, &FunctionContext, Value) -> Result<Answer, Refusal>),
+    /// Answers after waiting for another program.
+    Async(fn(&'static Function, FunctionContext, Value) -> AnswerFuture),
+    /// Answers after waiting, and reads unchecked arguments itself.
+    RawAsync(fn(&'static Function, FunctionContext, Value) -> AnswerFuture),
+    /// Answers from memory, but for some calls.
+    MaybeAsync(fn(&Function, &FunctionContext, Value) -> MaybeAsync),
+}
+
+/// An answer, or one that is waited for.
+#[expect(clippy::large_enum_variant, reason = "it lives for a moment, and a box would cost every call")]
+pub(super) enum MaybeAsync {
+    Ready(Result<Answer, Refusal>),
+    Future(AnswerFuture),
+}
+
+/// An answer that is waited for.
+pub(super) type AnswerFuture = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
+
+/// Valid arguments for one kind of caller.
+type Example = fn(&CatalogView) -> Option<Value>;
+
+/// A list of functions for clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionList {
+    /// The gateway, which is the default (RULE-2: at most four).
+    Gateway,
+    /// The gateway for clients that ask a person depending on the effect of a function. A batch may have any effect.
+    SplitGateway,
+    /// The discovery protocol.
+    Discovery,
+    /// The functions for tools that are bound with short descriptions.
+    Hybrid,
+    /// Every function, with `tool_exec` whole.
+    All,
+    /// Every function, with `tool_exec` split by effect.
+    SplitAll,
+}
+
+/// The time that a function may take by itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum TimeLimit {
+    /// No time of its own: the door's limit holds.
+    Door,
+    /// The time of this number of calls of tools.
+    Calls(u64),
+    /// The time of a batch.
+    Batch,
+}
+
+/// Seconds that a caller outwaits its tool: the tool's own timeout answers first.
+const CALLER_GRACE: Duration = Duration::from_secs(5);
+
+impl Function {
+    /// A function that runs no tools, is in no list but that of all, and leaves no trace.
+    pub(super) const fn new(name: &'static str, handler: Handler) -> Self {
+        Self {
+            name,
+            handler,
+            lists: &[FunctionList::All, FunctionList::SplitAll],
+            runs: None,
+            time: TimeLimit::Door,
+            trace: None,
+            example: None,
+            takes_idempotency_key: false,
+            has_root_help: false,
+        }
+    }
+
+    /// The lists that it is in.
+    pub(super) const fn listed(mut self, lists: &'static [FunctionList]) -> Self {
+        self.lists = lists;
+        self
+    }
+
+    /// Runs tools, within this effect and this time.
+    pub(super) const fn runs(mut self, limit: EffectLimit, time: TimeLimit) -> Self {
+        self.runs = Some(limit);
+        self.time = time;
+        self
+    }
+
+    /// Takes an idempotency key for the tool that it runs.
+    pub(super) const fn idempotent(mut self) -> Self {
+        self.takes_idempotency_key = true;
+        self
+    }
+
+    /// Leaves events of this kind in the trace of a session. Calls of tools are recorded by `exec`.
+    pub(super) const fn traced(mut self, kind: EventKind) -> Self {
+        self.trace = Some(kind);
+        self
+    }
+
+    /// Has example arguments that are valid for a caller, since its definition can only invent them.
+    pub(super) const fn example(mut self, example: Example) -> Self {
+        self.example = Some(example);
+        self
+    }
+
+    /// Refers to the root of the help after an error, where no op is known.
+    pub(super) const fn root_help(mut self) -> Self {
+        self.has_root_help = true;
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its definition: description, schema of its arguments, example.
+    pub fn definition(&self) -> Option<&'static Tool> {
+        catalog::functions().named(self.name)
+    }
+
+    /// Whether it is in a list.
+    pub fn is_in(&self, list: FunctionList) -> bool {
+        self.lists.contains(&list)
+    }
+
+    /// Whether it runs tools.
+    pub fn runs_tools(&self) -> bool {
+        self.runs.is_some()
+    }
+
+    /// Whether it may run a tool that changes something.
+    pub fn may_change(&self) -> bool {
+        self.effect_limit() != EffectLimit::ReadsOnly && self.runs_tools()
+    }
+
+    /// Effects of the tools that it may run.
+    pub(super) fn effect_limit(&self) -> EffectLimit {
+        self.runs.unwrap_or_default()
+    }
+
+    /// Whether the tool that it runs may have an idempotency key.
+    pub fn takes_idempotency_key(&self) -> bool {
+        self.takes_idempotency_key
+    }
+
+    /// The time that it may take by itself: zero unless it runs tools.
+    pub fn timeout(&self, exec: &Exec) -> Duration {
+        let seconds = match self.time {
+            TimeLimit::Door => return Duration::ZERO,
+            TimeLimit::Calls(calls) => exec.call_seconds.saturating_mul(calls),
+            TimeLimit::Batch => exec.batch_seconds,
+        };
+        Duration::from_secs(seconds) + CALLER_GRACE
+    }
+
+    /// Valid arguments for this caller.
+    pub(super) fn example_for(&self, view: &CatalogView) -> Option<Value> {
+        self.example.and_then(|example| example(view))
+    }
+}

@@ -1,0 +1,46 @@
+//! Keywords of one schema object, and the targets of its references.
+
+use serde_json::{Map, Value};
+
+/// The keywords of a schema.
+pub(super) type Keywords = Map<String, Value>;
+
+/// The value of a keyword. Schemas are small: looking at each key is faster than hashing the name.
+pub(super) fn keyword<'a>(part: &'a Keywords, name: &str) -> Option<&'a Value> {
+    if part.len() > 12 {
+        return part.get(name);
+    }
+    part.iter().find_map(|(key, value)| (key == name).then_some(value))
+}
+
+/// The elements of a keyword that should hold a list.
+pub(super) fn list<'a>(part: &'a Keywords, name: &str) -> &'a [Value] {
+    keyword(part, name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The target of a reference within the document; nothing else is looked up.
+pub(super) fn resolve<'a>(reference: &str, root: &'a Value) -> Option<&'a Value> {
+    root.pointer(reference.strip_prefix('#')?)
+}
+
+/// The name in a reference: its last segment that is no keyword.
+pub(super) fn last_segment(reference: &str) -> &str {
+    let is_name = |word: &&str| {
+        !matches!(*word, "" | "items" | "properties" | "additionalProperties" | "anyOf" | "oneOf" | "allOf")
+    };
+    reference
+        .rsplit(['/', '#'])
+        .filter(|word| !word.bytes().all(|b| b.is_ascii_digit()))
+        .find(is_name)
+        .unwrap_or("")
+}
+
+/// Whether nothing but null fits.
+pub(super) fn is_null(schema: &Value) -> bool {
+    let Value::Object(part) = schema else { return false };
+    let only_null =
+        part.get("enum").and_then(Value::as_array).is_some_and(|values| values.as_slice() == [Value::Null]);
+    only_null
+        || part.get("const") == Some(&Value::Null)
+        || part.get("type").is_some_and(|kind| kind == "null")
+}

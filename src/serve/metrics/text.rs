@@ -1,0 +1,152 @@
+//! The counters in the text format of Prometheus.
+
+use std::fmt::Write;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::{BOUNDS, CallOutcome, Metrics, Route, RouteCounters};
+use crate::catalog::Catalog;
+use crate::functions::{Function, SemanticSearch};
+use crate::search::semantic::SemanticStatus;
+use crate::serve::Seen;
+
+impl Metrics {
+    /// The text; `catalog` is the one that its reader may see. Reloads and models concern hidden tools too, so their
+    /// counters are for callers who see everything.
+    pub fn text(&self, seen: &Seen, catalog: &Catalog, sees_everything: bool) -> String {
+        let mut page = MetricsText(String::with_capacity(8192));
+        page.family(
+            "toolcrib_http_requests_total",
+            "counter",
+            "Requests answered, by route and class of status.",
+        );
+        self.each_route(|name, counted| {
+            for (class, count) in counted.by_class.iter().enumerate() {
+                let labels = format!("route=\"{name}\",status=\"{}xx\"", class + 1);
+                page.sample("toolcrib_http_requests_total", &labels, count.load(Relaxed));
+            }
+        });
+        let took = "toolcrib_http_request_duration_seconds";
+        page.family(took, "histogram", "Time from the head of a request to the head of its answer.");
+        self.each_route(|name, counted| page.histogram(took, name, counted));
+        page.family("toolcrib_function_calls_total", "counter", "Calls of functions, by outcome.");
+        for (function, outcomes) in Function::all().iter().zip(&self.calls) {
+            for (outcome, count) in CallOutcome::all().map(CallOutcome::as_str).zip(outcomes) {
+                let labels = format!("function=\"{}\",outcome=\"{outcome}\"", function.name());
+                page.sample("toolcrib_function_calls_total", &labels, count.load(Relaxed));
+            }
+        }
+        let counters = [
+            ("toolcrib_doc_reads_total", "Docs sent whole over HTTP.", &self.doc_reads),
+            ("toolcrib_http_not_modified_total", "Answers that said: you have it.", &self.not_modified),
+            ("toolcrib_http_body_bytes_total", "Bytes of bodies sent.", &self.bytes),
+            ("toolcrib_http_connections_turned_away_total", "Connections without room.", &self.turned_away),
+        ];
+        for (name, help, count) in counters {
+            page.family(name, "counter", help);
+            page.sample(name, "", count.load(Relaxed));
+        }
+        let connections = self.connections.load(Relaxed).max(0) as u64;
+        page.gauge("toolcrib_http_connections", "Connections open.", connections);
+        page.gauge("toolcrib_tools", "Tools served.", catalog.tools.len() as u64);
+        if sees_everything {
+            page.reloads(seen);
+            page.meaning(&seen.services().semantic);
+        }
+        page.tools(&seen.services().counts, catalog);
+        page.state(&seen.services().state.health());
+        page.family("toolcrib_catalog_info", "gauge", "The registry version.");
+        page.sample("toolcrib_catalog_info", &format!("registry_version=\"{}\"", catalog.version), 1);
+        page.0
+    }
+
+    fn each_route(&self, mut visit: impl FnMut(&str, &RouteCounters)) {
+        for (route, name) in Route::ALL {
+            visit(name, &self.routes[route as usize]);
+        }
+    }
+}
+
+/// A page of metrics while it is written.
+pub(super) struct MetricsText(pub(super) String);
+
+impl MetricsText {
+    pub(super) fn family(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    pub(super) fn sample(&mut self, name: &str, labels: &str, value: u64) {
+        let (open, close) = if labels.is_empty() { ("", "") } else { ("{", "}") };
+        let _ = writeln!(self.0, "{name}{open}{labels}{close} {value}");
+    }
+
+    pub(super) fn gauge(&mut self, name: &str, help: &str, value: u64) {
+        self.family(name, "gauge", help);
+        self.sample(name, "", value);
+    }
+
+    /// Whether the catalog on disk is the one that is served.
+    fn reloads(&mut self, seen: &Seen) {
+        self.family("toolcrib_reloads_total", "counter", "Rebuilt catalogs, by outcome.");
+        for (outcome, count) in seen.reloads() {
+            self.sample("toolcrib_reloads_total", &format!("outcome=\"{outcome}\""), count);
+        }
+        let is_current = seen.stale().is_none();
+        let complete = "1 when all input could be read.";
+        self.gauge("toolcrib_catalog_complete", complete, u64::from(seen.generation().complete));
+        self.gauge(
+            "toolcrib_catalog_current",
+            "1 when the catalog on disk is served.",
+            u64::from(is_current),
+        );
+    }
+
+    /// Search by meaning.
+    fn meaning(&mut self, meaning: &SemanticSearch) {
+        let (counts, progress) = match meaning {
+            SemanticSearch::On(semantic) => (semantic.counts(), semantic.progress()),
+            _ => Default::default(),
+        };
+        let searches = "toolcrib_semantic_searches_total";
+        self.family(
+            searches,
+            "counter",
+            "Searches for which a model was configured, by whether it had a part.",
+        );
+        self.sample(searches, "outcome=\"on\"", counts.on);
+        self.sample(searches, "outcome=\"unavailable\"", counts.unavailable);
+        let embedded = "toolcrib_semantic_texts_total";
+        self.family(embedded, "counter", "Texts of tools that the model was asked for.");
+        self.sample(embedded, "", counts.embedded);
+        let state = meaning.status();
+        let gauges = [
+            (
+                "toolcrib_semantic_configured",
+                "1 when a model is configured.",
+                u64::from(state != SemanticStatus::Off),
+            ),
+            (
+                "toolcrib_semantic_on",
+                "1 when searches find it at work.",
+                u64::from(state == SemanticStatus::On),
+            ),
+            ("toolcrib_semantic_vectors", "Vectors that are there.", progress.embedded as u64),
+            ("toolcrib_semantic_vectors_wanted", "Vectors that are wanted.", progress.wanted as u64),
+        ];
+        for (name, help, value) in gauges {
+            self.family(name, "gauge", help);
+            self.sample(name, "", value);
+        }
+    }
+
+    fn histogram(&mut self, name: &str, route: &str, counted: &RouteCounters) {
+        let mut total = 0;
+        for (index, count) in counted.by_bound.iter().enumerate() {
+            total += count.load(Relaxed);
+            let bound = BOUNDS.get(index).map_or("+Inf".into(), |bound| (*bound as f64 / 1e6).to_string());
+            self.sample(&format!("{name}_bucket"), &format!("route=\"{route}\",le=\"{bound}\""), total);
+        }
+        let seconds = counted.micros.load(Relaxed) as f64 / 1e6;
+        let _ = writeln!(self.0, "{name}_sum{{route=\"{route}\"}} {seconds}");
+        self.sample(&format!("{name}_count"), &format!("route=\"{route}\""), total);
+    }
+}
