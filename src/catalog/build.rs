@@ -8,14 +8,13 @@ use rayon::prelude::*;
 use super::audience::{self, Audience};
 use super::short::Cap;
 use super::trust::Said;
-use super::{Catalog, Tool, docstring, lint, names, op, policy, profile, sample, schema, short, tree, trust};
+use super::{
+    Catalog, Tool, docstring, lint, names, op, policy, profile, sample, schema, short, structure, tree, trust,
+};
 use crate::config::{Facts, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};
 use crate::sources::RawTool;
-use crate::tool::{CategoryPath, Effect, Example, clean_line, clean_text};
-
-/// The category of tools whose source names none.
-const NO_CATEGORY: &str = "General";
+use crate::tool::{Effect, Example, clean_line, clean_text};
 
 /// Builds the catalog; findings are added in the order of the tools.
 pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut Vec<Finding>) -> Catalog {
@@ -36,6 +35,7 @@ pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut 
         }
     }
     unused_overlays(&workspace, &used, findings);
+    structure::derive(&mut tools, workspace.config.catalog, findings);
     names::assign_unique(&mut tools, findings);
     lint::pairs(&tools, findings);
     let (tools, contested) = audience::separate(tools, findings);
@@ -77,9 +77,6 @@ impl Context<'_> {
         let said = self.overlay(&mut definition, &name, &raw.place, raw.server.as_deref());
         let (withheld, untrusted) = trust::withhold(&mut definition, said, &raw, self.workspace);
         let RawTool { server, place, body, parameters, .. } = raw;
-        if definition.category.is_empty() {
-            definition.category.extend(CategoryPath::parse(NO_CATEGORY));
-        }
         let description = clean_text(&definition.description).into_owned();
         let parts = docstring::split(&description);
         let cap = Cap {
@@ -126,7 +123,7 @@ impl Context<'_> {
             texts.iter().map(|text| clean_line(text)).filter(|text| !text.is_empty()).collect::<Vec<_>>()
         };
         let tool = Tool {
-            op: op::of(&definition, server.as_deref(), &mut report),
+            op: op::written(&definition, &mut report).unwrap_or_default(),
             safe_name: String::new(),
             aliases: definition.aliases.iter().map(|alias| clean_line(alias)).collect(),
             categories: definition.category.clone(),

@@ -27,6 +27,7 @@ mod repair;
 mod sample;
 mod schema;
 mod short;
+mod structure;
 mod tree;
 mod trust;
 mod unresolved;

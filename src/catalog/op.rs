@@ -1,24 +1,98 @@
 //! Ops: the stable dotted names of the gateway.
 
-use crate::finding::{Code, Finding};
-use crate::tool::{Definition, slug};
+use unicode_normalization::UnicodeNormalization;
 
-/// The op of a tool: as written or given by an overlay, else `<server or first category>.<name>`.
-pub(super) fn of(tool: &Definition, server: Option<&str>, report: &mut impl FnMut(Finding)) -> String {
-    if let Some(written) = &tool.op {
-        if is_op(written) {
-            return written.clone();
-        }
+use super::Tool;
+use super::structure::LEFT_OVER;
+use crate::finding::{Code, Finding};
+use crate::tool::grammar::{WordClass, singular};
+use crate::tool::{Definition, slug, words};
+
+/// The op that an author or an overlay wrote, if it is one.
+pub(super) fn written(tool: &Definition, report: &mut impl FnMut(Finding)) -> Option<String> {
+    let written = tool.op.as_ref()?;
+    if !is_op(written) {
         let message = format!("`{written}` is no op");
         report(
             Finding::new(Code::OpInvalid, message)
                 .help("write lower-case words joined by dots, such as `onto.task.list`"),
         );
+        return None;
     }
-    let category =
-        tool.category.first().map(|path| path.segments().map(segment).collect::<Vec<_>>().join("."));
-    let group = server.map(segment).or(category).filter(|group| !group.is_empty());
-    format!("{}.{}", group.as_deref().unwrap_or("tools"), segment(&tool.name))
+    Some(written.clone())
+}
+
+/// The op of a tool without a written one: its server or first category, then its name without the words that these
+/// have already. In a derived category, the verb comes last: `issues.comments.get`.
+pub(super) fn derived(tool: &Tool, is_category_derived: bool) -> String {
+    let groups = groups(tool, is_category_derived);
+    let own = words(&tool.name.nfc().collect::<String>());
+    let action = if is_category_derived { action(&groups, &own) } else { undoubled(&groups, &own) };
+    format!("{}.{}", groups.join("."), if action.is_empty() { "x".into() } else { action })
+}
+
+/// The op of a tool whose shorter one another tool has too: its groups and its whole name.
+pub(super) fn with_whole_name(tool: &Tool, is_category_derived: bool) -> String {
+    format!("{}.{}", groups(tool, is_category_derived).join("."), segment(&tool.name))
+}
+
+fn groups(tool: &Tool, is_category_derived: bool) -> Vec<String> {
+    let categories = tool.categories.first().map(|path| path.segments().map(segment).collect::<Vec<_>>());
+    let mut categories = categories.unwrap_or_default();
+    // Letters sort the tools that are left over; they are no part of a name.
+    if is_category_derived && tool.category().starts_with(LEFT_OVER) {
+        categories.truncate(1);
+    }
+    let server = tool.server.as_deref().map(segment).filter(|server| !server.is_empty());
+    match (server, is_category_derived) {
+        (Some(server), true) => {
+            let below = categories.into_iter().filter(|category| *category != server);
+            std::iter::once(server.clone()).chain(below).collect()
+        }
+        (Some(server), false) => vec![server],
+        (None, _) if categories.is_empty() => vec!["tools".to_string()],
+        (None, _) => categories,
+    }
+}
+
+/// The words of a name without those at its beginning that the last groups have.
+fn undoubled(groups: &[String], name: &[String]) -> String {
+    let said: Vec<&str> = groups.iter().flat_map(|group| group.split('_')).collect();
+    let doubled = (1..name.len()).rev().find(|&count| {
+        let beginning = name[..count].iter().map(String::as_str);
+        (0..said.len()).any(|start| {
+            said[start..].len() >= count && beginning.clone().eq(said[start..start + count].iter().copied())
+        })
+    });
+    name[doubled.unwrap_or(0)..].join("_")
+}
+
+/// The words of a name that its groups do not have, a leading verb last.
+fn action(groups: &[String], name: &[String]) -> String {
+    let said: Vec<String> = groups.iter().flat_map(|group| group.split('_')).map(singular).collect();
+    let rest: Vec<&str> =
+        name.iter().filter(|word| !said.contains(&singular(word))).map(String::as_str).collect();
+    let is_phrase = |word: &&str| {
+        matches!(WordClass::of(word), WordClass::Noun | WordClass::VerbOrNoun | WordClass::Empty)
+    };
+    match rest[..] {
+        [] => name.join("_"),
+        [verb, ref nouns @ ..]
+            if !nouns.is_empty() && is_leading_verb(verb) && nouns.iter().all(is_phrase) =>
+        {
+            format!("{}.{verb}", nouns.join("_"))
+        }
+        [ref nouns @ .., verb]
+            if !nouns.is_empty() && is_leading_verb(verb) && nouns.iter().all(is_phrase) =>
+        {
+            format!("{}.{verb}", nouns.join("_"))
+        }
+        _ => rest.join("_"),
+    }
+}
+
+fn is_leading_verb(word: &str) -> bool {
+    matches!(WordClass::of(word), WordClass::Verb | WordClass::VerbOrNoun)
 }
 
 /// At least two segments of lower-case letters (of any script), digits, `_` and `-`.

@@ -1,10 +1,12 @@
 //! `toolcrib check`: findings.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
 use super::catalog::{CatalogArgs, counted};
 use super::eval::check_labels;
 use super::{CommandError, CommandResult, print, print_note};
+use crate::catalog::Catalog;
 use crate::finding::{Severity, json_report, text_report};
 
 /// Report the mistakes in a catalog with their places; exit 1 when there are errors.
@@ -25,6 +27,9 @@ pub(super) struct CheckArgs {
     /// Print infos too, and every finding of a code.
     #[arg(long, short)]
     verbose: bool,
+    /// Print derived categories as lines for toolcrib.toml, to keep or change, instead of findings.
+    #[arg(long, conflicts_with = "json")]
+    suggest: bool,
 }
 
 impl CheckArgs {
@@ -32,7 +37,9 @@ impl CheckArgs {
         let mut checked = self.catalog.open()?;
         check_labels(&self.catalog, &mut checked);
         let tools = checked.catalog.tools.len();
-        if self.json {
+        if self.suggest {
+            print(&suggestions(&checked.catalog))?;
+        } else if self.json {
             let mut report = json_report(&checked.findings);
             report["registry_version"] = checked.catalog.version.clone().into();
             report["tools"] = tools.into();
@@ -64,4 +71,20 @@ impl CheckArgs {
             checked.count(Severity::Error) > 0 || (self.strict && checked.count(Severity::Warning) > 0);
         if failing { Err(CommandError::Findings(None)) } else { Ok(()) }
     }
+}
+
+/// The overlays that say what was derived, one for each category.
+fn suggestions(catalog: &Catalog) -> String {
+    let mut categories: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for tool in catalog.tools.iter().filter(|tool| tool.definition.category.is_empty()) {
+        categories.entry(tool.category()).or_default().push(quoted(&tool.name));
+    }
+    let overlay = |(category, names): (&str, Vec<String>)| {
+        format!("[[overlay]]\nmatch = [{}]\ncategory = {}\n", names.join(", "), quoted(category))
+    };
+    categories.into_iter().map(overlay).collect::<Vec<_>>().join("\n")
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.into()).to_string()
 }

@@ -43,6 +43,8 @@ pub use state::{State, WhenUnwritable};
 pub struct Config {
     /// The title of the catalog on its pages.
     pub title: Option<String>,
+    /// Settings of the catalog as a whole.
+    pub catalog: CatalogSettings,
     /// Overlays that ship with toolcrib, applied before your own: `buildos`.
     pub presets: Vec<String>,
     /// The description mode of tools that no more specific setting covers.
@@ -82,6 +84,21 @@ pub struct Config {
     pub state: State,
     /// Labelled queries, and the thresholds of search.
     pub eval: Eval,
+}
+
+/// Settings of the catalog as a whole.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct CatalogSettings {
+    /// Whether tools whose source names no category get one from their server, names and requests.
+    pub derive_categories: bool,
+}
+
+impl Default for CatalogSettings {
+    fn default() -> Self {
+        Self { derive_categories: true }
+    }
 }
 
 /// The cap on short descriptions; the tighter limit counts.

@@ -103,6 +103,7 @@ codes! {
     // catalog: text
     DescriptionMissing "description-missing" Warning false "a tool has no description";
     DescriptionTautological "description-tautological" Warning false "a description only repeats the name";
+    CategoryDerived "category-derived" Info false "a category was derived from names and requests";
     ShortDerived "short-derived" Info false "a short description was derived from the long one";
     ShortTooLong "short-too-long" Warning false "a short description is over the cap and was shortened";
     ParameterUndocumented "parameter-undocumented" Warning false "arguments have no description";

@@ -14,7 +14,7 @@ static WEAK: LazyLock<HashSet<String>> =
 
 /// Stems of words for actions rather than objects.
 static ACTIONS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| listed(include_str!("words/action.txt")).map(stem).collect());
+    LazyLock::new(|| listed(include_str!("../tool/action_words.txt")).map(stem).collect());
 
 fn listed(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)

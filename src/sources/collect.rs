@@ -120,9 +120,9 @@ impl Walk<'_> {
             return;
         }
         same.push(self.tools.len());
-        if definition.category.is_empty() {
-            let segments = [context.category.as_deref(), context.server.as_deref()];
-            definition.category.extend(CategoryPath::from_segments(segments.into_iter().flatten()));
+        if let Some(category) = context.category.as_deref().filter(|_| definition.category.is_empty()) {
+            let segments = std::iter::once(category).chain(context.server.as_deref());
+            definition.category.extend(CategoryPath::from_segments(segments));
         }
         let server = context.server.clone();
         self.tools.push(RawTool {

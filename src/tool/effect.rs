@@ -105,6 +105,11 @@ const EITHER: &[&str] = &["connect", "open"];
 const ASKED: &[&str] =
     &["details", "history", "logs", "metadata", "results", "statistics", "stats", "summary"];
 
+/// Whether a word is a verb with a known effect.
+pub(super) fn has_effect(word: &str) -> bool {
+    Effect::of_word(word).is_some()
+}
+
 impl Effect {
     /// The effect that a name suggests: the stricter of its first verb and of the verb for a change; `Write` when no
     /// verb is known.

@@ -5,6 +5,7 @@ mod backend;
 mod category;
 mod definition;
 mod effect;
+pub mod grammar;
 mod name;
 mod schema;
 mod text;

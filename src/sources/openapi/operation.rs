@@ -60,12 +60,7 @@ impl<'d> Importer<'_, 'd> {
             name,
             short_description: short(&summary, &description),
             description: if description.is_empty() { summary } else { description },
-            category: tags
-                .next()
-                .and_then(|tag| self.category(&tag))
-                .or_else(|| area(found.path))
-                .into_iter()
-                .collect(),
+            category: tags.next().and_then(|tag| self.category(&tag)).into_iter().collect(),
             tags: tags.collect(),
             returns,
             result_schema,
@@ -275,15 +270,4 @@ fn calls(
     };
     let weigh = |example: &Example| example.arguments.values().map(weight).sum::<usize>() <= budget / 8;
     bodies.into_iter().filter_map(call).filter(weigh).collect()
-}
-
-/// The category of an operation without tags: the first distinctive part of its path.
-fn area(path: &str) -> Option<CategoryPath> {
-    let is_version = |part: &str| {
-        part.strip_prefix('v').is_some_and(|digits| digits.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    let mut parts =
-        path.split(['/', '#']).filter(|part| !part.is_empty() && !part.starts_with('{') && *part != "api");
-    let part = parts.find(|part| !is_version(part))?;
-    CategoryPath::parse(&part.replace(['_', '-'], " "))
 }

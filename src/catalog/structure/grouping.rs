@@ -1,0 +1,121 @@
+//! Groups of tools by their objects. A tool belongs to the group of its first noun when enough tools have that noun
+//! first, else to that of a later noun, else to the group whose tools are most similar.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::object::Object;
+use super::similarity::WordVectors;
+use crate::tool::grammar::WordClass;
+
+/// Fewest tools of a group.
+const MIN: usize = 3;
+/// Most tools of a group without groups below it.
+pub(super) const MAX: usize = 50;
+/// Least mean similarity with the nearest tools of a group.
+const MIN_SIMILARITY: f32 = 0.22;
+/// Number of those tools.
+const NEAREST: usize = 3;
+
+/// The group of each tool, as a path of keys: nouns and namespaces. Empty for a tool that has nothing in common with
+/// others.
+pub(super) fn group(
+    objects: &[Object],
+    vectors: &WordVectors,
+    members: &[usize],
+) -> BTreeMap<usize, Vec<String>> {
+    let mut keys = by_noun(objects, members);
+    by_shared_noun(objects, members, &mut keys);
+    by_similarity(vectors, members, &mut keys);
+    let mut paths: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut large: BTreeMap<&String, Vec<usize>> = BTreeMap::new();
+    for (&tool, key) in &keys {
+        paths.insert(tool, vec![key.clone()]);
+        large.entry(key).or_default().push(tool);
+    }
+    for (key, tools) in large.into_iter().filter(|(_, tools)| tools.len() > MAX) {
+        let below = divide(objects, key, &tools);
+        for (tool, key) in below {
+            paths.entry(tool).or_default().push(key);
+        }
+    }
+    paths
+}
+
+/// Groups by the first noun of the tools, or by a later one that is the first noun of enough others.
+fn by_noun(objects: &[Object], members: &[usize]) -> BTreeMap<usize, String> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for &tool in members {
+        *counts.entry(&objects[tool].nouns[0]).or_default() += 1;
+    }
+    let is_shared =
+        |noun: &&String| is_object(noun) && counts.get(noun.as_str()).is_some_and(|&count| count >= MIN);
+    let key = |&tool: &usize| Some((tool, objects[tool].all().find(is_shared)?.clone()));
+    members.iter().filter_map(key).collect()
+}
+
+/// Whether tools may be grouped by a word: not by a verb, in a name that has no noun.
+fn is_object(word: &&String) -> bool {
+    WordClass::of(word) != WordClass::Verb && !matches!(word.as_str(), "search" | "query")
+}
+
+/// Groups of the tools without one, by any noun that enough of them share; the most frequent noun comes first.
+fn by_shared_noun(objects: &[Object], members: &[usize], keys: &mut BTreeMap<usize, String>) {
+    loop {
+        let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+        for tool in members.iter().filter(|tool| !keys.contains_key(tool)) {
+            let nouns: BTreeSet<&String> = objects[*tool].all().filter(is_object).collect();
+            nouns.into_iter().for_each(|noun| *counts.entry(noun).or_default() += 1);
+        }
+        let Some((noun, _)) =
+            counts.into_iter().filter(|(_, count)| *count >= MIN).max_by_key(|(_, count)| *count)
+        else {
+            return;
+        };
+        let noun = noun.clone();
+        for &tool in members {
+            if !keys.contains_key(&tool) && objects[tool].all().any(|own| *own == noun) {
+                keys.insert(tool, noun.clone());
+            }
+        }
+    }
+}
+
+/// Adds the tools without a group to the most similar one.
+fn by_similarity(vectors: &WordVectors, members: &[usize], keys: &mut BTreeMap<usize, String>) {
+    let grouped: Vec<usize> = keys.keys().copied().collect();
+    let mut found = Vec::new();
+    for &tool in members.iter().filter(|tool| !keys.contains_key(tool)) {
+        let mut nearest: BTreeMap<&String, [f32; NEAREST]> = BTreeMap::new();
+        for (other, similarity) in
+            vectors.similarities(tool, &grouped).filter(|(_, similarity)| *similarity > 0.0)
+        {
+            let best = nearest.entry(&keys[&other]).or_default();
+            if similarity > best[NEAREST - 1] {
+                best[NEAREST - 1] = similarity;
+                best.sort_by(|one, other| other.total_cmp(one));
+            }
+        }
+        let means = nearest.into_iter().map(|(key, best)| (key, best.iter().sum::<f32>() / NEAREST as f32));
+        if let Some((key, mean)) = means.max_by(|one, other| one.1.total_cmp(&other.1))
+            && mean >= MIN_SIMILARITY
+        {
+            found.push((tool, key.clone()));
+        }
+    }
+    keys.extend(found);
+}
+
+/// Groups below a large one, by the noun after its key; the other tools stay where they are.
+fn divide(objects: &[Object], key: &str, tools: &[usize]) -> Vec<(usize, String)> {
+    let after = |tool: usize| -> Option<&String> {
+        let mut nouns = objects[tool].all();
+        let has_key = nouns.any(|noun| noun == key);
+        let next = nouns.next();
+        if has_key { next } else { objects[tool].nouns.first() }
+    };
+    let mut counts: HashMap<&String, usize> = HashMap::new();
+    tools.iter().filter_map(|&tool| after(tool)).for_each(|noun| *counts.entry(noun).or_default() += 1);
+    let is_group =
+        |noun: &&String| counts.get(*noun).is_some_and(|&count| count >= MIN && count < tools.len());
+    tools.iter().filter_map(|&tool| Some((tool, after(tool).filter(is_group)?.clone()))).collect()
+}

@@ -1,0 +1,168 @@
+//! Categories and ops of tools whose source names none: by server, by namespace, by the path of the request, else by
+//! the object that a tool acts on.
+
+mod grouping;
+mod object;
+mod similarity;
+mod title;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use self::grouping::group;
+use self::object::Object;
+use self::similarity::WordVectors;
+use super::audience::{Audience, groups};
+use super::{Tool, op};
+use crate::config::CatalogSettings;
+use crate::finding::{Code, Finding};
+use crate::tool::grammar::singular;
+use crate::tool::{Backend, CategoryPath, words};
+
+/// The category of tools that have nothing in common with others.
+pub(super) const LEFT_OVER: &str = "General";
+
+/// Gives a category to each tool without one, and an op. Tools of one audience are looked at together, with the tools
+/// that everybody sees, so that nothing depends on a tool that a caller cannot see.
+pub(super) fn derive(tools: &mut [Tool], settings: CatalogSettings, findings: &mut Vec<Finding>) {
+    let is_derived = |tool: &Tool| settings.derive_categories && tool.categories.is_empty();
+    let without: BTreeSet<usize> = (0..tools.len()).filter(|&index| is_derived(&tools[index])).collect();
+    if !without.is_empty() {
+        derive_categories(tools, &without, findings);
+    }
+    for tool in tools.iter_mut().filter(|tool| tool.categories.is_empty()) {
+        tool.categories.extend(CategoryPath::parse(LEFT_OVER));
+    }
+    let without_op: Vec<usize> = (0..tools.len()).filter(|&index| tools[index].op.is_empty()).collect();
+    for &index in &without_op {
+        tools[index].op = op::derived(&tools[index], without.contains(&index));
+    }
+    for members in groups(tools.iter().map(|tool| Audience::of(&tool.definition))) {
+        whole_names(tools, &members, &without_op, &without);
+    }
+}
+
+/// Two derived ops that are equal have the whole name of their tool instead: `comments.get_comment` and
+/// `comments.get_comments`.
+fn whole_names(tools: &mut [Tool], members: &[usize], without_op: &[usize], without: &BTreeSet<usize>) {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for &index in members {
+        *counts.entry(&tools[index].op).or_default() += 1;
+    }
+    let is_doubled = |index: &&usize| counts[tools[**index].op.as_str()] > 1;
+    let doubled: Vec<usize> = members
+        .iter()
+        .filter(|index| without_op.binary_search(index).is_ok())
+        .filter(is_doubled)
+        .copied()
+        .collect();
+    for index in doubled {
+        tools[index].op = op::with_whole_name(&tools[index], without.contains(&index));
+    }
+}
+
+fn derive_categories(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &mut Vec<Finding>) {
+    let audiences: Vec<Audience> = tools.iter().map(|tool| Audience::of(&tool.definition)).collect();
+    let is_public = |index: usize| audiences[index] == Audience::Everybody;
+    let objects = objects(tools);
+    let texts = tools.iter().map(|tool| (tool.name.as_str(), tool.description.as_str()));
+    let vectors = WordVectors::of(texts);
+    let mut derived: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for members in groups(audiences.iter().cloned()) {
+        let own: BTreeSet<usize> = members.into_iter().filter(|index| without.contains(index)).collect();
+        let seen = without.iter().copied().filter(|index| is_public(*index) || own.contains(index));
+        let seen: Vec<usize> = seen.collect();
+        let paths = categories(tools, &objects, &vectors, &seen);
+        derived.extend(paths.into_iter().filter(|(index, _)| own.contains(index)));
+    }
+    tell(tools, &derived, findings);
+    for (index, path) in derived {
+        let path = CategoryPath::from_segments(path.iter().map(String::as_str));
+        tools[index].categories.extend(path.or_else(|| CategoryPath::parse(LEFT_OVER)));
+    }
+}
+
+/// The object of each tool. Segments that all requests begin with, such as a version, say nothing.
+fn objects(tools: &[Tool]) -> Vec<Object> {
+    let paths: Vec<Option<Vec<String>>> = tools.iter().map(path_segments).collect();
+    let mut all = paths.iter().flatten();
+    let first = all.next().cloned().unwrap_or_default();
+    let common = all.fold(first.len().saturating_sub(1), |common, path| {
+        let equal = path.iter().zip(&first).take_while(|(one, other)| one == other).count();
+        common.min(equal).min(path.len().saturating_sub(1))
+    });
+    let object = |(tool, path): (&Tool, &Option<Vec<String>>)| match path {
+        Some(path) => Object::of_path(&path[common..], &tool.name),
+        None => Object::of_name(&tool.name),
+    };
+    tools.iter().zip(&paths).map(object).collect()
+}
+
+/// The fixed segments of the path of a tool's request.
+fn path_segments(tool: &Tool) -> Option<Vec<String>> {
+    let Some(Backend::Http(backend)) = &tool.definition.backend else { return None };
+    let path = backend.path.split(['?', '#']).next().unwrap_or_default();
+    let fixed = path.split('/').filter(|segment| !segment.is_empty() && !segment.contains(['{', '@', ':']));
+    let segments: Vec<String> = fixed
+        .map(|segment| {
+            let mut words = words(segment);
+            if let Some(last) = words.last_mut() {
+                *last = singular(last);
+            }
+            words.join("_")
+        })
+        .filter(|segment| !segment.is_empty())
+        .collect();
+    (!segments.is_empty()).then_some(segments)
+}
+
+/// The category paths of these tools.
+fn categories(
+    tools: &[Tool],
+    objects: &[Object],
+    vectors: &WordVectors,
+    members: &[usize],
+) -> BTreeMap<usize, Vec<String>> {
+    let mut by_server: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+    for &index in members {
+        by_server.entry(tools[index].server.as_deref()).or_default().push(index);
+    }
+    let has_servers = by_server.len() > 1;
+    let mut paths = BTreeMap::new();
+    for (server, members) in by_server {
+        let root = server.filter(|_| has_servers).map(str::to_string);
+        let is_small = root.is_some() && members.len() <= grouping::MAX;
+        let keys = if is_small { BTreeMap::new() } else { group(objects, vectors, &members) };
+        let titles = title::titles(tools, objects, &keys);
+        for index in members {
+            let below = keys
+                .get(&index)
+                .into_iter()
+                .flat_map(|path| (1..=path.len()).filter_map(|depth| titles.get(&path[..depth]).cloned()));
+            let path: Vec<String> = root.iter().cloned().chain(below).collect();
+            paths.insert(index, path);
+        }
+    }
+    let rest: Vec<usize> = members.iter().copied().filter(|index| paths[index].is_empty()).collect();
+    let is_large = rest.len() > grouping::MAX;
+    for index in rest {
+        let letters = is_large.then(|| title::letters(&tools[index].name).to_string());
+        paths.insert(index, std::iter::once(LEFT_OVER.to_string()).chain(letters).collect());
+    }
+    paths
+}
+
+/// A finding for each derived category.
+fn tell(tools: &[Tool], derived: &BTreeMap<usize, Vec<String>>, findings: &mut Vec<Finding>) {
+    let mut categories: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (&index, path) in derived.iter().filter(|(_, path)| path[0] != LEFT_OVER) {
+        categories.entry(path.join("/")).or_default().push(index);
+    }
+    for (path, members) in categories {
+        let count = members.len();
+        let first = &tools[members[0]];
+        let tools = if count == 1 { "tool has" } else { "tools have" };
+        let message = format!("{count} {tools} the derived category `{path}`");
+        let finding = Finding::new(Code::CategoryDerived, message).tool(&first.name).at(first.place.clone());
+        findings.push(finding.help("`toolcrib check --suggest` prints overlays to keep or change it"));
+    }
+}

@@ -1,0 +1,85 @@
+//! Titles of derived categories: an object in the plural, a namespace as it is.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::object::Object;
+use crate::catalog::Tool;
+use crate::tool::grammar::plural;
+use crate::tool::words;
+
+/// Letter ranges of the tools that are left over, in alphabetical order.
+const LETTERS: [&str; 5] = ["A to F", "G to L", "M to R", "S to Z", "Other letters"];
+
+/// The range of the first letter of a name.
+pub(super) fn letters(name: &str) -> &'static str {
+    match name.chars().find(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()) {
+        Some('a'..='f') => LETTERS[0],
+        Some('g'..='l') => LETTERS[1],
+        Some('m'..='r') => LETTERS[2],
+        Some('s'..='z') => LETTERS[3],
+        _ => LETTERS[4],
+    }
+}
+
+/// The title of each group, by its path of keys.
+pub(super) fn titles(
+    tools: &[Tool],
+    objects: &[Object],
+    groups: &BTreeMap<usize, Vec<String>>,
+) -> HashMap<Vec<String>, String> {
+    let mut members: BTreeMap<&[String], Vec<usize>> = BTreeMap::new();
+    for (&tool, path) in groups {
+        (1..=path.len()).for_each(|depth| members.entry(&path[..depth]).or_default().push(tool));
+    }
+    members
+        .into_iter()
+        .map(|(path, tools_of)| (path.to_vec(), title(tools, objects, path, &tools_of)))
+        .collect()
+}
+
+fn title(tools: &[Tool], objects: &[Object], path: &[String], members: &[usize]) -> String {
+    let Some(key) = path.last() else { return String::new() };
+    let begins = |&&tool: &&usize| {
+        let name = words(&tools[tool].name).join("_");
+        name.strip_prefix(key.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    let is_namespace = members.iter().filter(begins).count() * 2 > members.len();
+    let mut nouns: Vec<String> = key.split('_').map(str::to_string).collect();
+    if !is_namespace {
+        nouns.extend(following(objects, key, members));
+        if let Some(last) = nouns.last_mut() {
+            let many = plural(last);
+            let says = |&tool: &usize| {
+                let is_many = |text: &str| words(text).contains(&many);
+                is_many(&tools[tool].name) || is_many(&tools[tool].description)
+            };
+            if members.iter().any(says) {
+                *last = many;
+            }
+        }
+    }
+    let nouns: Vec<String> = nouns.into_iter().map(spelled).collect();
+    let text = nouns.join(" ");
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// Formats and protocols are spelled in capitals.
+fn spelled(word: String) -> String {
+    const CAPITALS: [&str; 20] = [
+        "ai", "api", "crm", "css", "csv", "dns", "html", "http", "ip", "json", "pdf", "sms", "sql", "svg",
+        "tls", "ui", "url", "vm", "vpn", "xml",
+    ];
+    if CAPITALS.contains(&word.as_str()) { word.to_uppercase() } else { word }
+}
+
+/// The noun after a key, where all tools that have the key have the same: `request` after `pull`.
+fn following(objects: &[Object], key: &str, members: &[usize]) -> Option<String> {
+    let mut next = members.iter().filter_map(|&tool| {
+        let mut nouns = objects[tool].nouns.iter();
+        nouns.find(|noun| *noun == key)?;
+        Some(nouns.next())
+    });
+    let first = next.next()??;
+    (!first.contains('_') && next.all(|noun| noun == Some(first))).then(|| first.clone())
+}
