@@ -21,6 +21,7 @@ mod names;
 mod op;
 mod policy;
 mod profile;
+mod purpose;
 mod redacted;
 mod registry;
 mod repair;

@@ -241,6 +241,6 @@ pub struct Render {
 
 impl Default for Render {
     fn default() -> Self {
-        Self { templates: None, index_tools: 150, page_tokens: 3000 }
+        Self { templates: None, index_tools: 150, page_tokens: 1400 }
     }
 }

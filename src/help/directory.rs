@@ -292,7 +292,9 @@ impl Directory<'_> {
                 [op] => larger.ops.push(op),
                 _ => {
                     let path = format!("{beginning}*{}", self.only.suffix());
-                    larger.groups.push(Piece { path, ops, prefix: beginning.to_string() });
+                    // Names begin with a whole word: `managedlustre`, not `anagedlustre` below `m*`.
+                    let words = beginning.rfind(['_', '-', '.']).map_or("", |at| &beginning[..=at]);
+                    larger.groups.push(Piece { path, ops, prefix: words.to_string() });
                 }
             }
         }
