@@ -39,6 +39,7 @@ mod serve;
 mod site;
 mod skipped;
 mod state;
+mod structure;
 mod terminal;
 mod tokens;
 mod trace;

@@ -63,7 +63,7 @@ fn whole_names(tools: &mut [Tool], members: &[usize], without_op: &[usize], with
 fn derive_categories(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &mut Vec<Finding>) {
     let audiences: Vec<Audience> = tools.iter().map(|tool| Audience::of(&tool.definition)).collect();
     let is_public = |index: usize| audiences[index] == Audience::Everybody;
-    let objects = objects(tools);
+    let objects = objects(tools, &is_public);
     let texts = tools.iter().map(|tool| (tool.name.as_str(), tool.description.as_str()));
     let vectors = WordVectors::of(texts);
     let mut derived: BTreeMap<usize, Vec<String>> = BTreeMap::new();
@@ -81,17 +81,18 @@ fn derive_categories(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &m
     }
 }
 
-/// The object of each tool. Segments that all requests begin with, such as a version, say nothing.
-fn objects(tools: &[Tool]) -> Vec<Object> {
+/// The object of each tool. Segments that all public requests begin with, such as a version, say nothing.
+fn objects(tools: &[Tool], is_public: &dyn Fn(usize) -> bool) -> Vec<Object> {
     let paths: Vec<Option<Vec<String>>> = tools.iter().map(path_segments).collect();
-    let mut all = paths.iter().flatten();
-    let first = all.next().cloned().unwrap_or_default();
-    let common = all.fold(first.len().saturating_sub(1), |common, path| {
+    let public = paths.iter().enumerate().filter(|(index, _)| is_public(*index));
+    let mut public = public.filter_map(|(_, path)| path.as_ref());
+    let first = public.next().cloned().unwrap_or_default();
+    let common = public.fold(first.len().saturating_sub(1), |common, path| {
         let equal = path.iter().zip(&first).take_while(|(one, other)| one == other).count();
         common.min(equal).min(path.len().saturating_sub(1))
     });
     let object = |(tool, path): (&Tool, &Option<Vec<String>>)| match path {
-        Some(path) => Object::of_path(&path[common..], &tool.name),
+        Some(path) => Object::of_path(&path[common.min(path.len() - 1)..], &tool.name),
         None => Object::of_name(&tool.name),
     };
     tools.iter().zip(&paths).map(object).collect()

@@ -136,7 +136,7 @@ mod tests {
         check("todo_list", "todo");
         check("get", "get");
         check("get_me", "me");
-        check("order_status", "order status");
+        check("order_status", "order");
         check("", "");
     }
 }

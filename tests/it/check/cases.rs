@@ -181,6 +181,11 @@ pub const CASES: &[Case] = &[
     ),
     ("short-derived", &[("a.yaml", GOOD)], ("a.yaml", Some(1), "")),
     (
+        "category-derived",
+        &[("a.json", "[{\"name\": \"get_cat\"},\n{\"name\": \"list_cats\"},\n{\"name\": \"feed_cat\"}]")],
+        ("a.json", Some(1), "/0"),
+    ),
+    (
         "short-too-long",
         &[
             ("toolcrib.toml", "short_description = {max_chars = 10}\n"),

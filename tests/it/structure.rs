@@ -1,0 +1,256 @@
+//! Categories and ops that are derived from a bare dump, and the index that leads through them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::{Value, json};
+use toolcrib::catalog::{Catalog, Checked};
+use toolcrib::tokens::estimate;
+
+use crate::fixture::{self, data, folder, open, open_text, package, text};
+
+/// The categories of tools, by name.
+type Labels = BTreeMap<String, String>;
+
+fn labels(catalog: &Catalog) -> Labels {
+    catalog.tools.iter().map(|tool| (tool.name.clone(), tool.category().to_string())).collect()
+}
+
+fn bare(names: &[&str]) -> Checked {
+    let tools: Vec<Value> =
+        names.iter().map(|name| json!({"name": name, "inputSchema": {"type": "object"}})).collect();
+    open_text("tools.json", &json!({ "tools": tools }).to_string())
+}
+
+/// Names and descriptions of a catalog, and nothing else.
+fn dump(catalog: &Catalog) -> Checked {
+    let tool = |tool: &std::sync::Arc<toolcrib::catalog::Tool>| json!({"name": tool.name, "description": tool.description, "inputSchema": {"type": "object"}});
+    let tools: Vec<Value> = catalog.tools.iter().map(tool).collect();
+    open_text("tools.json", &json!({ "tools": tools }).to_string())
+}
+
+fn check(names: &[&str], expected: &[(&str, &str, &str)]) {
+    let checked = bare(names);
+    for (name, category, op) in expected {
+        let tool = checked.catalog.named(name).unwrap();
+        assert_eq!((tool.category(), tool.op.as_str()), (*category, *op), "{name}");
+    }
+}
+
+#[test]
+fn tools_of_one_object_are_one_category() {
+    check(
+        &["create_issue", "list_issues", "issue_write", "get_issue_comments", "add_sub_issue", "ping"],
+        &[
+            ("create_issue", "Issues", "issues.create"),
+            ("issue_write", "Issues", "issues.write"),
+            ("get_issue_comments", "Issues", "issues.comments.get"),
+            ("add_sub_issue", "Issues", "issues.sub.add"),
+            ("ping", "General", "general.ping"),
+        ],
+    );
+}
+
+#[test]
+fn a_namespace_or_a_path_in_the_name_is_a_category() {
+    let names = [
+        "storage_account_get",
+        "storage_blob_put",
+        "storage_table_list",
+        "keyvault_secret_list",
+        "keyvault_key_get",
+        "keyvault_key_create",
+        "math.factorial",
+        "math.gcd",
+        "math.power",
+    ];
+    check(
+        &names,
+        &[
+            ("storage_account_get", "Storage", "storage.account.get"),
+            ("keyvault_secret_list", "Keyvault", "keyvault.secret.list"),
+            ("math.factorial", "Math", "math.factorial"),
+        ],
+    );
+}
+
+#[test]
+fn several_servers_in_one_dump_are_their_categories() {
+    let list = |names: [&str; 3]| names.map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
+    let servers = json!({
+        "alpha": {"tools": list(["create_issue", "list_issues", "get_issue"])},
+        "beta": {"tools": list(["read_mail", "send_mail", "move_mail"])},
+    });
+    let checked = open_text("tools.json", &servers.to_string());
+    let labels = labels(&checked.catalog);
+    assert_eq!((labels["get_issue"].as_str(), labels["send_mail"].as_str()), ("alpha", "beta"));
+    assert_eq!(checked.catalog.named("send_mail").unwrap().op, "beta.mail.send");
+}
+
+#[test]
+fn what_an_author_or_an_overlay_says_stays() {
+    let tools = r#"[{"name": "create_issue", "category": "Work"}, {"name": "list_issues"}, {"name": "get_issue"},
+        {"name": "close_issue"}, {"name": "read_issue", "op": "my.op"}]"#;
+    let config = "[[overlay]]\nmatch = \"close_issue\"\ncategory = \"Done\"\n";
+    let root = folder(&[("toolcrib.toml", config), ("tools.json", tools)]);
+    let checked = open(root.path());
+    let labels = labels(&checked.catalog);
+    assert_eq!(
+        ["Work", "Issues", "Done"],
+        ["create_issue", "get_issue", "close_issue"].map(|name| labels[name].as_str())
+    );
+    assert_eq!(checked.catalog.named("read_issue").unwrap().op, "my.op");
+    let off = folder(&[
+        ("toolcrib.toml", "[catalog]\nderive_categories = false\n"),
+        ("tools.json", r#"[{"name": "a_b"}]"#),
+    ]);
+    assert_eq!(open(off.path()).catalog.tools[0].category(), "General");
+}
+
+#[test]
+fn derived_structure_is_told_and_can_be_kept() {
+    let names = ["create_issue", "list_issues", "get_issue"];
+    let checked = bare(&names);
+    assert!(fixture::codes(&checked).iter().any(|(code, ..)| *code == "category-derived"));
+    let tools: Vec<Value> = names.iter().map(|name| json!({"name": name})).collect();
+    let root = folder(&[("tools.json", &json!(tools).to_string())]);
+    let path = root.path().to_str().unwrap();
+    let lines = fixture::run(&["check", "--suggest", "--catalog", path]).stdout;
+    assert_eq!(
+        lines,
+        "[[overlay]]\nmatch = [\"create_issue\", \"list_issues\", \"get_issue\"]\ncategory = \"Issues\"\n"
+    );
+    fixture::write(root.path(), "toolcrib.toml", &lines);
+    let kept = open(root.path());
+    assert!(!fixture::codes(&kept).iter().any(|(code, ..)| *code == "category-derived"));
+    assert_eq!(labels(&kept.catalog)["get_issue"], "Issues");
+}
+
+/// The harmonic mean of homogeneity and completeness (Rosenberg and Hirschberg, 2007).
+fn v_measure(truth: &Labels, derived: &Labels) -> f64 {
+    let pairs: Vec<(&str, &str)> = truth
+        .iter()
+        .filter_map(|(name, label)| Some((label.as_str(), derived.get(name)?.as_str())))
+        .collect();
+    assert!(pairs.len() * 10 >= truth.len() * 9, "{} of {} tools were found", pairs.len(), truth.len());
+    let total = pairs.len() as f64;
+    fn count<T: Ord>(keys: impl Iterator<Item = T>) -> BTreeMap<T, f64> {
+        keys.fold(BTreeMap::new(), |mut counts, key| {
+            *counts.entry(key).or_default() += 1.0;
+            counts
+        })
+    }
+    let (classes, groups) = (count(pairs.iter().map(|pair| pair.0)), count(pairs.iter().map(|pair| pair.1)));
+    let entropy = |counts: &BTreeMap<&str, f64>| -> f64 {
+        counts.values().map(|count| -count / total * (count / total).ln()).sum()
+    };
+    let shared: f64 = count(pairs.iter().copied())
+        .iter()
+        .map(|((class, group), count)| {
+            count / total * (count * total / (classes[class] * groups[group])).ln()
+        })
+        .sum();
+    let (homogeneity, completeness) = (shared / entropy(&classes), shared / entropy(&groups));
+    2.0 * homogeneity * completeness / (homogeneity + completeness)
+}
+
+/// An OpenAPI document, with its author's tags as the truth and without them as the input.
+fn without_tags(file: &Path) -> (Labels, Labels) {
+    let mut document: Value = serde_json::from_str(text(file)).unwrap();
+    let truth = labels(&open(file).catalog);
+    for path in document["paths"].as_object_mut().unwrap().values_mut() {
+        for operation in path.as_object_mut().unwrap().values_mut().filter_map(Value::as_object_mut) {
+            operation.remove("tags");
+        }
+    }
+    (truth, labels(&open_text("openapi.json", &document.to_string()).catalog))
+}
+
+#[test]
+fn derived_categories_are_near_those_of_authors() {
+    let catalogs = data("catalogs");
+    let mut scores = BTreeMap::new();
+    for name in ["box", "discord", "notion"] {
+        let (truth, derived) = without_tags(&catalogs.join(format!("{name}-openapi.json")));
+        scores.insert(name.to_string(), v_measure(&truth, &derived));
+    }
+    for name in ["buildos", "github", "universal-agent"] {
+        let written = open(&package().join("examples").join(name));
+        scores.insert(
+            name.into(),
+            v_measure(&labels(&written.catalog), &labels(&dump(&written.catalog).catalog)),
+        );
+    }
+    let servers: Value = serde_json::from_str(text(&catalogs.join("livemcpbench-servers.json"))).unwrap();
+    let mut truth = Labels::new();
+    for server in servers.as_array().unwrap().iter().flat_map(|entry| entry["tools"].as_object().unwrap()) {
+        for tool in server.1["tools"].as_array().unwrap() {
+            truth.entry(tool["name"].as_str().unwrap().into()).or_insert(server.0.clone());
+        }
+    }
+    let bare = open(&data("retrieval").join("livemcpbench/catalog.json"));
+    let derived = labels(&bare.catalog);
+    truth.retain(|name, _| derived.contains_key(name));
+    scores.insert("livemcpbench".into(), v_measure(&truth, &derived));
+    let mean = scores.values().sum::<f64>() / scores.len() as f64;
+    assert!(scores.values().all(|score| *score >= 0.75) && mean >= 0.8, "{mean:.3} {scores:.3?}");
+}
+
+#[test]
+fn a_tool_more_moves_hardly_another() {
+    let whole = open(&package().join("examples/github")).catalog;
+    let tools: Vec<&str> = whole.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let before = bare(&tools);
+    let after = bare(&tools.iter().copied().chain(["frobnicate_widget"]).collect::<Vec<_>>());
+    let ops = |checked: &Checked| -> BTreeSet<(String, String)> {
+        checked.catalog.tools.iter().map(|tool| (tool.op.clone(), tool.category().to_string())).collect()
+    };
+    let moved: Vec<_> = ops(&before).difference(&ops(&after)).cloned().collect();
+    assert!(moved.is_empty(), "{moved:?}");
+}
+
+/// Tokens to read, and pages to open, from the README to the page that lists a tool; and how often each is listed.
+fn ways(root: &Path) -> BTreeMap<String, Vec<(usize, usize)>> {
+    fn walk(
+        root: &Path,
+        page: &str,
+        tokens: usize,
+        pages: usize,
+        ways: &mut BTreeMap<String, Vec<(usize, usize)>>,
+    ) {
+        let text = std::fs::read_to_string(root.join(page)).unwrap();
+        let tokens = tokens + estimate(&text);
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let is_up = link.starts_with("../");
+            match (page.starts_with("categories/"), is_up) {
+                (true, true) => ways.entry(link[3..].into()).or_default().push((tokens, pages + 1)),
+                (true, false) => walk(root, &format!("categories/{link}"), tokens, pages + 1, ways),
+                (false, _) if link.starts_with("categories/") => walk(root, link, tokens, pages + 1, ways),
+                (false, _) => ways.entry(link.into()).or_default().push((tokens, pages + 1)),
+            }
+        }
+    }
+    let mut ways_found = BTreeMap::new();
+    walk(root, "README.md", 0, 0, &mut ways_found);
+    ways_found
+}
+
+#[test]
+fn the_way_from_the_index_to_a_page_is_short() {
+    let pool = open(&data("catalogs").join("bfcl-functions.json"));
+    for (count, most_pages, most_tokens) in [(1000, 2, 3000), (1853, 3, 5000)] {
+        let tools: Vec<Value> = pool.catalog.tools[..count]
+            .iter()
+            .map(|tool| json!({"name": tool.name, "description": tool.description, "inputSchema": {"type": "object"}}))
+            .collect();
+        let checked = open_text("tools.json", &json!({ "tools": tools }).to_string());
+        let out = tempfile::tempdir().unwrap();
+        fixture::render(&checked, None, &out.path().join("tools"));
+        let ways = ways(&out.path().join("tools"));
+        assert_eq!(ways.len(), count);
+        assert!(ways.values().all(|found| found.len() == 1), "each tool is listed exactly once");
+        let longest = ways.values().flatten().max().unwrap();
+        let pages = ways.values().flatten().map(|way| way.1).max().unwrap();
+        assert!(longest.0 <= most_tokens && pages <= most_pages, "{count} tools: {longest:?}, {pages} pages");
+    }
+}
