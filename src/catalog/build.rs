@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::audience::{self, Audience};
-use super::short::Cap;
+use super::short::{Cap, SharedOpenings};
 use super::trust::Said;
 use super::{
     Catalog, Tool, docstring, lint, names, op, policy, profile, sample, schema, short, structure, tree, trust,
@@ -21,8 +21,10 @@ pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut 
     names::clean(&mut raw, findings);
     trust::unused_hints(&workspace, &raw, findings);
     let used: Vec<AtomicBool> = workspace.overlays.iter().map(|_| AtomicBool::new(false)).collect();
-    let context = Context { workspace: &workspace, used: &used };
+    let mut context = Context { workspace: &workspace, used: &used, openings: SharedOpenings::default() };
     let audiences = context.audiences(&raw);
+    let public = raw.iter().zip(&audiences).filter(|(_, audience)| **audience == Audience::Everybody);
+    context.openings = SharedOpenings::of(public.map(|(tool, _)| tool.definition.description.as_str()));
     let canonical = names::canonical(&raw, &audiences, findings);
     let built: Vec<(Tool, Vec<Finding>)> =
         raw.into_par_iter().zip(canonical).map(|(raw, name)| context.tool(raw, name)).collect();
@@ -38,6 +40,7 @@ pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut 
     structure::derive(&mut tools, workspace.config.catalog, findings);
     names::assign_unique(&mut tools, findings);
     lint::pairs(&tools, findings);
+    lint::equal_shorts(&tools, findings);
     let (tools, contested) = audience::separate(tools, findings);
     let catalog = Catalog::of(tools, contested, Arc::new(workspace.config));
     profile::check(&catalog, findings);
@@ -49,6 +52,7 @@ pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut 
 struct Context<'a> {
     workspace: &'a Workspace,
     used: &'a [AtomicBool],
+    openings: SharedOpenings,
 }
 
 impl Context<'_> {
@@ -109,7 +113,7 @@ impl Context<'_> {
                     .help("add one to `examples`"),
             );
         }
-        let short = short_description(&definition, &parts.body, cap, &mut report);
+        let short = short_description(&definition, self.openings.strip(&parts.body), cap, &mut report);
         let policy = definition.policy.clone().or_else(|| {
             let policy = policy::extract(&description)?;
             let help = "check it, and write it as `policy` to make it yours";

@@ -1,5 +1,6 @@
 //! Short descriptions: when to use the tool, in one line, derived from the long description.
 
+mod opening;
 mod plain_text;
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -8,6 +9,7 @@ use crate::tokens::estimate;
 use crate::tool::words;
 
 use super::docstring;
+pub use opening::SharedOpenings;
 pub(super) use plain_text::{sentence_end, without_marks};
 
 /// Longest short description.

@@ -105,6 +105,7 @@ codes! {
     DescriptionTautological "description-tautological" Warning false "a description only repeats the name";
     CategoryDerived "category-derived" Info false "a category was derived from names and requests";
     ShortDerived "short-derived" Info false "a short description was derived from the long one";
+    ShortEqual "short-equal" Warning false "two tools have the same short description";
     ShortTooLong "short-too-long" Warning false "a short description is over the cap and was shortened";
     ParameterUndocumented "parameter-undocumented" Warning false "arguments have no description";
     PolicyExtracted "policy-extracted" Info false "a policy was extracted from the long description";

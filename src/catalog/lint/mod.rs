@@ -1,5 +1,6 @@
 //! Lint: finds tools that are hard to choose, hard to call, or dangerous to show to a model.
 
+mod equal_shorts;
 mod near_duplicates;
 mod prompt_injection;
 
@@ -10,6 +11,7 @@ use super::{Catalog, Resolved, Tool};
 use crate::finding::{Code, Finding, Place, pointer_join};
 use crate::tool::{Definition, clean_line, hidden_characters, words};
 
+pub(super) use equal_shorts::equal_shorts;
 pub(super) use near_duplicates::pairs;
 
 /// Looks at one tool.

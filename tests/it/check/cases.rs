@@ -186,6 +186,14 @@ pub const CASES: &[Case] = &[
         ("a.json", Some(1), "/0"),
     ),
     (
+        "short-equal",
+        &[(
+            "a.json",
+            "[{\"name\": \"a\", \"description\": \"Find it.\"},\n{\"name\": \"b\", \"description\": \"Find it.\"}]",
+        )],
+        ("a.json", Some(2), "/1"),
+    ),
+    (
         "short-too-long",
         &[
             ("toolcrib.toml", "short_description = {max_chars = 10}\n"),
