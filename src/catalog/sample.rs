@@ -26,8 +26,8 @@ const MAX_ITEMS: u64 = 16;
 
 /// Attempts in order: the branch of a union that is taken, and how optional arguments are chosen.
 const ATTEMPTS: [(usize, Optional); 10] = [
-    (0, Optional::Never),
     (0, Optional::WhenBare),
+    (0, Optional::Never),
     (1, Optional::WhenBare),
     (0, Optional::Always),
     (2, Optional::WhenBare),
@@ -46,7 +46,7 @@ enum Optional {
     Always,
 }
 
-/// Arguments that `is_valid` accepts: the required ones, and optional ones only where nothing else is valid.
+/// Arguments that `is_valid` accepts: all required ones, or an informative optional one when none is required.
 pub fn sample_arguments(schema: &Value, is_valid: &dyn Fn(&Value) -> bool) -> Option<Map<String, Value>> {
     let mut tried: Vec<Value> = Vec::new();
     let mut work_left = MAX_WORK;
