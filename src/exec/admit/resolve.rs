@@ -1,4 +1,4 @@
-//! The tool that a call names, by any of its names; a name that is only near is told, and not run.
+//! The tool that a call names, by any of its names. A near name is suggested, and never run.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Refusal> 
     found
 }
 
-/// The place of the one tool that a name means.
+/// The index of the one tool that a name means.
 fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize, Refusal> {
     let (catalog, name) = (context.catalog(), &request.op);
     let tool = match catalog.resolve(name) {
@@ -50,7 +50,7 @@ fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize
     catalog.position(&tool.name).ok_or_else(|| unknown(context, name, &[], &request.args))
 }
 
-/// The one tool that is called so but for case, or for slashes in place of dots; these not where something is destroyed.
+/// The one tool with this name in another case, or with slashes in place of dots. Slashes are refused for destructive tools.
 fn respelled<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Tool> {
     let lower = name.to_lowercase();
     if let Resolved::Tool(tool) = catalog.resolve(&lower) {
@@ -106,7 +106,7 @@ fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) 
     failure.offering(corrected(tool, context.catalog().secrets(), &args))
 }
 
-/// The longest beginning of a name that ops begin with; else where the nearest op is.
+/// The longest group that a name begins with; else the group of the nearest op.
 fn nearest_group<'n>(catalog: &'n Catalog, name: &'n str, near: &[&'n Tool]) -> &'n str {
     let mut prefix = name;
     while let Some((shorter, _)) = prefix.rsplit_once('.') {

@@ -1,5 +1,5 @@
-//! Calls that a person has to approve: they wait in a queue, and one that was approved runs once. An approval is bound to
-//! op, arguments, definition, and what runs it.
+//! Calls that a person has to approve. They wait in a queue, and an approved call runs once. An approval holds for one op,
+//! its arguments, its definition and its backend.
 
 use serde_json::{Value, json};
 
@@ -16,10 +16,10 @@ use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{Approval, ApprovalStatus, HiddenValue, StateError, now, random_id};
 use crate::tool::NoSchemaMode;
 
-/// Digits of a hash that people see: 128 bits, too many to guess.
+/// Hexadecimal digits of a hash that is shown: 128 bits, too many to guess.
 const DIGITS: usize = 32;
 
-/// Runs a call once a person has approved it, where that is wanted. An approval whose call was not run is given back.
+/// Runs a call, with an approval if its tool needs one. If the call was not run, its approval is given back.
 pub(super) async fn run_approved(call: &Admitted, notes: &mut RunNotes) -> Result<Value, RunFailure> {
     let given = guarded(require_approval(call)).await.unwrap_or_else(|_| Err(call.panicked(false)));
     let approval = given.map_err(|failure| RunFailure { failure, certainty: Certainty::NotRun })?;
@@ -30,7 +30,7 @@ pub(super) async fn run_approved(call: &Admitted, notes: &mut RunNotes) -> Resul
     ran
 }
 
-/// The approval of a call, used up by it, where it needs one.
+/// Uses up the approval of a call; `None` if it needs no approval.
 async fn require_approval(call: &Admitted) -> Result<Option<Approval>, Refusal> {
     let tool = call.tool();
     let is_unchecked = call.no_schema_mode() == Some(NoSchemaMode::HumanApproval);
@@ -38,7 +38,7 @@ async fn require_approval(call: &Admitted) -> Result<Option<Approval>, Refusal> 
         return Ok(None);
     }
     let key = call.state().hash_key().await.map_err(unavailable)?;
-    // One that was used in between is asked for anew, once.
+    // An approval that another call has used in between is requested again, once.
     for _ in 0..2 {
         let request = approval_request(call, &key);
         let asked = call.state().request_approval(&request).await.map_err(unavailable)?;
@@ -78,7 +78,7 @@ async fn give_back(call: &Admitted, approval: &Approval, notes: &mut RunNotes) {
     notes.warnings.push(told);
 }
 
-/// A hash of what an approval holds for beside op and arguments: the definition, and what runs it as configured.
+/// A hash of the definition and the configured backend, for which an approval holds beside op and arguments.
 pub fn binding(tool: &Tool, config: &Config, key: &str) -> String {
     let bound = json!([tool.definition, tool.effect.as_str(), Backends::configured(tool, config)]);
     hash(key, &bound.to_string())

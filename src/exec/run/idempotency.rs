@@ -1,5 +1,5 @@
-//! Idempotency keys: each runs its write once (EXEC-6), across crashes, and for two callers at the same moment. An outcome
-//! that cannot be known is said to be unknown.
+//! Idempotency keys: each runs its write once (EXEC-6), also after a crash, and for two callers at the same moment. An
+//! outcome that nobody can know is `OUTCOME_UNKNOWN`.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use crate::tool::Effect;
 const LEASE: Duration = Duration::from_secs(10);
 /// Seconds between two renewals.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(3);
-/// Milliseconds between two looks at a call that another caller runs: at first, and at most.
+/// Milliseconds between two polls of a claim that another caller holds: at first, and at most.
 const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
 
-/// Runs a call that may be run; one with a key and an effect once, though it is sent again.
+/// Runs an admitted call; a write with a key runs once, however often it is sent.
 pub(super) async fn run_once(call: &Admitted, notes: &mut RunNotes) -> Outcome {
     match &call.request.idempotency_key {
         Some(key) if call.effect() != Effect::Read => run_with_key(call, key, notes).await,
@@ -84,7 +84,7 @@ async fn run_with_key(call: &Admitted, key: &str, notes: &mut RunNotes) -> Outco
     outcome
 }
 
-/// The status of a claim, acquired for this call where it can be.
+/// The status of a claim, which this call acquires if it is free.
 async fn status_of(call: &Admitted, claim: &Claim, notes: &mut RunNotes) -> Result<ClaimStatus, Refusal> {
     let state = call.state();
     let claimed = match audit::require_writable(&*call.context, &mut notes.warnings) {
@@ -96,7 +96,7 @@ async fn status_of(call: &Admitted, claim: &Claim, notes: &mut RunNotes) -> Resu
     };
     match claimed {
         Ok(status) => Ok(status),
-        // A key that was used before says so, though nothing can be written now.
+        // The outcome of a used key can be read even if the trace cannot be written now.
         Err(failure) => match state.recall(claim, LEASE).await {
             Ok(Some(known)) if known != ClaimStatus::Acquired => Ok(known),
             _ => Err(failure),
@@ -104,7 +104,7 @@ async fn status_of(call: &Admitted, claim: &Claim, notes: &mut RunNotes) -> Resu
     }
 }
 
-/// The status of a claim, once nobody else runs its call, or that has taken too long.
+/// The status of a claim, once no other caller holds it, or the wait was too long.
 async fn acquire_claim(
     state: &dyn StateStore,
     claim: &Claim,
@@ -125,7 +125,7 @@ async fn acquire_claim(
 async fn renew_claim(state: &dyn StateStore, claim: &Claim) -> Infallible {
     loop {
         sleep(RENEWAL_INTERVAL).await;
-        // A renewal that fails is made up for by the next; a claim that has run out says that the outcome is unknown.
+        // The next renewal makes up for a failed one; a claim that has expired has an unknown outcome.
         let _ = guarded(Patience::default().with(state.claim(claim, LEASE))).await;
     }
 }

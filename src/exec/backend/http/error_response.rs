@@ -1,4 +1,4 @@
-//! What it means when a server refuses, or is not heard of again, and what can be done.
+//! Errors of HTTP servers: the meaning of a status or of a missing answer, and the next step.
 
 use serde_json::Value;
 
@@ -6,15 +6,15 @@ use crate::exec::backend::{BackendError, BackendErrorKind, ErrorAnswer};
 use crate::sources::mcp::Secrets;
 use crate::tool::Effect;
 
-/// The most of a body that is told.
-const MAX_TOLD: usize = 2048;
+/// Bytes of a body that an error repeats: a model reads it.
+const MAX_EXCERPT: usize = 2048;
 
-/// An answer that is no success.
+/// An HTTP response that is no success.
 pub(super) struct ErrorResponse<'r> {
     pub(super) name: &'r str,
     pub(super) status: u16,
     pub(super) body: String,
-    /// Where it would rather send us.
+    /// The `Location` header of a redirect.
     pub(super) location: Option<String>,
     pub(super) retry_after_seconds: Option<u64>,
     pub(super) effect: Effect,
@@ -32,9 +32,9 @@ impl ErrorResponse<'_> {
             body: (!self.body.trim().is_empty()).then(|| self.body_excerpt()),
         };
         let kind = match self.status {
-            // Both say that the call was turned away; other errors may come out of the middle of the work.
+            // Only these two say that the call was not run.
             429 | 503 => BackendErrorKind::Busy,
-            // A gateway says that it has no answer of the server behind it.
+            // A gateway got no answer from the server behind it.
             502 | 504 => BackendErrorKind::ConnectionLost,
             _ => BackendErrorKind::Failed,
         };
@@ -80,25 +80,25 @@ impl ErrorResponse<'_> {
         }
     }
 
-    /// What it said: JSON where it is that and short, else the beginning.
+    /// The body: JSON where it is JSON and short, else its beginning.
     fn body_excerpt(&self) -> Value {
         let body = self.secrets.hide(&self.body);
-        if body.len() <= MAX_TOLD {
+        if body.len() <= MAX_EXCERPT {
             let read = serde_json::from_str(&body).unwrap_or(Value::String(body));
             return self.secrets.hide_in(read);
         }
-        let end = body.floor_char_boundary(MAX_TOLD);
+        let end = body.floor_char_boundary(MAX_EXCERPT);
         format!("{}...", &body[..end]).into()
     }
 }
 
-/// It was asked, and has not answered.
+/// A request without an answer in time.
 pub(super) fn too_slow(name: &str) -> BackendError {
     let message = format!("the server `{name}` did not answer in time; it may have run the call");
     BackendError::timed_out(message)
 }
 
-/// It answered with a success that cannot be read.
+/// A success with a body that cannot be read.
 pub(super) fn unreadable(name: &str) -> BackendError {
     let message = format!(
         "the server `{name}` answered with something else than the JSON that its head promises; it may have run the call"
@@ -106,7 +106,7 @@ pub(super) fn unreadable(name: &str) -> BackendError {
     BackendError::connection_lost(message)
 }
 
-/// It was asked, and the connection is gone.
+/// A request whose connection broke.
 pub(super) fn connection_lost(name: &str) -> BackendError {
     let message =
         format!("the connection to the server `{name}` broke after the call was sent; it may have been run");

@@ -1,9 +1,9 @@
-//! HTTP backends: one request for each call, to the configured server and nowhere else.
+//! HTTP backends: one request for each call, to the configured server only.
 //!
-//! 1. [`parts`] says which argument goes where; [`path`] with its [`expression`]s, [`text`] and [`body`] write them.
-//! 2. [`request`] is all of it, with the server's headers.
-//! 3. [`send`] sends it, again where that cannot do harm, and follows redirects where that is configured.
-//! 4. [`response`] reads the answer within its limits, and [`error_response`] says what an error means.
+//! 1. [`parts`] assigns arguments to parts of the request; [`path`] with its [`expression`]s, [`text`] and [`body`] write them.
+//! 2. [`request`] is the whole request, with the server's headers.
+//! 3. [`send`] sends it, retries where that does no harm, and follows redirects where these are configured.
+//! 4. [`response`] reads the answer within its limits, and [`error_response`] explains an error.
 
 mod body;
 mod error_response;
@@ -28,7 +28,7 @@ use request::HttpRequest;
 use send::Exchange;
 pub(super) use text::plain;
 
-/// How long a connection may take, whatever the call may.
+/// Seconds for opening a connection: a server that is down is noticed before the call times out.
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// Connections to all servers.
@@ -51,7 +51,7 @@ impl Http {
         let client = self.client()?;
         let exchange = Exchange { client, name, server, call, request: &request, headers, secrets: &secrets };
         let mut response = exchange.run(url).await?;
-        // A server that echoes what it was sent would tell our credentials.
+        // A server that echoes its request would give away our credentials.
         let (content, warning) = secrets.hide_in_result(response.content);
         response.content = content;
         response.warnings.extend(warning);
@@ -60,7 +60,7 @@ impl Http {
 
     fn client(&self) -> Result<&reqwest::Client, BackendError> {
         let client = self.client.get_or_init(|| {
-            // One provider of cryptography for the whole program; a second call changes nothing.
+            // One provider of cryptography for the whole process; a second call does nothing.
             let _ = rustls::crypto::ring::default_provider().install_default();
             reqwest::Client::builder()
                 .redirect(reqwest::redirect::Policy::none())
@@ -76,7 +76,7 @@ impl Http {
     }
 }
 
-/// What a call would send, without secrets: what an argument is called there may say that it is one.
+/// The request of a call, without secrets. An argument's name in the request can mark it as a secret too.
 pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
     let (name, server) = choice::web_server(backend, call.tool, call.config)?;
     HttpRequest::new(backend, server, call)?.url()?;

@@ -1,7 +1,7 @@
-//! Tools of other MCP servers: called by name, over a connection that is kept.
+//! Tools of other MCP servers: called by name, over a connection that stays open.
 //!
-//! 1. [`sessions`] are the connections, one for each server, shared by all calls.
-//! 2. [`result`] is what a tool's answer says.
+//! 1. [`sessions`] holds the connections, one for each server, shared by all calls.
+//! 2. [`result`] reads the answer of a tool.
 
 mod result;
 mod sessions;
@@ -15,7 +15,7 @@ use crate::tool::Effect;
 
 pub(super) use sessions::Sessions;
 
-/// What an order asks of another server.
+/// A call of a tool on another server.
 #[derive(Clone, Copy)]
 struct McpCall<'o> {
     server: &'o str,
@@ -81,7 +81,7 @@ impl McpCall<'_> {
         self.call.arguments.as_object().cloned().unwrap_or_default()
     }
 
-    /// Whether the call may run twice: its server or its author says that it changes nothing.
+    /// Whether the call may be sent twice: its server or its author says that it changes nothing.
     fn is_repeatable(&self) -> bool {
         self.call.tool.definition.effect == Some(Effect::Read)
     }
@@ -131,7 +131,7 @@ impl McpCall<'_> {
     }
 }
 
-/// What a call would send.
+/// The call as a dry run shows it.
 pub(super) fn preview(server: &str, tool: &str, call: BackendRequest<'_>) -> Result<Value, BackendError> {
     choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server, call.config))?;
     Ok(json!({ "backend": "mcp", "server": choice::bare(server), "tool": tool, "arguments": call.shown() }))
