@@ -1,10 +1,10 @@
 //! The arguments of a call: read, coerced to the schema of its tool and validated; else explained, and corrected.
 //!
-//! 1. [`read`] makes a value of the text or object that stands where arguments are due; [`exact_numbers`] keeps all digits.
+//! 1. [`read`] reads arguments from an object or JSON text; [`exact_numbers`] keeps all digits.
 //! 2. [`properties`] looks names up in a schema, and finds arguments below a wrapper.
-//! 3. [`coerce`] changes values, and [`names`] changes names, into the one valid thing that they can mean.
+//! 3. [`coerce`] changes values, and [`names`] changes names, into the one valid form that they can mean.
 //! 4. [`validate`] lets the canonical schema decide; [`null_policy`] refuses a null that may mean something.
-//! 5. [`explain`] says which fields do not fit, and [`correct`] makes arguments that do.
+//! 5. [`explain`] names the invalid fields, and [`correct`] makes a valid call of them.
 
 mod coerce;
 mod correct;

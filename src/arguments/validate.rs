@@ -1,4 +1,4 @@
-//! Arguments held against the schema of their tool: as they are, then coerced. A coercion is told in words.
+//! Validation of arguments by the schema of their tool: unchanged, then coerced. Each change is described in words.
 
 use serde_json::{Map, Value};
 
@@ -14,11 +14,11 @@ use crate::finding::{Violation, pointer_join};
 use crate::secret::Policy as Secrets;
 use crate::tool::{Effect, clean_line};
 
-/// Characters of a name that are repeated.
+/// Characters of a name that a message repeats.
 const QUOTE: usize = 80;
 
-/// Makes arguments fit the schema of their tool, with the repairs that it took; `notes` gets each reading that differs from
-/// the writing. `beside` are the fields that stand beside the arguments. Arguments that do not fit stay as they were read.
+/// Makes arguments valid by the schema of their tool, and returns the repairs; `notes` gets each change in words. `beside`
+/// are unknown fields beside `args`. Arguments that cannot be made valid stay as they were read.
 pub(crate) fn validate(
     tool: &Tool,
     secrets: Secrets<'_>,
@@ -46,7 +46,7 @@ pub(crate) fn validate(
     }
 }
 
-/// Makes arguments fit whose values fit once their names are coerced.
+/// Coerces names, then values.
 fn coerce_names_and_values(
     tool: &Tool,
     secrets: Secrets<'_>,
@@ -72,7 +72,7 @@ fn coerce_names_and_values(
     Err(InvalidArguments { corrected: corrected(tool, secrets, start), ..invalid })
 }
 
-/// Moves the fields beside the arguments that are plainly among them to their place.
+/// Moves fields from beside `args` into it, if they are properties of the tool.
 fn take_extra_fields(
     tool: &Tool,
     secrets: Secrets<'_>,
@@ -118,8 +118,8 @@ fn too_many_digits(tool: &Tool, first: &str, places: &[String]) -> InvalidArgume
     })
 }
 
-/// Whether arguments fit at a glance: nearly all calls are texts, numbers and words under names that are known. Others may
-/// fit all the same, which takes a validator to see.
+/// Whether arguments are valid by a quick check of plain types, which is enough for most calls. `false` means that a
+/// validator has to decide.
 pub(crate) fn fits_at_a_glance(schema: &Value, arguments: &Value) -> bool {
     let (Value::Object(schema), Value::Object(arguments)) = (schema, arguments) else { return false };
     let is_given = |name: &Value| name.as_str().is_some_and(|name| arguments.contains_key(name));
@@ -130,7 +130,7 @@ pub(crate) fn fits_at_a_glance(schema: &Value, arguments: &Value) -> bool {
     let holds = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
         "type" => rule == "object",
         "required" => rule.as_array().is_some_and(|names| names.iter().all(is_given)),
-        // What is not among the properties is not plain.
+        // An unknown name is not plain.
         "properties" => arguments.iter().all(fits),
         "additionalProperties" => rule.is_boolean(),
         keyword => is_annotation(keyword),
@@ -138,7 +138,7 @@ pub(crate) fn fits_at_a_glance(schema: &Value, arguments: &Value) -> bool {
     schema.iter().all(holds) && (arguments.is_empty() || schema.contains_key("properties"))
 }
 
-/// Whether a value fits a schema of a plain type.
+/// Whether a value is valid by a schema of a plain type.
 fn is_plainly(schema: &Map<String, Value>, value: &Value) -> bool {
     let is_of = |kind: &Value| match value {
         Value::String(_) => kind == "string",
@@ -163,7 +163,7 @@ fn is_plainly(schema: &Map<String, Value>, value: &Value) -> bool {
     is_plain && schema.iter().all(holds)
 }
 
-/// Whether a keyword is for readers.
+/// Whether a keyword has no effect on validation.
 fn is_annotation(keyword: &str) -> bool {
     matches!(keyword, "description" | "title" | "default" | "examples")
 }

@@ -1,4 +1,4 @@
-//! A call of a function: its session, its trace, its checked arguments, and an answer whatever happens.
+//! A call of a function: its session, its trace, its valid arguments, and its answer, also after a panic.
 
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ impl Function {
         answer
     }
 
-    /// Where to read on after an error: at the op where one is known, else at the beginning.
+    /// Adds the help path to a refusal: the op where one is known, else the root.
     fn with_help_path(&self, mut refusal: Refusal) -> Refusal {
         if self.has_root_help {
             refusal.help_path.get_or_insert_with(|| "root".into());

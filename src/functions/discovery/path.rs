@@ -6,7 +6,7 @@ use crate::finding::nearest;
 use crate::functions::{CatalogView, ErrorCode, Refusal};
 use crate::tool::{clean_line, quoted};
 
-/// Most segments, and longest path, that are looked at: no category has more.
+/// Segments of the longest path that is read, and its bytes: no category has more.
 const MAX_SEGMENTS: usize = 32;
 const MAX_PATH: usize = 8_192;
 /// Most categories that a refusal suggests.

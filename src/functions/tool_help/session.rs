@@ -29,7 +29,7 @@ pub(super) async fn told(context: &FunctionContext) -> Result<Map<String, Value>
         let is_known = matches!(event.kind, EventKind::Read | EventKind::Expand | EventKind::Call);
         let tool =
             event.op.as_deref().filter(|_| is_known && event.outcome == "ok").and_then(|op| catalog.find(op));
-        // A caller who may not use a tool may not know its arguments either.
+        // A caller that may not use a tool may not see its arguments either.
         let tool = tool.filter(|tool| {
             catalog.position(&tool.name).is_some_and(|index| !context.view.is_forbidden(index))
         });

@@ -1,28 +1,28 @@
-//! A call as it stands in a response, and how fields are taken out of one.
+//! A call before it is parsed, and functions that take fields out of a response.
 
 use serde_json::{Map, Value};
 
-/// One call as it stands in a response, before its arguments are read.
+/// One call of a response, before its arguments are read.
 #[derive(Debug, Default)]
 pub(in crate::provider) struct RawCall {
-    /// The name that the model used; none when the provider says that a call was malformed.
+    /// The name that the model used; `None` when the provider says that the call was malformed.
     pub(in crate::provider) name: Option<String>,
     /// The namespace that must be sent back with the call.
     pub(in crate::provider) namespace: Option<String>,
-    /// What the result refers to.
+    /// The id that the result refers to.
     pub(in crate::provider) call_id: Option<String>,
     /// The thought signature that must be sent back with the call.
     pub(in crate::provider) signature: Option<String>,
-    /// What stands where arguments are due, if anything does.
+    /// The value at the place of the arguments, if any.
     pub(in crate::provider) arguments: Option<Value>,
-    /// Whether it is the provider's own form of a search for tools, whose result has a form of its own.
+    /// Whether this is the provider's own search for tools, whose result has its own form.
     pub(in crate::provider) search: bool,
-    /// What the provider says is wrong with the call.
+    /// The provider's message about a malformed call.
     pub(in crate::provider) malformed: Option<String>,
 }
 
 impl RawCall {
-    /// A call of which these fields hold the id, the name and the arguments.
+    /// A call whose id, name and arguments are in these fields.
     pub(in crate::provider) fn of(
         fields: &mut Map<String, Value>,
         id: &str,
@@ -38,7 +38,7 @@ impl RawCall {
     }
 }
 
-/// Takes a field out; none when it is absent.
+/// Takes a field out; `None` when it is absent.
 pub(in crate::provider) fn take(fields: &mut Map<String, Value>, key: &str) -> Option<Value> {
     fields.get_mut(key).map(Value::take)
 }
@@ -54,7 +54,7 @@ pub(in crate::provider) fn take_object(
     }
 }
 
-/// Takes out a field that is a list; none, and the field left alone, when it is something else.
+/// Takes out a field that is a list. A field of another type stays, and gives `None`.
 pub(in crate::provider) fn take_list(fields: &mut Map<String, Value>, key: &str) -> Option<Vec<Value>> {
     match fields.get_mut(key)? {
         Value::Array(items) => Some(std::mem::take(items)),
@@ -62,7 +62,7 @@ pub(in crate::provider) fn take_list(fields: &mut Map<String, Value>, key: &str)
     }
 }
 
-/// Takes out a field that is text, or a number in the place of text; nothing when it is empty.
+/// Takes out a field that is text, or a number in place of text; `None` when it is empty.
 pub(in crate::provider) fn take_text(fields: &mut Map<String, Value>, key: &str) -> Option<String> {
     match take(fields, key)? {
         Value::String(text) => Some(text).filter(|text| !text.is_empty()),
@@ -79,7 +79,7 @@ pub(in crate::provider) fn objects(items: Vec<Value>) -> impl Iterator<Item = Ma
     })
 }
 
-/// The calls of a list; what is no object in it is a call that nobody can read.
+/// The calls of a list. An item that is no object becomes a malformed call.
 pub(in crate::provider) fn calls_of(
     items: Vec<Value>,
     mut call: impl FnMut(Map<String, Value>) -> RawCall,
@@ -93,5 +93,5 @@ pub(in crate::provider) fn calls_of(
     })
 }
 
-/// The calls of a response, or what was expected where the response has another shape.
+/// The calls of a response; for a response of another shape, the shape that was expected.
 pub(in crate::provider) type Calls = Result<Vec<RawCall>, &'static str>;
