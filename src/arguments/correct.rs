@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::names::{meant_word, only};
 use crate::catalog::Tool;
 use crate::finding::{Violation, from_json, is_plausible, normalized, pointer_join, pointer_split};
-use crate::secret::Policy as Secrets;
+use crate::secret::SecretPolicy;
 use crate::tool::Effect;
 
 /// Bytes of the longest call that is suggested: a longer one would mostly repeat the caller's own text.
@@ -25,14 +25,14 @@ pub(crate) struct Corrected {
 
 /// Valid arguments near to these; else those of the tool's ready-made call. For a destructive tool no value is invented or
 /// left out.
-pub(crate) fn corrected(tool: &Tool, secrets: Secrets<'_>, given: &Value) -> Option<Corrected> {
+pub(crate) fn corrected(tool: &Tool, secrets: SecretPolicy<'_>, given: &Value) -> Option<Corrected> {
     Corrected::draft(given).completed(tool, secrets, given)
 }
 
 /// Valid arguments with other values at these places; `None` if there are none.
 pub(crate) fn with_placeholders(
     tool: &Tool,
-    secrets: Secrets<'_>,
+    secrets: SecretPolicy<'_>,
     given: &Value,
     pointers: &[String],
 ) -> Option<Corrected> {
@@ -64,7 +64,7 @@ impl Corrected {
     }
 
     /// A valid draft without secrets; else the ready-made call.
-    fn completed(mut self, tool: &Tool, secrets: Secrets<'_>, given: &Value) -> Option<Self> {
+    fn completed(mut self, tool: &Tool, secrets: SecretPolicy<'_>, given: &Value) -> Option<Self> {
         for _ in 0..ROUNDS {
             let wrong = tool.parameters.violations(&self.args);
             if wrong.is_empty() {
@@ -89,7 +89,7 @@ impl Corrected {
     }
 
     /// Replaces each secret of the caller by a ready-made value or a marker. `None` if the result is invalid.
-    fn conceal(&mut self, tool: &Tool, secrets: Secrets<'_>) -> Option<()> {
+    fn conceal(&mut self, tool: &Tool, secrets: SecretPolicy<'_>) -> Option<()> {
         let (mut shown, hidden) = secrets.split(tool.parameters.schema(), &self.args);
         let ready = tool.call.clone().map(Value::Object).unwrap_or_default();
         for secret in &hidden {

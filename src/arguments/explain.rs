@@ -8,7 +8,7 @@ use super::correct::Corrected;
 use super::properties::property;
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_split};
-use crate::secret::{Policy as Secrets, REDACTED};
+use crate::secret::{REDACTED, SecretPolicy};
 use crate::tool::{clean_line, words};
 
 /// Characters of a value that a message repeats.
@@ -99,7 +99,7 @@ pub(crate) fn in_words(fields: &[FieldError], most: usize) -> String {
 /// The error of arguments that violate their schema.
 pub(super) fn misfit(
     tool: &Tool,
-    secrets: Secrets<'_>,
+    secrets: SecretPolicy<'_>,
     given: &Value,
     wrong: Vec<Violation>,
 ) -> InvalidArguments {
@@ -118,7 +118,7 @@ pub(super) fn misfit(
 }
 
 /// A violation with the expected value, and the given one unless it is secret.
-fn field_error(tool: &Tool, secrets: Secrets<'_>, given: &Value, mut wrong: Violation) -> FieldError {
+fn field_error(tool: &Tool, secrets: SecretPolicy<'_>, given: &Value, mut wrong: Violation) -> FieldError {
     let (schema, place) = (tool.parameters.schema(), given.pointer(&wrong.pointer));
     wrong.expected = wrong.expected.take().or_else(|| expected(tool, &wrong, place.is_none()));
     let is_secret = secrets.covers(schema, given, &wrong.pointer);

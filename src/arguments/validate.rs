@@ -11,7 +11,7 @@ use super::null_policy;
 use super::properties::{has_all, wrapped};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
-use crate::secret::Policy as Secrets;
+use crate::secret::SecretPolicy;
 use crate::tool::{Effect, clean_line};
 
 /// Characters of a name that a message repeats.
@@ -21,7 +21,7 @@ const QUOTE: usize = 80;
 /// are unknown fields beside `args`. Arguments that cannot be made valid stay as they were read.
 pub(crate) fn validate(
     tool: &Tool,
-    secrets: Secrets<'_>,
+    secrets: SecretPolicy<'_>,
     arguments: &mut Value,
     beside: Map<String, Value>,
     notes: &mut Vec<String>,
@@ -49,7 +49,7 @@ pub(crate) fn validate(
 /// Coerces names, then values.
 fn coerce_names_and_values(
     tool: &Tool,
-    secrets: Secrets<'_>,
+    secrets: SecretPolicy<'_>,
     arguments: &mut Value,
     wrong: Vec<Violation>,
     notes: &mut Vec<String>,
@@ -75,7 +75,7 @@ fn coerce_names_and_values(
 /// Moves fields from beside `args` into it, if they are properties of the tool.
 fn take_extra_fields(
     tool: &Tool,
-    secrets: Secrets<'_>,
+    secrets: SecretPolicy<'_>,
     arguments: &mut Value,
     beside: Map<String, Value>,
     notes: &mut Vec<String>,
@@ -92,7 +92,7 @@ fn take_extra_fields(
     Ok(())
 }
 
-fn out_of_place(tool: &Tool, secrets: Secrets<'_>, arguments: &Value, name: &str) -> InvalidArguments {
+fn out_of_place(tool: &Tool, secrets: SecretPolicy<'_>, arguments: &Value, name: &str) -> InvalidArguments {
     let shown = clean_line(&name.chars().take(QUOTE).collect::<String>());
     let message = format!(
         "`{shown}` is neither a field of the call nor an argument of `{}` that is not given already",

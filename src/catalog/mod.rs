@@ -37,7 +37,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::config::{Config, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
-use crate::secret::Policy as Secrets;
+use crate::secret::SecretPolicy;
 use crate::sources::{Listings, Loaded, load};
 use crate::tool::{CategoryPath, Definition, Effect, Example, Policy};
 
@@ -208,8 +208,8 @@ impl Catalog {
     }
 
     /// The secrets policy for calls of its tools.
-    pub fn secrets(&self) -> Secrets<'_> {
-        Secrets::new(&self.config.state.redact)
+    pub fn secrets(&self) -> SecretPolicy<'_> {
+        SecretPolicy::new(&self.config.state.redact)
     }
 
     /// The tool with this canonical name.

@@ -10,7 +10,7 @@ use crate::tool::{Backend, Definition, Effect};
 
 /// Fields of a tool that the operator's overlays have set.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Said {
+pub(super) struct OverlaidFields {
     pub(super) backend: bool,
     pub(super) effect: bool,
 }
@@ -23,7 +23,7 @@ const FOUND: &str = "tell the operator to name the folder of toolcrib.toml with 
 /// for it to count, and a finding unless the operator has written it already.
 pub(super) fn withhold(
     definition: &mut Definition,
-    said: Said,
+    overlaid: OverlaidFields,
     raw: &RawTool,
     workspace: &Workspace,
 ) -> (Option<String>, Option<Finding>) {
@@ -34,7 +34,7 @@ pub(super) fn withhold(
         Some(Backend::Http(_) | Backend::Mcp { .. }) if is_found => return (Some(FOUND.into()), None),
         _ => return (None, None),
     }
-    let is_trusted = said.backend || raw.origin.trust == Trust::Run;
+    let is_trusted = overlaid.backend || raw.origin.trust == Trust::Run;
     if is_trusted && !is_found {
         return (None, None);
     }

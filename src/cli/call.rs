@@ -15,7 +15,7 @@ use crate::catalog::Catalog;
 use crate::exec::Caller;
 use crate::finding::from_json;
 use crate::functions::{Answer, CatalogView, Function, FunctionContext, Services};
-use crate::state::{Patience, Session};
+use crate::state::{Session, WaitBudget};
 use crate::tool::Effect;
 
 /// Call one function of toolcrib, as an agent would through a server.
@@ -162,10 +162,10 @@ fn asked(
     let runtime = runtime.map_err(|error| CommandError::Findings(Some(format!("cannot start: {error}"))))?;
     let mut context = FunctionContext::of(Arc::new(view));
     (context.services, context.caller) = (Arc::new(services), Arc::new(caller));
-    let patience = Patience::default();
-    let answer = runtime.block_on(patience.clone().with(function.call(&context, arguments)));
+    let budget = WaitBudget::default();
+    let answer = runtime.block_on(budget.clone().with(function.call(&context, arguments)));
     // The process ends here, so the trace is written first.
-    if let Err(error) = runtime.block_on(patience.with(context.services.state.flush())) {
+    if let Err(error) = runtime.block_on(budget.with(context.services.state.flush())) {
         print_note(format!("the call is missing from the trace: {error}"));
     }
     runtime.block_on(context.services.backends.close());

@@ -10,7 +10,7 @@ use crate::catalog::{Callable, Tool};
 use crate::config::Config;
 use crate::guard::MISTAKE;
 use crate::refusal::{ErrorCode, Refusal};
-use crate::secret::Policy as Secrets;
+use crate::secret::SecretPolicy;
 use crate::state::StateStore;
 use crate::tool::{Effect, NoSchemaMode};
 
@@ -65,7 +65,7 @@ impl Call {
     }
 
     /// The rules that say which values are secret.
-    pub(super) fn secrets(&self) -> Secrets<'_> {
+    pub(super) fn secrets(&self) -> SecretPolicy<'_> {
         self.context.catalog().secrets()
     }
 

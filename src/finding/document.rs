@@ -77,7 +77,7 @@ impl Document {
             let finding = Finding::new(Code::FileTooLarge, message).at(Place::new(file, ""));
             return Err(finding.help("split it into several files"));
         }
-        let text = decode(bytes).map_err(|(fault, line, column)| fault.finding(file, line, column))?;
+        let text = decode(bytes).map_err(|(error, line, column)| error.finding(file, line, column))?;
         let value = match format {
             Format::Json => json::parse(&text, limits),
             Format::Yaml => yaml::parse(&text, limits),
@@ -85,9 +85,9 @@ impl Document {
         };
         match value {
             Ok(value) => Ok(Document { file: file.to_owned(), format, text: text.into(), value }),
-            Err(fault) => {
-                let (line, column) = Cursor::new(&text).seek(fault.offset);
-                Err(fault.finding(file, line, column))
+            Err(error) => {
+                let (line, column) = Cursor::new(&text).seek(error.offset);
+                Err(error.finding(file, line, column))
             }
         }
     }
@@ -115,14 +115,14 @@ impl Document {
 
 /// Reason why a text cannot be read, with its byte offset.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct DocumentError {
     code: Code,
     offset: usize,
     message: String,
     help: Option<String>,
 }
 
-impl Fault {
+impl DocumentError {
     /// The text is not valid in its format.
     pub(super) fn new(offset: usize, message: impl Into<String>) -> Self {
         Self { code: Code::FileInvalid, offset, message: message.into(), help: None }
@@ -145,8 +145,8 @@ impl Fault {
 
     /// The text holds more bytes than one source may have.
     pub(super) fn too_large(offset: usize, message: String) -> Self {
-        let fault = Self { code: Code::FileTooLarge, ..Self::new(offset, message) };
-        fault.help("split it into several files")
+        let error = Self { code: Code::FileTooLarge, ..Self::new(offset, message) };
+        error.help("split it into several files")
     }
 
     fn finding(self, file: &str, line: usize, column: usize) -> Finding {
@@ -156,7 +156,7 @@ impl Fault {
 }
 
 /// The text without its byte order mark, or the mistake with its line and column.
-fn decode(mut bytes: Vec<u8>) -> Result<String, (Fault, usize, usize)> {
+fn decode(mut bytes: Vec<u8>) -> Result<String, (DocumentError, usize, usize)> {
     if bytes.starts_with(b"\xEF\xBB\xBF") {
         bytes.drain(..3);
     }
@@ -168,8 +168,9 @@ fn decode(mut bytes: Vec<u8>) -> Result<String, (Fault, usize, usize)> {
         let (line, column) = Cursor::new(&valid).seek(offset);
         let utf16 = bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF");
         let what = if utf16 { "it looks like UTF-16; save it as UTF-8" } else { "save it as UTF-8" };
-        let fault = Fault::new(offset, format!("not UTF-8 text: byte 0x{byte:02X} at offset {offset}"));
-        (Fault { code: Code::FileUnreadable, ..fault.help(what) }, line, column)
+        let error =
+            DocumentError::new(offset, format!("not UTF-8 text: byte 0x{byte:02X} at offset {offset}"));
+        (DocumentError { code: Code::FileUnreadable, ..error.help(what) }, line, column)
     })
 }
 

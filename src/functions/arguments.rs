@@ -7,10 +7,14 @@ use super::{CatalogView, ErrorCode, Function, Refusal};
 use crate::arguments::{FieldError, coerce_to_schema, fits_at_a_glance, in_words};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
-use crate::secret::Policy as Secrets;
+use crate::secret::SecretPolicy;
 
 /// Valid arguments; else a refusal with field errors and an example.
-pub(super) fn check(definition: &Tool, secrets: Secrets<'_>, arguments: Value) -> Result<Value, Refusal> {
+pub(super) fn check(
+    definition: &Tool,
+    secrets: SecretPolicy<'_>,
+    arguments: Value,
+) -> Result<Value, Refusal> {
     let mut arguments = if arguments.is_null() { Value::Object(Default::default()) } else { arguments };
     if fits_at_a_glance(definition.parameters.schema(), &arguments) {
         return Ok(arguments);
@@ -74,7 +78,12 @@ fn read_integers(definition: &Tool, arguments: &mut Value) {
 }
 
 /// A refusal of the arguments of a function, field by field.
-fn validation_refusal(tool: &Tool, secrets: Secrets<'_>, given: &Value, wrong: Vec<Violation>) -> Refusal {
+fn validation_refusal(
+    tool: &Tool,
+    secrets: SecretPolicy<'_>,
+    given: &Value,
+    wrong: Vec<Violation>,
+) -> Refusal {
     let told = wrong.into_iter().map(|violation| secrets.conceal(tool.parameters.schema(), given, violation));
     let field_errors: Vec<FieldError> = told.map(FieldError::from).collect();
     let message = format!("the arguments of {} do not fit: {}", tool.name, in_words(&field_errors, 3));
@@ -119,13 +128,13 @@ mod tests {
     fn integers_may_be_written_as_floats() {
         let list = functions().named("list").unwrap();
         for (given, read) in [(json!(7.0), json!(7)), (json!("7.0"), json!(7)), (json!(7), json!(7))] {
-            assert_eq!(check(list, Secrets::default(), json!({"limit": given})).unwrap()["limit"], read);
+            assert_eq!(check(list, SecretPolicy::default(), json!({"limit": given})).unwrap()["limit"], read);
         }
-        let refusal = check(list, Secrets::default(), json!({"limit": 1.5})).unwrap_err();
+        let refusal = check(list, SecretPolicy::default(), json!({"limit": 1.5})).unwrap_err();
         assert_eq!(refusal.field_errors[0].pointer, "/limit");
         assert!(refusal.example.is_some() && refusal.message.contains("integer"), "{}", refusal.message);
         let doc = functions().named("read_tool_doc").unwrap();
-        let most = check(doc, Secrets::default(), json!({"name": "x", "max_tokens": 1e300})).unwrap();
+        let most = check(doc, SecretPolicy::default(), json!({"name": "x", "max_tokens": 1e300})).unwrap();
         assert!(most["max_tokens"].is_u64(), "{most}");
     }
 

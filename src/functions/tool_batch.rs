@@ -15,7 +15,7 @@ use self::references::{has_references, resolved};
 use super::arguments::{check, read};
 use super::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
 use crate::catalog::Resolved;
-use crate::state::Patience;
+use crate::state::WaitBudget;
 use crate::tool::Effect;
 
 #[derive(Deserialize)]
@@ -115,7 +115,7 @@ async fn run_parallel(
         let (context, function) = (context.clone(), item.function.clone());
         let input = item.input.clone();
         let call = async move { (index, call(&context, &function, input).await) };
-        running.spawn(Patience::current().with(call));
+        running.spawn(WaitBudget::current().with(call));
     }
     while let Ok(Some(done)) = timeout_at(until, running.join_next()).await {
         if let Ok((index, answer)) = done

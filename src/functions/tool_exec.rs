@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{Answer, AnswerFuture, CatalogView, Function, FunctionContext, READ_RESULT, Refusal};
 use crate::exec::{self, CallRequest, CallResult, Outcome};
 use crate::guard::guarded;
-use crate::state::Patience;
+use crate::state::WaitBudget;
 
 /// Characters of the op that the error of an unreadable call repeats.
 const OP_CHARS: usize = 80;
@@ -73,7 +73,7 @@ impl<'c> ToolCall<'c> {
 
     /// Answers the call. A panic is answered as well.
     pub async fn call(self, context: &FunctionContext) -> Answer {
-        let answer = guarded(Patience::current().with(self.run(context.clone()))).await;
+        let answer = guarded(WaitBudget::current().with(self.run(context.clone()))).await;
         let answer = answer.unwrap_or_else(|_| super::call::panicked().into());
         answer.with_registry_version(&context.view.catalog().version)
     }

@@ -11,12 +11,12 @@ mod failed_sessions;
 mod open;
 mod random_id;
 // SQLite does not hang: without PostgreSQL nothing measures the wait.
-#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only PostgreSQL is waited for"))]
-mod patience;
 #[cfg(feature = "postgres")]
 pub mod postgres;
-mod problem;
 pub mod sqlite;
+#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only PostgreSQL is waited for"))]
+mod wait_budget;
+mod write_failure;
 
 use std::fmt;
 use std::pin::Pin;
@@ -30,11 +30,11 @@ use tokio::sync::watch;
 pub use clock::{now, utc};
 pub use event::{Event, EventKind, EventQuery, SessionSummary};
 pub use open::open;
-pub use patience::Patience;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 pub use random_id::random_id;
 pub use sqlite::Sqlite;
+pub use wait_budget::WaitBudget;
 
 /// Future of an answer.
 pub type StateFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Send + 'a>>;

@@ -7,14 +7,14 @@ use crate::arguments::with_placeholders;
 use crate::catalog::Tool;
 use crate::finding::pointer_join;
 use crate::refusal::{ErrorCode, Refusal};
-use crate::secret::Policy as Secrets;
-use crate::sources::mcp::Secrets as Filled;
+use crate::secret::SecretPolicy;
+use crate::sources::mcp::FilledSecrets;
 use crate::tool::Effect;
 
 /// The error of an envelope for a call of `tool` with these arguments.
 pub(in crate::exec) fn failure_of(
     tool: &Tool,
-    secrets: Secrets<'_>,
+    secrets: SecretPolicy<'_>,
     arguments: &Value,
     error: BackendError,
 ) -> Refusal {
@@ -23,7 +23,7 @@ pub(in crate::exec) fn failure_of(
     }
     // Backends often repeat the arguments in their errors.
     let (_, hidden) = secrets.split(tool.parameters.schema(), arguments);
-    let sent = Filled::of(hidden.into_iter().map(|secret| secret.value));
+    let sent = FilledSecrets::of(hidden.into_iter().map(|secret| secret.value));
     let message = secrets.text(&sent.hide(&error.message)).into_owned();
     let mut failure = Refusal::new(code(error.kind, tool.effect), message, error.next_action);
     if let Some(answer) = error.answer {
@@ -51,7 +51,12 @@ fn code(kind: BackendErrorKind, effect: Effect) -> ErrorCode {
 }
 
 /// Arguments that fit the schema but cannot be sent get the same error as invalid arguments.
-fn invalid_argument(tool: &Tool, secrets: Secrets<'_>, arguments: &Value, error: BackendError) -> Refusal {
+fn invalid_argument(
+    tool: &Tool,
+    secrets: SecretPolicy<'_>,
+    arguments: &Value,
+    error: BackendError,
+) -> Refusal {
     let Some(argument) = &error.argument else { return Refusal::invalid(error.message, error.next_action) };
     let pointer = pointer_join("", argument);
     Refusal::invalid(error.message.as_str(), error.next_action)

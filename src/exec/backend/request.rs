@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::catalog::Tool;
 use crate::config::Config;
 use crate::exec::Caller;
-use crate::secret::Policy as Secrets;
+use crate::secret::SecretPolicy;
 use crate::tool::Backend;
 
 /// An admitted call on its way to a backend.
@@ -58,8 +58,8 @@ pub struct BackendResponse {
 }
 
 impl BackendRequest<'_> {
-    pub(super) fn secrets(&self) -> Secrets<'_> {
-        Secrets::new(&self.config.state.redact)
+    pub(super) fn secrets(&self) -> SecretPolicy<'_> {
+        SecretPolicy::new(&self.config.state.redact)
     }
 
     /// The arguments without secrets.

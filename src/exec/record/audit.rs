@@ -76,7 +76,7 @@ fn redacted(call: &Call, arguments: &Value, failure: Option<&Refusal>) -> Value 
     let schemas = near.map(|tool| tool.parameters.schema()).chain([schema]);
     let mut rules = call.config().state.redact.clone();
     rules.extend(schemas.flat_map(secret::declared_names));
-    secret::Policy::new(&rules).noted(schema, arguments)
+    secret::SecretPolicy::new(&rules).noted(schema, arguments)
 }
 
 /// The arguments of a call, for the trace. Text that is no JSON is recorded by its kind and size alone.

@@ -17,7 +17,7 @@ use crate::exec::fingerprint::fingerprint;
 use crate::exec::record::audit;
 use crate::guard::guarded;
 use crate::refusal::{ErrorCode, Refusal};
-use crate::state::{Claim, ClaimOutcome, ClaimStatus, Patience, StateError, StateStore, random_id};
+use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError, StateStore, WaitBudget, random_id};
 use crate::tool::Effect;
 
 /// Seconds that a claim holds without being renewed: three renewals may fail.
@@ -126,7 +126,7 @@ async fn renew_claim(state: &dyn StateStore, claim: &Claim) -> Infallible {
     loop {
         sleep(RENEWAL_INTERVAL).await;
         // The next renewal makes up for a failed one; a claim that has expired has an unknown outcome.
-        let _ = guarded(Patience::default().with(state.claim(claim, LEASE))).await;
+        let _ = guarded(WaitBudget::default().with(state.claim(claim, LEASE))).await;
     }
 }
 

@@ -20,7 +20,7 @@ use super::record::{Ran, Received, record};
 use super::{CallContext, CallRequest, CallResult, Outcome};
 use crate::guard::guarded;
 use crate::refusal::Refusal;
-use crate::state::Patience;
+use crate::state::WaitBudget;
 use crate::tool::{Backend, Effect};
 
 /// Answers a call. A write is run and recorded to its end even if its caller goes away.
@@ -62,7 +62,7 @@ async fn run_detached(call: Admitted) -> CallResult {
         (call.op().to_string(), call.meta(&RunNotes::default()), call.panicked(true));
     failure.help_path = Some(op.clone());
     let lost = |_| CallResult { op, outcome: Outcome::Failed(failure), repaired: Vec::new(), meta };
-    runtime.spawn(Patience::current().with(run_inline(call))).await.unwrap_or_else(lost)
+    runtime.spawn(WaitBudget::current().with(run_inline(call))).await.unwrap_or_else(lost)
 }
 
 async fn run_inline(call: Admitted) -> CallResult {

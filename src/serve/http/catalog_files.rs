@@ -12,18 +12,18 @@ use super::response_cache::{IndexFiles, ResponseCache};
 use super::{Response, Shared, stream};
 use crate::catalog::{ProfileTool, registry_head, registry_line};
 use crate::exec::Caller;
-use crate::serve::Seen;
+use crate::serve::RequestCatalog;
 use crate::tool::DescriptionMode;
 
 /// `GET /registry.json`: cached, and available in ranges, unless there are very many tools.
 pub(super) async fn registry(
     State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
+    Extension(catalog): Extension<RequestCatalog>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Problem> {
     let (request, _) = request.into_parts();
-    let cache = Arc::clone(seen.cache(&caller));
+    let cache = Arc::clone(catalog.cache(&caller));
     if !cache.has_registry() {
         let own = Arc::clone(&cache);
         shared.blocking_pool.run(move || own.registry().is_some()).await?;
@@ -57,12 +57,12 @@ fn registry_piece(cache: &ResponseCache, piece: usize) -> String {
 /// `GET /llms.txt`.
 pub(super) async fn llms(
     State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
+    Extension(catalog): Extension<RequestCatalog>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Problem> {
     let (request, _) = request.into_parts();
-    let cache = Arc::clone(seen.cache(&caller));
+    let cache = Arc::clone(catalog.cache(&caller));
     let index = index(&shared, &cache).await?;
     let (version, pieces) = (format!("l{}", index.version), 0..index.llms.brief_pieces());
     let piece = move |piece| {
@@ -75,12 +75,12 @@ pub(super) async fn llms(
 /// `GET /llms-full.txt`.
 pub(super) async fn llms_full(
     State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
+    Extension(catalog): Extension<RequestCatalog>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Problem> {
     let (request, _) = request.into_parts();
-    let cache = Arc::clone(seen.cache(&caller));
+    let cache = Arc::clone(catalog.cache(&caller));
     let index = index(&shared, &cache).await?;
     let (version, pieces) = (format!("f{}", index.version), 0..index.llms.full_pieces());
     let piece = move |piece| {

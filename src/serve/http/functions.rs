@@ -26,7 +26,7 @@ use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::finding::{from_json_bytes, nearest};
 use crate::functions::{Answer, Function, FunctionContext, ToolCall};
-use crate::serve::Seen;
+use crate::serve::RequestCatalog;
 use crate::serve::call_limiter::LimitReached;
 use crate::tool::quoted;
 
@@ -38,12 +38,12 @@ const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// `GET /v1`: every function with its definition, and the catalog's tools where the surface lists them.
 pub(super) async fn list(
-    Extension(seen): Extension<Seen>,
+    Extension(catalog): Extension<RequestCatalog>,
     Extension(caller): Extension<Caller>,
     request: axum::extract::Request,
 ) -> Result<Response, Problem> {
     let (request, _) = request.into_parts();
-    let cache = seen.cache(&caller);
+    let cache = catalog.cache(&caller);
     let make = || {
         let functions: Vec<Value> = Function::all().iter().map(described).collect();
         let mut listed = json!({ "functions": functions });
@@ -70,7 +70,7 @@ fn bound(tool: &rmcp::model::Tool) -> Value {
 /// `tool_exec`.
 pub(super) async fn run(
     State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
+    Extension(catalog): Extension<RequestCatalog>,
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
     request: axum::extract::Request,
@@ -81,8 +81,8 @@ pub(super) async fn run(
     let given = arguments(&shared, &request, body).await?;
     let given = if given.is_null() { json!({}) } else { given };
     let idempotency_key = header_key(function, &request.headers)?;
-    let context = seen.context(&caller);
-    let call = match seen.cache(&caller).listed_tools().place(&name) {
+    let context = catalog.context(&caller);
+    let call = match catalog.cache(&caller).listed_tools().place(&name) {
         Some(place) => ToolCall::listed(&context.view, place),
         None => ToolCall::named(&context.view, &name),
     };
@@ -105,14 +105,14 @@ fn described(function: &Function) -> Value {
 /// `POST /v1/FUNCTION` through the router: percent-encoded names, and unknown ones.
 pub(super) async fn call(
     State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
+    Extension(catalog): Extension<RequestCatalog>,
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
     request: axum::extract::Request,
 ) -> Result<Response, Problem> {
     let Some(function) = Function::named(&name) else { return Err(unknown(&name)) };
     let (request, body) = request.into_parts();
-    answer(&shared, (&seen, &caller), function, &request, body).await
+    answer(&shared, (&catalog, &caller), function, &request, body).await
 }
 
 /// A call with the key of its `Idempotency-Key`, unless it says one itself.
@@ -155,7 +155,7 @@ pub(super) fn called(request: &Parts) -> Option<&'static Function> {
 /// Answers a call.
 pub(super) async fn answer<B>(
     shared: &Shared,
-    (seen, caller): (&Seen, &Caller),
+    (catalog, caller): (&RequestCatalog, &Caller),
     function: &'static Function,
     request: &Parts,
     body: B,
@@ -168,7 +168,7 @@ where
         true => super::query::arguments(function, request.uri.query().unwrap_or_default())?,
         false => keyed(function, &request.headers, arguments(shared, request, body).await?)?,
     };
-    let context = seen.context(caller);
+    let context = catalog.context(caller);
     let answer = passing.call(&context, arguments).await?;
     Ok(traced(written(&answer, &request.headers), &context))
 }

@@ -17,7 +17,7 @@ use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::finding::Severity;
-use crate::serve::Seen;
+use crate::serve::RequestCatalog;
 use crate::state::Health;
 
 /// `GET /healthz`: the process is alive.
@@ -28,10 +28,10 @@ pub(super) async fn alive() -> Response {
 /// `GET /readyz`: there is a catalog to serve. In words or, as JSON or with `?verbose`, in detail.
 pub(super) async fn ready(
     State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
+    Extension(catalog): Extension<RequestCatalog>,
     request: axum::extract::Request,
 ) -> Result<Response, Problem> {
-    let is_ready = !seen.generation().unrestricted_view().catalog().tools.is_empty();
+    let is_ready = !catalog.generation().unrestricted_view().catalog().tools.is_empty();
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let verbose =
         request.uri().query().is_some_and(|query| query.split('&').any(|word| word.starts_with("verbose")));
@@ -44,33 +44,33 @@ pub(super) async fn ready(
     }
     // Findings of the catalog are for callers who may read them.
     let caller = shared.tokens.caller(request.headers())?;
-    let context = PageContext { seen: &seen, caller: &caller };
+    let context = PageContext { catalog: &catalog, caller: &caller };
     let detail = detail(context, is_ready);
     Ok(plain(status, Media::Json, format!("{detail:#}\n")))
 }
 
 fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
-    let PageContext { seen, caller } = context;
-    let (generation, view) = (seen.generation(), seen.view(caller));
+    let PageContext { catalog, caller } = context;
+    let (generation, view) = (catalog.generation(), catalog.view(caller));
     let mut detail = json!({
         "ready": is_ready,
         "registry_version": view.version(),
         "tools": view.catalog().tools.len(),
         "search": if view.is_indexed() { "ready" } else { "being made" },
-        "state": state(&seen.services().state.health()),
+        "state": state(&catalog.services().state.health()),
     });
     // Findings of the catalog, and the address of the model, may concern tools that this caller may not see.
     if caller.sees_everything() {
         let count = |severity: Severity| {
             generation.findings.iter().filter(|finding| finding.severity == severity).count()
         };
-        let stale = seen.stale();
+        let stale = catalog.stale();
         detail["complete"] = generation.complete.into();
         detail["current"] = stale.is_none().into();
         detail["findings"] =
             json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
-        detail["semantic"] = seen.services().semantic.status().to_string().into();
-        if let Some(problem) = seen.services().state.health().problem {
+        detail["semantic"] = catalog.services().semantic.status().to_string().into();
+        if let Some(problem) = catalog.services().state.health().problem {
             detail["state_problem"] = problem.into();
         }
         if let Some(stale) = stale {
@@ -83,11 +83,10 @@ fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
 /// `GET /metrics`: counters in the text format of Prometheus.
 pub(super) async fn metrics(
     State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
+    Extension(catalog): Extension<RequestCatalog>,
     Extension(caller): Extension<Caller>,
 ) -> Response {
-    let catalog = seen.view(&caller).catalog();
-    let text = shared.metrics.text(&seen, catalog, caller.sees_everything());
+    let text = shared.metrics.text(&catalog, catalog.view(&caller).catalog(), caller.sees_everything());
     plain(StatusCode::OK, Media::Metrics, text)
 }
 

@@ -1,6 +1,6 @@
 //! The HTTP door: docs, functions, files about the catalog, and the health of the server.
 //!
-//! 1. [`listen`] accepts connections up to a limit, and closes slow or silent ones; [`full`] refuses the others.
+//! 1. [`listen`] accepts connections up to a limit, and closes slow or silent ones; [`refused_connections`] refuses the others.
 //!    [`workers`] are the threads that serve them.
 //! 2. [`service`] handles each request: [`host_check`], the token, the route, and the headers of the answer.
 //! 3. Docs, the hot path, are answered by [`docs`] at once; all other requests pass the router of [`routes`], and
@@ -14,7 +14,6 @@ mod cached_body;
 mod caller;
 mod catalog_files;
 mod docs;
-mod full;
 mod functions;
 mod health;
 mod host_check;
@@ -24,6 +23,7 @@ mod openapi;
 mod pages;
 mod problem;
 mod query;
+mod refused_connections;
 mod response_cache;
 mod route;
 mod routes;

@@ -18,7 +18,7 @@ use super::problem::{Problem, ProblemCode};
 use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
 use super::{Response, Shared, catalog_files, docs, functions, health, openapi, sessions};
 use crate::exec::Caller;
-use crate::serve::{Route, Seen};
+use crate::serve::{RequestCatalog, Route};
 
 /// Path of MCP.
 pub(super) const MCP: &str = "/mcp";
@@ -118,11 +118,11 @@ async fn describe(request: Request) -> Result<Response, Problem> {
 /// Docs in forms that take long to make.
 async fn doc(
     State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
+    Extension(catalog): Extension<RequestCatalog>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Problem> {
-    answered(shared, (seen, caller), request, |context, request| {
+    answered(shared, (catalog, caller), request, |context, request| {
         docs::answer(context, request, &docs::path(request)?)
     })
     .await
@@ -131,31 +131,31 @@ async fn doc(
 /// Pages for people, and every address without content.
 async fn page(
     State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
+    Extension(catalog): Extension<RequestCatalog>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, Problem> {
     let file = {
         let path = request.uri().path().trim_start_matches('/');
-        seen.cache(&caller).file(path).and_then(|file| file.get()).map(Arc::clone)
+        catalog.cache(&caller).file(path).and_then(|file| file.get()).map(Arc::clone)
     };
     match file.filter(|_| is_read(request.method())) {
         Some(file) => file.answer(&request.into_parts().0, Vary::Encoding),
-        None => answered(shared, (seen, caller), request, answer_page).await,
+        None => answered(shared, (catalog, caller), request, answer_page).await,
     }
 }
 
 /// Answers when its turn comes; a browser that asks for a missing page gets a page with a search.
 async fn answered(
     shared: Arc<Shared>,
-    (seen, caller): (Seen, Caller),
+    (catalog, caller): (RequestCatalog, Caller),
     request: Request,
     answer: impl FnOnce(PageContext<'_>, &Parts) -> Result<Response, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let (request, _) = request.into_parts();
     let heavy = shared.blocking_pool.clone();
     let answering = move || {
-        let context = PageContext { seen: &seen, caller: &caller };
+        let context = PageContext { catalog: &catalog, caller: &caller };
         match answer(context, &request) {
             Err(problem) if problem.is_missing_page(&request.headers) => context.missing(&address(&request)?),
             answer => answer,

@@ -24,8 +24,8 @@ use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::functions::Services;
-use crate::serve::Seen;
-use crate::state::{Event, EventQuery, Patience, Session, StateError};
+use crate::serve::RequestCatalog;
+use crate::state::{Event, EventQuery, Session, StateError, WaitBudget};
 
 /// Most events in one answer by default.
 const PAGE: usize = 200;
@@ -66,19 +66,19 @@ impl Streams {
 
 /// `GET /v1/sessions/ID`, with `?after=NUMBER` and `?limit=NUMBER`.
 pub(super) async fn show(
-    Extension(seen): Extension<Seen>,
+    Extension(catalog): Extension<RequestCatalog>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     request: Request,
 ) -> Result<Response, Problem> {
     let session = named(&caller, &id)?;
-    let state = &seen.services().state;
+    let state = &catalog.services().state;
     let (request, _) = request.into_parts();
     let limit = number(&request, "limit")?;
     let limit = limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(1).clamp(1, MAX_EVENTS));
     let wanted = EventQuery { limit, ..wanted(&session, number(&request, "after")?.unwrap_or(0)) };
     let read = async { Ok((state.events(&wanted).await?, state.session_context(&session).await?)) };
-    let (mut events, context) = Patience::default().with(read).await.map_err(unavailable)?;
+    let (mut events, context) = WaitBudget::default().with(read).await.map_err(unavailable)?;
     if events.is_empty() && context.is_none() && wanted.after == 0 {
         let message = "nothing is known of this session; a session begins with the first call that names it";
         return Err(
@@ -97,7 +97,7 @@ pub(super) async fn show(
 /// `GET /v1/sessions/ID/events`: server-sent events, from the first or from after the client's last one.
 pub(super) async fn stream_events(
     State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
+    Extension(catalog): Extension<RequestCatalog>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     request: Request,
@@ -109,7 +109,7 @@ pub(super) async fn stream_events(
     let Ok(place) = Arc::clone(&shared.streams.room).try_acquire_owned() else {
         return Err(Problem::overloaded("too many streams of events are open"));
     };
-    let services = Arc::clone(seen.services());
+    let services = Arc::clone(catalog.services());
     let following = Following {
         news: services.state.last_written(),
         closed: shared.streams.closed.subscribe(),

@@ -19,7 +19,7 @@ use super::{FRESH_FOR, completion, cursor, instructions, notifications, resource
 use crate::exec::Caller;
 use crate::functions::CatalogView;
 use crate::guard::{MISTAKE, guarded};
-use crate::serve::{CallLimiter, LiveCatalog, Seen};
+use crate::serve::{CallLimiter, LiveCatalog, RequestCatalog};
 use crate::state::{Session, random_id};
 
 /// Methods with parameters that may be wrong; without the methods that the newer wire has removed, which are unknown
@@ -90,16 +90,16 @@ impl McpService {
     }
 
     /// The catalog of the request: as the HTTP layer has loaded it, else the current one.
-    fn seen(&self, context: &RequestContext<RoleServer>) -> Seen {
+    fn request_catalog(&self, context: &RequestContext<RoleServer>) -> RequestCatalog {
         let parts = context.extensions.get::<http::request::Parts>();
-        let loaded = parts.and_then(|parts| parts.extensions.get::<Seen>()).cloned();
-        loaded.unwrap_or_else(|| self.live.seen())
+        let loaded = parts.and_then(|parts| parts.extensions.get::<RequestCatalog>()).cloned();
+        loaded.unwrap_or_else(|| self.live.for_request())
     }
 
     /// The catalog view of the caller, and the scope in which the answer may be cached.
     fn view(&self, context: &RequestContext<RoleServer>) -> (Arc<CatalogView>, CacheScope) {
         let caller = caller(context);
-        (Arc::clone(self.seen(context).view(&caller)), scope(&caller))
+        (Arc::clone(self.request_catalog(context).view(&caller)), scope(&caller))
     }
 
     async fn run_tool(
@@ -118,9 +118,9 @@ impl McpService {
             }
             None => caller.session = caller.session.or_else(|| self.session.clone()),
         }
-        let seen = self.seen(&context);
+        let catalog = self.request_catalog(&context);
         tokio::select! {
-            answer = tools::call(&seen, &caller, self.gate(&context), request) => answer.map(Into::into),
+            answer = tools::call(&catalog, &caller, self.gate(&context), request) => answer.map(Into::into),
             // The call goes on by itself if it changes something.
             () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
         }
@@ -211,9 +211,9 @@ impl ServerHandler for McpService {
     ) -> Result<ListToolsResult, ErrorData> {
         answered(async move {
             let after = cursor::after(request)?;
-            let (caller, seen) = (caller(&context), self.seen(&context));
+            let (caller, catalog) = (caller(&context), self.request_catalog(&context));
             let scope = scope(&caller);
-            tools::list(self.live.listing(), seen.cache(&caller).listed_tools(), after.as_deref(), scope)
+            tools::list(self.live.listing(), catalog.cache(&caller).listed_tools(), after.as_deref(), scope)
         })
         .await
     }

@@ -19,7 +19,7 @@ use crate::finding::nearest;
 use crate::functions::{Answer, CatalogView, Function, FunctionContext, ToolCall};
 use crate::provider::{self, Provider};
 use crate::serve::call_limiter::LimitReached;
-use crate::serve::{CallLimiter, ListingPolicy, Seen};
+use crate::serve::{CallLimiter, ListingPolicy, RequestCatalog};
 use crate::tool::{DescriptionMode, quoted};
 
 /// Most tools in one answer.
@@ -93,12 +93,12 @@ pub(super) fn named(name: &str) -> Option<Tool> {
 
 /// Answers a call. An error in the arguments is a result for the model; an unknown tool is a protocol error.
 pub(super) async fn call(
-    seen: &Seen,
+    catalog: &RequestCatalog,
     caller: &Caller,
     gate: &CallLimiter,
     request: CallToolRequestParams,
 ) -> Result<CallToolResult, ErrorData> {
-    let (context, bound) = (&seen.context(caller), seen.cache(caller).listed_tools());
+    let (context, bound) = (&catalog.context(caller), catalog.cache(caller).listed_tools());
     let given = request.arguments.map_or(Value::Null, Value::Object);
     let mut result = match call_target(&context.view, bound, &request.name) {
         Some(CallTarget::Function(function)) => {

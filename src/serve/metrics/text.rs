@@ -7,12 +7,12 @@ use super::{BOUNDS, CallOutcome, Metrics, Route, RouteCounters};
 use crate::catalog::Catalog;
 use crate::functions::{Function, SemanticSearch};
 use crate::search::semantic::SemanticStatus;
-use crate::serve::Seen;
+use crate::serve::RequestCatalog;
 
 impl Metrics {
     /// The text; `catalog` is the one that its reader may see. Reloads and models concern hidden tools too, so their
     /// counters are for callers who see everything.
-    pub fn text(&self, seen: &Seen, catalog: &Catalog, sees_everything: bool) -> String {
+    pub fn text(&self, request_catalog: &RequestCatalog, catalog: &Catalog, sees_everything: bool) -> String {
         let mut page = MetricsText(String::with_capacity(8192));
         page.family(
             "toolcrib_http_requests_total",
@@ -49,11 +49,11 @@ impl Metrics {
         page.gauge("toolcrib_http_connections", "Connections open.", connections);
         page.gauge("toolcrib_tools", "Tools served.", catalog.tools.len() as u64);
         if sees_everything {
-            page.reloads(seen);
-            page.meaning(&seen.services().semantic);
+            page.reloads(request_catalog);
+            page.meaning(&request_catalog.services().semantic);
         }
-        page.tools(&seen.services().counts, catalog);
-        page.state(&seen.services().state.health());
+        page.tools(&request_catalog.services().counts, catalog);
+        page.state(&request_catalog.services().state.health());
         page.family("toolcrib_catalog_info", "gauge", "The registry version.");
         page.sample("toolcrib_catalog_info", &format!("registry_version=\"{}\"", catalog.version), 1);
         page.0
@@ -85,14 +85,14 @@ impl MetricsText {
     }
 
     /// Whether the catalog on disk is the one that is served.
-    fn reloads(&mut self, seen: &Seen) {
+    fn reloads(&mut self, request_catalog: &RequestCatalog) {
         self.family("toolcrib_reloads_total", "counter", "Rebuilt catalogs, by outcome.");
-        for (outcome, count) in seen.reloads() {
+        for (outcome, count) in request_catalog.reloads() {
             self.sample("toolcrib_reloads_total", &format!("outcome=\"{outcome}\""), count);
         }
-        let is_current = seen.stale().is_none();
+        let is_current = request_catalog.stale().is_none();
         let complete = "1 when all input could be read.";
-        self.gauge("toolcrib_catalog_complete", complete, u64::from(seen.generation().complete));
+        self.gauge("toolcrib_catalog_complete", complete, u64::from(request_catalog.generation().complete));
         self.gauge(
             "toolcrib_catalog_current",
             "1 when the catalog on disk is served.",

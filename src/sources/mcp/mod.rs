@@ -27,7 +27,7 @@ pub(crate) use call::McpCallError;
 pub(crate) use endpoint::{Endpoint, inherited};
 pub use follow::Servers;
 pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
-pub(crate) use secrets::{Missing, Secrets};
+pub(crate) use secrets::{FilledSecrets, Missing};
 pub(crate) use session::Session;
 
 /// Longest wait for servers to end when they are no longer needed.

@@ -8,7 +8,7 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 
 use super::Environment;
-use crate::secret::{Echo, Policy, REDACTED};
+use crate::secret::{Echo, REDACTED, SecretPolicy};
 use crate::tool::clean_line;
 
 /// Most characters of untrusted text in a message.
@@ -23,7 +23,7 @@ const MIN_CREDENTIAL: usize = 12;
 
 /// Values that were filled in, and are shown to nobody.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Vec<Secret>);
+pub(crate) struct FilledSecrets(Vec<Secret>);
 
 #[derive(Clone)]
 struct Secret {
@@ -63,7 +63,7 @@ impl std::fmt::Display for Missing {
 static PLACEHOLDER: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\$\{(?:caller:([A-Za-z0-9_-]+)|([A-Za-z_][A-Za-z0-9_]*))\}").ok());
 
-impl Secrets {
+impl FilledSecrets {
     /// The texts among these values, and within them.
     pub(crate) fn of(values: impl IntoIterator<Item = Value>) -> Self {
         let mut texts = Vec::new();
@@ -88,7 +88,7 @@ impl Secrets {
         caller: Option<&HeaderMap>,
     ) -> Result<Vec<(String, String)>, Missing> {
         for (name, value) in headers.iter().filter(|(_, value)| !value.contains("${")) {
-            let is_credential = Policy::default().is_secret(name);
+            let is_credential = SecretPolicy::default().is_secret(name);
             let (min, scheme) =
                 if is_credential { (MIN_SECRET, value.split_once(' ')) } else { (MIN_HEADER, None) };
             let texts = [value.as_str()].into_iter().chain(scheme.map(|(_, credentials)| credentials.trim()));
@@ -244,7 +244,7 @@ mod tests {
         )]);
         let wanted = [("A", "${KEY}"), ("B", "${REGION}"), ("C", "${caller:X-Tenant}")];
         let wanted = wanted.map(|(name, value)| (name.to_string(), value.to_string()));
-        let mut secrets = Secrets::default();
+        let mut secrets = FilledSecrets::default();
         secrets.fill(&IndexMap::from(wanted), &environment, Some(&caller)).unwrap();
         let plain = json!({"region": "eu-west", "of": ["a-tenant-of-some-length"]});
         assert_eq!(secrets.hide_in_result(plain.clone()), (plain, None));

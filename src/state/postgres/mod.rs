@@ -25,7 +25,7 @@ use self::connect::{away, told};
 use self::recorder::Recorder;
 use super::clock::millis;
 use super::failed_sessions::FailedSessions;
-use super::patience::waited;
+use super::wait_budget::waited;
 use super::{
     Approval, Asked, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session, SessionSummary,
     StateError, StateFuture, StateStore, StoredResult,

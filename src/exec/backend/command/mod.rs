@@ -18,7 +18,7 @@ use tokio::process::Command;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer};
-use crate::sources::mcp::{Environment, Secrets, inherited};
+use crate::sources::mcp::{Environment, FilledSecrets, inherited};
 use crate::tool::{CommandBackend, Effect, Stdin};
 use output::{Captured, Pipe};
 
@@ -46,7 +46,7 @@ pub(super) async fn run(
     (root, environment): (&Path, &Environment),
 ) -> Result<BackendResponse, BackendError> {
     let argv = argv::filled(backend, call)?;
-    let mut secrets = Secrets::default();
+    let mut secrets = FilledSecrets::default();
     let variables = secrets.fill(&backend.env, environment, Some(&call.caller.headers))?;
     let program = name(&argv);
     call.begun.mark();
@@ -193,7 +193,7 @@ fn failed(
     status: ExitStatus,
     stdout: &Captured,
     stderr: &Captured,
-    secrets: &Secrets,
+    secrets: &FilledSecrets,
 ) -> BackendError {
     let how = match status.code() {
         Some(code) => format!("failed with exit code {code}"),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::exec::backend::{BackendError, BackendErrorKind, ErrorAnswer};
-use crate::sources::mcp::Secrets;
+use crate::sources::mcp::FilledSecrets;
 use crate::tool::Effect;
 
 /// Bytes of a body that an error repeats: a model reads it.
@@ -18,7 +18,7 @@ pub(super) struct ErrorResponse<'r> {
     pub(super) location: Option<String>,
     pub(super) retry_after_seconds: Option<u64>,
     pub(super) effect: Effect,
-    pub(super) secrets: &'r Secrets,
+    pub(super) secrets: &'r FilledSecrets,
 }
 
 impl ErrorResponse<'_> {

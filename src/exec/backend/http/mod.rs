@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use super::{BackendError, BackendRequest, BackendResponse, choice};
 use crate::secret::REDACTED;
-use crate::sources::mcp::{Environment, Secrets};
+use crate::sources::mcp::{Environment, FilledSecrets};
 use crate::tool::{HttpBackend, Location};
 use request::HttpRequest;
 use send::Exchange;
@@ -46,7 +46,7 @@ impl Http {
     ) -> Result<BackendResponse, BackendError> {
         let (name, server) = choice::web_server(backend, call.tool, call.config)?;
         let request = HttpRequest::new(backend, server, call)?;
-        let mut secrets = Secrets::default();
+        let mut secrets = FilledSecrets::default();
         let (url, headers) = (request.url()?, request.headers(call, environment, &mut secrets)?);
         let client = self.client()?;
         let exchange = Exchange { client, name, server, call, request: &request, headers, secrets: &secrets };

@@ -12,7 +12,7 @@ use super::text::{encode, form, pairs, simple};
 use crate::config::Server;
 use crate::exec::backend::{BackendError, BackendRequest};
 use crate::secret::REDACTED;
-use crate::sources::mcp::{Environment, Secrets};
+use crate::sources::mcp::{Environment, FilledSecrets};
 use crate::tool::{HttpBackend, Location};
 
 /// Headers that arguments may not set: the connection sets them.
@@ -107,7 +107,7 @@ impl<'o> HttpRequest<'o> {
         &self,
         call: BackendRequest<'_>,
         environment: &Environment,
-        secrets: &mut Secrets,
+        secrets: &mut FilledSecrets,
     ) -> Result<HeaderMap, BackendError> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.5"));

@@ -11,7 +11,7 @@ use super::request::HttpRequest;
 use super::{error_response, response};
 use crate::config::Server;
 use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
-use crate::sources::mcp::Secrets;
+use crate::sources::mcp::FilledSecrets;
 use crate::tool::Effect;
 
 /// Time before a retry: 100 ms at first, doubled each time, 5 s at most.
@@ -26,7 +26,7 @@ pub(super) struct Exchange<'e> {
     pub(super) call: BackendRequest<'e>,
     pub(super) request: &'e HttpRequest<'e>,
     pub(super) headers: HeaderMap,
-    pub(super) secrets: &'e Secrets,
+    pub(super) secrets: &'e FilledSecrets,
 }
 
 impl Exchange<'_> {

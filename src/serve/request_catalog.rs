@@ -10,19 +10,19 @@ use crate::functions::{CatalogView, FunctionContext, Services, Trace};
 
 /// The running catalog as one request sees it.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct RequestCatalog {
     live: Arc<LiveCatalog>,
     generation: Arc<Generation>,
 }
 
 impl LiveCatalog {
     /// The current generation for one request, which loads it once.
-    pub fn seen(self: &Arc<Self>) -> Seen {
-        Seen { live: Arc::clone(self), generation: self.current() }
+    pub fn for_request(self: &Arc<Self>) -> RequestCatalog {
+        RequestCatalog { live: Arc::clone(self), generation: self.current() }
     }
 }
 
-impl Seen {
+impl RequestCatalog {
     /// The generation.
     pub fn generation(&self) -> &Generation {
         &self.generation
