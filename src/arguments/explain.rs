@@ -97,7 +97,7 @@ pub(crate) fn in_words(fields: &[FieldError], most: usize) -> String {
 }
 
 /// The error of arguments that violate their schema.
-pub(super) fn misfit(
+pub(super) fn invalid_arguments(
     tool: &Tool,
     secrets: SecretPolicy<'_>,
     given: &Value,

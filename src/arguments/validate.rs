@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::coerce::{Repair, coerce_to_schema};
 use super::correct::corrected;
 use super::exact_numbers::inexact_integers;
-use super::explain::{FieldError, InvalidArguments, describe_repairs, misfit};
+use super::explain::{FieldError, InvalidArguments, describe_repairs, invalid_arguments};
 use super::names::{coerce_accepted_names, coerce_names, is_property_name};
 use super::null_policy;
 use super::properties::{has_all, wrapped};
@@ -67,7 +67,7 @@ fn coerce_names_and_values(
         *arguments = fit;
         return Ok(repaired);
     }
-    let invalid = misfit(tool, secrets, base, wrong);
+    let invalid = invalid_arguments(tool, secrets, base, wrong);
     let start = coerced.as_ref().map_or(base, |(value, _)| value);
     Err(InvalidArguments { corrected: corrected(tool, secrets, start), ..invalid })
 }

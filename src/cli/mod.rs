@@ -105,7 +105,7 @@ type CommandResult = Result<(), CommandError>;
 
 /// Runs the program with the arguments of the process.
 pub fn run() -> ExitCode {
-    std::panic::set_hook(Box::new(tell_of_panic));
+    std::panic::set_hook(Box::new(report_panic));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refused(&error),
@@ -162,7 +162,7 @@ fn refused(error: &clap::Error) -> ExitCode {
 }
 
 /// Prints the place of a panic. Its message may hold arguments of callers, which do not belong in a server's log.
-fn tell_of_panic(panic: &std::panic::PanicHookInfo<'_>) {
+fn report_panic(panic: &std::panic::PanicHookInfo<'_>) {
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     let backtrace = std::backtrace::Backtrace::capture();
     match tracing::dispatcher::has_been_set() {

@@ -94,7 +94,7 @@ impl PickArgs {
         let candidates = match chosen.verdict {
             Verdict::Match => chosen.picks.candidates,
             Verdict::NoMatch => {
-                self.tell_nearest(&chosen.picks.candidates, chosen.unsafe_tools);
+                self.print_nearest(&chosen.picks.candidates, chosen.unsafe_tools);
                 Vec::new()
             }
         };
@@ -110,7 +110,7 @@ impl PickArgs {
     }
 
     /// Prints that no tool was picked, and the nearest ones.
-    fn tell_nearest(&self, nearest: &[Picked], unsafe_tools: usize) {
+    fn print_nearest(&self, nearest: &[Picked], unsafe_tools: usize) {
         if nearest.is_empty() {
             return print_note(format!("no tool is picked: {}", hint(unsafe_tools)));
         }

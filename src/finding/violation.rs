@@ -56,7 +56,7 @@ impl Violation {
     }
 
     /// The same, with the text that it quotes told in other words.
-    pub fn retold(mut self, tell: impl FnOnce(&str) -> Value) -> Self {
+    pub fn requoted(mut self, tell: impl FnOnce(&str) -> Value) -> Self {
         if let Some(text) = &self.quoted {
             let told = tell(text);
             self.message = self.message.replace(&quote(text), &shown(&told));

@@ -276,7 +276,7 @@ impl Scoring<'_> {
             };
             return Scored { scores, verdict, semantic: None };
         }
-        let (near, semantic) = self.context.near(&[self.input.text()]).await;
+        let (near, semantic) = self.context.similarities(&[self.input.text()]).await;
         let Some(near) = near.as_ref().and_then(|near| near.first()) else {
             let scores = Err(format!("semantic search is {semantic}"));
             return Scored { scores, verdict: words.verdict, semantic: Some(semantic) };

@@ -25,7 +25,7 @@ struct Arguments {
     #[serde(default)]
     queries: Vec<String>,
     category: Option<String>,
-    #[serde(default = "five")]
+    #[serde(default = "default_limit")]
     limit: usize,
     #[serde(default)]
     format: Format,
@@ -39,7 +39,7 @@ enum Format {
     Json,
 }
 
-fn five() -> usize {
+fn default_limit() -> usize {
     5
 }
 

@@ -160,7 +160,7 @@ impl Index {
             idf,
             max_idf,
             by_name: by_name(entries, |name| name.trim().to_lowercase()),
-            by_words: by_name(entries, spoken),
+            by_words: by_name(entries, words_of_name),
             spelling: Spelling::of(known),
             synonyms,
             min_match_likelihood: MIN_MATCH_LIKELIHOOD,
@@ -215,12 +215,12 @@ impl Index {
 
     /// The entries whose name consists of just these words: `create issue` for `create_issue`.
     pub(super) fn named_in_words(&self, query: &str) -> &[u32] {
-        self.by_words.get(spoken(query).as_str()).map_or(&[], Vec::as_slice)
+        self.by_words.get(words_of_name(query).as_str()).map_or(&[], Vec::as_slice)
     }
 }
 
 /// The words of a name.
-fn spoken(name: &str) -> String {
+fn words_of_name(name: &str) -> String {
     super::words::plain(name).join(" ")
 }
 

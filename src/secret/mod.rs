@@ -90,7 +90,7 @@ impl<'p> SecretPolicy<'p> {
                 None => violation.message,
             };
         }
-        violation = violation.retold(|text| self.shown(&Value::Null, &text.into()));
+        violation = violation.requoted(|text| self.shown(&Value::Null, &text.into()));
         if let Cow::Owned(masked) = self.text(&violation.message) {
             violation.message = masked;
         }

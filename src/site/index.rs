@@ -86,7 +86,7 @@ impl SiteIndex {
         let safe_name = |shown: &usize| catalog.tools[tools[*shown]].safe_name.as_str();
         let mut by_file: Vec<usize> = (0..tools.len()).collect();
         by_file.sort_by(|a, b| safe_name(a).cmp(safe_name(b)));
-        let (categories, tool_categories) = CategoryBuilder::grow(catalog, &tools);
+        let (categories, tool_categories) = CategoryBuilder::build(catalog, &tools);
         let category_files =
             categories.iter().enumerate().map(|(index, node)| (node.file.clone(), index)).collect();
         Self {
@@ -129,7 +129,7 @@ impl SiteIndex {
     }
 
     /// A category and its ancestors, from the root on.
-    pub(super) fn lineage(&self, category: usize) -> Vec<usize> {
+    pub(super) fn path_from_root(&self, category: usize) -> Vec<usize> {
         let above = |&category: &usize| self.categories[category].parent;
         let mut lineage: Vec<usize> = std::iter::successors(Some(category), above).collect();
         lineage.reverse();
@@ -182,7 +182,7 @@ struct CategoryBuilder {
 }
 
 impl CategoryBuilder {
-    fn grow(catalog: &Catalog, tools: &[usize]) -> (Vec<Category>, Vec<Vec<usize>>) {
+    fn build(catalog: &Catalog, tools: &[usize]) -> (Vec<Category>, Vec<Vec<usize>>) {
         let mut tree = CategoryBuilder::default();
         let mut tool_categories = Vec::with_capacity(tools.len());
         for (shown, &place) in tools.iter().enumerate() {

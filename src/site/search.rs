@@ -42,7 +42,7 @@ impl SearchIndex {
     pub(super) fn new(catalog: &Catalog, index: &SiteIndex) -> Self {
         let line = |(shown, &place): (usize, &usize)| {
             let category = index.categories_of(shown).first().map(|&category| {
-                let titles = index.lineage(category).into_iter();
+                let titles = index.path_from_root(category).into_iter();
                 titles.map(|node| index.categories()[node].title.as_str()).collect::<Vec<_>>().join(" / ")
             });
             Line::of(&catalog.tools[place], &category.unwrap_or_default())

@@ -60,7 +60,7 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     /// Queues a call for a person's decision. Returns the existing approval if the same caller has one for the same
     /// call (`fingerprint`) that is waiting, or decided and unused. Approvals of the same call that are bound to
     /// another definition become void.
-    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, Asked>;
+    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, ApprovalResponse>;
 
     /// Uses an approval for one run, and erases its arguments; false where it cannot be used.
     fn use_approval<'a>(&'a self, id: &'a str) -> StateFuture<'a, bool>;
@@ -273,7 +273,7 @@ pub struct HiddenValue {
 
 /// Result of asking for a decision.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct ApprovalResponse {
     /// The approval of the call.
     pub approval: Approval,
     /// An approval that became void, since it is bound to another definition.

@@ -96,7 +96,7 @@ impl Backends {
         match call.backend {
             Backend::Static { .. } => Ok(json!({ "backend": "static" })),
             Backend::Builtin { function } => {
-                Ok(json!({ "backend": "builtin", "function": function, "arguments": call.shown() }))
+                Ok(json!({ "backend": "builtin", "function": function, "arguments": call.redacted() }))
             }
             Backend::Http(backend) => http::preview(backend, call),
             Backend::Mcp { server, tool } => mcp::preview(server, tool, call),

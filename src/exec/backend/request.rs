@@ -63,7 +63,7 @@ impl BackendRequest<'_> {
     }
 
     /// The arguments without secrets.
-    pub(super) fn shown(&self) -> Value {
+    pub(super) fn redacted(&self) -> Value {
         self.secrets().shown(self.tool.parameters.schema(), self.arguments)
     }
 }

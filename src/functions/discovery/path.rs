@@ -75,7 +75,7 @@ fn unknown(view: &CatalogView, path: &str) -> Refusal {
     let root_names = || tree.node(0).children.iter().map(|&root| tree.node(root).name.as_str());
     let closest_root = nearest(first, root_names()).first().and_then(|name| tree.find(name));
     let closest_root = closest_root.or_else(|| {
-        let root = |&node: &usize| tree.lineage(node).filter(|&above| above != 0).last().unwrap_or(node);
+        let root = |&node: &usize| tree.ancestors(node).filter(|&above| above != 0).last().unwrap_or(node);
         close.first().map(root)
     });
     let roots: Vec<usize> = match closest_root {

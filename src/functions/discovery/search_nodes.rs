@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::listing::{CategoryHit, category_hints, hundredths, segments};
 use super::tool_ranking::{self, Scope, read_part};
-use super::{asked, read};
+use super::{read, required_query};
 use crate::catalog::{Catalog, CategoryTree};
 use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::semantic::SemanticStatus;
@@ -26,11 +26,11 @@ const LEAST: f32 = 0.3;
 #[derive(Deserialize)]
 struct Arguments {
     query: String,
-    #[serde(default = "five")]
+    #[serde(default = "default_limit")]
     limit: usize,
 }
 
-fn five() -> usize {
+fn default_limit() -> usize {
     5
 }
 
@@ -44,7 +44,7 @@ pub(in crate::functions) fn run(
 }
 
 async fn searched(context: &FunctionContext, arguments: Arguments) -> Result<Answer, Refusal> {
-    let query = asked(&arguments.query)?;
+    let query = required_query(&arguments.query)?;
     let view = &*context.view;
     let (found, semantic) = fitting(context, query, arguments.limit).await;
     if !found.fits {
@@ -121,7 +121,7 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
     for hit in &tools.hits {
         for &place in tree.places(hit.entry) {
             let mut weight = hit.confidence;
-            for node in std::iter::once(place).chain(tree.lineage(place)).filter(|&node| node != 0) {
+            for node in std::iter::once(place).chain(tree.ancestors(place)).filter(|&node| node != 0) {
                 let known = &mut known[node];
                 known.told = known.told.max(weight);
                 known.best = known.best.max(hit.confidence);
@@ -156,7 +156,7 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
         false => hits.iter_mut().for_each(|hit| hit.confidence = hit.confidence.max(known[hit.node].own)),
     }
     hits.retain(|hit| hit.confidence > 0.0);
-    let depth = |hit: &CategoryHit| tree.lineage(hit.node).count();
+    let depth = |hit: &CategoryHit| tree.ancestors(hit.node).count();
     hits.sort_by(|one, other| {
         let by_confidence = other.confidence.total_cmp(&one.confidence);
         let by_evidence = || other.evidence.total_cmp(&one.evidence);
@@ -203,7 +203,7 @@ fn says(query: &str, name: &str) -> bool {
 }
 
 /// The categories that are nearest to a query; the roots where none is near.
-pub(in crate::functions) fn near(view: &CatalogView, query: &str, limit: usize) -> Vec<usize> {
+pub(in crate::functions) fn nearest(view: &CatalogView, query: &str, limit: usize) -> Vec<usize> {
     let hits = by_words(view, query, limit).hits;
     let near: Vec<usize> = hits.iter().map(|hit| hit.node).collect();
     if near.is_empty() { view.tree().node(0).children.iter().copied().take(limit).collect() } else { near }

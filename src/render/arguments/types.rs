@@ -54,7 +54,7 @@ impl<'a> Types<'a> {
 }
 
 #[derive(Default)]
-struct Seen {
+struct Usage {
     uses: usize,
     fields: usize,
     recursive: bool,
@@ -64,7 +64,7 @@ struct Seen {
 /// One walk over everything that can be reached from the root.
 struct Survey<'a> {
     root: &'a Value,
-    seen: IndexMap<&'a str, Seen>,
+    seen: IndexMap<&'a str, Usage>,
 }
 
 impl<'a> Survey<'a> {

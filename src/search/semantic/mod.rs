@@ -135,7 +135,7 @@ impl Semantic {
     /// Status of the model for searches, with the reason if it does not work, for the operator.
     pub fn status(&self) -> SemanticStatus {
         let progress = self.progress();
-        match self.queries.trouble() {
+        match self.queries.last_failure() {
             _ if progress.embedded < progress.wanted => SemanticStatus::Unavailable(progress.missing()),
             Some(trouble) => SemanticStatus::Unavailable(trouble),
             None => SemanticStatus::On,

@@ -11,7 +11,7 @@ pub(super) fn document(routes: &[RouteEntry]) -> Value {
     let mut paths = Map::new();
     for route in routes {
         match route.operation {
-            Operation::Untold => {}
+            Operation::Undescribed => {}
             Operation::CallFunction => paths.extend(Function::all().iter().map(|function| {
                 (route.path.replace("{function}", function.name()), json!({ "post": call(function) }))
             })),

@@ -45,7 +45,7 @@ static TABLE: [RouteEntry; 19] = [
         &["text/event-stream"],
     )
     .answered(|| get(sessions::stream_events)),
-    RouteEntry::new("/tools/", Route::Doc, Operation::Untold).answered(|| get(doc)),
+    RouteEntry::new("/tools/", Route::Doc, Operation::Undescribed).answered(|| get(doc)),
     RouteEntry::read("/tools/README.md", Route::Doc, "The index of all tools", &[MARKDOWN]),
     RouteEntry::read(
         "/tools/categories/{page}.md",
@@ -76,8 +76,8 @@ static TABLE: [RouteEntry; 19] = [
         .open(),
     RouteEntry::read("/metrics", Route::Health, "Counters for Prometheus", &[TEXT])
         .answered(|| get(health::metrics)),
-    RouteEntry::new(MCP, Route::Mcp, Operation::Untold),
-    RouteEntry::new("/mcp/{path}", Route::Mcp, Operation::Untold),
+    RouteEntry::new(MCP, Route::Mcp, Operation::Undescribed),
+    RouteEntry::new("/mcp/{path}", Route::Mcp, Operation::Undescribed),
 ];
 
 /// The entry that an address belongs to; none where it is a page for people, or nowhere.

@@ -78,13 +78,13 @@ impl McpService {
     /// A handler for one connection, and the sender that signals its end.
     pub(super) fn connected(live: Arc<LiveCatalog>, ended: watch::Receiver<bool>) -> Self {
         let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-        let gate = gate(&live);
+        let gate = call_limiter(&live);
         let session = Some(random_id("s").into());
         Self { ended: Some(ended), session, ..Self::stateless(live, room, gate) }
     }
 
     /// The limiter of a call: the one of the HTTP layer, if the call comes from there.
-    fn gate<'g>(&'g self, context: &'g RequestContext<RoleServer>) -> &'g CallLimiter {
+    fn call_limiter<'g>(&'g self, context: &'g RequestContext<RoleServer>) -> &'g CallLimiter {
         let parts = context.extensions.get::<http::request::Parts>();
         parts.and_then(|parts| parts.extensions.get::<Arc<CallLimiter>>()).unwrap_or(&self.gate)
     }
@@ -120,7 +120,7 @@ impl McpService {
         }
         let catalog = self.request_catalog(&context);
         tokio::select! {
-            answer = tools::call(&catalog, &caller, self.gate(&context), request) => answer.map(Into::into),
+            answer = tools::call(&catalog, &caller, self.call_limiter(&context), request) => answer.map(Into::into),
             // The call goes on by itself if it changes something.
             () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
         }
@@ -139,7 +139,7 @@ fn scope(caller: &Caller) -> CacheScope {
 }
 
 /// A limiter with the configured limits of the catalog.
-pub(super) fn gate(live: &LiveCatalog) -> Arc<CallLimiter> {
+pub(super) fn call_limiter(live: &LiveCatalog) -> Arc<CallLimiter> {
     let generation = live.current();
     let limits = &generation.unrestricted_view().catalog().config.serve.limits;
     Arc::new(CallLimiter::new(limits, Arc::default()))

@@ -68,7 +68,7 @@ pub fn service(live: Arc<LiveCatalog>, options: Options) -> Service {
     }
     config.max_request_body_bytes = options.max_body;
     let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-    let gate = super::handler::gate(&live);
+    let gate = super::handler::call_limiter(&live);
     let door =
         move || Ok(handler(McpService::stateless(Arc::clone(&live), Arc::clone(&room), Arc::clone(&gate))));
     StreamableHttpService::new(door, Arc::new(NeverSessionManager::default()), config)

@@ -162,7 +162,7 @@ impl FilledSecrets {
     pub(crate) fn hide_in_result(&self, result: Value) -> (Value, Option<String>) {
         let credentials: Vec<Secret> =
             self.0.iter().filter(|secret| secret.is_credential()).cloned().collect();
-        if !credentials.iter().any(|secret| stands_in(&result, &Echo::of(&secret.text))) {
+        if !credentials.iter().any(|secret| occurs_in(&result, &Echo::of(&secret.text))) {
             return (result, None);
         }
         let warning =
@@ -192,12 +192,12 @@ impl FilledSecrets {
 }
 
 /// Whether a secret stands anywhere in a value.
-fn stands_in(value: &Value, secret: &Echo<'_>) -> bool {
+fn occurs_in(value: &Value, secret: &Echo<'_>) -> bool {
     match value {
-        Value::String(text) => secret.stands_in(text),
-        Value::Array(items) => items.iter().any(|item| stands_in(item, secret)),
+        Value::String(text) => secret.occurs_in(text),
+        Value::Array(items) => items.iter().any(|item| occurs_in(item, secret)),
         Value::Object(fields) => {
-            fields.iter().any(|(name, field)| secret.stands_in(name) || stands_in(field, secret))
+            fields.iter().any(|(name, field)| secret.occurs_in(name) || occurs_in(field, secret))
         }
         _ => false,
     }

@@ -21,14 +21,14 @@ use deadpool_postgres::{Client, Pool};
 use serde_json::Value;
 use tokio::sync::{OnceCell, watch};
 
-use self::connect::{away, told};
+use self::connect::{failed, no_connection};
 use self::recorder::Recorder;
 use super::clock::millis;
 use super::failed_sessions::FailedSessions;
 use super::wait_budget::waited;
 use super::{
-    Approval, Asked, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session, SessionSummary,
-    StateError, StateFuture, StateStore, StoredResult,
+    Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
+    SessionSummary, StateError, StateFuture, StateStore, StoredResult,
 };
 
 /// State in PostgreSQL.
@@ -47,7 +47,7 @@ struct Database {
 impl Database {
     async fn client(&self) -> Result<Client, StateError> {
         self.is_ours.get_or_try_init(|| connect::migrate(&self.pool)).await?;
-        self.pool.get().await.map_err(away)
+        self.pool.get().await.map_err(no_connection)
     }
 }
 
@@ -116,7 +116,7 @@ impl StateStore for Postgres {
         })
     }
 
-    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, Asked> {
+    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, ApprovalResponse> {
         self.go(move |client| approvals::ask(client, request))
     }
 

@@ -104,7 +104,7 @@ pub(super) async fn run(
 /// The command of a call, for a dry run.
 pub(super) fn preview(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
     argv::filled(backend, call)?;
-    let arguments = call.shown();
+    let arguments = call.redacted();
     let argv = argv::filled(backend, BackendRequest { arguments: &arguments, ..call })?;
     let mut shown = json!({ "backend": "command", "argv": call.secrets().command_line(&argv) });
     if backend.stdin == Stdin::Json {

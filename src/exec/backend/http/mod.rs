@@ -80,7 +80,7 @@ impl Http {
 pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
     let (name, server) = choice::web_server(backend, call.tool, call.config)?;
     HttpRequest::new(backend, server, call)?.url()?;
-    let mut shown = call.shown();
+    let mut shown = call.redacted();
     for (argument, place) in &backend.arguments {
         let is_secret = call.secrets().is_secret(place.name.as_deref().unwrap_or(argument));
         if let Some(value) =

@@ -134,5 +134,7 @@ impl McpCall<'_> {
 /// The call as a dry run shows it.
 pub(super) fn preview(server: &str, tool: &str, call: BackendRequest<'_>) -> Result<Value, BackendError> {
     choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server, call.config))?;
-    Ok(json!({ "backend": "mcp", "server": choice::bare(server), "tool": tool, "arguments": call.shown() }))
+    Ok(
+        json!({ "backend": "mcp", "server": choice::bare(server), "tool": tool, "arguments": call.redacted() }),
+    )
 }
