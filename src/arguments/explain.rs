@@ -198,9 +198,9 @@ pub(super) fn describe_repairs(repaired: &[Repair], notes: &mut Vec<String>) {
         notes.push(match repair {
             RepairKind::DoubleEncoded => "the arguments were JSON text within JSON text".into(),
             RepairKind::Unwrapped => format!("the arguments were one level too deep, below `{at}`"),
-            RepairKind::Decoded => format!("`{at}` was text, read as the value that it says"),
+            RepairKind::Decoded => format!("`{at}` was text, read as the value in it"),
             RepairKind::NullDropped => format!("`{at}` was null, and is left out"),
-            RepairKind::Model => "the arguments were written anew by a model".into(),
+            RepairKind::Model => "the arguments were rewritten by a model".into(),
         });
     }
 }

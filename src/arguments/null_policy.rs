@@ -22,7 +22,7 @@ pub(super) fn check(tool: &Tool, fit: &Value, repaired: &[Repair]) -> Result<(),
     let dropped: Vec<&str> = repaired.iter().filter(is_dropped).map(|repair| &*repair.pointer).collect();
     let why = match tool.effect {
         _ if dropped.is_empty() => return Ok(()),
-        Effect::Destructive => "and for what destroys, null is not read as nothing",
+        Effect::Destructive => "and for a destructive call, null is not read as absent",
         Effect::Write if is_without_changes(tool, fit) => "and without it the call changes nothing",
         _ => return Ok(()),
     };

@@ -160,7 +160,7 @@ pub(crate) fn make_object(
         Value::Object(_) => return Ok(()),
         Value::String(text) if !is_blank => match decoded(text) {
             Ok(fields) if fields.is_object() => {
-                notes.push("`args` was JSON text, read as the object that it says".into());
+                notes.push("`args` was JSON text, and was decoded".into());
                 fields
             }
             Err(error) if error.is_data() => {

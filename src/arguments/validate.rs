@@ -83,7 +83,8 @@ fn take_extra_fields(
     for (name, value) in beside {
         match arguments.as_object_mut() {
             Some(fields) if is_property_name(tool, &name) && !fields.contains_key(&name) => {
-                notes.push(format!("`{}` stood beside `args`, read as part of it", clean_line(&name)));
+                notes
+                    .push(format!("`{}` stood beside `args`, and was read as part of it", clean_line(&name)));
                 fields.insert(name, value);
             }
             _ => return Err(out_of_place(tool, secrets, arguments, &name)),
@@ -105,7 +106,7 @@ fn out_of_place(tool: &Tool, secrets: SecretPolicy<'_>, arguments: &Value, name:
     }
     let next = "put the arguments of the op into `args`, and nothing else beside it";
     let invalid = InvalidArguments { corrected, ..InvalidArguments::new(message, next) };
-    invalid.field(FieldError::new(pointer, "this stands beside `args` and belongs nowhere"))
+    invalid.field(FieldError::new(pointer, "this is beside `args`, and is no field of the call"))
 }
 
 fn too_many_digits(tool: &Tool, first: &str, places: &[String]) -> InvalidArguments {

@@ -56,7 +56,7 @@ pub(super) fn withhold(
     };
     let finding =
         Finding::new(Code::BackendUntrusted, "the backend names a program, which this source may not")
-            .help(format!("if you have read it and want it run, {lines}"));
+            .help(format!("if you have read it and want to run it, {lines}"));
     (Some(format!("tell the operator, who can allow it: {lines}")), Some(finding))
 }
 

@@ -176,7 +176,7 @@ impl Current {
     fn status_text(&self, approval: &Approval) -> String {
         let is_past = approval.until <= self.now;
         match (approval.status, self.void(approval)) {
-            (ApprovalStatus::Waiting, _) if is_past => "too late: nobody decided".into(),
+            (ApprovalStatus::Waiting, _) if is_past => "expired without a decision".into(),
             (ApprovalStatus::Approved, _) if is_past => "too late: approved, and not used".into(),
             (_, Some(why)) => format!("void: {why}"),
             (ApprovalStatus::Waiting | ApprovalStatus::Approved, None) if !self.has(approval) => {
@@ -193,7 +193,7 @@ impl Current {
     /// Why an approval was not held against its tool.
     fn why_not_compared(&self) -> &'static str {
         match self.catalog {
-            Some(_) => "the catalog has none of this op",
+            Some(_) => "the catalog has no tool of this op",
             None => "name its catalog with `--catalog`",
         }
     }

@@ -81,7 +81,7 @@ impl CallArgs {
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
         if self.session.is_some() && state.health().is_volatile {
             print_note(
-                "nothing is kept of this session after the call: name a file with --state FILE, or with `url` below `[state]`",
+                "this session is lost after the call: name a file with --state FILE, or with `url` below `[state]`",
             );
         }
         let (services, waiting) = super::services::for_command(&self.catalog, &checked.catalog);

@@ -84,8 +84,8 @@ impl CatalogArgs {
                 was_trusted.store(true, Ordering::Relaxed);
             } else if was_trusted.load(Ordering::Relaxed) {
                 let message = "something that this folder runs has changed since it was trusted";
-                let finding = Finding::new(Code::ConfigInvalid, message)
-                    .help("look at it, and `toolcrib trust` it again");
+                let finding =
+                    Finding::new(Code::ConfigInvalid, message).help("read it, and `toolcrib trust` it again");
                 workspace.findings.push(finding.at(Place::new("toolcrib.toml", "")));
             }
         })

@@ -46,7 +46,10 @@ impl StateArgs {
         };
         let is_file = !at.contains("://") && !at.contains("${");
         if is_file && !root.join(&at).exists() {
-            return Err(CommandError::Usage(format!("nothing is kept yet at {}", root.join(&at).display())));
+            return Err(CommandError::Usage(format!(
+                "no state is stored yet at {}",
+                root.join(&at).display()
+            )));
         }
         self.opened(Some(&at), &root)
     }

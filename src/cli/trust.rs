@@ -118,7 +118,7 @@ fn told(content: &Content) -> String {
 
 /// Whether a toolcrib.toml that was merely found counts; otherwise the reason.
 pub(super) fn admit(workspace: &Workspace) -> Result<(), String> {
-    let unknown = || "nobody has trusted it".to_string();
+    let unknown = || "it is not trusted".to_string();
     let path = canonical(&workspace.root).map_err(|_| unknown())?;
     let is_own = configuration_folder().is_some_and(|own| Path::new(&path).starts_with(own));
     let trusted = match state_folder() {

@@ -136,7 +136,7 @@ pub struct ServeLimits {
     /// Seconds that a client may take to read any part of its answer.
     #[schemars(range(min = 1, max = 86_400))]
     pub write_seconds: u64,
-    /// Seconds that a server that is told to stop has to finish the requests in progress.
+    /// Seconds to finish the requests in progress after the signal to stop.
     #[schemars(range(min = 0, max = 86_400))]
     pub stop_seconds: u64,
 }

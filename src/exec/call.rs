@@ -141,7 +141,7 @@ impl Call {
         let (message, next) = match may_have_run {
             true => {
                 let message = format!("{MISTAKE}; whether the call was run is not known");
-                (message, "tell the operator; look whether it was done before you send it again")
+                (message, "tell the operator; check whether it was done before you send it again")
             }
             false => (format!("{MISTAKE}; nothing was changed"), "tell the operator"),
         };

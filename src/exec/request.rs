@@ -93,7 +93,7 @@ impl CallRequest {
         let given = match given {
             Value::String(text) => match from_json(&text) {
                 Ok(Value::Object(fields)) => {
-                    self.warnings.push("the input was JSON text, read as what it says".into());
+                    self.warnings.push("the input was JSON text, and was decoded".into());
                     Value::Object(fields)
                 }
                 Err(error) if error.is_data() => {
@@ -118,7 +118,7 @@ impl CallRequest {
             && inside.get("op").is_some()
             && let Value::Object(inside) = inside.take()
         {
-            self.warnings.push("the input was one level too deep, read from there".into());
+            self.warnings.push("the input was one level too deep, and was read there".into());
             return Ok(inside);
         }
         Ok(fields)

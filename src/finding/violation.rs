@@ -55,7 +55,7 @@ impl Violation {
         Self { quoted: given.as_str().map(str::to_string), ..self }
     }
 
-    /// The same, with the text that it quotes told in other words.
+    /// The same violation with its quoted text replaced, for example redacted.
     pub fn requoted(mut self, tell: impl FnOnce(&str) -> Value) -> Self {
         if let Some(text) = &self.quoted {
             let told = tell(text);

@@ -211,7 +211,7 @@ impl FunctionContext {
         let scorer = scorer.as_str();
         let refusal = Refusal::new(
             ErrorCode::ValidationError,
-            format!("the scorer `{scorer}` needs a model, and `{missing}` names none"),
+            format!("the scorer `{scorer}` needs a model, and `{missing}` is not configured"),
             format!("use the scorer `keyword`, or add `[{missing}]` to toolcrib.toml"),
         );
         Err(refusal.field("/scorer", "there is no model for this scorer"))

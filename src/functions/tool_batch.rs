@@ -202,11 +202,9 @@ fn out_of_time(seconds: u64, was_begun: bool) -> Refusal {
     let (message, next) = match was_begun {
         true => (
             "the time of the batch ran out while this call was running; a write goes on all the same",
-            "look whether it was done, then send what is left in a batch of its own",
+            "check whether it was done, then send the rest in another batch",
         ),
-        false => {
-            ("the time of the batch ran out before this call", "send what is left in a batch of its own")
-        }
+        false => ("the time of the batch ran out before this call", "send the rest in another batch"),
     };
     let code = if was_begun { ErrorCode::BackendTimeout } else { ErrorCode::NotRun };
     let mut refusal = Refusal::new(code, message, next);

@@ -165,7 +165,7 @@ fn fields(
         HelpTarget::Beginning(path) => {
             help::beginning(catalog, path, wanted.format).ok_or_else(|| target::unknown(view, path))
         }
-        HelpTarget::Session => Err(broken("a session is told of by its trace")),
+        HelpTarget::Session => Err(broken("the help on a session is read by itself")),
     }
 }
 

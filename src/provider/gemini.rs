@@ -134,7 +134,7 @@ fn candidate_calls(mut candidate: Map<String, Value>, calls: &mut Vec<RawCall>) 
     if calls.len() == before && reason.is_some_and(|reason| reason.ends_with("MALFORMED_FUNCTION_CALL")) {
         let said = either(&mut candidate, ["finishMessage", "finish_message"], take_text);
         let malformed =
-            said.unwrap_or_else(|| "the provider says that the model wrote a malformed call".into());
+            said.unwrap_or_else(|| "the provider reports that the model wrote a malformed call".into());
         calls.push(RawCall { malformed: Some(malformed), ..RawCall::default() });
     }
 }

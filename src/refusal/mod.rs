@@ -218,10 +218,10 @@ impl Refusal {
         let Some(corrected) = corrected else { return self };
         self.next_action.push_str(match (corrected.fill_in.is_empty(), corrected.dropped.is_empty()) {
             (true, true) => "; `example` fits",
-            (false, true) => "; `example` fits: put your own values in place of those listed in fill_in",
-            (true, false) => "; `example` fits, without what is listed in dropped",
+            (false, true) => "; `example` fits: replace the values listed in fill_in by your own",
+            (true, false) => "; `example` fits, without the values listed in dropped",
             (false, false) => {
-                "; `example` fits, without what is listed in dropped: put your own values in place of those listed in fill_in"
+                "; `example` fits, without the values listed in dropped: replace the values listed in fill_in by your own"
             }
         });
         self.example = Some(corrected.args);

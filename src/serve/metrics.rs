@@ -160,7 +160,7 @@ impl Metrics {
         Connection(Arc::clone(self))
     }
 
-    /// Counts a connection for which there was no room.
+    /// Counts a connection that was refused.
     pub fn connection_rejected(&self) {
         self.turned_away.fetch_add(1, Relaxed);
     }

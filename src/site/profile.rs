@@ -136,7 +136,7 @@ pub(super) fn overview(site: &Site<'_>) -> Result<Page, TemplateError> {
     context.insert("profiles", &rows);
     context.insert("surface_names", &surfaces);
     insert(&mut context, site, report, "");
-    let about = "Which tools each profile binds, and what that costs in tokens".to_string();
+    let about = "The tools that each profile binds, and their cost in tokens".to_string();
     let frame = Frame::at_root(site, "profiles", "Profiles", about);
     site.render("site/profiles.html", frame, context)
 }

@@ -224,7 +224,7 @@ pub enum ClaimOutcome {
     Answered(Value),
     /// It was not run; the key is free.
     Released,
-    /// It may have been run; nobody knows.
+    /// The call may have been run; the outcome is unknown.
     Unknown,
 }
 

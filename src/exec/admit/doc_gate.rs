@@ -38,7 +38,7 @@ pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Resul
     };
     let next = match given {
         true => "read `help` here, then send the call again",
-        false => "read `help` here, then send the call again with `receipt` as it stands in there",
+        false => "read `help` here, then send the call again with the `receipt` in it",
     };
     let mut failure = Refusal::new(ErrorCode::DocRequired, message, next);
     if let Some(again) = corrected(tool, call.secrets(), call.arguments()) {

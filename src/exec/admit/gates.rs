@@ -85,7 +85,7 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<Refusal> {
         let how = format!("the operator allows it with `allow = \"{needed}\"` below `[profile.{name}]`");
         (format!("the profile `{name}`"), allow, how)
     } else if tool.effect > call.context.caller().allow && call.context.caller().name.is_empty() {
-        let how = format!("whoever calls allows it with `allow` (`--allow {needed}` on the command line)");
+        let how = format!("the caller allows it with `allow` (`--allow {needed}` on the command line)");
         ("this call".to_string(), call.context.caller().allow, how)
     } else if tool.effect > call.context.caller().allow {
         let how = format!("the operator allows it with `allow = \"{needed}\"` for this token or session");

@@ -82,7 +82,7 @@ impl Backends {
 
     fn environment(&self) -> Result<&Environment, BackendError> {
         let offline =
-            || BackendError::unconfigured("nobody is contacted, and no command is run, with --offline");
+            || BackendError::unconfigured("with --offline, no server is contacted and no command is run");
         self.environment.as_ref().ok_or_else(offline)
     }
 

@@ -85,7 +85,7 @@ pub(super) fn not_configured(name: &str, config: &Config) -> BackendError {
     };
     BackendError::new(
         BackendErrorKind::Unconfigured,
-        format!("nothing says where the server `{name}` is"),
+        format!("the server `{name}` is not configured"),
         format!("tell the operator to {next}; nothing else helps"),
     )
 }

@@ -127,13 +127,17 @@ impl BackendError {
         Self::new(
             BackendErrorKind::ConnectionLost,
             message,
-            "look what is there before you send the call again",
+            "check whether it was done before you send the call again",
         )
     }
 
     /// A call that took longer than its timeout.
     pub(super) fn timed_out(message: impl Into<String>) -> Self {
-        Self::new(BackendErrorKind::TimedOut, message, "look what is there before you send the call again")
+        Self::new(
+            BackendErrorKind::TimedOut,
+            message,
+            "check whether it was done before you send the call again",
+        )
     }
 
     /// An argument that cannot be sent. An empty name: the argument is not known.
@@ -161,8 +165,8 @@ impl From<Missing> for BackendError {
             Missing::Variable(_) => Self::unconfigured(missing.to_string()),
             Missing::Header(name) => Self::new(
                 BackendErrorKind::MissingCredential,
-                format!("what runs it wants the header `{name}` of whoever calls, and this call has none"),
-                format!("whoever connects to toolcrib has to send `{name}` with its requests"),
+                format!("its backend needs the header `{name}` of the caller, and this call has none"),
+                format!("the client has to send `{name}` with its requests to toolcrib"),
             ),
         }
     }

@@ -69,7 +69,7 @@ pub(in crate::exec) fn no_backend(tool: &Tool, arguments: &Value) -> Refusal {
     let (why, next) = match &tool.withheld {
         Some(next) => ("the program or server that it needs is not trusted", next.as_str()),
         None => (
-            "nothing says what runs it",
+            "no backend is configured for it",
             "run `call` yourself if you have this tool, by its name; sending it here again changes nothing",
         ),
     };

@@ -11,7 +11,7 @@ use crate::exec::Caller;
 use crate::secret::SecretPolicy;
 use crate::tool::Backend;
 
-/// An admitted call on its way to a backend.
+/// An admitted call, for its backend.
 #[derive(Clone, Copy, Debug)]
 pub struct BackendRequest<'o> {
     /// The tool.

@@ -158,7 +158,7 @@ pub(in crate::exec) fn require_writable(
 
 /// The failure of a call that is not run, since the trace cannot be written.
 pub(in crate::exec) fn unwritable(problem: &str) -> Refusal {
-    let message = format!("nothing was run: what is run cannot be written down now ({problem})");
+    let message = format!("nothing was run: the trace cannot be written now ({problem})");
     Refusal::new(ErrorCode::StateUnavailable, message, "tell the operator; reads still work; try again later")
 }
 

@@ -31,11 +31,11 @@ pub(in crate::exec) async fn check(call: &Call) -> Result<(), Refusal> {
         .await
         .unwrap_or(1);
     let next = format!(
-        "do not send it again. Try another way, or tell the user that `{}` does not work and what it said",
+        "do not send it again. Try another way, or tell the user that `{}` does not work, and its error",
         call.op()
     );
     let message = format!(
-        "stop: this same call of `{}` was run {failures} times, and failed; it is not run again for now (said {told} times)",
+        "stop: this same call of `{}` was run {failures} times, and failed; it is not run again for now (stopped {told} times)",
         call.op()
     );
     let failure = Refusal::new(ErrorCode::LoopStopped, message, next);
@@ -73,9 +73,7 @@ pub(super) async fn on_failure(call: &Call, failure: &mut Refusal, was_run: bool
         let copy = match (&failure.example, failure.fill_in.is_empty()) {
             (None, _) => "",
             (Some(_), true) => ", and copy `example`",
-            (Some(_), false) => {
-                ", and copy `example` with your own values in place of those listed in fill_in"
-            }
+            (Some(_), false) => ", and copy `example` with your own values for those listed in fill_in",
         };
         failure.next_action = format!(
             "this op has been sent {misfits} times with arguments that do not fit: read all of `help` before the next call{copy}"
@@ -107,7 +105,7 @@ fn stop(call: &Call, failure: &mut Refusal, count: u32) {
         matches!(failure.code, ErrorCode::ApprovalRequired | ErrorCode::OutcomeUnknown | ErrorCode::Conflict);
     let told = std::mem::take(&mut failure.message);
     if waits {
-        failure.message = format!("{told} (said {count} times now; asking changes nothing)");
+        failure.message = format!("{told} (answered {count} times now; asking again changes nothing)");
         return;
     }
     let last = failure.code.as_str();
@@ -115,7 +113,7 @@ fn stop(call: &Call, failure: &mut Refusal, count: u32) {
     failure.message = format!("stop: this same call{of_op} has failed {count} times with {last}: {told}");
     failure.next_action = match (failure.code, failure.example.is_some()) {
         (ErrorCode::ValidationError, true) => {
-            "do not send it again. Send `example` with your own values in it, or tell the user what you lack".into()
+            "do not send it again. Send `example` with your own values in it, or tell the user which values you lack".into()
         }
         (ErrorCode::NotFound | ErrorCode::Ambiguous, _) => {
             "do not guess another name. Ask tool_search for what you want to do, or tell the user that there is no such tool".into()
@@ -124,7 +122,7 @@ fn stop(call: &Call, failure: &mut Refusal, count: u32) {
             "do not send it again. Find the op with tool_search, and send it as `op` with its `args`".into()
         }
         _ => format!(
-            "do not send it again. Try another way, or tell the user that `{}` does not work and what it said",
+            "do not send it again. Try another way, or tell the user that `{}` does not work, and its error",
             call.op()
         ),
     };

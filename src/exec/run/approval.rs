@@ -120,12 +120,12 @@ fn approval_required(tool: &Tool, approval: &Approval, void: Option<&str>, nobod
     let message = match void {
         None => format!("a person has to approve this call of `{op}`; it waits as {id}"),
         Some(void) => format!(
-            "the approval {void} is void: `{op}` or what runs it has changed since, or an older toolcrib has asked for it; \
+            "the approval {void} is void: `{op}` or its backend has changed since, or an older toolcrib requested it; \
              a person has to approve this call anew, and it waits as {id}"
         ),
     };
     let next = match nobody_can {
-        true => "tell the user that nobody can approve it: this server keeps approvals in memory, and its operator has to name a file, `url` below `[state]`".into(),
+        true => "tell the user that nobody can approve it: this server keeps approvals in memory, and its operator has to set `url` below `[state]`".into(),
         false => format!(
             "tell the user that {id} waits for approval (`toolcrib approvals approve {id}`, with the --catalog and --state that this program was started with); once it is approved, send the same call again, unchanged"
         ),
@@ -147,8 +147,9 @@ fn denied(tool: &Tool, approval: &Approval) -> Refusal {
 }
 
 fn unavailable(error: StateError) -> Refusal {
-    let message =
-        format!("nothing was run: a person has to approve the call, and nobody can be asked ({error})");
-    let next = "tell the operator: approvals need a place where they are kept, `url` below `[state]`";
+    let message = format!(
+        "nothing was run: a person has to approve the call, and no approval can be requested ({error})"
+    );
+    let next = "tell the operator: approvals need a store, `url` below `[state]`";
     Refusal::new(ErrorCode::StateUnavailable, message, next)
 }

@@ -107,7 +107,7 @@ async fn run_function(
         Err(_) => Err(BackendError::new(
             BackendErrorKind::TimedOut,
             format!("there was no answer within {} seconds", request.timeout.as_secs()),
-            "look whether it was done before you send it again",
+            "check whether it was done before you send it again",
         )),
     }
 }

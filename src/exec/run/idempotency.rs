@@ -78,7 +78,7 @@ async fn run_with_key(call: &Admitted, key: &str, notes: &mut RunNotes) -> Outco
         }
     };
     if let Err(error) = state.settle(&claim, settled).await {
-        let told = "what became of the call could not be written down; its key will be said to be of unknown outcome";
+        let told = "the outcome of the call could not be stored; its key will report an unknown outcome";
         notes.warnings.push(format!("{told} ({})", error.0));
     }
     outcome
@@ -147,7 +147,7 @@ fn claim_failure(claimed: &ClaimStatus, op: &str) -> Refusal {
             format!(
                 "a call of `{op}` with this idempotency_key was begun, and it is not known whether it did its work"
             ),
-            "look with a read whether it was done; if it was not, send it with a new key",
+            "check with a read whether it was done; if not, send it with a new key",
         ),
         _ => Refusal::new(
             ErrorCode::Conflict,

@@ -63,7 +63,7 @@ pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes)
         }
         Err(error) => {
             let told = format!(
-                "the result is cut after {limit} bytes, and the rest could not be kept ({})",
+                "the result is cut after {limit} bytes, and the rest could not be stored ({})",
                 error.0
             );
             notes.warnings.push(told);
@@ -233,7 +233,7 @@ pub async fn next_page(
     })?;
     let Some(kept) = kept else {
         let next = "send the call again; narrow it so that its result is shorter, if it can be";
-        let message = "the rest of this result is not kept any more";
+        let message = "the rest of this result is no longer stored";
         return Err(Refusal::new(ErrorCode::CursorExpired, message, next));
     };
     let mut fields = Map::new();

@@ -45,7 +45,7 @@ fn required_query(text: &str) -> Result<&str, Refusal> {
 
 /// The refusal of an argument of only white space.
 pub(super) fn blank(argument: &str) -> Refusal {
-    let message = format!("`{argument}` says nothing: it is only white space");
+    let message = format!("`{argument}` is only white space");
     let next = format!("say in `{argument}` what you want to do: an action and an object, in a few words");
     let refusal = Refusal::new(ErrorCode::ValidationError, message, next);
     refusal.field(&format!("/{argument}"), "this is only white space")

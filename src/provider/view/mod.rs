@@ -138,7 +138,8 @@ pub(super) fn view(
     require_properties(&mut view, rules);
     let made = rules.strict.zip(strict).map(|(subset, room)| match root_is_looser {
         true => {
-            Err("the root says more than this provider takes, and strict it would say something else".into())
+            Err("the root has more than this provider takes, and a strict root would mean something else"
+                .into())
         }
         false => strict::strict(&view, subset, room),
     });

@@ -103,7 +103,7 @@ impl FolderError {
             FolderError::Symlink { .. } => "replace the link with a real folder, or remove it".into(),
             FolderError::NotAFolder { .. } => "choose another folder, or move this away".into(),
             FolderError::Manifest { .. } => {
-                "restore it from version control, or move the folder away and generate it anew".into()
+                "restore it from version control, or move the folder away and generate it again".into()
             }
             FolderError::Newer { .. } => "update toolcrib, or choose another folder".into(),
             FolderError::Io { .. } => {

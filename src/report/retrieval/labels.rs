@@ -197,7 +197,9 @@ fn place_of(name: &str, catalog: &Catalog) -> Result<usize, Finding> {
             let finding = Finding::new(Code::LabelUnknown, format!("there is no tool \"{name}\""));
             match near.first() {
                 Some(near) => finding.help(format!("did you mean `{near}`?")),
-                None => finding.help("name a tool of this catalog, or none where none serves the query"),
+                None => finding.help(
+                    "name a tool of this catalog, or leave `gold` empty where no tool serves the query",
+                ),
             }
         }
         Resolved::Tool(_) => Finding::new(Code::LabelUnknown, format!("there is no tool \"{name}\"")),

@@ -105,7 +105,7 @@ impl CachedBody {
                 Ok(with(StatusCode::PARTIAL_CONTENT, headers, Body::from(body.slice(from..to))))
             }
             ByteRange::Outside => {
-                let message = format!("there are {length} bytes, and none of them is in the range");
+                let message = format!("the range is outside of the {length} bytes");
                 let problem = Problem::new(ProblemCode::RangeNotSatisfiable, message);
                 Err(problem.header(header(CONTENT_RANGE, &format!("bytes */{length}"))))
             }

@@ -47,7 +47,7 @@ impl Listener {
         let workers = Workers::start()?;
         let limits = door.limits();
         let files = file_limit();
-        let room = Arc::new(Semaphore::new(most(limits.connections, files)));
+        let permits = Arc::new(Semaphore::new(most(limits.connections, files)));
         let mut refused = RefusedConnections::new(files);
         let flight = GracefulShutdown::new();
         let mut stop = std::pin::pin!(stop);
@@ -57,7 +57,7 @@ impl Listener {
                 () = refused.close_oldest() => continue,
                 () = &mut stop => break,
             };
-            let permit = Arc::clone(&room).try_acquire_owned().ok().filter(|_| !refused.is_exhausted());
+            let permit = Arc::clone(&permits).try_acquire_owned().ok().filter(|_| !refused.is_exhausted());
             match (accepted.and_then(|(stream, _)| stream.into_std()), permit) {
                 (Ok(stream), Some(permit)) => {
                     workers.spawn(answer(stream, permit, Arc::clone(&door), flight.watcher()));

@@ -39,7 +39,7 @@ pub(super) fn document(routes: &[RouteEntry]) -> Value {
             "schemas": { "Answer": answer_schema(), "Error": error_schema() },
             "responses": {
                 "Error": {
-                    "description": "Why there is no answer, and what to do about it.",
+                    "description": "The error, and the next step.",
                     "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
                 },
             },

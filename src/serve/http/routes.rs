@@ -41,7 +41,7 @@ static TABLE: [RouteEntry; 19] = [
     RouteEntry::read(
         "/v1/sessions/{id}/events",
         Route::Function,
-        "The same as it happens; `Last-Event-ID` or `after` says where to begin",
+        "The same as a stream; begins after `Last-Event-ID` or `after`",
         &["text/event-stream"],
     )
     .answered(|| get(sessions::stream_events)),
@@ -80,7 +80,7 @@ static TABLE: [RouteEntry; 19] = [
     RouteEntry::new("/mcp/{path}", Route::Mcp, Operation::Undescribed),
 ];
 
-/// The entry that an address belongs to; none where it is a page for people, or nowhere.
+/// The entry of an address; `None` for a page for people and for an unknown address.
 fn entry(address: &str) -> Option<&'static RouteEntry> {
     TABLE.iter().find(|entry| entry.holds(address))
 }
@@ -90,7 +90,7 @@ pub(super) fn label(address: &str) -> Route {
     entry(address).map_or(Route::Page, |entry| entry.label)
 }
 
-/// Whether who has no token may ask for this address: whoever watches over the process has none.
+/// Whether an address is open without a token, as a process monitor has none.
 pub(super) fn is_open(address: &str) -> bool {
     entry(address).is_some_and(|entry| !entry.needs_token)
 }

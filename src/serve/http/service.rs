@@ -52,12 +52,12 @@ impl HttpService {
     /// A door to the running catalog.
     pub fn new(live: Arc<LiveCatalog>, hosts: Hosts, tokens: Tokens, limits: ServeLimits) -> Self {
         let metrics = Arc::new(Metrics::default());
-        let gate = Arc::new(CallLimiter::new(&limits, Arc::clone(&metrics)));
+        let limiter = Arc::new(CallLimiter::new(&limits, Arc::clone(&metrics)));
         let shared = Arc::new(Shared {
             tokens,
             limits,
             metrics,
-            call_limiter: gate,
+            call_limiter: limiter,
             blocking_pool: BlockingPool::default(),
             streams: Default::default(),
         });
@@ -85,7 +85,7 @@ impl HttpService {
         &self.shared.limits
     }
 
-    /// Ends responses that last as long as somebody listens.
+    /// Ends responses that are streams without an end.
     pub(super) fn close(&self) {
         self.shared.streams.close();
     }
@@ -272,7 +272,7 @@ fn accept_header(request: &Parts) -> HeaderMap {
 impl From<AuthError> for Problem {
     fn from(unknown: AuthError) -> Self {
         let (message, challenge) = match unknown {
-            AuthError::Missing => ("this server wants a token", "Bearer realm=\"toolcrib\""),
+            AuthError::Missing => ("this server needs a token", "Bearer realm=\"toolcrib\""),
             AuthError::Wrong => {
                 ("this token is not known", "Bearer realm=\"toolcrib\", error=\"invalid_token\"")
             }

@@ -47,13 +47,13 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// Places for streams, and the signal that ends them.
 #[derive(Debug)]
 pub(super) struct Streams {
-    room: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     closed: watch::Sender<bool>,
 }
 
 impl Default for Streams {
     fn default() -> Self {
-        Self { room: Arc::new(Semaphore::new(MAX_STREAMS)), closed: watch::channel(false).0 }
+        Self { permits: Arc::new(Semaphore::new(MAX_STREAMS)), closed: watch::channel(false).0 }
     }
 }
 
@@ -106,7 +106,7 @@ pub(super) async fn stream_events(
     let (request, _) = request.into_parts();
     let last = request.headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()?.trim().parse().ok());
     let after = last.or(number(&request, "after")?).unwrap_or(0);
-    let Ok(place) = Arc::clone(&shared.streams.room).try_acquire_owned() else {
+    let Ok(place) = Arc::clone(&shared.streams.permits).try_acquire_owned() else {
         return Err(Problem::overloaded("too many streams of events are open"));
     };
     let services = Arc::clone(catalog.services());

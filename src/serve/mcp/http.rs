@@ -67,9 +67,10 @@ pub fn service(live: Arc<LiveCatalog>, options: Options) -> Service {
         config = config.enforce_origin_validation();
     }
     config.max_request_body_bytes = options.max_body;
-    let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-    let gate = super::handler::call_limiter(&live);
-    let door =
-        move || Ok(handler(McpService::stateless(Arc::clone(&live), Arc::clone(&room), Arc::clone(&gate))));
+    let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
+    let limiter = super::handler::call_limiter(&live);
+    let door = move || {
+        Ok(handler(McpService::stateless(Arc::clone(&live), Arc::clone(&permits), Arc::clone(&limiter))))
+    };
     StreamableHttpService::new(door, Arc::new(NeverSessionManager::default()), config)
 }

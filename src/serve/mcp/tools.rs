@@ -42,7 +42,7 @@ static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let mut tools: Vec<Tool> =
         body.get("tools").cloned().and_then(|tools| serde_json::from_value(tools).ok()).unwrap_or_default();
     for tool in &mut tools {
-        // The whole schema, and not the compact one for requests with many tools: there are few here.
+        // The whole schema, and not the compact one of `payload`: the list is short.
         if let Some(Value::Object(schema)) =
             functions().named(&tool.name).map(|known| known.parameters.schema())
         {
@@ -95,19 +95,19 @@ pub(super) fn named(name: &str) -> Option<Tool> {
 pub(super) async fn call(
     catalog: &RequestCatalog,
     caller: &Caller,
-    gate: &CallLimiter,
+    limiter: &CallLimiter,
     request: CallToolRequestParams,
 ) -> Result<CallToolResult, ErrorData> {
     let (context, bound) = (&catalog.context(caller), catalog.cache(caller).listed_tools());
     let given = request.arguments.map_or(Value::Null, Value::Object);
     let mut result = match call_target(&context.view, bound, &request.name) {
         Some(CallTarget::Function(function)) => {
-            let answer = answer(gate, context, function, given).await;
+            let answer = answer(limiter, context, function, given).await;
             answer.map_or_else(limit_result, |answer| function_result(&answer))
         }
         Some(CallTarget::Tool(function, call)) => {
             let call = ToolCall { arguments: if given.is_null() { json!({}) } else { given }, ..call };
-            let answer = run_tool(gate, context, function, call).await;
+            let answer = run_tool(limiter, context, function, call).await;
             answer.map_or_else(limit_result, |answer| tool_result(&answer))
         }
         None => return Err(unknown(&context.view, &request.name)),
@@ -142,21 +142,21 @@ fn call_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) ->
 }
 
 async fn answer(
-    gate: &CallLimiter,
+    limiter: &CallLimiter,
     context: &FunctionContext,
     function: &'static Function,
     given: Value,
 ) -> Result<Answer, LimitReached> {
-    gate.acquire(function)?.call(context, given).await
+    limiter.acquire(function)?.call(context, given).await
 }
 
 async fn run_tool(
-    gate: &CallLimiter,
+    limiter: &CallLimiter,
     context: &FunctionContext,
     function: &'static Function,
     call: ToolCall<'_>,
 ) -> Result<Answer, LimitReached> {
-    gate.acquire(function)?.call_tool(context, call).await
+    limiter.acquire(function)?.call_tool(context, call).await
 }
 
 fn unknown(view: &CatalogView, name: &str) -> ErrorData {
@@ -169,7 +169,7 @@ fn unknown(view: &CatalogView, name: &str) -> ErrorData {
     ErrorData::invalid_params(message, None)
 }
 
-/// The reason why there is no answer, in the words of the HTTP door. The model reads it, and can wait or ask for
+/// The error of a call over a limit, with the codes of the HTTP door. The model reads it, and can wait or ask for
 /// less.
 fn limit_result(stopped: LimitReached) -> CallToolResult {
     let error = json!({ "code": stopped.code(), "message": stopped.to_string(), "next_action": stopped.next_action() });

@@ -37,7 +37,11 @@ impl Metrics {
         }
         let counters = [
             ("toolcrib_doc_reads_total", "Docs sent whole over HTTP.", &self.doc_reads),
-            ("toolcrib_http_not_modified_total", "Answers that said: you have it.", &self.not_modified),
+            (
+                "toolcrib_http_not_modified_total",
+                "Answers that the client's copy is current.",
+                &self.not_modified,
+            ),
             ("toolcrib_http_body_bytes_total", "Bytes of bodies sent.", &self.bytes),
             ("toolcrib_http_connections_turned_away_total", "Connections without room.", &self.turned_away),
         ];

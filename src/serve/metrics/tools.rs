@@ -66,7 +66,7 @@ impl MetricsText {
     /// Whether traces can be written.
     pub(super) fn state(&mut self, health: &Health) {
         let lost = "toolcrib_state_lost_events_total";
-        self.family(lost, "counter", "Events that could not be written down.");
+        self.family(lost, "counter", "Events that could not be written.");
         self.sample(lost, "", health.lost);
         let gauges = [
             (

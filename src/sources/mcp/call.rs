@@ -41,7 +41,7 @@ impl Session {
         match self.peer().call_tool_once(params).await {
             Ok(CallToolResponse::Complete(result)) => Ok(result),
             Ok(_) => Err(McpCallError::UnexpectedAnswer(
-                "it wants more than arguments, which cannot be given here".into(),
+                "it asks for more than arguments, which cannot be given here".into(),
             )),
             Err(error) => Err(self.meaning(error).await),
         }

@@ -89,7 +89,7 @@ impl Endpoint {
             let header =
                 HeaderName::try_from(&name).map_err(|_| format!("\"{name}\" is no name of a header"))?;
             let mut value = HeaderValue::try_from(value)
-                .map_err(|_| format!("the header {name} has a value that none can have"))?;
+                .map_err(|_| format!("the header {name} has an invalid value"))?;
             value.set_sensitive(true);
             headers.insert(header, value);
         }

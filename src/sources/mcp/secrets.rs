@@ -21,14 +21,14 @@ const MIN_HEADER: usize = 8;
 /// themselves.
 const MIN_CREDENTIAL: usize = 12;
 
-/// Values that were filled in, and are shown to nobody.
+/// Secret values that were filled in, to be redacted in answers.
 #[derive(Clone, Default)]
 pub(crate) struct FilledSecrets(Vec<Secret>);
 
 #[derive(Clone)]
 struct Secret {
     text: String,
-    /// Whether results may have it: a header of whoever calls, or one that names no secret, such as `Accept`.
+    /// Whether results may contain it: a header of the caller, or one that is no secret by its name, such as `Accept`.
     is_for_results: bool,
 }
 
@@ -80,7 +80,7 @@ impl FilledSecrets {
         Self(texts.into_iter().map(|text| Secret { text, is_for_results: false }).collect())
     }
 
-    /// Headers of a server, filled in. A header without a variable is secret as it stands.
+    /// Headers of a server, filled in. A header without a variable is secret as a whole.
     pub(crate) fn fill_headers(
         &mut self,
         headers: &IndexMap<String, String>,
@@ -191,7 +191,7 @@ impl FilledSecrets {
     }
 }
 
-/// Whether a secret stands anywhere in a value.
+/// Whether a secret occurs anywhere in a value.
 fn occurs_in(value: &Value, secret: &Echo<'_>) -> bool {
     match value {
         Value::String(text) => secret.occurs_in(text),

@@ -95,7 +95,7 @@ pub(super) async fn run(
         }
         Ok(status) => Err(failed(program, status, &stdout, &stderr, &secrets)),
         Err(_) => {
-            let message = format!("nobody knows how `{program}` ended");
+            let message = format!("it is not known how `{program}` ended");
             Err(BackendError::connection_lost(message))
         }
     }
@@ -217,7 +217,9 @@ fn failed(
     let (kind, next) = match status.code() {
         Some(_) => (BackendErrorKind::Failed, "correct the arguments as the message says, or tell the user"),
         // A signal ended it in the middle of its work.
-        None => (BackendErrorKind::ConnectionLost, "look what is there before you send the call again"),
+        None => {
+            (BackendErrorKind::ConnectionLost, "check whether it was done before you send the call again")
+        }
     };
     BackendError::new(kind, message, next).with_answer(answer)
 }

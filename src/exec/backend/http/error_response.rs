@@ -50,20 +50,19 @@ impl ErrorResponse<'_> {
             ),
             401 => (
                 "does not accept the credentials of this call",
-                format!("whoever connects has to bring valid credentials; {again}"),
+                format!("the client has to send valid credentials; {again}"),
             ),
             403 => ("does not allow this", format!("choose something else, or tell the user; {again}")),
             404 | 410 => (
                 "has nothing under these arguments",
                 "check the ids: list or search for them, rather than guessing".into(),
             ),
-            409 | 412 => (
-                "finds that this conflicts with what is there",
-                "read what is there now, and decide anew".into(),
-            ),
+            409 | 412 => {
+                ("reports a conflict with the current data", "read the current data, and decide again".into())
+            }
             400 | 415 | 422 => (
                 "does not accept these arguments",
-                "correct the arguments as `body` says, with the help of the tool's doc".into(),
+                "correct the arguments as `body` says, with the tool's doc".into(),
             ),
             429 => {
                 let wait =
@@ -72,8 +71,7 @@ impl ErrorResponse<'_> {
             }
             500.. if self.effect > Effect::Read => (
                 "failed",
-                "it may have done a part of the work: look what is there before you send the call again"
-                    .into(),
+                "it may have done a part of the work: check that before you send the call again".into(),
             ),
             500.. => ("failed", "try again later, or tell the user".into()),
             _ => ("refuses", format!("do as `body` says, or tell the user; {again}")),

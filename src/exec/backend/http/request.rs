@@ -52,7 +52,7 @@ impl<'o> HttpRequest<'o> {
     ) -> Result<Self, BackendError> {
         let method = Method::from_bytes(backend.method.to_ascii_uppercase().as_bytes());
         let method =
-            method.map_err(|_| BackendError::unconfigured("its backend has a method that none can have"))?;
+            method.map_err(|_| BackendError::unconfigured("its backend has an invalid HTTP method"))?;
         let template = Template::parse(&backend.path)?;
         let parts = Parts::new(backend, &template, call.arguments)?;
         let expanded =
@@ -189,7 +189,7 @@ fn header(part: &Part<'_>) -> Result<(HeaderName, HeaderValue), BackendError> {
     let name = HeaderName::try_from(part.name).map_err(wrong)?;
     if RESERVED_HEADERS.contains(&name.as_str()) {
         return Err(BackendError::unconfigured(format!(
-            "its backend lets a call say the header `{name}`, which it cannot"
+            "its backend takes the header `{name}` from an argument, which is not allowed"
         )));
     }
     let value = HeaderValue::try_from(simple(part.value)).map_err(|_| {
@@ -208,8 +208,7 @@ fn configured(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Back
     let header =
         header.map_err(|_| BackendError::unconfigured(format!("\"{name}\" is no name of a header")))?;
     let value = HeaderValue::try_from(value);
-    let value = value.map_err(|_| {
-        BackendError::unconfigured(format!("the header {name} has a value that none can have"))
-    })?;
+    let value =
+        value.map_err(|_| BackendError::unconfigured(format!("the header {name} has an invalid value")))?;
     Ok((header, value))
 }

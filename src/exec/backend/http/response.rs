@@ -59,7 +59,7 @@ impl Reading<'_> {
             if self.tool.effect != Effect::Read {
                 return Err(error_response::unreadable(name));
             }
-            response.warnings.push("the answer says that it is JSON, and is not".into());
+            response.warnings.push("the answer is declared as JSON, and is not".into());
         }
         response.warnings.extend(warning);
         Ok(response)

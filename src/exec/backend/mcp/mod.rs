@@ -88,7 +88,7 @@ impl McpCall<'_> {
 
     fn too_slow(&self) -> BackendError {
         let message = format!(
-            "the MCP server `{}` did not answer in time, and was told to stop; it may have run the call",
+            "the MCP server `{}` did not answer in time, and was asked to stop; it may have run the call",
             self.server
         );
         BackendError::timed_out(message)
@@ -102,12 +102,13 @@ impl McpCall<'_> {
                 BackendError::new(BackendErrorKind::NotSent, message, "try again later, or tell the user")
             }
             McpCallError::ConnectionLost(what) => {
-                let message = format!("the MCP server `{server}` went away during the call: {what}");
+                let message =
+                    format!("the MCP server `{server}` closed the connection during the call: {what}");
                 BackendError::connection_lost(message)
             }
             McpCallError::Unreadable(what) => {
                 let message = format!(
-                    "the MCP server `{server}` answered with something that is no result; it may have run the call: {what}"
+                    "the MCP server `{server}` answered with no valid result; it may have run the call: {what}"
                 );
                 BackendError::connection_lost(message)
             }
