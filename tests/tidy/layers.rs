@@ -48,7 +48,7 @@ const CIRCLES: [(&str, &[&str]); 8] = [
         "src/provider",
         &["call", "chat_completions", "error", "function", "names", "results", "surface", "toolset", "wire"],
     ),
-    ("src/serve", &["call_limiter", "http", "live", "mcp", "metrics", "seen"]),
+    ("src/serve", &["call_limiter", "http", "live", "mcp", "metrics", "request_catalog"]),
     ("src/site", &["category", "index", "profile", "search"]),
     ("src/sources/openapi", &["body", "parameter"]),
     ("src/sources/openapi", &["bundle", "lower"]),
