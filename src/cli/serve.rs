@@ -210,10 +210,10 @@ impl ServeArgs {
 
     /// The address to listen on, unless it would be open to everybody by mistake.
     fn address(&self, configured: &config::Serve, tokens: &Tokens) -> Result<SocketAddr, CommandError> {
-        let told = self.listen.as_deref().or(configured.listen.as_deref()).unwrap_or("127.0.0.1:7878");
-        let named = told.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
-        let address: SocketAddr = named.as_deref().unwrap_or(told).parse().map_err(|_| {
-            CommandError::Usage(format!("{told} should be an address and a port, such as 127.0.0.1:7878"))
+        let listen = self.listen.as_deref().or(configured.listen.as_deref()).unwrap_or("127.0.0.1:7878");
+        let named = listen.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+        let address: SocketAddr = named.as_deref().unwrap_or(listen).parse().map_err(|_| {
+            CommandError::Usage(format!("{listen} should be an address and a port, such as 127.0.0.1:7878"))
         })?;
         let is_local = match address.ip() {
             IpAddr::V4(ip) => ip.is_loopback(),
@@ -302,7 +302,7 @@ fn listen_error(address: SocketAddr, error: &std::io::Error) -> String {
 
 /// Speaks MCP over the standard streams. A client that no longer reads does not keep the process alive.
 async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Result<()> {
-    let (stop, mut told) = tokio::sync::watch::channel(false);
+    let (stop, mut stopped) = tokio::sync::watch::channel(false);
     let late = async move {
         wait_for_signal().await;
         stop.send_replace(true);
@@ -312,7 +312,7 @@ async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Res
         }
     };
     let asked = async move {
-        let _ = told.wait_for(|stopped| *stopped).await;
+        let _ = stopped.wait_for(|stopped| *stopped).await;
     };
     tokio::select! {
         served = mcp::stdio(live, asked) => served,

@@ -46,7 +46,7 @@ impl Trust {
         if let Some(problem) = exposure(&workspace, &content) {
             return Err(CommandError::Findings(Some(format!("not trusted: {problem}"))));
         }
-        print(&told(&content))?;
+        print(&summary(&content))?;
         trusted.insert(path.clone(), content.hash);
         save(&trusted)?;
         print_note(format!(
@@ -101,7 +101,7 @@ fn exposure(workspace: &Workspace, content: &Content) -> Option<String> {
 }
 
 /// The programs and addresses that would be used, in lines.
-fn told(content: &Content) -> String {
+fn summary(content: &Content) -> String {
     let mut text = String::new();
     let mut part = |title: &str, lines: &mut dyn Iterator<Item = String>| {
         let lines: Vec<String> = lines.map(|line| format!("  {line}\n")).collect();

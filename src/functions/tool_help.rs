@@ -77,7 +77,7 @@ fn later(context: &FunctionContext, paths: Vec<String>, wanted: HelpOptions, is_
         let asked = paths.join("\n");
         let answer = match (is_alone, paths.first().map(|path| find(&context.view, path))) {
             (true, Some(Err(refusal))) => Err(refusal),
-            (true, _) => session::told(&context).await.map(|fields| Answer::new(fields, None)),
+            (true, _) => session::known_ops(&context).await.map(|fields| Answer::new(fields, None)),
             (false, _) => several(&context, paths, wanted).await,
         };
         match answer {
@@ -95,14 +95,14 @@ async fn several(
 ) -> Result<Answer, Refusal> {
     let (mut results, mut refusals, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     for path in paths {
-        let told = match find(&context.view, &path) {
+        let help = match find(&context.view, &path) {
             Ok(place) if !seen.insert(place.clone()) => continue,
-            Ok(HelpTarget::Session) => session::told(context).await,
+            Ok(HelpTarget::Session) => session::known_ops(context).await,
             Ok(place) => fields(&context.view, &place, wanted),
             Err(refusal) => Err(refusal),
         };
         let mut entry = Map::from_iter([("asked".to_string(), Value::from(path))]);
-        match told {
+        match help {
             Ok(fields) => entry.extend(fields),
             Err(refusal) => {
                 entry.insert("error".into(), serde_json::to_value(&refusal).unwrap_or_default());

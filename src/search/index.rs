@@ -279,8 +279,8 @@ impl Terms {
         let mut named: Vec<(Term, f32)> = named.map(|(&term, _)| (term, idf[term as usize])).collect();
         // Sorted by term, since the sum of floats depends on their order.
         named.sort_unstable_by_key(|(term, _)| *term);
-        let told: f32 = named.iter().map(|(_, idf)| idf).sum();
-        named.iter_mut().for_each(|(_, share)| *share /= told);
+        let sum: f32 = named.iter().map(|(_, idf)| idf).sum();
+        named.iter_mut().for_each(|(_, share)| *share /= sum);
         named.into_boxed_slice()
     }
 

@@ -26,7 +26,7 @@ pub(in crate::exec) async fn check(call: &Call) -> Result<(), Refusal> {
         return Ok(());
     }
     // Counted separately, so that the age of the last failed run is kept.
-    let told = state
+    let stops = state
         .count_failure(&session, &failure_fingerprint(call.op(), call.arguments(), "stopped"))
         .await
         .unwrap_or(1);
@@ -35,7 +35,7 @@ pub(in crate::exec) async fn check(call: &Call) -> Result<(), Refusal> {
         call.op()
     );
     let message = format!(
-        "stop: this same call of `{}` was run {failures} times, and failed; it is not run again for now (stopped {told} times)",
+        "stop: this same call of `{}` was run {failures} times, and failed; it is not run again for now (stopped {stops} times)",
         call.op()
     );
     let failure = Refusal::new(ErrorCode::LoopStopped, message, next);
@@ -103,14 +103,14 @@ pub(super) async fn on_success(call: &Call) {
 fn stop(call: &Call, failure: &mut Refusal, count: u32) {
     let waits =
         matches!(failure.code, ErrorCode::ApprovalRequired | ErrorCode::OutcomeUnknown | ErrorCode::Conflict);
-    let told = std::mem::take(&mut failure.message);
+    let message = std::mem::take(&mut failure.message);
     if waits {
-        failure.message = format!("{told} (answered {count} times now; asking again changes nothing)");
+        failure.message = format!("{message} (answered {count} times now; asking again changes nothing)");
         return;
     }
     let last = failure.code.as_str();
     let of_op = if call.op().is_empty() { String::new() } else { format!(" of `{}`", call.op()) };
-    failure.message = format!("stop: this same call{of_op} has failed {count} times with {last}: {told}");
+    failure.message = format!("stop: this same call{of_op} has failed {count} times with {last}: {message}");
     failure.next_action = match (failure.code, failure.example.is_some()) {
         (ErrorCode::ValidationError, true) => {
             "do not send it again. Send `example` with your own values in it, or tell the user which values you lack".into()

@@ -15,8 +15,8 @@ pub(in crate::exec) async fn store(call: &Call, tool: &Tool, result: &Value, not
     match call.state().set_session_context(&session, context).await {
         Ok(()) => audit::record_context_shift(call, tool, context),
         Err(error) => {
-            let told = format!("the context of the session could not be stored ({})", error.0);
-            notes.warnings.push(told);
+            let warning = format!("the context of the session could not be stored ({})", error.0);
+            notes.warnings.push(warning);
         }
     }
 }

@@ -71,11 +71,11 @@ async fn require_approval(call: &Admitted) -> Result<Option<Approval>, Refusal> 
 /// Gives back an approval whose call was not run.
 async fn give_back(call: &Admitted, approval: &Approval, notes: &mut RunNotes) {
     let id = &approval.id;
-    let told = match call.state().give_back(approval).await {
+    let warning = match call.state().give_back(approval).await {
         Ok(()) => format!("nothing was run, so the approval {id} still counts for this same call"),
         Err(error) => format!("nothing was run, and the approval {id} could not be given back ({error})"),
     };
-    notes.warnings.push(told);
+    notes.warnings.push(warning);
 }
 
 /// A hash of the definition and the configured backend, for which an approval holds beside op and arguments.

@@ -78,8 +78,8 @@ async fn run_with_key(call: &Admitted, key: &str, notes: &mut RunNotes) -> Outco
         }
     };
     if let Err(error) = state.settle(&claim, settled).await {
-        let told = "the outcome of the call could not be stored; its key will report an unknown outcome";
-        notes.warnings.push(format!("{told} ({})", error.0));
+        let warning = "the outcome of the call could not be stored; its key will report an unknown outcome";
+        notes.warnings.push(format!("{warning} ({})", error.0));
     }
     outcome
 }

@@ -62,11 +62,11 @@ pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes)
             more["cursor"] = cursor.into();
         }
         Err(error) => {
-            let told = format!(
+            let warning = format!(
                 "the result is cut after {limit} bytes, and the rest could not be stored ({})",
                 error.0
             );
-            notes.warnings.push(told);
+            notes.warnings.push(warning);
         }
     }
     notes.continuation = Some(more);

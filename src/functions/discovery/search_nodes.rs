@@ -17,7 +17,7 @@ const MAX_TOOLS: usize = 300;
 /// Most fitting tools whose categories are considered.
 const EVIDENCE: usize = 20;
 /// Most of these tools that an answer names.
-const TOLD: usize = 3;
+const NAMED_TOOLS: usize = 3;
 /// Factor by which a tool counts less for each category further up: the nearer category is the better answer.
 const UPWARDS: f32 = 0.8;
 /// Least confidence of a hit, as a share of the best one's.
@@ -100,7 +100,7 @@ struct Evidence {
     /// By its own words.
     own: f32,
     /// Score of the tools below it, less for tools further down.
-    told: f32,
+    of_tools: f32,
     /// The confidence of the best tool below it.
     best: f32,
     /// The fields that contain the words of the query, for people.
@@ -123,9 +123,9 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
             let mut weight = hit.confidence;
             for node in std::iter::once(place).chain(tree.ancestors(place)).filter(|&node| node != 0) {
                 let known = &mut known[node];
-                known.told = known.told.max(weight);
+                known.of_tools = known.of_tools.max(weight);
                 known.best = known.best.max(hit.confidence);
-                if known.tools.len() < TOLD && !known.tools.contains(&hit.entry) {
+                if known.tools.len() < NAMED_TOOLS && !known.tools.contains(&hit.entry) {
                     known.tools.push(hit.entry);
                 }
                 weight *= UPWARDS;
@@ -135,7 +135,7 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
     let hit = |(node, known): (usize, &Evidence)| {
         let name = &tree.node(node).name;
         let is_named = by_words.verdict == Verdict::Match && known.own > 0.0 && says(query, name);
-        let (more, less) = (known.own.max(known.told), known.own.min(known.told));
+        let (more, less) = (known.own.max(known.of_tools), known.own.min(known.of_tools));
         let both = more + (1.0 - more) * less * 0.5;
         // Words in common are no tool: without a fitting tool a category is no better than its best tool.
         let confidence = if is_named { both } else { both.min(known.best) };
@@ -177,8 +177,8 @@ fn reason(view: &CatalogView, name: &str, is_named: bool, known: &Evidence) -> S
     let tools = known.tools.iter().filter_map(|&tool| view.catalog().tools.get(tool));
     let tools: Vec<&str> = tools.map(|tool| tool.op.as_str()).collect();
     let named = is_named.then(|| format!("name: {name}"));
-    let told = (!tools.is_empty()).then(|| format!("tools: {}", tools.join(", ")));
-    let parts: Vec<String> = named.into_iter().chain(told).collect();
+    let tools = (!tools.is_empty()).then(|| format!("tools: {}", tools.join(", ")));
+    let parts: Vec<String> = named.into_iter().chain(tools).collect();
     if parts.is_empty() { known.words.clone() } else { parts.join("; ") }
 }
 

@@ -26,17 +26,17 @@ impl<'a> Parser<'a> {
     pub fn repair(&self, entry: CallEntry<'a>, model: &dyn ChatModel) -> CallEntry<'a> {
         let Err(error) = &entry.outcome else { return entry };
         let Some(question) = question(&entry, error) else { return entry };
-        let told = |entry: CallEntry<'a>, what: String| match entry.outcome {
+        let unrepaired = |entry: CallEntry<'a>, what: String| match entry.outcome {
             Err(error) => CallEntry { outcome: Err(CallError { repair: Some(what), ..error }), ..entry },
             Ok(_) => entry,
         };
         let answer = match model.answer(INSTRUCTIONS, &question) {
             Ok(answer) => answer,
-            Err(error) => return told(entry, error.to_string()),
+            Err(error) => return unrepaired(entry, error.to_string()),
         };
         let answer = without_fence(&answer);
         if answer == "null" {
-            return told(entry, "the model found no way to make it fit".into());
+            return unrepaired(entry, "the model found no way to make it fit".into());
         }
         let corrected = self.rebuild(entry.clone(), answer);
         match &corrected.outcome {
@@ -47,7 +47,7 @@ impl<'a> Parser<'a> {
             }
             Err(error) => {
                 let what = format!("the model's answer does not fit either: {}", error.message);
-                told(entry, what)
+                unrepaired(entry, what)
             }
         }
     }

@@ -257,9 +257,9 @@ where
     B: HttpBody<Data = Bytes> + Unpin,
 {
     let too_large = || Problem::new(ProblemCode::ContentTooLarge, format!("a body may have {limit} bytes"));
-    let told =
+    let declared =
         request.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if told.is_some_and(|length| length > limit) {
+    if declared.is_some_and(|length| length > limit) {
         return Err(too_large());
     }
     let (mut only, mut whole) = (Bytes::new(), BytesMut::new());

@@ -91,8 +91,8 @@ impl Hosts {
 /// 3.2). A proxy in front could otherwise have read another host.
 fn asked_for(request: &Parts) -> Result<Authority, Problem> {
     let refused = |what: &str| Err(Problem::new(ProblemCode::BadRequest, what));
-    let mut told = request.headers.get_all(HOST).into_iter();
-    let (Some(host), None) = (told.next(), told.next()) else { return refused("a request has one `Host`") };
+    let mut hosts = request.headers.get_all(HOST).into_iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return refused("a request has one `Host`") };
     let Some(host) = host.to_str().ok().and_then(Authority::read) else {
         return refused(
             "`Host` is a name or an address, and a port where it is not the usual one: `localhost:7878`",

@@ -116,7 +116,7 @@ pub(super) async fn stream_events(
         services,
         wanted: EventQuery { limit: PAGE, ..wanted(&session, after) },
         waiting: VecDeque::new(),
-        told: Instant::now(),
+        last_sent: Instant::now(),
         _place: place,
     };
     let first = stream::iter([Ok(Bytes::from_static(b"retry: 1000\n\n"))]);
@@ -138,7 +138,7 @@ struct Following {
     waiting: VecDeque<Event>,
     news: watch::Receiver<i64>,
     closed: watch::Receiver<bool>,
-    told: Instant,
+    last_sent: Instant,
     _place: OwnedSemaphorePermit,
 }
 
@@ -147,7 +147,7 @@ impl Following {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(event) = self.waiting.pop_front() {
-                self.told = Instant::now();
+                self.last_sent = Instant::now();
                 return Some(line(event));
             }
             if *self.closed.borrow() {
@@ -161,8 +161,8 @@ impl Following {
             if !self.waiting.is_empty() {
                 continue;
             }
-            if self.told.elapsed() >= KEEP_ALIVE {
-                self.told = Instant::now();
+            if self.last_sent.elapsed() >= KEEP_ALIVE {
+                self.last_sent = Instant::now();
                 return Some(Bytes::from_static(b": still here\n\n"));
             }
             self.wait().await;
@@ -172,7 +172,7 @@ impl Following {
     async fn wait(&mut self) {
         let is_volatile = self.services.state.health().is_volatile;
         // No other process writes into our memory.
-        let pause = if is_volatile { KEEP_ALIVE.saturating_sub(self.told.elapsed()) } else { POLL };
+        let pause = if is_volatile { KEEP_ALIVE.saturating_sub(self.last_sent.elapsed()) } else { POLL };
         let news = async {
             if self.news.changed().await.is_err() {
                 std::future::pending::<()>().await;

@@ -78,8 +78,8 @@ pub(super) fn list(
 
 /// Index at which a list continues: after the last listed tool, or at its place when it is gone.
 fn following(all: &[&Tool], after: &str) -> Result<usize, ErrorData> {
-    let told = after.strip_prefix(uri::ROOT).and_then(|rest| rest.strip_prefix("list/")?.split_once('/'));
-    let (place, name) = told
+    let position = after.strip_prefix(uri::ROOT).and_then(|rest| rest.strip_prefix("list/")?.split_once('/'));
+    let (place, name) = position
         .and_then(|(place, name)| Some((place.parse::<usize>().ok()?, name)))
         .ok_or_else(cursor::invalid)?;
     let known = all.iter().position(|tool| tool.name == name).map(|position| position + 1);
@@ -202,10 +202,10 @@ fn tool_result(answer: &Answer) -> CallToolResult {
     let is_telling = |(name, value): &(&String, &Value)| {
         !PLAIN.contains(&name.as_str()) && value.as_array().is_none_or(|list| !list.is_empty())
     };
-    let told = body.get("meta").and_then(Value::as_object).into_iter().flatten().filter(is_telling);
-    let told: Map<String, Value> = told.map(|(name, value)| (name.clone(), value.clone())).collect();
-    if !told.is_empty() {
-        content.push(ContentBlock::text(json!({ "meta": told }).to_string()));
+    let meta = body.get("meta").and_then(Value::as_object).into_iter().flatten().filter(is_telling);
+    let meta: Map<String, Value> = meta.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if !meta.is_empty() {
+        content.push(ContentBlock::text(json!({ "meta": meta }).to_string()));
     }
     let mut result = CallToolResult::success(content);
     result.structured_content = Some(returned).filter(|returned| returned.is_object()).cloned();

@@ -12,7 +12,7 @@ use crate::secret::{Echo, REDACTED, SecretPolicy};
 use crate::tool::clean_line;
 
 /// Most characters of untrusted text in a message.
-const MAX_TOLD: usize = 300;
+const MAX_EXCERPT: usize = 300;
 /// Bytes from which a value counts as a secret: shorter ones are found everywhere.
 const MIN_SECRET: usize = 4;
 /// Bytes from which a header without a variable is one, whatever its name: `true` and `v2` are found everywhere as well.
@@ -187,7 +187,7 @@ impl FilledSecrets {
 
     /// An untrusted text on one line, with these secrets redacted.
     pub(crate) fn line(&self, text: &str) -> String {
-        clean_line(&self.hide(text)).chars().take(MAX_TOLD).collect()
+        clean_line(&self.hide(text)).chars().take(MAX_EXCERPT).collect()
     }
 }
 

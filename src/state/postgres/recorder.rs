@@ -105,9 +105,9 @@ impl Recorder {
     }
 
     pub(super) async fn flush(&self) -> Result<(), StateError> {
-        let (done, told) = oneshot::channel();
+        let (done, answer) = oneshot::channel();
         self.send(Message::Flush(done));
-        told.await.unwrap_or_else(|_| Err(StateError("the connection to PostgreSQL has ended".into())))
+        answer.await.unwrap_or_else(|_| Err(StateError("the connection to PostgreSQL has ended".into())))
     }
 }
 

@@ -105,6 +105,6 @@ fn error(answer: &CallToolResult, server: &str, session: &Session) -> BackendErr
     let error = BackendError::new(BackendErrorKind::Failed, message, next);
     match &detail[..end] {
         "" => error,
-        told => error.with_answer(ErrorAnswer::McpResult { body: session.without_secrets(told) }),
+        text => error.with_answer(ErrorAnswer::McpResult { body: session.without_secrets(text) }),
     }
 }
