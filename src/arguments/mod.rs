@@ -14,10 +14,12 @@ mod names;
 mod null_policy;
 mod properties;
 mod read;
+mod repair;
 mod validate;
 
-pub use coerce::{Repair, RepairKind, coerce_to_schema};
+pub use coerce::coerce_to_schema;
 pub use explain::FieldError;
+pub use repair::{Repair, RepairKind};
 
 pub(crate) use coerce::{Coercion, Reading};
 pub(crate) use correct::{Corrected, corrected, with_placeholders};

@@ -29,7 +29,7 @@ pub(super) use list::run as list;
 pub(super) use listing::{category_hints, hundredths};
 pub(super) use path::node as category;
 pub(super) use resolve_tool::not_authorized;
-pub(super) use search_nodes::{entries, near as near_categories, run as search_nodes};
+pub(super) use search_nodes::{near as near_categories, run as search_nodes};
 pub(super) use search_tool_by_category::run as search_tool_by_category;
 pub(super) use tool_ranking::{Scope, ranked};
 
