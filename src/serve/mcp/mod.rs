@@ -14,7 +14,6 @@ mod handler;
 mod http;
 mod instructions;
 mod line_transport;
-mod listed_tools;
 mod notifications;
 mod resources;
 mod stdio;
@@ -33,7 +32,6 @@ use crate::sources::mcp::{BadLine, LineProblem, problem_of};
 pub use fixtures::Fixtures;
 pub use handler::McpService;
 pub use http::{Options, Service, service};
-pub(super) use listed_tools::ListedTools;
 pub use stdio::{stdio, streams};
 
 /// The answer to a request that the SDK would misread or pass over, and its status.
