@@ -4,10 +4,10 @@
 //! 1. [`path`] finds the category of a path, [`resolve_tool`] the tool of a name; unknown ones are refused with
 //!    hints.
 //! 2. [`listing`] writes categories and tools as lists show them.
-//! 3. [`ranked`] asks the index, [`search_nodes`] ranks categories.
+//! 3. [`tool_ranking`] asks the index, [`mod@search_nodes`] ranks categories.
 //! 4. [`cursor`] continues a list.
-//! 5. One file per operation: [`list`], [`search_nodes`], [`search_tool_by_category`], [`expand_tool`],
-//!    [`call_tool`].
+//! 5. One file per operation: [`mod@list`], [`mod@search_nodes`], [`mod@search_tool_by_category`], [`mod@expand_tool`],
+//!    [`mod@call_tool`].
 
 mod call_tool;
 mod cursor;

@@ -29,10 +29,11 @@ pub(super) fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, Refusal
         return Ok(HelpTarget::Op(index));
     }
     match (name, catalog.resolve(name)) {
-        (_, Resolved::Ambiguous(tools)) => {
-            let message = format!("{} ops go by the name `{}`", tools.len(), quoted(name));
+        (_, found @ Resolved::Ambiguous(_)) => {
+            let unresolved = catalog.explain(name, found);
+            let message = unresolved.message;
             let mut refusal = Refusal::new(ErrorCode::Ambiguous, message, "ask for one of `nearest`");
-            refusal.nearest = tools.iter().map(|tool| tool.op.clone()).collect();
+            refusal.nearest = unresolved.near.iter().map(|tool| tool.op.clone()).collect();
             Err(refusal)
         }
         ("session", _) => Ok(HelpTarget::Session),

@@ -1,10 +1,10 @@
 //! The MCP door: functions as tools, docs as resources, both wires (2025-11-25 and 2026-07-28), over HTTP and stdio.
 //!
 //! 1. [`handler`] answers requests of both transports. It alone knows the SDK's `ServerHandler`.
-//! 2. [`tools`] lists and calls the functions, and the catalog's tools that are [`listed_tools`]; [`resources`] lists
+//! 2. [`tools`] lists and calls the functions, and the catalog's tools that are [listed](super::listed_tools); [`resources`] lists
 //!    and reads the docs, page by page ([`cursor`]).
 //! 3. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients.
-//! 4. [`http`] is the endpoint for a router, [`stdio`] the same over the standard streams ([`line_transport`]).
+//! 4. [`http`] is the endpoint for a router, [`mod@stdio`] the same over the standard streams ([`line_transport`]).
 
 mod completion;
 mod cursor;
