@@ -1,9 +1,9 @@
 //! A call of a tool: admitted, run, recorded (EXEC-1..6). The door of the call is not known here.
 //!
-//! 1. [`CallRequest`] is the call as a [`Caller`] sent it, [`context`] its context; [`call`] carries both.
-//! 2. [`admit`] finds the tool, reads the arguments and asks every gate; an admitted call cannot change any more.
-//! 3. [`run`] runs it: an idempotency key and an approval count once, and a [`backend`] does the work.
-//! 4. [`record`] counts its outcome, writes the trace, and makes the [`CallResult`].
+//! 1. [`CallRequest`] is the call as a [`Caller`] sent it, [`context`] its surroundings; [`call`] carries both.
+//! 2. [`admit`] finds the tool, takes in its arguments and asks every gate; an admitted call does not change any more.
+//! 3. [`mod@run`] runs it: an idempotency key and an approval count once, and a [`backend`] does the work.
+//! 4. [`record`] counts what came of it, writes it down, and makes the [`CallResult`].
 //!
 //! A [`Refusal`](crate::refusal::Refusal) at any step takes the call to the last one.
 

@@ -19,15 +19,15 @@ use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use super::address::encoded;
-use super::cached_body::{CachedBody, Vary, with};
-use super::negotiate::{Media, preferred};
-use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::finding::{from_json_bytes, nearest};
 use crate::functions::{Answer, Function, FunctionContext, ToolCall};
 use crate::serve::RequestCatalog;
 use crate::serve::call_limiter::LimitReached;
+use crate::serve::response::cached_body::{CachedBody, Vary, with};
+use crate::serve::response::negotiate::{Media, preferred};
+use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::tool::quoted;
 
 /// The header with the trace id of a function's answer.

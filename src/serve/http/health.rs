@@ -10,14 +10,14 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
-use super::cached_body::with;
-use super::negotiate::{Media, preferred};
 use super::pages::PageContext;
-use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::finding::Severity;
 use crate::serve::RequestCatalog;
+use crate::serve::response::cached_body::with;
+use crate::serve::response::negotiate::{Media, preferred};
+use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::state::Health;
 
 /// `GET /healthz`: the process is alive.

@@ -8,14 +8,15 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
+use super::Response;
 use super::address::decoded;
-use super::cached_body::{CachedBody, with};
-use super::problem::{Problem, ProblemCode};
-use super::{Response, ResponseCache};
 use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::render::TemplateError;
 use crate::serve::RequestCatalog;
+use crate::serve::response::cached_body::{CachedBody, with};
+use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::response_cache::ResponseCache;
 use crate::site::Page;
 
 /// The site as one caller sees it.

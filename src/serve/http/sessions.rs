@@ -18,13 +18,13 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep};
 
-use super::cached_body::with;
-use super::negotiate::Media;
-use super::problem::{Problem, ProblemCode};
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::functions::Services;
 use crate::serve::RequestCatalog;
+use crate::serve::response::cached_body::with;
+use crate::serve::response::negotiate::Media;
+use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::state::{Event, EventQuery, Session, StateError, WaitBudget};
 
 /// Most events in one answer by default.
