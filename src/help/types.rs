@@ -30,7 +30,7 @@ fn words_at(view: &SchemaView<'_>, depth: usize) -> String {
     let types = || view.types().into_iter().map(|one| type_word(view, one, depth)).collect::<Vec<_>>();
     let mut words = match view.kind() {
         Kind::Never => return "never".into(),
-        Kind::Variants => alternatives(view, depth, &types().join("|")),
+        Kind::Variants => alternatives(view, depth, || types().join("|")),
         Kind::Constant(value) if !is_typed => vec![type_of(value).into()],
         Kind::Values(values) if !is_typed => values.iter().map(|value| type_of(value).into()).collect(),
         _ => types(),
@@ -48,9 +48,9 @@ fn words_at(view: &SchemaView<'_>, depth: usize) -> String {
 }
 
 /// The words of each alternative; one that names no type has that of all.
-fn alternatives(view: &SchemaView<'_>, depth: usize, own: &str) -> Vec<String> {
+fn alternatives(view: &SchemaView<'_>, depth: usize, own: impl Fn() -> String) -> Vec<String> {
     let words = |variant: &&Value| match words_at(&view.at(variant), depth + 1) {
-        untyped if untyped == "any" => own.to_string(),
+        untyped if untyped == "any" => own(),
         words => words,
     };
     let mut words: Vec<String> = view.variants.iter().take(MAX_VARIANTS).map(words).collect();
@@ -99,7 +99,7 @@ pub(super) fn values<'a>(view: &SchemaView<'a>) -> Vec<&'a Value> {
     }
 }
 
-/// The view of the object that a value is, or that its elements are.
+/// The fields of the object that a value is, or that its elements are.
 pub(super) fn object<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
     let own = fields(view);
     match view.items().filter(|_| own.is_empty()) {
@@ -108,33 +108,21 @@ pub(super) fn object<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
     }
 }
 
-/// The fields of an object and of its alternatives, required ones first.
+/// The fields of an object, required ones first, then those of its alternatives.
 pub(super) fn fields<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
     let mut fields = view.properties();
-    let mut left = MAX_LISTED_VARIANTS;
-    add_of_variants(view, MAX_DEPTH, &mut left, &mut fields);
-    fields.sort_by_key(|field| !field.required);
-    fields
-}
-
-/// Adds the fields of the alternatives, which are optional.
-fn add_of_variants<'a>(
-    view: &SchemaView<'a>,
-    levels: usize,
-    left: &mut usize,
-    fields: &mut Vec<Property<'a>>,
-) {
-    for variant in view.variants.iter().filter(|_| levels > 0) {
-        let Some(less) = left.checked_sub(1) else { return };
-        *left = less;
-        let variant = view.at(variant);
+    let mut left: Vec<&Value> = view.variants.iter().rev().copied().collect();
+    for _ in 0..MAX_LISTED_VARIANTS {
+        let Some(variant) = left.pop().map(|variant| view.at(variant)) else { break };
         for field in variant.properties() {
             if fields.iter().all(|known| known.name != field.name) {
                 fields.push(Property { required: false, ..field });
             }
         }
-        add_of_variants(&variant, levels - 1, left, fields);
+        left.extend(variant.variants.iter().rev());
     }
+    fields.sort_by_key(|field| !field.required);
+    fields
 }
 
 /// Further limits of a value and of its elements, in a few words.
@@ -173,6 +161,8 @@ mod tests {
             "string"
         );
         assert_eq!(words(json!({"$ref": "#/$defs/a%20b", "$defs": {"a b": {"type": "boolean"}}})), "boolean");
+        assert_eq!(words(json!({"type": []})), "any");
+        assert_eq!(words(json!({"type": ["null", "int", "integer"]})), "integer|null");
         assert_eq!(words(json!(false)), "never");
         assert_eq!(words(json!(true)), "any");
         let endless = json!({"$ref": "#"});

@@ -56,22 +56,25 @@ impl<'a> SchemaView<'a> {
         }
     }
 
-    /// The types that it declares, null last; where it declares none, the type that its keywords are for.
+    /// The types that it declares, each once and null last; where it declares none, the type that its keywords are for.
     pub(crate) fn types(&self) -> Vec<Type<'a>> {
-        let mut types: Vec<Type<'a>> = match self.get("type") {
-            Some(Value::String(word)) => vec![self.read_type(word)],
-            Some(Value::Array(words)) => {
-                let words = words.iter().filter_map(Value::as_str).take(MAX_TYPES);
-                words.map(|word| self.read_type(word)).collect()
+        let several = self.get("type").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let one = self.get("type").and_then(Value::as_str);
+        let mut words: Vec<&str> = Vec::new();
+        for word in several.iter().filter_map(Value::as_str).take(MAX_TYPES).chain(one) {
+            let word = standard_type(word).unwrap_or(word);
+            if !words.contains(&word) {
+                words.push(word);
             }
-            _ => vec![self.read_type("")],
-        };
-        types.sort_by_key(|one| matches!(one, Type::Plain("null")));
-        types
+        }
+        if words.is_empty() {
+            words.push("");
+        }
+        words.sort_by_key(|word| *word == "null");
+        words.into_iter().map(|word| self.read_type(word)).collect()
     }
 
     fn read_type(&self, word: &'a str) -> Type<'a> {
-        let word = standard_type(word).unwrap_or(word);
         let (may_be_array, may_be_object) = (matches!(word, "array" | ""), matches!(word, "object" | ""));
         let has_properties = self.get("properties").is_some_and(Value::is_object);
         match (self.tuple(), self.items(), self.other_values()) {

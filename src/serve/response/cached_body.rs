@@ -20,7 +20,7 @@ const MIN_COMPRESSED_BYTES: usize = 1024;
 
 /// A cached body.
 #[derive(Debug)]
-pub(in crate::serve) struct CachedBody {
+pub(crate) struct CachedBody {
     body: Bytes,
     content_type: &'static str,
     tag: HeaderValue,
@@ -29,7 +29,7 @@ pub(in crate::serve) struct CachedBody {
 
 /// The headers that choose a representation, for caches on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::serve) enum Vary {
+pub(crate) enum Vary {
     Encoding,
     MediaAndEncoding,
 }
@@ -52,28 +52,23 @@ enum ByteRange {
 
 impl CachedBody {
     /// Caches a body of text. Its tag is the hash of its bytes.
-    pub(in crate::serve) fn new(body: impl Into<Bytes>, media: Media) -> Self {
+    pub(crate) fn new(body: impl Into<Bytes>, media: Media) -> Self {
         Self::of_type(body.into(), media.content_type())
     }
 
     /// Caches a body of any type.
-    pub(in crate::serve) fn of_type(body: Bytes, content_type: &'static str) -> Self {
+    pub(crate) fn of_type(body: Bytes, content_type: &'static str) -> Self {
         let tag = tag(&blake3::hash(&body).to_hex()[..20]);
         Self { body, content_type, tag, gzip: OnceLock::new() }
     }
 
     /// The answer to a GET or HEAD.
-    pub(in crate::serve) fn answer(&self, request: &Parts, varies: Vary) -> Result<Response, Problem> {
+    pub(crate) fn answer(&self, request: &Parts, varies: Vary) -> Result<Response, Problem> {
         self.answer_tagged(self.content_type, HeaderValue::clone, request, varies)
     }
 
     /// The same body with another media type; this is another representation, with its own tag.
-    pub(in crate::serve) fn answer_as(
-        &self,
-        media: Media,
-        request: &Parts,
-        varies: Vary,
-    ) -> Result<Response, Problem> {
+    pub(crate) fn answer_as(&self, media: Media, request: &Parts, varies: Vary) -> Result<Response, Problem> {
         let own = |tag: &HeaderValue| also(tag, media.subtype());
         self.answer_tagged(media.content_type(), own, request, varies)
     }
@@ -133,15 +128,12 @@ fn also(own: &HeaderValue, what: &str) -> HeaderValue {
 }
 
 /// A strong tag.
-pub(in crate::serve) fn tag(text: &str) -> HeaderValue {
+pub(crate) fn tag(text: &str) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{text}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
 /// The answer that the conditional headers alone decide: 304, or a problem.
-pub(in crate::serve) fn precondition(
-    headers: &HeaderMap,
-    tag: &HeaderValue,
-) -> Result<Option<StatusCode>, Problem> {
+pub(crate) fn precondition(headers: &HeaderMap, tag: &HeaderValue) -> Result<Option<StatusCode>, Problem> {
     if headers.contains_key(IF_MATCH) && !names(headers, IF_MATCH, tag, false) {
         let message = "the content is no longer the one that `If-Match` names";
         return Err(Problem::new(ProblemCode::PreconditionFailed, message));
@@ -192,7 +184,7 @@ fn header(name: HeaderName, value: &str) -> Option<(HeaderName, HeaderValue)> {
 }
 
 /// An answer with these headers.
-pub(in crate::serve) fn with(status: StatusCode, headers: HeaderMap, body: Body) -> Response {
+pub(crate) fn with(status: StatusCode, headers: HeaderMap, body: Body) -> Response {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     *response.headers_mut() = headers;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::negotiate::{Media, preferred};
 
 /// An answer.
-pub(in crate::serve) type Response = http::Response<Body>;
+pub(crate) type Response = http::Response<Body>;
 
 /// Code of a problem; stable, and documented in `docs/errors.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl ProblemCode {
 
 /// The reason why a request has no answer. Made where the failure is noticed, turned into a response by the door.
 #[derive(Clone, Debug)]
-pub(in crate::serve) struct Problem {
+pub(crate) struct Problem {
     code: ProblemCode,
     message: String,
     nearest: Vec<String>,
@@ -138,51 +138,48 @@ pub(in crate::serve) struct Problem {
 
 impl Problem {
     /// A problem with a message.
-    pub(in crate::serve) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
         let (message, nearest, headers) = (message.into(), Vec::new(), HeaderMap::new());
         Self { code, message, nearest, is_about_tools: false, next_action: None, headers }
     }
 
     /// The problem of too many requests.
-    pub(in crate::serve) fn overloaded(message: &str) -> Self {
+    pub(crate) fn overloaded(message: &str) -> Self {
         let later = [(RETRY_AFTER, HeaderValue::from_static("1"))];
         Self::new(ProblemCode::Overloaded, message).header(later)
     }
 
     /// Adds names that may have been meant.
-    pub(in crate::serve) fn nearest(mut self, names: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn nearest(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.nearest = names.into_iter().collect();
         self
     }
 
     /// Adds safe names of tools that may have been meant.
-    pub(in crate::serve) fn nearest_tools(mut self, names: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn nearest_tools(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.is_about_tools = true;
         self.nearest(names)
     }
 
     /// Sets the next step, where it is not the code's usual one.
-    pub(in crate::serve) fn next(mut self, action: impl Into<String>) -> Self {
+    pub(crate) fn next(mut self, action: impl Into<String>) -> Self {
         self.next_action = Some(action.into());
         self
     }
 
     /// Adds a header.
-    pub(in crate::serve) fn header(
-        mut self,
-        header: impl IntoIterator<Item = (HeaderName, HeaderValue)>,
-    ) -> Self {
+    pub(crate) fn header(mut self, header: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Self {
         self.headers.extend(header);
         self
     }
 
     /// Whether a browser asks for a page that does not exist.
-    pub(in crate::serve) fn is_missing_page(&self, request: &HeaderMap) -> bool {
+    pub(crate) fn is_missing_page(&self, request: &HeaderMap) -> bool {
         self.code == ProblemCode::NotFound && reads_pages(request)
     }
 
     /// The response, as JSON or as a page, whichever the client prefers.
-    pub(in crate::serve) fn answer(&self, request: &HeaderMap) -> Response {
+    pub(crate) fn answer(&self, request: &HeaderMap) -> Response {
         let (name, status, next) = self.code.row();
         let next = self.next_action.as_deref().unwrap_or(next);
         let (media, text) = match reads_pages(request) {
@@ -246,7 +243,7 @@ impl IntoResponse for Problem {
 }
 
 /// Whether the client prefers a page to JSON.
-pub(in crate::serve) fn reads_pages(request: &HeaderMap) -> bool {
+pub(crate) fn reads_pages(request: &HeaderMap) -> bool {
     preferred(request, &[Media::Json, Media::Html]) == Some(Media::Html)
 }
 
