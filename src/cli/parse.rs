@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::catalog::{CatalogArgs, counted, providers, report_lost};
+use super::catalog::{CatalogArgs, counted, report_lost, word};
 use super::{CommandError, CommandResult, print, print_note};
 use crate::config;
 use crate::model::ChatEndpoint;
@@ -28,7 +28,7 @@ pub(super) struct ParseArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The provider of the response.
-    #[arg(long, value_name = "NAME", value_parser = providers())]
+    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
     provider: Provider,
     /// Accept calls of this profile's tools only; any other tool is unknown.
     #[arg(long, short, value_name = "NAME")]

@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::Value;
 
-use super::catalog::{CatalogArgs, counted};
+use super::catalog::{CatalogArgs, counted, word};
 use super::progress::Spinner;
 use super::{CommandError, print_note};
 use crate::catalog::{Checked, Profile};
@@ -36,7 +35,7 @@ pub(super) struct PickArgs {
     #[arg(long, requires = "pick")]
     allow_unsafe: bool,
     /// The scorer: words, vectors ([search.semantic]), both, or a chat model ([search.llm]).
-    #[arg(long, value_name = "NAME", default_value = "keyword", requires = "pick", value_parser = scorers())]
+    #[arg(long, value_name = "NAME", default_value = "keyword", requires = "pick", value_parser = word::<ScorerKind>())]
     scorer: ScorerKind,
 }
 
@@ -138,11 +137,4 @@ fn read(input: &str) -> Result<Value, CommandError> {
 fn share(text: &str) -> Result<f32, String> {
     let share: f32 = text.parse().map_err(|_| "this is no number".to_string())?;
     if (0.0..=1.0).contains(&share) { Ok(share) } else { Err("a score lies between 0 and 1".into()) }
-}
-
-/// Reads the name of a scorer.
-fn scorers() -> impl TypedValueParser<Value = ScorerKind> {
-    let named =
-        |name: String| ScorerKind::ALL.into_iter().find(|scorer| scorer.as_str() == name).ok_or("no scorer");
-    PossibleValuesParser::new(ScorerKind::ALL.map(ScorerKind::as_str)).try_map(named)
 }

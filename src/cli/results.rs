@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::catalog::{CatalogArgs, providers, report_lost};
+use super::catalog::{CatalogArgs, report_lost, word};
 use super::parse::stdin;
 use super::payload::refused;
 use super::{CommandError, CommandResult, print};
@@ -25,7 +25,7 @@ pub(super) struct ResultsArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The provider of the message.
-    #[arg(long, value_name = "NAME", value_parser = providers())]
+    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
     provider: Provider,
     /// The profile whose tools are bound; found tools are defined as in its payload.
     #[arg(long, short, value_name = "NAME")]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
-use super::catalog::{CatalogArgs, counted, serve_surfaces, tool_lists};
+use super::catalog::{CatalogArgs, counted, word};
 use super::reload::keep_current;
 use super::screen::Screen;
 use super::signals::Signals;
@@ -63,11 +63,11 @@ pub(super) struct ServeArgs {
     /// The tools that an MCP client lists: gateway (functions that find, describe and run tools), hybrid (the
     /// catalog's tools, with the deferred ones in short form, and tool_search and read_tool_doc), or full (the
     /// catalog's tools in full). Every tool and function can be called, whether it is listed or not.
-    #[arg(long, value_parser = serve_surfaces(), value_name = "NAME", hide_possible_values = true)]
+    #[arg(long, value_parser = word::<ServeSurface>(), value_name = "NAME", hide_possible_values = true)]
     surface: Option<ServeSurface>,
     /// The functions that the gateway lists: gateway (tool_search, tool_help, tool_exec and tool_batch), discovery
     /// (list, search_nodes, search_tool_by_category, expand_tool, call_tool and read_tool_doc), or all.
-    #[arg(long, value_parser = tool_lists(), value_name = "LIST", hide_possible_values = true)]
+    #[arg(long, value_parser = word::<ToolList>(), value_name = "LIST", hide_possible_values = true)]
     tool_list: Option<ToolList>,
     /// List tool_exec_read and tool_exec_write in place of tool_exec and tool_batch, so that a client can ask a
     /// person before a change.

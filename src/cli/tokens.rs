@@ -1,6 +1,6 @@
 //! `toolcrib tokens`: the cost of tools.
 
-use super::catalog::{CatalogArgs, complete, deferrals, providers, surfaces};
+use super::catalog::{CatalogArgs, complete, word};
 use super::render::templates;
 use super::{CommandError, CommandResult, print};
 use crate::config::{Deferred, Surface};
@@ -22,14 +22,14 @@ pub(super) struct TokensArgs {
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
     /// The provider of the payload.
-    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = providers())]
+    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = word::<Provider>())]
     provider: Provider,
     /// Count this surface only; the budget is for it.
-    #[arg(long, value_name = "NAME", value_parser = surfaces())]
+    #[arg(long, value_name = "NAME", value_parser = word::<Surface>())]
     surface: Option<Surface>,
     /// The schema of deferred tools on the surface `hybrid`: stub (the smallest one), or compact (without
     /// descriptions).
-    #[arg(long, value_parser = deferrals())]
+    #[arg(long, value_parser = word::<Deferred>())]
     deferred: Option<Deferred>,
     /// Print JSON.
     #[arg(long)]

@@ -151,7 +151,7 @@ fn references_that_double_are_bounded() {
     let mut defs: Map<String, Value> = (0..200).map(step).collect();
     defs.insert("d200".into(), json!({ "type": "string" }));
     let schema = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": defs });
-    for provider in Provider::ALL {
+    for &provider in Provider::ALL {
         let view = view(&schema, rules(provider), false, Some(&mut StrictBudget::default())).unwrap();
         let (parts, depth) = keyword_table::measure(&view.schema.unwrap());
         assert!(parts < 60_000 && depth < 128, "{provider:?}: {parts} parts, {depth} deep");

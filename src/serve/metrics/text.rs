@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
 
+use strum::VariantArray;
+
 use super::{BOUNDS, CallOutcome, Metrics, Route, RouteCounters};
 use crate::catalog::Catalog;
 use crate::functions::{Function, SemanticSearch};
@@ -60,8 +62,8 @@ impl Metrics {
     }
 
     fn each_route(&self, mut visit: impl FnMut(&str, &RouteCounters)) {
-        for (route, name) in Route::ALL {
-            visit(name, &self.routes[route as usize]);
+        for &route in Route::VARIANTS {
+            visit(route.into(), &self.routes[route as usize]);
         }
     }
 }

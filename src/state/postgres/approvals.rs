@@ -146,7 +146,7 @@ fn approval(row: &Row) -> Result<Approval, StateError> {
         asked_at: row.get("asked_at"),
         until: row.get("until"),
         // An unknown word is not an approval.
-        status: ApprovalStatus::parse(row.get("status")).unwrap_or(ApprovalStatus::Denied),
+        status: row.get::<_, &str>("status").parse().unwrap_or(ApprovalStatus::Denied),
         reason: row.get("reason"),
         hidden: json(row.get("hidden"))?,
         bound: row.get("bound"),

@@ -152,7 +152,7 @@ fn event(row: &Row) -> Result<Event, StateError> {
         trace_id: row.get("trace_id"),
         caller: row.get("caller"),
         session: row.get("session"),
-        kind: EventKind::parse(row.get("kind")).unwrap_or_default(),
+        kind: row.get::<_, &str>("kind").parse().unwrap_or_default(),
         function: row.get("function"),
         op: row.get("op"),
         tool: row.get("tool"),
