@@ -23,7 +23,6 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use crate::catalog::{Catalog, Profile, ProfileTool, registry};
-#[cfg(feature = "cli")]
 use folder::FileSet;
 use index::DocIndex;
 pub(crate) use index::segment_title;
