@@ -2,27 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::extract::{Request, State};
-
+use super::asked::Asked;
 use super::cached_body::Vary;
 use super::negotiate::Media;
 use super::problem::{Problem, ProblemCode};
 use super::response_cache::{IndexFiles, ResponseCache};
 use super::{Response, Shared, stream};
 use crate::catalog::{ProfileTool, registry_head, registry_line};
-use crate::exec::Caller;
-use crate::serve::Seen;
 use crate::tool::DescriptionMode;
 
 /// `GET /registry.json`: cached, and available in ranges, unless there are very many tools.
-pub(super) async fn registry(
-    State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Response, Problem> {
-    let (request, _) = request.into_parts();
+pub(super) async fn registry(asked: Asked) -> Result<Response, Problem> {
+    let Asked { shared, seen, caller, request, .. } = asked;
     let cache = Arc::clone(seen.cache(&caller));
     if !cache.has_registry() {
         let own = Arc::clone(&cache);
@@ -55,13 +46,8 @@ fn registry_piece(cache: &ResponseCache, piece: usize) -> String {
 }
 
 /// `GET /llms.txt`.
-pub(super) async fn llms(
-    State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Response, Problem> {
-    let (request, _) = request.into_parts();
+pub(super) async fn llms(asked: Asked) -> Result<Response, Problem> {
+    let Asked { shared, seen, caller, request, .. } = asked;
     let cache = Arc::clone(seen.cache(&caller));
     let index = index(&shared, &cache).await?;
     let (version, pieces) = (format!("l{}", index.version), 0..index.llms.brief_pieces());
@@ -73,13 +59,8 @@ pub(super) async fn llms(
 }
 
 /// `GET /llms-full.txt`.
-pub(super) async fn llms_full(
-    State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Response, Problem> {
-    let (request, _) = request.into_parts();
+pub(super) async fn llms_full(asked: Asked) -> Result<Response, Problem> {
+    let Asked { shared, seen, caller, request, .. } = asked;
     let cache = Arc::clone(seen.cache(&caller));
     let index = index(&shared, &cache).await?;
     let (version, pieces) = (format!("f{}", index.version), 0..index.llms.full_pieces());

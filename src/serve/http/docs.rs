@@ -13,10 +13,11 @@ use serde_json::Value;
 use super::Response;
 use super::ResponseCache;
 use super::address::decoded;
-use super::cached_body::{CachedBody, Vary, with};
+use super::cached_body::{CachedBody, Vary};
 use super::negotiate::{Media, preferred};
 use super::pages::PageContext;
 use super::problem::{Problem, ProblemCode, reads_pages};
+use super::response::with;
 use crate::catalog::{Record, Tool};
 
 /// The form in the ending of an address.

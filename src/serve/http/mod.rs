@@ -9,6 +9,7 @@
 //! 5. A [`problem`] is the error of a request that reaches no function.
 
 mod address;
+mod asked;
 mod blocking_pool;
 mod cached_body;
 mod caller;
@@ -24,6 +25,7 @@ mod openapi;
 mod pages;
 mod problem;
 mod query;
+mod response;
 mod response_cache;
 mod route;
 mod routes;
@@ -39,7 +41,7 @@ use super::{CallLimiter, Metrics, Tokens};
 use crate::config::ServeLimits;
 
 use blocking_pool::BlockingPool;
-use problem::Response;
+use response::Response;
 use sessions::Streams;
 
 pub use host_check::Hosts;

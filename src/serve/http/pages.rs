@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::StatusCode;
 
 use super::address::decoded;
-use super::cached_body::{CachedBody, with};
+use super::cached_body::CachedBody;
 use super::problem::{Problem, ProblemCode};
+use super::response::negotiated;
 use super::{Response, ResponseCache};
 use crate::exec::Caller;
 use crate::finding::Finding;
@@ -65,11 +64,7 @@ impl<'v> PageContext<'v> {
     /// The page for an address without content.
     pub(super) fn missing(self, path: &str) -> Result<Response, Problem> {
         let page = self.cache().site().not_found(path).map_err(internal)?;
-        let mut headers = HeaderMap::with_capacity(8);
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(page.content_type));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(VARY, HeaderValue::from_static("accept"));
-        Ok(with(StatusCode::NOT_FOUND, headers, Body::from(page.body)))
+        Ok(negotiated(StatusCode::NOT_FOUND, page.content_type, page.body))
     }
 }
 

@@ -2,15 +2,13 @@
 
 use axum::body::Body;
 use axum::response::IntoResponse;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY};
+use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
 use super::negotiate::{Media, preferred};
-
-/// An answer.
-pub(super) type Response = http::Response<Body>;
+use super::response::{Response, negotiated};
 
 /// Code of a problem; stable, and documented in `docs/errors.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
@@ -172,13 +170,8 @@ impl Problem {
             true => (Media::Html, self.page(name, status, next)),
             false => (Media::Json, self.json(name, next)),
         };
-        let mut response = Response::new(Body::from(text));
-        *response.status_mut() = status;
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(VARY, HeaderValue::from_static("accept"));
-        headers.extend(self.headers.clone());
+        let mut response = negotiated(status, media.content_type(), text);
+        response.headers_mut().extend(self.headers.clone());
         response
     }
 
