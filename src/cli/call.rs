@@ -158,8 +158,7 @@ fn asked(
     caller: Caller,
     arguments: Value,
 ) -> Result<Answer, CommandError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| CommandError::Findings(Some(format!("cannot start: {error}"))))?;
+    let runtime = super::runtime()?;
     let mut context = FunctionContext::of(Arc::new(view));
     (context.services, context.caller) = (Arc::new(services), Arc::new(caller));
     let patience = Patience::default();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use strum::VariantArray;
 
-use super::{CommandError, print_note, trust};
+use super::{CommandError, failed, print_note, trust};
 use crate::catalog::{self, Checked};
 use crate::config::{self, Workspace};
 use crate::finding::{Code, Finding, Place, Severity, text_report};
@@ -154,11 +154,7 @@ pub(super) fn report_lost(checked: &Checked) {
 
 /// Fails when some of the input is missing from the catalog, after the rest has been printed.
 pub(super) fn complete(checked: &Checked) -> super::CommandResult {
-    if checked.lost_input() {
-        Err(CommandError::Findings(Some("not all of the catalog could be read".into())))
-    } else {
-        Ok(())
-    }
+    if checked.lost_input() { Err(failed("not all of the catalog could be read")) } else { Ok(()) }
 }
 
 /// `1 error`, `2 errors`.

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use super::catalog::{CatalogArgs, complete, report_lost, word};
 use super::pick::PickArgs;
-use super::{CommandError, CommandResult, print, print_note};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;
 use crate::config::{Deferred, Surface};
 use crate::finding::{Code, Finding, Severity, locate, text_report};
@@ -83,7 +83,7 @@ impl PayloadArgs {
         payload.note.iter().for_each(print_note);
         report(&payload.findings, &checked, self.verbose);
         if payload.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(CommandError::Findings(Some("nothing is printed, since there are errors".into())));
+            return Err(failed("nothing is printed, since there are errors"));
         }
         let text = if self.pretty { format!("{:#}", payload.body) } else { payload.body.to_string() };
         print(&format!("{text}\n"))?;
@@ -122,6 +122,6 @@ pub(super) fn refused(error: PayloadError) -> CommandError {
     let message = format!("{error}\n  help: {}", error.hint());
     match error {
         PayloadError::UnknownToolset { .. } => CommandError::Usage(message),
-        _ => CommandError::Findings(Some(message)),
+        _ => failed(message),
     }
 }

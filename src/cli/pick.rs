@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::catalog::{CatalogArgs, counted, word};
 use super::progress::Spinner;
-use super::{CommandError, print_note};
+use super::{CommandError, failed, print_note};
 use crate::catalog::{Checked, Profile};
 use crate::config::Surface;
 use crate::finding::from_json;
@@ -70,12 +70,10 @@ impl PickArgs {
         profile: Option<&str>,
         input: &str,
     ) -> Result<HashSet<String>, CommandError> {
-        let failure = |error: String| CommandError::Findings(Some(error));
-        let templates = Templates::load(None).map_err(|error| failure(error.to_string()))?;
+        let templates = Templates::load(None).map_err(failed)?;
         let view = CatalogView::new(&checked.catalog, profile, None, Arc::new(templates))
             .map_err(CommandError::Usage)?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| failure(format!("cannot start: {error}")))?;
+        let runtime = super::runtime()?;
         let (services, waiting) = super::services::for_command(args, &checked.catalog);
         let context = FunctionContext { services: Arc::new(services), ..FunctionContext::of(Arc::new(view)) };
         let options = Options {

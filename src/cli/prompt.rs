@@ -2,7 +2,7 @@
 
 use super::catalog::{CatalogArgs, complete, word};
 use super::render::templates;
-use super::{CommandError, CommandResult, print, print_note};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::config::{Deferred, Surface};
 use crate::provider::Provider;
 use crate::render::PromptSection;
@@ -59,9 +59,7 @@ impl PromptArgs {
             folder: self.folder.trim_end_matches('/'),
             discovery: self.discovery,
         };
-        let text = section
-            .render(&profile, &templates)
-            .map_err(|error| CommandError::Findings(Some(error.to_string())))?;
+        let text = section.render(&profile, &templates).map_err(failed)?;
         print(&format!("{text}\n"))?;
         complete(&checked)
     }

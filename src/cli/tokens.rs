@@ -2,7 +2,7 @@
 
 use super::catalog::{CatalogArgs, complete, word};
 use super::render::templates;
-use super::{CommandError, CommandResult, print};
+use super::{CommandError, CommandResult, failed, print};
 use crate::config::{Deferred, Surface};
 use crate::provider::Provider;
 use crate::report::{self, Options, OverBudget, ReportError};
@@ -60,10 +60,10 @@ impl TokensArgs {
         };
         let report = report::report(&checked.catalog, &templates, options).map_err(|error| match error {
             ReportError::Profile(message) => CommandError::Usage(message),
-            ReportError::Template(error) => CommandError::Findings(Some(error.to_string())),
+            ReportError::Template(error) => failed(error),
         })?;
         if self.json {
-            let json = serde_json::to_value(&report).map_err(anyhow::Error::from)?;
+            let json = serde_json::to_value(&report).map_err(failed)?;
             print(&format!("{json:#}\n"))?;
         } else {
             print(&report.table())?;
@@ -72,6 +72,6 @@ impl TokensArgs {
             return complete(&checked);
         }
         let messages: Vec<String> = report.over_budget.iter().map(OverBudget::message).collect();
-        Err(CommandError::Findings(Some(messages.join("\n"))))
+        Err(failed(messages.join("\n")))
     }
 }
