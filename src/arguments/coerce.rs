@@ -1,11 +1,11 @@
 //! Values coerced to a schema: unwrapped, decoded from text, freed of nulls. The canonical schema decides each time, and
 //! arguments that fit as they are stay as they are.
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::properties::{has_all, wrapped};
 use super::read::ArgumentReader;
+use super::repair::{Repair, RepairKind};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join, pointer_split};
 
@@ -13,31 +13,6 @@ use crate::finding::{Violation, pointer_join, pointer_split};
 const MAX_EDITS: usize = 16;
 /// Rounds of dropping nulls that were asked for, at most; each finds up to fifty.
 const MAX_ROUNDS: usize = 200;
-
-/// One repair of arguments: a place that was read otherwise than it was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Repair {
-    /// JSON pointer into the arguments as they were before this repair.
-    pub pointer: String,
-    /// The kind of repair.
-    pub repair: RepairKind,
-}
-
-/// A repair that makes arguments fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RepairKind {
-    /// The arguments were JSON text within JSON text.
-    DoubleEncoded,
-    /// The arguments were below a key that is no property.
-    Unwrapped,
-    /// A list, an object, a number or a flag was given as text.
-    Decoded,
-    /// An optional property was given as null, which its schema refuses.
-    NullDropped,
-    /// A model wrote the arguments anew.
-    Model,
-}
 
 /// One way to read arguments, with the repairs that it takes.
 pub(crate) struct Reading {

@@ -3,13 +3,12 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::coerce::{Repair, RepairKind};
 use super::correct::Corrected;
 use super::properties::property;
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_split};
 use crate::secret::{Policy as Secrets, REDACTED};
-use crate::tool::{clean_line, words};
+use crate::tool::words;
 
 /// Characters of a text that are repeated.
 const QUOTE: usize = 60;
@@ -189,18 +188,4 @@ fn related(wrong: &Violation) -> Vec<&str> {
         is_end(&other, &given) || is_end(&given, &other)
     };
     wrong.known.iter().filter(is_related).map(String::as_str).take(LISTED).collect()
-}
-
-/// Tells in words how values were read.
-pub(super) fn describe_repairs(repaired: &[Repair], notes: &mut Vec<String>) {
-    for Repair { pointer, repair } in repaired {
-        let at = clean_line(pointer.trim_start_matches('/'));
-        notes.push(match repair {
-            RepairKind::DoubleEncoded => "the arguments were JSON text within JSON text".into(),
-            RepairKind::Unwrapped => format!("the arguments were one level too deep, below `{at}`"),
-            RepairKind::Decoded => format!("`{at}` was text, read as the value that it says"),
-            RepairKind::NullDropped => format!("`{at}` was null, and is left out"),
-            RepairKind::Model => "the arguments were written anew by a model".into(),
-        });
-    }
 }

@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use super::coerce::{Repair, RepairKind};
 use super::explain::{FieldError, InvalidArguments};
 use super::properties::property;
+use super::repair::{Repair, RepairKind};
 use crate::catalog::Tool;
 use crate::tool::Effect;
 

@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::coerce::{Repair, coerce_to_schema};
+use super::coerce::coerce_to_schema;
 use super::correct::corrected;
 use super::exact_numbers::inexact_integers;
-use super::explain::{FieldError, InvalidArguments, describe_repairs, misfit};
+use super::explain::{FieldError, InvalidArguments, misfit};
 use super::names::{coerce_accepted_names, coerce_names, is_property_name};
 use super::null_policy;
 use super::properties::{has_all, wrapped};
+use super::repair::{Repair, describe_repairs};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
 use crate::secret::Policy as Secrets;

@@ -26,6 +26,7 @@ use crate::search::SearchRequest;
 /// Labels and thresholds can stand in toolcrib.toml, under [eval]; then no option is needed. Files named here replace
 /// the configured ones, with their thresholds. Each file must reach every threshold. Exit code 1 when one is not
 /// reached, or when labels cannot be used.
+#[allow(rustdoc::broken_intra_doc_links, reason = "the text is the help of the command")]
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:

@@ -13,6 +13,7 @@ use crate::trust::{Content, Trusted, exposed};
 /// no server or model, and reads no environment variable. After `toolcrib trust DIR` it counts as if --catalog named
 /// it. The trust ends when that file, a definition below a [[source]] with trust = "run", or a program of the folder
 /// changes.
+#[allow(rustdoc::broken_intra_doc_links, reason = "the text is the help of the command")]
 #[derive(Debug, clap::Args)]
 pub(super) struct Trust {
     /// The folder.

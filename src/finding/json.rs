@@ -3,7 +3,7 @@
 use serde::de::DeserializeSeed;
 use serde_json::Value;
 
-use super::document::{Fault, Limits};
+use super::limits::{Fault, Limits};
 use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
 use super::value::{Meter, Node, TOO_DEEP, TOO_MANY, TWICE};
 

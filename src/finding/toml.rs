@@ -6,7 +6,7 @@ use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 use serde_json::{Map, Value};
 
-use super::document::{Fault, Limits};
+use super::limits::{Fault, Limits};
 use super::pointer_tree::{PointerTree, ROOT, Span, element_index};
 use super::value::{Meter, TOO_DEEP, TOO_MANY, number};
 

@@ -6,7 +6,7 @@ use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle};
 use serde_saphyr::{Error, MessageFormatter, NonFiniteFloatPolicy, Options, UserMessageFormatter};
 
-use super::document::{Fault, Limits};
+use super::limits::{Fault, Limits};
 use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
 use super::position::Cursor;
 use super::value::{MAX_VALUES, Meter, Node, TWICE};

@@ -1,7 +1,7 @@
 //! Our functions: what agents call to learn of tools. Each takes one JSON object and gives one answer, the same through
 //! every door (the command line, HTTP, MCP).
 //!
-//! 1. [`catalog view`] is what one kind of caller may see: a restricted catalog, and its docs.
+//! 1. [`CatalogView`] is what one kind of caller may see: a restricted catalog, and its docs.
 //! 2. [`ALL`] has an entry for each [`Function`] with its facts; its definition is in `catalog/functions/`, its handler in a
 //!    file here. Doors, lists, limits and metrics read the table.
 //! 3. [`arguments`] are checked against the definition and read into the handler's own type.
@@ -13,11 +13,13 @@ mod arguments;
 mod call;
 mod call_context;
 mod catalog_view;
+mod category_entries;
 mod context;
 mod discovery;
 mod example;
 mod function;
 pub mod function_counters;
+mod help_cache;
 pub mod pick;
 mod read_result;
 mod read_tool_doc;

@@ -1,7 +1,6 @@
 //! `tool_help`: help on ops, groups and entities, short or full. The help on each of them is made once for each
 //! catalog view, and sent unchanged from then on.
 
-mod cache;
 mod repeated_path;
 mod session;
 mod target;
@@ -12,10 +11,10 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::help_cache::HelpTarget;
 use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal, arguments};
 use crate::help::{self, Format, HelpOptions};
-pub(super) use cache::HelpCache;
-use target::{HelpTarget, find};
+use target::find;
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -130,7 +129,7 @@ fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<B
         answer.insert("meta".into(), json!({ "registry_version": view.catalog().version }));
         serde_json::to_vec(&answer).map(Bytes::from).map_err(|error| broken(&error.to_string()))
     };
-    let Some(kept) = view.help().place(view, place, wanted) else { return make() };
+    let Some(kept) = view.help(place, wanted) else { return make() };
     if let Some(kept) = kept.get() {
         return Ok(kept.clone());
     }
@@ -160,7 +159,7 @@ fn fields(
             Ok(fields)
         }
         HelpTarget::Group(group, only) => {
-            Ok(help::directory(catalog, view.help().groups(view), *group, *only, wanted.format))
+            Ok(help::directory(catalog, view.groups(), *group, *only, wanted.format))
         }
         HelpTarget::Beginning(path) => {
             help::beginning(catalog, path, wanted.format).ok_or_else(|| target::unknown(view, path))

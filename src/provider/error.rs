@@ -1,6 +1,6 @@
 //! Errors of payloads, found before anything is sent.
 
-use super::wire::Native;
+use super::rules::Native;
 use super::{PayloadRequest, Provider};
 use crate::catalog::{Profile, functions};
 use crate::config::Surface;

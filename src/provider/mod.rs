@@ -1,17 +1,18 @@
 //! Every provider's wire: the smallest payload out, checked calls in, results out.
 //!
 //! 1. [`surface`] decides which functions are bound, and to which extent.
-//! 2. [`names`] gives each a name that the provider takes, and maps it back in a call.
-//! 3. [`view`] derives a schema that the provider takes from the canonical one.
-//! 4. One file per provider holds its whole wire: payload, calls, results.
-//! 5. [`call`] reads the arguments of calls, validates them, and explains errors.
+//! 2. [`function`] binds each: [`names`] gives it a name that the provider takes, [`view`] a schema that the provider takes.
+//! 3. One file per provider holds its whole [`wire`]: [`rules`], payload, calls, results.
+//! 4. [`call`] reads the arguments of calls, validates them, and explains errors.
 
 mod anthropic;
 mod bedrock;
+mod bound_function;
 pub mod call;
 mod chat_completions;
 mod cohere;
 mod error;
+mod fields;
 mod function;
 mod gemini;
 mod gemini_interactions;
@@ -22,7 +23,9 @@ mod names;
 mod ollama;
 mod openai;
 mod openai_responses;
+mod raw_call;
 mod results;
+mod rules;
 mod surface;
 mod toolset;
 mod view;
@@ -35,13 +38,15 @@ use crate::catalog::{Catalog, Profile};
 use crate::config::{self, SearchBy, Surface};
 use crate::finding::Finding;
 
+pub use bound_function::{BoundFunction, Extent};
 pub use error::PayloadError;
-pub use function::{BoundFunction, Extent};
 pub use results::{FoundTool, ToolResult, result_messages};
 pub use surface::READ_TOOL_DOC;
 pub use toolset::toolsets;
 
-use wire::{Cache, Native, Wire};
+use bound_function::BoundFunctions;
+use rules::{Cache, Native};
+use wire::Wire;
 
 /// Recipient of a payload: an API, or a framework in front of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr, VariantArray)]
@@ -196,7 +201,7 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
         Cache::OffByDefault => request.options.cache.unwrap_or(false),
     };
     let defers = functions.iter().any(|function| function.deferred);
-    let bound = wire::BoundFunctions {
+    let bound = BoundFunctions {
         functions: &functions,
         search: defers.then_some(request.options.search),
         cache,

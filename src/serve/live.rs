@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::ListingPolicy;
 use super::background_indexer::BackgroundIndexer;
-use super::http::ResponseCache;
+use super::response::response_cache::ResponseCache;
 use crate::catalog::Checked;
 use crate::config::Config;
 use crate::exec::Caller;

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::http::ResponseCache;
 use super::live::{Generation, LiveCatalog, StaleCatalog};
+use super::response::response_cache::ResponseCache;
 use crate::exec::Caller;
 use crate::functions::{CatalogView, FunctionContext, Services, Trace};
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-use super::profile::ProfileReports;
-use super::search::SearchIndex;
+use super::profile_reports::ProfileReports;
+use super::search_index::SearchIndex;
 use crate::catalog::{Catalog, Profile};
 use crate::render::segment_title;
 use crate::tool::{clean_line, safe_names};
@@ -136,6 +136,12 @@ impl SiteIndex {
         lineage
     }
 
+    /// The titles of a category and its ancestors, on one line.
+    pub(super) fn titles(&self, category: usize) -> String {
+        let titles = self.lineage(category).into_iter().map(|node| self.categories[node].title.as_str());
+        titles.collect::<Vec<_>>().join(" / ")
+    }
+
     /// The categories at the root, in alphabetical order.
     pub(super) fn roots(&self) -> impl Iterator<Item = usize> {
         (0..self.categories.len()).filter(|&category| self.categories[category].parent.is_none())
@@ -157,7 +163,13 @@ impl SiteIndex {
 
     /// The index of the search; made at the first search.
     pub(super) fn search(&self, catalog: &Catalog) -> &SearchIndex {
-        self.search.get_or_init(|| SearchIndex::new(catalog, self))
+        self.search.get_or_init(|| {
+            let category = |shown: usize| self.categories_of(shown).first().map(|&first| self.titles(first));
+            let tools = self.tools.iter().enumerate();
+            SearchIndex::new(
+                tools.map(|(shown, &place)| (&*catalog.tools[place], category(shown).unwrap_or_default())),
+            )
+        })
     }
 }
 

@@ -149,11 +149,7 @@ impl ToolPage {
                 .index
                 .categories_of(shown)
                 .iter()
-                .map(|&category| {
-                    let titles = site.index.lineage(category);
-                    let titles = titles.iter().map(|&node| site.index.categories()[node].title.as_str());
-                    Link { text: titles.collect::<Vec<_>>().join(" / "), ..category::link(site, category) }
-                })
+                .map(|&category| Link { text: site.index.titles(category), ..category::link(site, category) })
                 .collect(),
             short: line(&tool.short),
             long: html::blocks(&prose(untold(tool))),

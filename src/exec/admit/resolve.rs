@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::call_fields;
 use crate::arguments::{corrected, decoded};
-use crate::catalog::{Catalog, Resolved, Tool};
+use crate::catalog::{Catalog, Resolved, Tool, UnresolvedName};
 use crate::exec::call::Call;
 use crate::exec::{CallContext, CallRequest};
 use crate::refusal::{ErrorCode, Refusal};
@@ -36,7 +36,7 @@ fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize
     let (catalog, name) = (context.catalog(), &request.op);
     let tool = match catalog.resolve(name) {
         Resolved::Tool(tool) => tool,
-        Resolved::Ambiguous(tools) => return Err(ambiguous(name, &tools)),
+        found @ Resolved::Ambiguous(_) => return Err(ambiguous(catalog.explain(name, found))),
         Resolved::Unknown(nearest) => match respelled(catalog, name) {
             Some(tool) => {
                 request.warnings.push(format!("`{}` was read as `{}`", quoted(name), tool.op));
@@ -70,14 +70,11 @@ fn forbidden(tool: &Tool) -> Refusal {
     )
 }
 
-fn ambiguous(name: &str, tools: &[&Tool]) -> Refusal {
-    let mut failure = Refusal::new(
-        ErrorCode::Ambiguous,
-        format!("{} tools go by the name `{}`", tools.len(), quoted(name)),
-        "send the call again with one of `nearest` as `op`",
-    );
-    failure.nearest = tools.iter().map(|tool| tool.op.clone()).collect();
-    failure.help_path = Some(tools.first().map_or("root", |tool| group(&tool.op)).to_string());
+fn ambiguous(UnresolvedName { message, near, .. }: UnresolvedName<'_>) -> Refusal {
+    let next = "send the call again with one of `nearest` as `op`";
+    let mut failure = Refusal::new(ErrorCode::Ambiguous, message, next);
+    failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
+    failure.help_path = Some(near.first().map_or("root", |tool| group(&tool.op)).to_string());
     failure
 }
 

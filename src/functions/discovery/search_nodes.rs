@@ -6,14 +6,11 @@ use serde_json::{Map, Value, json};
 use super::listing::{CategoryHit, category_hints, hundredths, segments};
 use super::tool_ranking::{self, Scope, read_part};
 use super::{asked, read};
-use crate::catalog::{Catalog, CategoryTree};
 use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::semantic::SemanticStatus;
-use crate::search::{Field, IndexEntry, SearchRequest, SearchResult, Verdict};
+use crate::search::{SearchRequest, SearchResult, Verdict};
 use crate::tool::quoted;
 
-/// Most tools of a category whose words are in its index entry.
-const MAX_TOOLS: usize = 300;
 /// Most fitting tools whose categories are considered.
 const EVIDENCE: usize = 20;
 /// Most of these tools that an answer names.
@@ -207,22 +204,4 @@ pub(in crate::functions) fn near(view: &CatalogView, query: &str, limit: usize) 
     let hits = by_words(view, query, limit).hits;
     let near: Vec<usize> = hits.iter().map(|hit| hit.node).collect();
     if near.is_empty() { view.tree().node(0).children.iter().copied().take(limit).collect() } else { near }
-}
-
-/// Index entries of the categories, in the order of the tree.
-pub(in crate::functions) fn entries(catalog: &Catalog, tree: &CategoryTree) -> Vec<IndexEntry> {
-    let entry = |node: &crate::catalog::CategoryNode| {
-        let mut texts = vec![
-            (Field::Name, node.name.clone()),
-            (Field::Alias, node.path.clone()),
-            (Field::Short, node.summary.clone()),
-        ];
-        texts.extend(node.tags.iter().map(|tag| (Field::Label, tag.clone())));
-        for tool in node.tools.iter().take(MAX_TOOLS).map(|&tool| &catalog.tools[tool]) {
-            texts.push((Field::Parameter, tool.name.clone()));
-            texts.push((Field::Long, tool.short.clone()));
-        }
-        IndexEntry { exact: vec![node.path.clone()], texts }
-    };
-    tree.nodes().iter().map(entry).collect()
 }

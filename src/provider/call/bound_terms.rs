@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::catalog::Tool;
 use crate::provider::function::stub_key;
+use crate::provider::rules::{Rules, Stub};
 use crate::provider::view::{Renaming, Strict};
-use crate::provider::wire::{Rules, Stub};
 
 /// The terms in which a provider knows a tool's arguments.
 pub(super) struct BoundTerms<'f> {

@@ -7,10 +7,10 @@ use axum::extract::{FromRequest, Request};
 use http::request::Parts;
 
 use super::Shared;
-use super::problem::{Problem, ProblemCode};
 use crate::exec::Caller;
 use crate::guard::MISTAKE;
 use crate::serve::Seen;
+use crate::serve::response::problem::{Problem, ProblemCode};
 
 /// A request with the state that every handler needs.
 pub(super) struct Asked {

@@ -5,9 +5,9 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, header};
 
 use super::Shared;
-use super::problem::{Problem, ProblemCode};
 use crate::exec::Caller;
 use crate::serve::Seen;
+use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::state::Session;
 use crate::tool::Effect;
 

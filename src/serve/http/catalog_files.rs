@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::asked::Asked;
-use super::cached_body::Vary;
-use super::negotiate::Media;
-use super::problem::{Problem, ProblemCode};
-use super::response_cache::{IndexFiles, ResponseCache};
 use super::{Response, Shared, stream};
 use crate::catalog::{ProfileTool, registry_head, registry_line};
+use crate::serve::response::cached_body::Vary;
+use crate::serve::response::negotiate::Media;
+use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::response_cache::{IndexFiles, ResponseCache};
 use crate::tool::DescriptionMode;
 
 /// `GET /registry.json`: cached, and available in ranges, unless there are very many tools.

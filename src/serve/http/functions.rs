@@ -17,16 +17,16 @@ use tokio::time::timeout;
 
 use super::address::encoded;
 use super::asked::Asked;
-use super::cached_body::{CachedBody, Vary};
-use super::negotiate::{Media, preferred};
-use super::problem::{Problem, ProblemCode};
-use super::response::negotiated;
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::finding::{from_json_bytes, nearest};
 use crate::functions::{Answer, Function, FunctionContext, ToolCall};
 use crate::serve::Seen;
 use crate::serve::call_limiter::LimitReached;
+use crate::serve::response::build::negotiated;
+use crate::serve::response::cached_body::{CachedBody, Vary};
+use crate::serve::response::negotiate::{Media, preferred};
+use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::tool::quoted;
 
 /// The header with the trace id of a function's answer.

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::Response;
 use super::asked::Asked;
-use super::negotiate::{Media, preferred};
 use super::pages::PageContext;
-use super::problem::{Problem, ProblemCode};
-use super::response::no_store;
 use crate::finding::Severity;
+use crate::serve::response::build::no_store;
+use crate::serve::response::negotiate::{Media, preferred};
+use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::state::Health;
 
 /// `GET /healthz`: the process is alive.

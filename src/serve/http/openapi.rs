@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::problem::ProblemCode;
 use super::route::{JSON, Operation, RouteEntry};
 use crate::functions::{ErrorCode, Function};
+use crate::serve::response::problem::ProblemCode;
 
 /// The description of these routes.
 pub(super) fn document(routes: &[RouteEntry]) -> Value {

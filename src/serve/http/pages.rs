@@ -6,15 +6,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::StatusCode;
 
+use super::Response;
 use super::address::decoded;
-use super::cached_body::CachedBody;
-use super::problem::{Problem, ProblemCode};
-use super::response::negotiated;
-use super::{Response, ResponseCache};
 use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::render::TemplateError;
 use crate::serve::Seen;
+use crate::serve::response::build::negotiated;
+use crate::serve::response::cached_body::CachedBody;
+use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::response_cache::ResponseCache;
 use crate::site::Page;
 
 /// The site as one caller sees it.

@@ -10,13 +10,13 @@ use http::{HeaderValue, Method};
 
 use super::address::decoded;
 use super::asked::Asked;
-use super::cached_body::{CachedBody, Vary};
-use super::negotiate::Media;
 use super::pages::PageContext;
-use super::problem::{Problem, ProblemCode};
 use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
 use super::{Response, Shared, catalog_files, docs, functions, health, openapi, sessions};
 use crate::serve::Route;
+use crate::serve::response::cached_body::{CachedBody, Vary};
+use crate::serve::response::negotiate::Media;
+use crate::serve::response::problem::{Problem, ProblemCode};
 
 /// Path of MCP.
 pub(super) const MCP: &str = "/mcp";

@@ -16,15 +16,15 @@ use tokio::time::timeout;
 use tower::ServiceExt;
 
 use super::functions::TRACE;
-use super::negotiate::Media;
 use super::pages::PageContext;
-use super::problem::{Problem, ProblemCode};
 use super::{BlockingPool, Hosts, Response, Shared, caller, docs, functions, routes};
 use crate::config::ServeLimits;
 use crate::exec::Caller;
 use crate::functions::{Function, FunctionContext};
 use crate::guard::{MISTAKE, guarded};
 use crate::serve::auth::AuthError;
+use crate::serve::response::negotiate::Media;
+use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::serve::{CallLimiter, LiveCatalog, Metrics, Route, Seen, Tokens, mcp};
 use crate::site;
 use crate::state::random_id;

@@ -18,11 +18,11 @@ use tokio::time::{Instant, sleep};
 
 use super::Response;
 use super::asked::Asked;
-use super::negotiate::Media;
-use super::problem::{Problem, ProblemCode};
-use super::response::no_store;
 use crate::exec::Caller;
 use crate::functions::Services;
+use crate::serve::response::build::no_store;
+use crate::serve::response::negotiate::Media;
+use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::state::{Event, EventQuery, Patience, Session, StateError};
 
 /// Most events in one answer by default.

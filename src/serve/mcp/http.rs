@@ -55,7 +55,7 @@ impl Options {
     }
 }
 
-/// Makes the endpoint. It reads the caller from the request's extensions, as a [`crate::serve::Caller`], and the
+/// Makes the endpoint. It reads the caller from the request's extensions, as a [`crate::exec::Caller`], and the
 /// limiter of calls as a [`crate::serve::CallLimiter`].
 pub fn service(live: Arc<LiveCatalog>, options: Options) -> Service {
     let mut config = StreamableHttpServerConfig::default()

@@ -10,7 +10,6 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value, json};
 
-use super::listed_tools::ListedTools;
 use super::{FRESH_FOR, cursor, meta, uri};
 use crate::catalog::{Profile, ProfileTool, Resolved, functions};
 use crate::config::Surface;
@@ -19,6 +18,7 @@ use crate::finding::nearest;
 use crate::functions::{Answer, CatalogView, Function, FunctionContext, ToolCall};
 use crate::provider::{self, Provider};
 use crate::serve::call_limiter::LimitReached;
+use crate::serve::listed_tools::ListedTools;
 use crate::serve::{CallLimiter, ListingPolicy, Seen};
 use crate::tool::{DescriptionMode, quoted};
 

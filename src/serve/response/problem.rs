@@ -7,8 +7,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
+use super::build::{Response, negotiated};
 use super::negotiate::{Media, preferred};
-use super::response::{Response, negotiated};
 
 /// Code of a problem; stable, and documented in `docs/errors.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
@@ -110,7 +110,7 @@ impl ProblemCode {
 
 /// The reason why a request has no answer. Made where the failure is noticed, turned into a response by the door.
 #[derive(Clone, Debug)]
-pub(super) struct Problem {
+pub(in crate::serve) struct Problem {
     code: ProblemCode,
     message: String,
     nearest: Vec<String>,
@@ -122,48 +122,51 @@ pub(super) struct Problem {
 
 impl Problem {
     /// A problem with a message.
-    pub(super) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
+    pub(in crate::serve) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
         let (message, nearest, headers) = (message.into(), Vec::new(), HeaderMap::new());
         Self { code, message, nearest, is_about_tools: false, next_action: None, headers }
     }
 
     /// The problem of too many requests.
-    pub(super) fn overloaded(message: &str) -> Self {
+    pub(in crate::serve) fn overloaded(message: &str) -> Self {
         let later = [(RETRY_AFTER, HeaderValue::from_static("1"))];
         Self::new(ProblemCode::Overloaded, message).header(later)
     }
 
     /// Adds names that may have been meant.
-    pub(super) fn nearest(mut self, names: impl IntoIterator<Item = String>) -> Self {
+    pub(in crate::serve) fn nearest(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.nearest = names.into_iter().collect();
         self
     }
 
     /// Adds safe names of tools that may have been meant.
-    pub(super) fn nearest_tools(mut self, names: impl IntoIterator<Item = String>) -> Self {
+    pub(in crate::serve) fn nearest_tools(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.is_about_tools = true;
         self.nearest(names)
     }
 
     /// Sets the next step, where it is not the code's usual one.
-    pub(super) fn next(mut self, action: impl Into<String>) -> Self {
+    pub(in crate::serve) fn next(mut self, action: impl Into<String>) -> Self {
         self.next_action = Some(action.into());
         self
     }
 
     /// Adds a header.
-    pub(super) fn header(mut self, header: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Self {
+    pub(in crate::serve) fn header(
+        mut self,
+        header: impl IntoIterator<Item = (HeaderName, HeaderValue)>,
+    ) -> Self {
         self.headers.extend(header);
         self
     }
 
     /// Whether a browser asks for a page that does not exist.
-    pub(super) fn is_missing_page(&self, request: &HeaderMap) -> bool {
+    pub(in crate::serve) fn is_missing_page(&self, request: &HeaderMap) -> bool {
         self.code == ProblemCode::NotFound && reads_pages(request)
     }
 
     /// The response, as JSON or as a page, whichever the client prefers.
-    pub(super) fn answer(&self, request: &HeaderMap) -> Response {
+    pub(in crate::serve) fn answer(&self, request: &HeaderMap) -> Response {
         let (name, status, (_, next)) = (self.code.as_str(), self.status(), self.code.row());
         let next = self.next_action.as_deref().unwrap_or(next);
         let (media, text) = match reads_pages(request) {
@@ -226,7 +229,7 @@ impl IntoResponse for Problem {
 }
 
 /// Whether the client prefers a page to JSON.
-pub(super) fn reads_pages(request: &HeaderMap) -> bool {
+pub(in crate::serve) fn reads_pages(request: &HeaderMap) -> bool {
     preferred(request, &[Media::Json, Media::Html]) == Some(Media::Html)
 }
 

@@ -12,16 +12,16 @@ use http::header::{
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
+use super::build::{Response, with};
 use super::negotiate::{Media, takes_gzip};
 use super::problem::{Problem, ProblemCode};
-use super::response::{Response, with};
 
 /// Fewest bytes that are compressed: less saves no packet.
 const MIN_COMPRESSED_BYTES: usize = 1024;
 
 /// A cached body.
 #[derive(Debug)]
-pub(super) struct CachedBody {
+pub(in crate::serve) struct CachedBody {
     body: Bytes,
     content_type: &'static str,
     tag: HeaderValue,
@@ -30,7 +30,7 @@ pub(super) struct CachedBody {
 
 /// The headers that choose a representation, for caches on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Vary {
+pub(in crate::serve) enum Vary {
     Encoding,
     MediaAndEncoding,
 }
@@ -53,23 +53,28 @@ enum ByteRange {
 
 impl CachedBody {
     /// Caches a body of text. Its tag is the hash of its bytes.
-    pub(super) fn new(body: impl Into<Bytes>, media: Media) -> Self {
+    pub(in crate::serve) fn new(body: impl Into<Bytes>, media: Media) -> Self {
         Self::of_type(body.into(), media.content_type())
     }
 
     /// Caches a body of any type.
-    pub(super) fn of_type(body: Bytes, content_type: &'static str) -> Self {
+    pub(in crate::serve) fn of_type(body: Bytes, content_type: &'static str) -> Self {
         let tag = tag(&blake3::hash(&body).to_hex()[..20]);
         Self { body, content_type, tag, gzip: OnceLock::new() }
     }
 
     /// The answer to a GET or HEAD.
-    pub(super) fn answer(&self, request: &Parts, varies: Vary) -> Result<Response, Problem> {
+    pub(in crate::serve) fn answer(&self, request: &Parts, varies: Vary) -> Result<Response, Problem> {
         self.answer_tagged(self.content_type, HeaderValue::clone, request, varies)
     }
 
     /// The same body with another media type; this is another representation, with its own tag.
-    pub(super) fn answer_as(&self, media: Media, request: &Parts, varies: Vary) -> Result<Response, Problem> {
+    pub(in crate::serve) fn answer_as(
+        &self,
+        media: Media,
+        request: &Parts,
+        varies: Vary,
+    ) -> Result<Response, Problem> {
         let own = |tag: &HeaderValue| also(tag, media.subtype());
         self.answer_tagged(media.content_type(), own, request, varies)
     }
@@ -129,12 +134,15 @@ fn also(own: &HeaderValue, what: &str) -> HeaderValue {
 }
 
 /// A strong tag.
-pub(super) fn tag(text: &str) -> HeaderValue {
+pub(in crate::serve) fn tag(text: &str) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{text}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
 /// The answer that the conditional headers alone decide: 304, or a problem.
-pub(super) fn precondition(headers: &HeaderMap, tag: &HeaderValue) -> Result<Option<StatusCode>, Problem> {
+pub(in crate::serve) fn precondition(
+    headers: &HeaderMap,
+    tag: &HeaderValue,
+) -> Result<Option<StatusCode>, Problem> {
     if headers.contains_key(IF_MATCH) && !names(headers, IF_MATCH, tag, false) {
         let message = "the content is no longer the one that `If-Match` names";
         return Err(Problem::new(ProblemCode::PreconditionFailed, message));

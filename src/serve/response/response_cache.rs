@@ -11,7 +11,7 @@ use crate::finding::Finding;
 use crate::functions::CatalogView;
 use crate::render::{Docs, Llms};
 use crate::serve::ListingPolicy;
-use crate::serve::mcp::ListedTools;
+use crate::serve::listed_tools::ListedTools;
 use crate::site::{Site, SiteIndex};
 
 /// Most tools with which `registry.json` is cached; for more it is made anew each time.
@@ -36,13 +36,13 @@ pub(in crate::serve) struct ResponseCache {
 
 /// Files that are laid out from all tools.
 #[derive(Debug)]
-pub(super) struct IndexFiles {
+pub(in crate::serve) struct IndexFiles {
     /// `README.md`, and pages below `categories/`.
-    pub(super) files: HashMap<String, CachedBody>,
+    pub(in crate::serve) files: HashMap<String, CachedBody>,
     /// `llms.txt` and `llms-full.txt`.
-    pub(super) llms: Llms,
+    pub(in crate::serve) llms: Llms,
     /// Hash that changes with any of these files, or the registry.
-    pub(super) version: String,
+    pub(in crate::serve) version: String,
 }
 
 impl ResponseCache {
@@ -77,7 +77,7 @@ impl ResponseCache {
     }
 
     /// The doc of a tool, `tools/NAME.md`.
-    pub(super) fn doc(&self, index: usize) -> Option<&Result<CachedBody, String>> {
+    pub(in crate::serve) fn doc(&self, index: usize) -> Option<&Result<CachedBody, String>> {
         let make = || match self.view.page(index) {
             Some(Ok(page)) => Ok(CachedBody::new(page.markdown.clone(), Media::Markdown)),
             Some(Err(error)) => Err(error.to_string()),
@@ -87,12 +87,12 @@ impl ResponseCache {
     }
 
     /// The files that are laid out from all tools.
-    pub(super) fn index(&self) -> Result<&IndexFiles, &String> {
+    pub(in crate::serve) fn index(&self) -> Result<&IndexFiles, &String> {
         self.index.get_or_init(|| self.lay_out()).as_ref()
     }
 
     /// Whether these files are made already, which takes time in a large catalog.
-    pub(super) fn is_laid_out(&self) -> bool {
+    pub(in crate::serve) fn is_laid_out(&self) -> bool {
         self.index.get().is_some()
     }
 
@@ -112,7 +112,7 @@ impl ResponseCache {
     }
 
     /// The policy of the lists of clients.
-    pub(super) fn listing(&self) -> ListingPolicy {
+    pub(in crate::serve) fn listing(&self) -> ListingPolicy {
         self.listing
     }
 
@@ -122,36 +122,36 @@ impl ResponseCache {
     }
 
     /// The slot for the list of functions and tools.
-    pub(super) fn tool_list_body(&self) -> &OnceLock<CachedBody> {
+    pub(in crate::serve) fn tool_list_body(&self) -> &OnceLock<CachedBody> {
         &self.tool_list_body
     }
 
     /// Findings of the input.
-    pub(super) fn findings(&self) -> &[Finding] {
+    pub(in crate::serve) fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
     /// The pages for people.
-    pub(super) fn site(&self) -> Site<'_> {
+    pub(in crate::serve) fn site(&self) -> Site<'_> {
         let (catalog, templates) = (self.view.catalog(), self.view.templates());
         let index = self.site.get_or_init(|| SiteIndex::new(catalog, &self.view.profile()));
         Site::new(index, catalog, &self.findings, templates).served()
     }
 
     /// The slot for an asset of pages.
-    pub(super) fn file(&self, path: &str) -> Option<&OnceLock<Arc<CachedBody>>> {
+    pub(in crate::serve) fn file(&self, path: &str) -> Option<&OnceLock<Arc<CachedBody>>> {
         self.files.get(path)
     }
 
     /// `registry.json`, unless it is too large to be cached.
-    pub(super) fn registry(&self) -> Option<&CachedBody> {
+    pub(in crate::serve) fn registry(&self) -> Option<&CachedBody> {
         let is_small = self.view.catalog().tools.len() <= MAX_CACHED_TOOLS;
         let make = || CachedBody::new(registry(self.view.catalog(), &self.view.profile()), Media::Json);
         is_small.then(|| self.registry.get_or_init(make))
     }
 
     /// Whether `registry.json` has been made already.
-    pub(super) fn has_registry(&self) -> bool {
+    pub(in crate::serve) fn has_registry(&self) -> bool {
         self.registry.get().is_some()
     }
 }
