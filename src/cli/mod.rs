@@ -95,10 +95,15 @@ enum CommandError {
     Usage(String),
 }
 
-impl From<anyhow::Error> for CommandError {
-    fn from(error: anyhow::Error) -> Self {
-        CommandError::Findings(Some(format!("{error:#}")))
-    }
+/// A failure with a message.
+fn failed(message: impl ToString) -> CommandError {
+    CommandError::Findings(Some(message.to_string()))
+}
+
+/// A runtime for work that waits, on this thread.
+fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| failed(format!("cannot start: {error}")))
 }
 
 type CommandResult = Result<(), CommandError>;
@@ -190,7 +195,7 @@ fn print(text: &str) -> CommandResult {
     let mut out = anstream::stdout().lock();
     match out.write_all(shown(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(CommandError::Findings(Some(format!("cannot write to stdout: {error}"))))
+            Err(failed(format!("cannot write to stdout: {error}")))
         }
         _ => Ok(()),
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{CommandError, CommandResult, print, print_note};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::config::{self, Workspace};
 use crate::finding::Severity;
 use crate::trust::{Content, Trusted, exposed};
@@ -29,10 +29,9 @@ pub(super) struct Trust {
 
 impl Trust {
     pub(super) fn run(self) -> CommandResult {
-        let state = state_folder().ok_or_else(|| {
-            CommandError::Findings(Some("there is no folder for state: set HOME or XDG_STATE_HOME".into()))
-        })?;
-        let fail = |problem| CommandError::Findings(Some(problem));
+        let state = state_folder()
+            .ok_or_else(|| failed("there is no folder for state: set HOME or XDG_STATE_HOME"))?;
+        let fail = |problem| failed(problem);
         let Some(folder) = self.folder else {
             let trusted = Trusted::open(&state).map_err(fail)?;
             return print(&trusted.folders().map(|folder| format!("{folder}\n")).collect::<String>());
@@ -45,7 +44,7 @@ impl Trust {
         let path = canonical(&workspace.root)?;
         let content = Content::of(&workspace);
         if let Some(problem) = exposure(&workspace, &content) {
-            return Err(CommandError::Findings(Some(format!("not trusted: {problem}"))));
+            return Err(failed(format!("not trusted: {problem}")));
         }
         print(&summary(&content))?;
         trusted.insert(path.clone(), content.hash);
@@ -61,9 +60,9 @@ fn remove(trusted: &mut Trusted, folder: &Path) -> CommandResult {
     // A deleted folder is named by the path that was stored.
     let path = canonical(folder).unwrap_or_else(|_| folder.to_string_lossy().into_owned());
     if !trusted.remove(&path) {
-        return Err(CommandError::Findings(Some(format!(
+        return Err(failed(format!(
             "{path} is not trusted; `toolcrib trust --list` prints the trusted folders"
-        ))));
+        )));
     }
     save(trusted)?;
     print_note(format!("{path} is trusted no longer"));
@@ -71,7 +70,7 @@ fn remove(trusted: &mut Trusted, folder: &Path) -> CommandResult {
 }
 
 fn save(trusted: &Trusted) -> CommandResult {
-    trusted.save().map_err(|error| CommandError::Findings(Some(format!("cannot remember it: {error}"))))
+    trusted.save().map_err(|error| failed(format!("cannot remember it: {error}")))
 }
 
 /// The workspace of a folder, if its configuration is there and without errors.
@@ -84,7 +83,7 @@ fn readable(folder: &Path) -> Result<Workspace, CommandError> {
     if workspace.findings.iter().any(|finding| finding.severity == Severity::Error) {
         let message =
             format!("its toolcrib.toml has errors; `toolcrib check --catalog {}`", folder.display());
-        return Err(CommandError::Findings(Some(message)));
+        return Err(failed(message));
     }
     Ok(workspace)
 }

@@ -30,15 +30,6 @@ impl Format {
             _ => None,
         }
     }
-
-    /// Its name, for messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Json => "JSON",
-            Format::Yaml => "YAML",
-            Format::Toml => "TOML",
-        }
-    }
 }
 
 /// A source that was read.

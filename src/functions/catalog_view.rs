@@ -118,11 +118,6 @@ impl CatalogView {
         self.forbidden.get(index).copied().unwrap_or(false)
     }
 
-    /// Whether there is any such tool.
-    pub fn has_forbidden(&self) -> bool {
-        self.forbidden.contains(&true)
-    }
-
     /// Whether the result of any tool can change the context of a session.
     pub fn has_context_shifts(&self) -> bool {
         self.shifts

@@ -32,6 +32,7 @@ mod view;
 mod wire;
 
 use serde_json::Value;
+use strum::VariantArray;
 
 use crate::catalog::{Catalog, Profile};
 use crate::config::{self, SearchBy, Surface};
@@ -48,11 +49,14 @@ use rules::{Cache, Native};
 use wire::Wire;
 
 /// Recipient of a payload: an API, or a framework in front of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Provider {
     /// OpenAI Chat Completions, and compatible APIs.
+    #[strum(serialize = "openai")]
     OpenAi,
     /// OpenAI Responses.
+    #[strum(serialize = "openai-responses")]
     OpenAiResponses,
     /// Anthropic Messages.
     Anthropic,
@@ -71,45 +75,22 @@ pub enum Provider {
     /// An MCP `tools/list` result.
     Mcp,
     /// The list of LangChain's `bind_tools`.
+    #[strum(serialize = "langchain")]
     LangChain,
 }
 
 impl Provider {
     /// All providers.
-    pub const ALL: [Provider; 11] = [
-        Provider::OpenAi,
-        Provider::OpenAiResponses,
-        Provider::Anthropic,
-        Provider::Gemini,
-        Provider::GeminiInteractions,
-        Provider::Bedrock,
-        Provider::Ollama,
-        Provider::Mistral,
-        Provider::Cohere,
-        Provider::Mcp,
-        Provider::LangChain,
-    ];
+    pub const ALL: &[Provider] = Self::VARIANTS;
 
     /// The word used on the command line.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Provider::OpenAi => "openai",
-            Provider::OpenAiResponses => "openai-responses",
-            Provider::Anthropic => "anthropic",
-            Provider::Gemini => "gemini",
-            Provider::GeminiInteractions => "gemini-interactions",
-            Provider::Bedrock => "bedrock",
-            Provider::Ollama => "ollama",
-            Provider::Mistral => "mistral",
-            Provider::Cohere => "cohere",
-            Provider::Mcp => "mcp",
-            Provider::LangChain => "langchain",
-        }
+        self.into()
     }
 
     /// The provider of this name.
     pub fn parse(name: &str) -> Option<Provider> {
-        Provider::ALL.into_iter().find(|provider| provider.as_str() == name)
+        Provider::ALL.iter().copied().find(|provider| provider.as_str() == name)
     }
 
     /// Whether the provider can keep tools out of the context by itself.

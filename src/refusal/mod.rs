@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::arguments::{Corrected, FieldError, InvalidArguments};
 
 /// Code of a refusal; stable, and documented in `docs/errors.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorCode {
     /// The arguments do not fit the schema of the function.
     ValidationError,
@@ -53,53 +55,11 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code.
-    pub const ALL: [ErrorCode; 20] = [
-        ErrorCode::ValidationError,
-        ErrorCode::NotFound,
-        ErrorCode::Ambiguous,
-        ErrorCode::NoMatchInCategory,
-        ErrorCode::UnknownPath,
-        ErrorCode::ToolNotFound,
-        ErrorCode::NotAuthorized,
-        ErrorCode::CursorExpired,
-        ErrorCode::NoBackend,
-        ErrorCode::PermissionDenied,
-        ErrorCode::ApprovalRequired,
-        ErrorCode::DocRequired,
-        ErrorCode::Conflict,
-        ErrorCode::OutcomeUnknown,
-        ErrorCode::LoopStopped,
-        ErrorCode::NotRun,
-        ErrorCode::BackendError,
-        ErrorCode::BackendTimeout,
-        ErrorCode::StateUnavailable,
-        ErrorCode::Internal,
-    ];
+    pub const ALL: &[ErrorCode] = Self::VARIANTS;
 
     /// The code as answers write it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            ErrorCode::ValidationError => "VALIDATION_ERROR",
-            ErrorCode::NotFound => "NOT_FOUND",
-            ErrorCode::Ambiguous => "AMBIGUOUS",
-            ErrorCode::NoMatchInCategory => "NO_MATCH_IN_CATEGORY",
-            ErrorCode::UnknownPath => "UNKNOWN_PATH",
-            ErrorCode::ToolNotFound => "TOOL_NOT_FOUND",
-            ErrorCode::NotAuthorized => "NOT_AUTHORIZED",
-            ErrorCode::CursorExpired => "CURSOR_EXPIRED",
-            ErrorCode::NoBackend => "NO_BACKEND",
-            ErrorCode::PermissionDenied => "PERMISSION_DENIED",
-            ErrorCode::ApprovalRequired => "APPROVAL_REQUIRED",
-            ErrorCode::DocRequired => "DOC_REQUIRED",
-            ErrorCode::Conflict => "CONFLICT",
-            ErrorCode::OutcomeUnknown => "OUTCOME_UNKNOWN",
-            ErrorCode::LoopStopped => "LOOP_STOPPED",
-            ErrorCode::NotRun => "NOT_RUN",
-            ErrorCode::BackendError => "BACKEND_ERROR",
-            ErrorCode::BackendTimeout => "BACKEND_TIMEOUT",
-            ErrorCode::StateUnavailable => "STATE_UNAVAILABLE",
-            ErrorCode::Internal => "INTERNAL",
-        }
+        self.into()
     }
 
     /// The HTTP status of the code.

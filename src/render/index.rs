@@ -11,7 +11,7 @@ use super::markdown::{inline, name};
 use super::templates::{TemplateError, Templates};
 use crate::catalog::{Catalog, Profile, Tool, by_category};
 use crate::tokens::estimate;
-use crate::tool::{CategoryPath, SafeNames};
+use crate::tool::{CategoryPath, safe_names};
 
 /// The laid-out index and its pages.
 #[derive(Debug)]
@@ -177,15 +177,14 @@ impl Layout {
     /// One page per category, several where it is too long for one. Returns a line for each page.
     fn category_pages(&mut self, sections: Vec<Section>) -> Vec<Line> {
         let titles: Vec<String> = sections.iter().map(|section| section.title.clone()).collect();
-        let stems = SafeNames::of(&titles);
         let mut entries = Vec::new();
-        for (index, section) in sections.into_iter().enumerate() {
+        for (section, stem) in sections.into_iter().zip(safe_names(&titles)) {
             let mut lines = section.lines;
             if lines.iter().map(|line| line.size).sum::<usize>() > self.budget {
                 // In alphabetical order, the first and last name of a page show its range.
                 lines.sort_by_cached_key(|line| line.first.to_lowercase());
             }
-            entries.extend(self.write(&section.title, stems.get(index), lines));
+            entries.extend(self.write(&section.title, &stem, lines));
         }
         entries
     }

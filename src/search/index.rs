@@ -192,13 +192,8 @@ impl Index {
     }
 
     /// Number of entries.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.entries
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.entries == 0
     }
 
     /// The fields of an entry that contain a term, one bit each; `None` where none does.

@@ -7,7 +7,7 @@ use super::profile_reports::ProfileReports;
 use super::search_index::SearchIndex;
 use crate::catalog::{Catalog, Profile};
 use crate::render::segment_title;
-use crate::tool::{SafeNames, clean_line};
+use crate::tool::{clean_line, safe_names};
 
 /// Most tools on a page of a category.
 pub(super) const TOOLS_A_PART: usize = 200;
@@ -177,13 +177,12 @@ impl SiteIndex {
 fn profiles(catalog: &Catalog, shown: &Profile<'_>) -> Vec<ProfileEntry> {
     let is_shown = |name: &&String| shown.name.is_none_or(|only| only == name.as_str());
     let names: Vec<&String> = catalog.config.profiles.keys().filter(is_shown).collect();
-    let files = SafeNames::of(&names);
-    let entry = |(index, name): (usize, &&String)| ProfileEntry {
+    let entry = |(name, file): (&&String, String)| ProfileEntry {
         name: name.to_string(),
-        file: files.get(index).to_string(),
+        file,
         measured: OnceLock::new(),
     };
-    names.iter().enumerate().map(entry).collect()
+    names.iter().zip(safe_names(&names)).map(entry).collect()
 }
 
 /// Makes the tree.
@@ -259,9 +258,8 @@ impl CategoryBuilder {
     /// The nodes in alphabetical order, with children and file names.
     fn sorted(self, tool_categories: &mut [Vec<usize>]) -> Vec<Category> {
         let CategoryBuilder { mut nodes, paths, .. } = self;
-        let files = SafeNames::of(&paths);
-        for (index, node) in nodes.iter_mut().enumerate() {
-            node.file = files.get(index).to_string();
+        for (node, file) in nodes.iter_mut().zip(safe_names(&paths)) {
+            node.file = file;
         }
         let mut order: Vec<usize> = (0..nodes.len()).collect();
         order.sort_by_cached_key(|&node| (nodes[node].title.to_lowercase(), paths[node].clone()));

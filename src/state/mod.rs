@@ -281,35 +281,18 @@ pub struct ApprovalResponse {
 }
 
 impl ApprovalStatus {
-    /// Every status.
-    pub const ALL: [ApprovalStatus; 5] = [
-        ApprovalStatus::Waiting,
-        ApprovalStatus::Approved,
-        ApprovalStatus::Denied,
-        ApprovalStatus::Used,
-        ApprovalStatus::Void,
-    ];
-
     /// The word that is stored.
     pub fn as_str(self) -> &'static str {
-        match self {
-            ApprovalStatus::Waiting => "waiting",
-            ApprovalStatus::Approved => "approved",
-            ApprovalStatus::Denied => "denied",
-            ApprovalStatus::Used => "used",
-            ApprovalStatus::Void => "void",
-        }
-    }
-
-    /// The status with this stored word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
+        self.into()
     }
 }
 
 /// Status of an approval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum ApprovalStatus {
     /// Nobody has decided.
     Waiting,

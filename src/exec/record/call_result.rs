@@ -56,7 +56,7 @@ impl Outcome {
             Outcome::Failed(failure) => Some(failure.code),
             Outcome::Replayed(stored) => {
                 let code = stored.get("error")?.get("code")?.as_str()?;
-                ErrorCode::ALL.into_iter().find(|known| known.as_str() == code)
+                ErrorCode::ALL.iter().copied().find(|known| known.as_str() == code)
             }
         }
     }

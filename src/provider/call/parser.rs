@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
             let looks_like = |other: &Provider| {
                 serde_json::from_str(body).is_ok_and(|response| other.wire().calls(response).is_ok())
             };
-            let looks_like = Provider::ALL.into_iter().filter(looks_like).collect();
+            let looks_like = Provider::ALL.iter().copied().filter(looks_like).collect();
             ParseError::Shape { provider: self.provider, expected, looks_like }
         })?;
         let mut unknown = 0;

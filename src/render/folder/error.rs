@@ -76,20 +76,6 @@ pub enum FolderError {
 }
 
 impl FolderError {
-    /// The stable code.
-    pub fn code(&self) -> &'static str {
-        match self {
-            FolderError::BadPath { .. } => "folder-bad-path",
-            FolderError::Render { .. } => "folder-render",
-            FolderError::Occupied { .. } => "folder-occupied",
-            FolderError::Symlink { .. } => "folder-symlink",
-            FolderError::NotAFolder { .. } => "folder-not-a-folder",
-            FolderError::Manifest { .. } => "folder-manifest",
-            FolderError::Newer { .. } => "folder-manifest-newer",
-            FolderError::Io { .. } => "folder-io",
-        }
-    }
-
     /// The next step.
     pub fn hint(&self) -> String {
         match self {

@@ -20,6 +20,7 @@ mod openapi;
 mod pages;
 mod query;
 mod refused_connections;
+mod request_context;
 mod route;
 mod routes;
 mod service;
@@ -30,7 +31,7 @@ mod write_timeout;
 
 use std::sync::Arc;
 
-use super::response::problem::Response;
+use super::response::build::Response;
 use super::{CallLimiter, Metrics, Tokens};
 use crate::config::ServeLimits;
 

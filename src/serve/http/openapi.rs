@@ -122,7 +122,7 @@ fn answer_schema() -> Value {
 
 fn error_schema() -> Value {
     let functions = ErrorCode::ALL.iter().map(|code| code.as_str());
-    let mut codes: Vec<&str> = functions.chain(ProblemCode::all().map(|(_, name, _)| name)).collect();
+    let mut codes: Vec<&str> = functions.chain(ProblemCode::ALL.iter().map(|code| code.as_str())).collect();
     codes.sort_unstable();
     codes.dedup();
     json!({

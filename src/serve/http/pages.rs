@@ -3,10 +3,8 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::StatusCode;
 
 use super::Response;
 use super::address::decoded;
@@ -14,7 +12,8 @@ use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::render::TemplateError;
 use crate::serve::RequestCatalog;
-use crate::serve::response::cached_body::{CachedBody, with};
+use crate::serve::response::build::negotiated;
+use crate::serve::response::cached_body::CachedBody;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::serve::response::response_cache::ResponseCache;
 use crate::site::Page;
@@ -67,11 +66,7 @@ impl<'v> PageContext<'v> {
     /// The page for an address without content.
     pub(super) fn missing(self, path: &str) -> Result<Response, Problem> {
         let page = self.cache().site().not_found(path).map_err(internal)?;
-        let mut headers = HeaderMap::with_capacity(8);
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(page.content_type));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(VARY, HeaderValue::from_static("accept"));
-        Ok(with(StatusCode::NOT_FOUND, headers, Body::from(page.body)))
+        Ok(negotiated(StatusCode::NOT_FOUND, page.content_type, page.body))
     }
 }
 

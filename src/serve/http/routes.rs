@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-use axum::Extension;
-use axum::extract::{Request, State};
 use axum::routing::{Router, get, post};
 use http::header::ALLOW;
 use http::request::Parts;
@@ -12,13 +10,13 @@ use http::{HeaderValue, Method};
 
 use super::address::decoded;
 use super::pages::PageContext;
+use super::request_context::RequestContext;
 use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
 use super::{Response, Shared, catalog_files, docs, functions, health, openapi, sessions};
-use crate::exec::Caller;
+use crate::serve::Route;
 use crate::serve::response::cached_body::{CachedBody, Vary};
 use crate::serve::response::negotiate::Media;
 use crate::serve::response::problem::{Problem, ProblemCode};
-use crate::serve::{RequestCatalog, Route};
 
 /// Path of MCP.
 pub(super) const MCP: &str = "/mcp";
@@ -108,52 +106,33 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
 }
 
 /// `GET /openapi.json`.
-async fn describe(request: Request) -> Result<Response, Problem> {
+async fn describe(context: RequestContext) -> Result<Response, Problem> {
     static BODY: LazyLock<CachedBody> =
         LazyLock::new(|| CachedBody::new(format!("{:#}\n", openapi::document(&TABLE)), Media::Json));
-    let (request, _) = request.into_parts();
-    BODY.answer(&request, Vary::Encoding)
+    BODY.answer(&context.request, Vary::Encoding)
 }
 
 /// Docs in forms that take long to make.
-async fn doc(
-    State(shared): State<Arc<Shared>>,
-    Extension(catalog): Extension<RequestCatalog>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Response, Problem> {
-    answered(shared, (catalog, caller), request, |context, request| {
-        docs::answer(context, request, &docs::path(request)?)
-    })
-    .await
+async fn doc(context: RequestContext) -> Result<Response, Problem> {
+    answered(context, |context, request| docs::answer(context, request, &docs::path(request)?)).await
 }
 
 /// Pages for people, and every address without content.
-async fn page(
-    State(shared): State<Arc<Shared>>,
-    Extension(catalog): Extension<RequestCatalog>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Response, Problem> {
-    let file = {
-        let path = request.uri().path().trim_start_matches('/');
-        catalog.cache(&caller).file(path).and_then(|file| file.get()).map(Arc::clone)
-    };
-    match file.filter(|_| is_read(request.method())) {
-        Some(file) => file.answer(&request.into_parts().0, Vary::Encoding),
-        None => answered(shared, (catalog, caller), request, answer_page).await,
+async fn page(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { catalog, caller, request, .. } = &context;
+    let path = request.uri.path().trim_start_matches('/');
+    let file = catalog.cache(caller).file(path).and_then(|file| file.get());
+    match file.filter(|_| is_read(&request.method)) {
+        Some(file) => file.answer(request, Vary::Encoding),
+        None => answered(context, answer_page).await,
     }
 }
 
 /// Answers when its turn comes; a browser that asks for a missing page gets a page with a search.
 async fn answered(
-    shared: Arc<Shared>,
-    (catalog, caller): (RequestCatalog, Caller),
-    request: Request,
+    RequestContext { shared, catalog, caller, request, .. }: RequestContext,
     answer: impl FnOnce(PageContext<'_>, &Parts) -> Result<Response, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
-    let (request, _) = request.into_parts();
-    let heavy = shared.blocking_pool.clone();
     let answering = move || {
         let context = PageContext { catalog: &catalog, caller: &caller };
         match answer(context, &request) {
@@ -161,7 +140,7 @@ async fn answered(
             answer => answer,
         }
     };
-    heavy.run(answering).await?
+    shared.blocking_pool.run(answering).await?
 }
 
 fn answer_page(context: PageContext<'_>, request: &Parts) -> Result<Response, Problem> {

@@ -6,23 +6,21 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
+use axum::extract::Path;
 use bytes::Bytes;
 use futures_util::stream;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, StatusCode};
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep};
 
-use super::{Response, Shared};
+use super::Response;
+use super::request_context::RequestContext;
 use crate::exec::Caller;
 use crate::functions::Services;
-use crate::serve::RequestCatalog;
-use crate::serve::response::cached_body::with;
+use crate::serve::response::build::no_store;
 use crate::serve::response::negotiate::Media;
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::state::{Event, EventQuery, Session, StateError, WaitBudget};
@@ -65,15 +63,10 @@ impl Streams {
 }
 
 /// `GET /v1/sessions/ID`, with `?after=NUMBER` and `?limit=NUMBER`.
-pub(super) async fn show(
-    Extension(catalog): Extension<RequestCatalog>,
-    Extension(caller): Extension<Caller>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Result<Response, Problem> {
+pub(super) async fn show(Path(id): Path<String>, context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { catalog, caller, request, .. } = context;
     let session = named(&caller, &id)?;
     let state = &catalog.services().state;
-    let (request, _) = request.into_parts();
     let limit = number(&request, "limit")?;
     let limit = limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(1).clamp(1, MAX_EVENTS));
     let wanted = EventQuery { limit, ..wanted(&session, number(&request, "after")?.unwrap_or(0)) };
@@ -88,22 +81,16 @@ pub(super) async fn show(
     let next = (events.len() == limit).then(|| events.last().map(|event| event.id)).flatten();
     let events: Vec<Value> = events.drain(..).map(written).collect();
     let body = json!({ "session": id, "context": context, "events": events, "next_after": next });
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(Media::Json.content_type()));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(with(StatusCode::OK, headers, Body::from(format!("{body}\n"))))
+    Ok(no_store(StatusCode::OK, Media::Json.content_type(), format!("{body}\n")))
 }
 
 /// `GET /v1/sessions/ID/events`: server-sent events, from the first or from after the client's last one.
 pub(super) async fn stream_events(
-    State(shared): State<Arc<Shared>>,
-    Extension(catalog): Extension<RequestCatalog>,
-    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    request: Request,
+    context: RequestContext,
 ) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request, .. } = context;
     let session = named(&caller, &id)?;
-    let (request, _) = request.into_parts();
     let last = request.headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()?.trim().parse().ok());
     let after = last.or(number(&request, "after")?).unwrap_or(0);
     let Ok(place) = Arc::clone(&shared.streams.permits).try_acquire_owned() else {
@@ -125,10 +112,7 @@ pub(super) async fn stream_events(
         Some((io::Result::Ok(piece), following))
     });
     let body = Body::from_stream(futures_util::StreamExt::chain(first, rest));
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(with(StatusCode::OK, headers, body))
+    Ok(no_store(StatusCode::OK, "text/event-stream", body))
 }
 
 /// A stream, between two events.

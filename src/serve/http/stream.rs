@@ -14,7 +14,8 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use super::Response;
 use super::blocking_pool::BlockingPool;
-use crate::serve::response::cached_body::{precondition, tag, with};
+use crate::serve::response::build::with;
+use crate::serve::response::cached_body::{precondition, tag};
 use crate::serve::response::negotiate::{Media, takes_gzip};
 use crate::serve::response::problem::Problem;
 

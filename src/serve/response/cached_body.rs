@@ -12,8 +12,9 @@ use http::header::{
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
+use super::build::{Response, with};
 use super::negotiate::{Media, takes_gzip};
-use super::problem::{Problem, ProblemCode, Response};
+use super::problem::{Problem, ProblemCode};
 
 /// Fewest bytes that are compressed: less saves no packet.
 const MIN_COMPRESSED_BYTES: usize = 1024;
@@ -181,14 +182,6 @@ impl ByteRange {
 
 fn header(name: HeaderName, value: &str) -> Option<(HeaderName, HeaderValue)> {
     Some((name, HeaderValue::from_str(value).ok()?))
-}
-
-/// An answer with these headers.
-pub(crate) fn with(status: StatusCode, headers: HeaderMap, body: Body) -> Response {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    *response.headers_mut() = headers;
-    response
 }
 
 fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {

@@ -21,7 +21,6 @@ use deadpool_postgres::{Client, Pool};
 use serde_json::Value;
 use tokio::sync::{OnceCell, watch};
 
-use self::connect::{failed, no_connection};
 use self::recorder::Recorder;
 use super::clock::millis;
 use super::failed_sessions::FailedSessions;
@@ -47,7 +46,7 @@ struct Database {
 impl Database {
     async fn client(&self) -> Result<Client, StateError> {
         self.is_ours.get_or_try_init(|| connect::migrate(&self.pool)).await?;
-        self.pool.get().await.map_err(no_connection)
+        Ok(self.pool.get().await?)
     }
 }
 

@@ -128,7 +128,7 @@ fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
         asked_at: row.get("asked_at")?,
         until: row.get("until")?,
         // An unknown word is not an approval.
-        status: ApprovalStatus::parse(&status).unwrap_or(ApprovalStatus::Denied),
+        status: status.parse().unwrap_or(ApprovalStatus::Denied),
         reason: row.get("reason")?,
         hidden: json(row, "hidden")?,
         bound: row.get("bound")?,
