@@ -34,7 +34,7 @@ fn main() {
             });
             drop(Value::Array(tools.collect()).to_string());
         });
-        for provider in Provider::ALL {
+        for &provider in Provider::ALL {
             let of = |surface| {
                 let options = catalog.config.payload;
                 let request =

@@ -18,6 +18,8 @@
 //! The items of this page are the interface. Modules are the stages behind it, in the order of the data, and may change with any
 //! release.
 
+// Modules are hidden from the docs: the ones of a module are read with `--document-private-items`.
+#![allow(rustdoc::private_intra_doc_links)]
 // Items that only the runtime uses are unused in the core; the whole crate is checked for both.
 #![cfg_attr(not(feature = "runtime"), allow(dead_code, unused_imports))]
 

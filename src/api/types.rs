@@ -78,7 +78,7 @@ pub struct Payload {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Call {
-    /// The canonical name; the word of the model where no tool goes by it; none where nothing was written.
+    /// The canonical name; the model's own text where no tool has this name; `None` where there is no name.
     pub name: Option<String>,
     /// The id to which the result refers.
     pub call_id: Option<String>,

@@ -1,51 +1,26 @@
-//! Values coerced to a schema: unwrapped, decoded from text, freed of nulls. The canonical schema decides each time, and
-//! arguments that fit as they are stay as they are.
+//! Values coerced to a schema: wrappers removed, text decoded, nulls dropped. The canonical schema decides each time, and
+//! valid arguments stay unchanged.
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::properties::{has_all, wrapped};
 use super::read::ArgumentReader;
+use super::repair::{Repair, RepairKind};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join, pointer_split};
 
-/// Places of one call that are looked at for a repair, at most.
+/// Places of one call that are repaired: each takes a validation, and a call with more mistakes is no slip.
 const MAX_EDITS: usize = 16;
-/// Rounds of dropping nulls that were asked for, at most; each finds up to fifty.
+/// Rounds in which required nulls are dropped; a round finds up to fifty.
 const MAX_ROUNDS: usize = 200;
 
-/// One repair of arguments: a place that was read otherwise than it was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Repair {
-    /// JSON pointer into the arguments as they were before this repair.
-    pub pointer: String,
-    /// The kind of repair.
-    pub repair: RepairKind,
-}
-
-/// A repair that makes arguments fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RepairKind {
-    /// The arguments were JSON text within JSON text.
-    DoubleEncoded,
-    /// The arguments were below a key that is no property.
-    Unwrapped,
-    /// A list, an object, a number or a flag was given as text.
-    Decoded,
-    /// An optional property was given as null, which its schema refuses.
-    NullDropped,
-    /// A model wrote the arguments anew.
-    Model,
-}
-
-/// One way to read arguments, with the repairs that it takes.
+/// Arguments as they were read, with the repairs of this reading.
 pub(crate) struct Reading {
     pub(crate) value: Value,
     pub(crate) repaired: Vec<Repair>,
 }
 
-/// Arguments coerced to the schema of a tool, with their repairs; else what is wrong.
+/// Arguments coerced to the schema of a tool, with their repairs; else their violations.
 pub fn coerce_to_schema(tool: &Tool, arguments: Value) -> Result<(Value, Vec<Repair>), Vec<Violation>> {
     let reader = &mut ArgumentReader::default();
     let coercion = Coercion { tool, reader, to_canonical: &|value| value, requires_nulls: false };
@@ -53,18 +28,18 @@ pub fn coerce_to_schema(tool: &Tool, arguments: Value) -> Result<(Value, Vec<Rep
     Ok((read.value, read.repaired))
 }
 
-/// Arguments on their way to the schema of a tool.
+/// Coercion of arguments to the schema of a tool.
 pub(crate) struct Coercion<'f> {
     pub(crate) tool: &'f Tool,
     pub(crate) reader: &'f mut ArgumentReader,
-    /// Turns arguments in the terms of a provider's schema into those of the canonical one: no repair.
+    /// Turns arguments by a provider's schema into canonical ones. The change is no repair.
     pub(crate) to_canonical: &'f dyn Fn(Value) -> Value,
     /// Whether the provider's schema requires every property, so that null is the only way to leave one out.
     pub(crate) requires_nulls: bool,
 }
 
 impl Coercion<'_> {
-    /// The arguments as they fit; else the reading that comes closest, and what is wrong with it.
+    /// Valid arguments; else the reading with the fewest repairs, and its violations.
     pub(crate) fn check(
         mut self,
         value: Value,
@@ -75,7 +50,7 @@ impl Coercion<'_> {
             self.drop_required_nulls(&mut as_is.value);
         }
         let unwrapped = self.unwrapped(&as_is);
-        // An open schema also accepts a wrapper; what is in it are its own properties all the same.
+        // An open schema also accepts a wrapper, but the fields below it are the schema's own properties.
         let is_plainly_wrapped = unwrapped.as_ref().is_some_and(|read| {
             read.value.as_object().is_some_and(|fields| !fields.is_empty() && has_all(self.tool, fields))
         });
@@ -114,7 +89,7 @@ impl Coercion<'_> {
         wrong
     }
 
-    /// Drops the nulls that the provider's schema required, wherever the canonical schema refuses them: no repair.
+    /// Drops nulls that the provider's schema required and the canonical one refuses. The change is no repair.
     fn drop_required_nulls(&self, value: &mut Value) {
         for _ in 0..MAX_ROUNDS {
             let wrong = self.violations(value);
@@ -130,7 +105,7 @@ impl Coercion<'_> {
         }
     }
 
-    /// The arguments below a wrapper, which may be text.
+    /// The arguments below a wrapper, which may be JSON text.
     fn unwrapped(&mut self, read: &Reading) -> Option<Reading> {
         let (key, inside) = wrapped(self.tool, &read.value)?;
         let pointer = pointer_join("", key);
@@ -147,7 +122,7 @@ impl Coercion<'_> {
         Some(Reading { value: (self.to_canonical)(value), repaired })
     }
 
-    /// A reading with nulls dropped and texts decoded where the schema refuses them, and only where that is needed.
+    /// A reading with refused nulls dropped and refused texts decoded, and no other changes.
     fn edited(&mut self, read: &Reading, wrong: &[Violation]) -> Option<Reading> {
         let mut edits = Vec::new();
         for violation in wrong {
@@ -180,7 +155,7 @@ impl Coercion<'_> {
         Some(Reading { value, repaired })
     }
 
-    /// Takes back each change without which the arguments fit too: a text that may be text stays text.
+    /// Removes each change that is not needed for valid arguments: a text that is valid stays text.
     fn drop_needless_edits(&self, read: &Reading, edits: &mut Vec<Edit>) {
         let mut index = 0;
         while edits.len() > 1 && index < edits.len() {
@@ -218,7 +193,7 @@ impl Coercion<'_> {
     }
 }
 
-/// All changes but one, and each by itself: below a union it cannot be told which place is refused.
+/// All changes without one, and each alone: below a union, the refused place is not known.
 fn fewer(edits: &[Edit]) -> impl Iterator<Item = Vec<Edit>> {
     let without = |index: usize| [&edits[..index], &edits[index + 1..]].concat();
     let alone = |index: usize| vec![edits[index].clone()];
@@ -235,13 +210,13 @@ struct Edit {
 
 #[derive(Clone)]
 enum Change {
-    /// The property goes.
+    /// Drop the property.
     Drop,
-    /// The text becomes what it encodes.
+    /// Replace the text by the value that it encodes.
     Decode(Value),
 }
 
-/// Takes a property out of its object; false where there is none.
+/// Removes a property from its object; false where it is absent.
 fn drop_member(value: &mut Value, pointer: &str) -> bool {
     let (parent, name) = pointer_split(pointer).unwrap_or_default();
     let fields = value.pointer_mut(parent).and_then(Value::as_object_mut);

@@ -1,38 +1,38 @@
-//! Arguments that do not fit, corrected: the caller's own values wherever they fit, then those of the ready-made call.
+//! Correction of invalid arguments: the caller's own values where these are valid, else those of the ready-made call.
 
 use serde_json::Value;
 
 use super::names::{meant_word, only};
 use crate::catalog::Tool;
 use crate::finding::{Violation, from_json, is_plausible, normalized, pointer_join, pointer_split};
-use crate::secret::Policy as Secrets;
+use crate::secret::SecretPolicy;
 use crate::tool::Effect;
 
-/// Bytes of the longest call that is offered; a longer one would repeat the caller's own words.
+/// Bytes of the longest call that is suggested: a longer one would mostly repeat the caller's own text.
 const LONGEST: usize = 4 << 10;
-/// Rounds of corrections; each may show what else is wrong.
+/// Rounds of corrections: correcting one place can reveal violations below it.
 const ROUNDS: usize = 6;
 
-/// Arguments that fit, and how they differ from those that were given.
+/// Valid arguments, and their differences from the given ones.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Corrected {
     pub(crate) args: Value,
-    /// Pointers to values that are made up.
+    /// Pointers to invented values, which the caller has to replace.
     pub(crate) fill_in: Vec<String>,
-    /// Pointers to values that were given, and are left out.
+    /// Pointers to given values that were left out.
     pub(crate) dropped: Vec<String>,
 }
 
-/// Arguments that fit, as near to these as can be; else those of the tool's ready-made call. Nothing is made up, and nothing
-/// left out, for what destroys.
-pub(crate) fn corrected(tool: &Tool, secrets: Secrets<'_>, given: &Value) -> Option<Corrected> {
+/// Valid arguments near to these; else those of the tool's ready-made call. For a destructive tool no value is invented or
+/// left out.
+pub(crate) fn corrected(tool: &Tool, secrets: SecretPolicy<'_>, given: &Value) -> Option<Corrected> {
     Corrected::draft(given).completed(tool, secrets, given)
 }
 
-/// Arguments that fit with other values at these places, or none.
+/// Valid arguments with other values at these places; `None` if there are none.
 pub(crate) fn with_placeholders(
     tool: &Tool,
-    secrets: Secrets<'_>,
+    secrets: SecretPolicy<'_>,
     given: &Value,
     pointers: &[String],
 ) -> Option<Corrected> {
@@ -41,12 +41,12 @@ pub(crate) fn with_placeholders(
         draft.drop_at(pointer);
     }
     let corrected = draft.completed(tool, secrets, given)?;
-    // A ready-made value may be as wrong as the one that was given.
+    // A ready-made value may equal the given one, which is wrong.
     let is_other = |pointer: &String| corrected.args.pointer(pointer) != given.pointer(pointer);
     pointers.iter().all(is_other).then_some(corrected)
 }
 
-/// The tool's ready-made call: all of it is made up.
+/// The tool's ready-made call: all values are invented.
 pub(super) fn ready_made(tool: &Tool, given: &Value) -> Option<Corrected> {
     let ready = tool.call.clone().filter(|_| tool.effect != Effect::Destructive)?;
     let dropped =
@@ -63,14 +63,14 @@ impl Corrected {
         Self { args: given.clone(), fill_in: Vec::new(), dropped: Vec::new() }
     }
 
-    /// A draft that fits and repeats no secret; else the ready-made call.
-    fn completed(mut self, tool: &Tool, secrets: Secrets<'_>, given: &Value) -> Option<Self> {
+    /// A valid draft without secrets; else the ready-made call.
+    fn completed(mut self, tool: &Tool, secrets: SecretPolicy<'_>, given: &Value) -> Option<Self> {
         for _ in 0..ROUNDS {
             let wrong = tool.parameters.violations(&self.args);
             if wrong.is_empty() {
                 break;
             }
-            // A name put right may be one that is missing.
+            // A corrected name may be the missing one.
             let names_first = wrong.iter().any(|violation| violation.unknown);
             for violation in wrong.iter().filter(|violation| violation.unknown == names_first) {
                 self.correct(tool, violation);
@@ -88,8 +88,8 @@ impl Corrected {
         (is_all_theirs || tool.effect != Effect::Destructive).then_some(self)
     }
 
-    /// Puts what is ready-made, or a mark, in place of each secret of the caller's. None where that does not fit.
-    fn conceal(&mut self, tool: &Tool, secrets: Secrets<'_>) -> Option<()> {
+    /// Replaces each secret of the caller by a ready-made value or a marker. `None` if the result is invalid.
+    fn conceal(&mut self, tool: &Tool, secrets: SecretPolicy<'_>) -> Option<()> {
         let (mut shown, hidden) = secrets.split(tool.parameters.schema(), &self.args);
         let ready = tool.call.clone().map(Value::Object).unwrap_or_default();
         for secret in &hidden {
@@ -104,12 +104,12 @@ impl Corrected {
         is_fit.then_some(())
     }
 
-    /// Puts one thing right: a name, a value, or nothing at all.
+    /// Corrects one violation: renames, converts, fills in or drops.
     fn correct(&mut self, tool: &Tool, wrong: &Violation) {
         let (parent, name) = pointer_split(&wrong.pointer).unwrap_or_default();
         let Some(place) = self.args.pointer_mut(parent) else { return };
         let Value::Object(fields) = place else {
-            // An item of a list: without it the list may be another, so the list goes.
+            // A list without one item may mean something else, so the whole list is dropped.
             return self.drop_at(parent);
         };
         match fields.get(&*name).cloned() {
@@ -140,7 +140,7 @@ impl Corrected {
         }
     }
 
-    /// Gives a value its right name, if it fits there as it is or as it plainly reads.
+    /// Moves a value to its right name, if it is valid there, at least after conversion.
     fn takes(&mut self, tool: &Tool, parent: &str, name: &str, value: &Value) -> bool {
         let pointer = pointer_join(parent, name);
         let mut candidate = Some(value.clone());
@@ -180,7 +180,7 @@ fn note(pointers: &mut Vec<String>, pointer: &str) {
     }
 }
 
-/// A value as one that was expected, where it can only mean that.
+/// The one expected value that a value can mean.
 fn converted(value: &Value, wrong: &Violation) -> Option<Value> {
     let wants =
         |kind: &str| wrong.expected.as_deref().is_some_and(|all| all.split(" or ").any(|one| one == kind));

@@ -1,8 +1,8 @@
-//! Numbers with all their digits. A big integer or a decimal such as `1.10` loses digits as a float, and with them the
-//! identifier or the price that it was.
+//! Numbers with all their digits. A big integer or a decimal such as `1.10` loses digits as a float, and an identifier or
+//! a price becomes another one.
 //!
-//! A text is read with a marker string in place of each such number. What takes arguments apart and together again then
-//! works as ever, validation sees the nearest float, and what is written down gets its digits back.
+//! A text is read with a marker string in place of each such number. Coercion moves markers like any text, validation sees
+//! the nearest float, and the written arguments get their digits back.
 
 use serde_json::{Number, Value};
 
@@ -11,20 +11,20 @@ use crate::finding::{from_json, pointer_join};
 /// The digits of the numbers of one text.
 #[derive(Debug)]
 pub(super) struct ExactNumbers {
-    /// How markers begin: the hash of the whole text, which no text can hold.
+    /// The prefix of markers: the hash of the whole text, which no text contains.
     prefix: String,
     tokens: Vec<String>,
 }
 
 impl ExactNumbers {
-    /// For a text, and for the texts encoded in it.
+    /// Exact numbers for a text, and for the texts encoded in it.
     pub(super) fn of(text: &str) -> Self {
         Self { prefix: blake3::hash(text.as_bytes()).to_hex().to_string(), tokens: Vec::new() }
     }
 
     /// Reads a text; numbers that a float would change become markers.
     pub(super) fn read(&mut self, text: &str) -> serde_json::Result<Value> {
-        // A place in the text with markers says nothing about the text.
+        // An error's place is wanted in the text without markers.
         from_json(&self.marked(text)).map_err(|error| from_json(text).err().unwrap_or(error))
     }
 
@@ -48,7 +48,7 @@ impl ExactNumbers {
         marked
     }
 
-    /// The digits that a marker stands for; none for any other text.
+    /// The digits of a marker; `None` for any other text.
     pub(super) fn token(&self, marker: &str) -> Option<&str> {
         let index = marker.strip_prefix(self.prefix.as_str())?.parse::<usize>().ok()?;
         self.tokens.get(index).map(String::as_str)
@@ -99,7 +99,7 @@ fn holds_number(value: &Value, is_it: fn(&Number) -> bool) -> bool {
     }
 }
 
-/// Pointers to the integers that have lost digits: a call would be run with others.
+/// Pointers to integers that have lost digits: the call would be run with other numbers.
 pub(super) fn inexact_integers(value: &Value) -> Vec<String> {
     let mut places = Vec::new();
     if holds_number(value, is_inexact) {
@@ -108,7 +108,7 @@ pub(super) fn inexact_integers(value: &Value) -> Vec<String> {
     places
 }
 
-/// From 2^64 up, and below -2^63, an integer was read as the nearest float.
+/// Whether an integer was read as the nearest float: from 2^64 up, and below -2^63.
 fn is_inexact(number: &Number) -> bool {
     let is_beyond =
         |number: f64| number.fract() == 0.0 && !(i64::MIN as f64..u64::MAX as f64).contains(&number);
@@ -149,14 +149,13 @@ fn number_end(text: &str) -> usize {
     text.bytes().position(|byte| !is_inside(byte)).unwrap_or(text.len())
 }
 
-/// Whether a token is a number, and one that does not come through as an integer. What is no number stays as it is,
-/// so that the reader says so.
+/// Whether a token is a number that is not read as an integer. An invalid number stays, so that the reader reports it.
 fn needs_digits(token: &str) -> bool {
     let is_plain = token != "-0" && (token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok());
     !is_plain && is_number(token)
 }
 
-/// The grammar of RFC 8259.
+/// Whether a token is a number by the grammar of RFC 8259.
 fn is_number(token: &str) -> bool {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let rest = token.strip_prefix('-').unwrap_or(token);
@@ -179,7 +178,7 @@ fn is_number(token: &str) -> bool {
     rest.is_empty()
 }
 
-/// The nearest number that can be calculated with; what is too large for a float becomes the largest one.
+/// The nearest number that Rust can hold; a number too large for a float becomes the largest float.
 fn nearest(token: &str) -> Number {
     let parsed = serde_json::from_str::<Number>(token).ok();
     let largest = if token.starts_with('-') { f64::MIN } else { f64::MAX };

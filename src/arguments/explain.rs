@@ -1,34 +1,33 @@
-//! Arguments that do not fit, explained: field by field, in words, with the names that may have been meant.
+//! Explanation of invalid arguments: field by field, in words, with near names.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::coerce::{Repair, RepairKind};
 use super::correct::Corrected;
 use super::properties::property;
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_split};
-use crate::secret::{Policy as Secrets, REDACTED};
-use crate::tool::{clean_line, words};
+use crate::secret::{REDACTED, SecretPolicy};
+use crate::tool::words;
 
-/// Characters of a text that are repeated.
+/// Characters of a value that a message repeats.
 const QUOTE: usize = 60;
-/// Names that are listed, at most.
+/// Names that a message lists.
 const LISTED: usize = 12;
-/// Characters of a name that are taken apart into words; the rest is no name.
+/// Characters of a name that are split into words: longer text is no name.
 const MAX_NAME: usize = 200;
 
-/// One field that does not fit.
+/// One field of invalid arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FieldError {
-    /// JSON pointer into the arguments; for a missing or unknown property, to that property.
+    /// JSON pointer into the arguments; for a missing or unknown property, the pointer to it.
     pub pointer: String,
-    /// What is wrong, in one line.
+    /// The mistake, on one line.
     pub message: String,
-    /// The value that was expected, in words.
+    /// The expected value, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// The value that was given, cut where it is long.
+    /// The given value, cut where it is long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<Value>,
     /// The nearest valid property or value.
@@ -37,22 +36,22 @@ pub struct FieldError {
 }
 
 impl FieldError {
-    /// An error at a place, in these words.
+    /// An error at a place, with this message.
     pub(crate) fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { pointer: pointer.into(), message: message.into(), expected: None, given: None, nearest: None }
     }
 
-    /// The same, with what was expected.
+    /// The same error with the expected value.
     pub(crate) fn expecting(self, expected: &str) -> Self {
         Self { expected: Some(expected.into()), ..self }
     }
 
-    /// That all of the arguments should be an object.
+    /// The error of arguments that are no object.
     pub(super) fn expected_object() -> Self {
         Self::new("", "expected an object").expecting("object")
     }
 
-    /// The pointer, message and nearest name alone: all that a refusal of a function tells.
+    /// The pointer, message and nearest name alone, as the refusal of a function has them.
     pub(crate) fn brief(self) -> Self {
         Self { expected: None, given: None, ..self }
     }
@@ -64,13 +63,13 @@ impl From<Violation> for FieldError {
     }
 }
 
-/// Why arguments do not fit, and arguments that would.
+/// The error of invalid arguments, with a corrected call.
 #[derive(Debug)]
 pub(crate) struct InvalidArguments {
     pub(crate) message: String,
     pub(crate) next_action: String,
     pub(crate) fields: Vec<FieldError>,
-    /// Names that may have been meant, best first.
+    /// Near names, best first.
     pub(crate) nearest: Vec<String>,
     pub(crate) corrected: Option<Corrected>,
 }
@@ -87,7 +86,7 @@ impl InvalidArguments {
     }
 }
 
-/// The first fields that do not fit, each with its pointer, in words.
+/// The first field errors, each with its pointer, in words.
 pub(crate) fn in_words(fields: &[FieldError], most: usize) -> String {
     let words = fields.iter().take(most).map(|error| match error.pointer.as_str() {
         "" => error.message.clone(),
@@ -96,10 +95,10 @@ pub(crate) fn in_words(fields: &[FieldError], most: usize) -> String {
     words.collect::<Vec<_>>().join("; ")
 }
 
-/// Arguments that violate their schema, place by place.
-pub(super) fn misfit(
+/// The error of arguments that violate their schema.
+pub(super) fn invalid_arguments(
     tool: &Tool,
-    secrets: Secrets<'_>,
+    secrets: SecretPolicy<'_>,
     given: &Value,
     wrong: Vec<Violation>,
 ) -> InvalidArguments {
@@ -117,8 +116,8 @@ pub(super) fn misfit(
     InvalidArguments { fields, nearest: nearest.into_iter().collect(), ..invalid }
 }
 
-/// A violation with the value that was expected and, unless it is secret, the one that was given.
-fn field_error(tool: &Tool, secrets: Secrets<'_>, given: &Value, mut wrong: Violation) -> FieldError {
+/// A violation with the expected value, and the given one unless it is secret.
+fn field_error(tool: &Tool, secrets: SecretPolicy<'_>, given: &Value, mut wrong: Violation) -> FieldError {
     let (schema, place) = (tool.parameters.schema(), given.pointer(&wrong.pointer));
     wrong.expected = wrong.expected.take().or_else(|| expected(tool, &wrong, place.is_none()));
     let is_secret = secrets.covers(schema, given, &wrong.pointer);
@@ -137,7 +136,7 @@ fn field_error(tool: &Tool, secrets: Secrets<'_>, given: &Value, mut wrong: Viol
     FieldError { expected, given: place, ..FieldError::from(wrong) }
 }
 
-/// The properties that there are, or the type of one that is missing.
+/// The known properties, or the type of a missing one.
 fn expected(tool: &Tool, wrong: &Violation, is_missing: bool) -> Option<String> {
     if wrong.unknown {
         let listed: Vec<&str> = wrong.known.iter().take(LISTED).map(String::as_str).collect();
@@ -169,7 +168,7 @@ fn cut(value: &Value) -> Value {
     }
 }
 
-/// Other readings of a place: the values that there are, or the names that the given one is a part of.
+/// Suggestions for a place: its possible values, or names that contain the given one.
 fn possible(wrong: &Violation) -> Vec<String> {
     let all = match wrong.unknown {
         true => related(wrong),
@@ -179,7 +178,7 @@ fn possible(wrong: &Violation) -> Vec<String> {
     all.into_iter().map(str::to_string).collect()
 }
 
-/// The known names that an unknown one may stand for a part of: `id` for `item_id`, or the other way round.
+/// Known names that share words with an unknown one: `id` with `item_id`, or the other way round.
 fn related(wrong: &Violation) -> Vec<&str> {
     let (_, name) = pointer_split(&wrong.pointer).unwrap_or_default();
     let given = words(&name.chars().take(MAX_NAME).collect::<String>());
@@ -189,18 +188,4 @@ fn related(wrong: &Violation) -> Vec<&str> {
         is_end(&other, &given) || is_end(&given, &other)
     };
     wrong.known.iter().filter(is_related).map(String::as_str).take(LISTED).collect()
-}
-
-/// Tells in words how values were read.
-pub(super) fn describe_repairs(repaired: &[Repair], notes: &mut Vec<String>) {
-    for Repair { pointer, repair } in repaired {
-        let at = clean_line(pointer.trim_start_matches('/'));
-        notes.push(match repair {
-            RepairKind::DoubleEncoded => "the arguments were JSON text within JSON text".into(),
-            RepairKind::Unwrapped => format!("the arguments were one level too deep, below `{at}`"),
-            RepairKind::Decoded => format!("`{at}` was text, read as the value that it says"),
-            RepairKind::NullDropped => format!("`{at}` was null, and is left out"),
-            RepairKind::Model => "the arguments were written anew by a model".into(),
-        });
-    }
 }

@@ -1,9 +1,9 @@
 //! The arguments of a call: read, coerced to the schema of its tool and validated; else explained, and corrected.
 //!
-//! 1. [`read`] makes a value of the text or object that stands where arguments are due; [`exact_numbers`] keeps all digits.
+//! 1. [`read`] reads arguments from an object or JSON text; [`exact_numbers`] keeps all digits.
 //! 2. [`properties`] looks names up in a schema, and finds arguments below a wrapper.
 //! 3. [`coerce`] changes values, and [`names`] changes names, into the one valid thing that they can mean.
-//! 4. [`validate`] lets the canonical schema decide; [`null_policy`] refuses a null that may mean something.
+//! 4. [`mod@validate`] lets the canonical schema decide; [`null_policy`] refuses a null that may mean something.
 //! 5. [`explain`] says which fields do not fit, and [`correct`] makes arguments that do.
 
 mod coerce;
@@ -14,10 +14,12 @@ mod names;
 mod null_policy;
 mod properties;
 mod read;
+mod repair;
 mod validate;
 
-pub use coerce::{Repair, RepairKind, coerce_to_schema};
+pub use coerce::coerce_to_schema;
 pub use explain::FieldError;
+pub use repair::{Repair, RepairKind};
 
 pub(crate) use coerce::{Coercion, Reading};
 pub(crate) use correct::{Corrected, corrected, with_placeholders};

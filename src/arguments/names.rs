@@ -1,4 +1,4 @@
-//! Names coerced to those of a schema: properties, and words of an enum, that can only mean one that there is.
+//! Names coerced to those of a schema: properties and enum values that can mean only one known name.
 
 use serde_json::{Map, Value};
 
@@ -7,15 +7,15 @@ use crate::catalog::Tool;
 use crate::finding::{SlipPolicy, Violation, normalized, pointer_join, pointer_split};
 use crate::tool::{Effect, clean_line};
 
-/// Rounds of coercion after the first: under its right name a value shows what else is wrong with it.
+/// Rounds of coercion after the first: a value is validated only under its right name, which can reveal names below it.
 const MAX_ROUNDS: usize = 3;
 
-/// The slips that are tolerated in the names of properties, beside case and separators: nothing is deleted on a guess.
+/// The misspellings that are corrected beside case and separators; `None` for a destructive tool, which is never guessed.
 fn tolerated_slips(tool: &Tool) -> Option<SlipPolicy> {
     (tool.effect != Effect::Destructive).then_some(SlipPolicy::ARGUMENT)
 }
 
-/// Arguments with names and words coerced, and each change in words. None where nothing was changed.
+/// Arguments with names and enum values coerced, and each change in words. `None` where nothing was changed.
 pub(super) fn coerce_names(tool: &Tool, given: &Value) -> Option<(Value, Vec<String>)> {
     let (mut value, mut notes) = coerce_round(tool, given, &tool.parameters.violations(given))?;
     for _ in 0..MAX_ROUNDS {
@@ -27,8 +27,8 @@ pub(super) fn coerce_names(tool: &Tool, given: &Value) -> Option<(Value, Vec<Str
     Some((value, notes))
 }
 
-/// Arguments that an open schema accepts with any names: those that can only mean a known one are given that, and of the
-/// others `notes` tells.
+/// Arguments of an open schema, which accepts any names. A name that can mean only one known name becomes that; `notes` gets
+/// the others.
 pub(super) fn coerce_accepted_names(tool: &Tool, arguments: Value, notes: &mut Vec<String>) -> Value {
     let Some(known) = closed_properties(tool) else { return arguments };
     let is_respelled = |name: &String| known.keys().any(|meant| meant != name && is_same(name, meant));
@@ -52,7 +52,7 @@ pub(super) fn coerce_accepted_names(tool: &Tool, arguments: Value, notes: &mut V
     settled
 }
 
-/// Whether a name beside the arguments is that of a property, as far as the tool tolerates.
+/// Whether a name is that of a property, tolerated misspellings included.
 pub(super) fn is_property_name(tool: &Tool, name: &str) -> bool {
     let Some(known) = properties(tool) else { return false };
     let is_respelled = || known.keys().any(|known| is_same(known, name));
@@ -84,7 +84,7 @@ fn coerce_round(tool: &Tool, given: &Value, wrong: &[Violation]) -> Option<(Valu
     (!notes.is_empty()).then_some((value, notes))
 }
 
-/// Gives properties that are not known the one name that they can mean, and that is not taken.
+/// Renames each unknown property to the one free name that it can mean.
 fn rename(
     fields: &mut Map<String, Value>,
     known: &[&str],
@@ -101,7 +101,7 @@ fn rename(
         let meant =
             only(free().filter(|known| is_same(known, name))).or_else(|| only(free().filter(is_slip)));
         let Some(meant) = meant else { continue };
-        // Two that mean the same leave open which is right.
+        // Of two properties with the same meaning neither is renamed.
         let is_twice = unknown.iter().filter(|other| is_same(other, name)).count() > 1;
         if is_twice {
             continue;
@@ -114,7 +114,7 @@ fn rename(
     }
 }
 
-/// The one of the known words that differs from this one in case and separators alone.
+/// The one known word that differs from this one in case and separators alone.
 pub(super) fn meant_word<'k>(known: &'k [String], word: &str) -> Option<&'k str> {
     only(known.iter().map(String::as_str).filter(|known| is_same(known, word)))
 }
@@ -123,7 +123,7 @@ fn is_same(one: &str, other: &str) -> bool {
     normalized(one) == normalized(other)
 }
 
-/// The one of several that there is, if there is only one.
+/// The only item; `None` if there are several.
 pub(super) fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
     all.next().is_none().then_some(first)

@@ -1,28 +1,28 @@
-//! Nulls that the schema refuses: they may mean "no value" or "clear this". One is read as nothing only where that does no
-//! harm.
+//! Nulls that the schema refuses. Such a null may mean "no value" or "clear this"; it is dropped only where the second
+//! meaning would do no harm.
 
 use serde_json::Value;
 
-use super::coerce::{Repair, RepairKind};
 use super::explain::{FieldError, InvalidArguments};
 use super::properties::property;
+use super::repair::{Repair, RepairKind};
 use crate::catalog::Tool;
 use crate::tool::Effect;
 
-/// Words in the names of ops that change something that exists.
-const CHANGES: [&str; 9] =
+/// Verbs in ops that change something that exists.
+const CHANGE_VERBS: [&str; 9] =
     ["update", "patch", "edit", "modify", "set", "change", "rename", "move", "replace"];
-/// Endings of the properties that say which thing is changed, and not how.
-const NAMES: [&str; 7] = ["id", "ids", "uuid", "key", "slug", "ref", "name"];
+/// Last words of the properties that identify the changed thing.
+const IDENTIFIER_WORDS: [&str; 7] = ["id", "ids", "uuid", "key", "slug", "ref", "name"];
 
-/// Refuses a call with nulls left out: of a destructive tool, and of a write that changes nothing without them. `fit` are
-/// the arguments after these repairs.
+/// Refuses dropped nulls in calls of destructive tools, and in writes that would change nothing without them. `fit` are the
+/// arguments after these repairs.
 pub(super) fn check(tool: &Tool, fit: &Value, repaired: &[Repair]) -> Result<(), InvalidArguments> {
     let is_dropped = |repair: &&Repair| repair.repair == RepairKind::NullDropped;
     let dropped: Vec<&str> = repaired.iter().filter(is_dropped).map(|repair| &*repair.pointer).collect();
     let why = match tool.effect {
         _ if dropped.is_empty() => return Ok(()),
-        Effect::Destructive => "and for what destroys, null is not read as nothing",
+        Effect::Destructive => "and for a destructive call, null is not read as absent",
         Effect::Write if is_without_changes(tool, fit) => "and without it the call changes nothing",
         _ => return Ok(()),
     };
@@ -41,16 +41,16 @@ fn expected<'t>(tool: &'t Tool, pointer: &str) -> Option<&'t str> {
     property(tool, pointer.strip_prefix('/')?)?.get("type")?.as_str()
 }
 
-/// Whether arguments only say which thing is to be changed.
+/// Whether arguments only identify the thing to change.
 fn is_without_changes(tool: &Tool, arguments: &Value) -> bool {
     let required = tool.parameters.schema().get("required").and_then(Value::as_array);
     let action = tool.op.rsplit('.').next().unwrap_or_default();
     let mut words = action.split(['_', '-']);
-    let is_change = words.any(|word| CHANGES.contains(&word));
+    let is_change = words.any(|word| CHANGE_VERBS.contains(&word));
     let says_which = |name: &str| {
         let lower = name.to_lowercase();
         let last = lower.rsplit(['_', '-']).next().unwrap_or_default();
-        NAMES.contains(&last) || name.ends_with("Id") || name.ends_with("Ids")
+        IDENTIFIER_WORDS.contains(&last) || name.ends_with("Id") || name.ends_with("Ids")
     };
     let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
     arguments

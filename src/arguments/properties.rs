@@ -1,10 +1,10 @@
-//! The properties of a tool's schema, and arguments that stand one level too deep.
+//! The properties of a tool's schema, and arguments one level too deep.
 
 use serde_json::{Map, Value};
 
 use crate::catalog::Tool;
 
-/// Keys below which models put arguments that belong at the root, most likely first.
+/// Keys below which models put the arguments by mistake, most frequent first.
 pub(crate) const WRAPPERS: [&str; 6] = ["args", "arguments", "input", "parameters", "params", "kwargs"];
 
 /// The properties that a schema lists.
@@ -22,13 +22,13 @@ pub(crate) fn has_property(tool: &Tool, name: &str) -> bool {
     property(tool, name).is_some()
 }
 
-/// Whether a schema lists every property that is given.
+/// Whether a schema lists every given property.
 pub(super) fn has_all(tool: &Tool, fields: &Map<String, Value>) -> bool {
     let known = properties(tool);
     fields.keys().all(|name| known.is_some_and(|known| known.contains_key(name)))
 }
 
-/// The properties that a schema lists, unless it says that there may be others.
+/// The properties that a schema lists, unless it allows others.
 pub(super) fn closed_properties(tool: &Tool) -> Option<&Map<String, Value>> {
     let schema = tool.parameters.schema();
     let takes_any = schema.get("additionalProperties").is_some_and(|others| *others != Value::Bool(false))
@@ -36,7 +36,7 @@ pub(super) fn closed_properties(tool: &Tool) -> Option<&Map<String, Value>> {
     properties(tool).filter(|_| !takes_any)
 }
 
-/// The single key that wraps arguments, and the value below it: a usual wrapper, or a name of the tool, and no property.
+/// The single key that wraps the arguments, and the value below it: a usual wrapper or a name of the tool, but no property.
 pub(super) fn wrapped<'v>(tool: &Tool, arguments: &'v Value) -> Option<(&'v str, &'v Value)> {
     let fields = arguments.as_object().filter(|fields| fields.len() == 1)?;
     let (key, inside) = fields.iter().next()?;

@@ -1,26 +1,26 @@
-//! Arguments made one value, from whatever stands where they are due: an object, its JSON text, nothing.
+//! Reading of arguments: from an object, from JSON text, or from nothing.
 
 use serde_json::{Map, Value};
 
-use super::coerce::{Repair, RepairKind};
 use super::correct::ready_made;
 use super::exact_numbers::{ExactNumbers, holds_float};
 use super::explain::{FieldError, InvalidArguments};
 use super::properties::properties;
+use super::repair::{Repair, RepairKind};
 use crate::catalog::Tool;
 use crate::finding::from_json;
 use crate::tool::Effect;
 
-/// How texts are read: fast at first, and once more with all digits when that has not been enough.
+/// A reader of JSON texts: fast at first, and once more with all digits if a number has lost some.
 #[derive(Debug, Default)]
 pub(crate) struct ArgumentReader {
     digits: Option<ExactNumbers>,
-    /// Whether something was read that may have come through otherwise with all digits.
+    /// Whether a number may have lost digits.
     pub(crate) inexact: bool,
 }
 
 impl ArgumentReader {
-    /// One that keeps all digits of a text and of what is encoded in it.
+    /// A reader that keeps all digits of a text and of the texts encoded in it.
     pub(crate) fn exact(text: &str) -> Self {
         Self { digits: Some(ExactNumbers::of(text)), ..Self::default() }
     }
@@ -40,21 +40,21 @@ impl ArgumentReader {
         value
     }
 
-    /// The list, object, number or flag that a text holds, if it holds one.
+    /// The list, object, number or flag that a text encodes, if any.
     pub(super) fn encoded_value(&mut self, text: &str) -> Option<Value> {
         let begins = |c: char| matches!(c, '[' | '{' | '-') || c.is_ascii_digit();
         let may_be = text.trim_start().starts_with(begins) || matches!(text, "true" | "false");
         may_be.then(|| self.encoded(text).ok()).flatten()
     }
 
-    /// Arguments that are a value already, or absent; an object unless something else was given.
+    /// Arguments that are a value or absent: an object, unless something else was given.
     pub(crate) fn arguments(&mut self, given: Option<Value>) -> Value {
         let value = given.filter(|value| !value.is_null()).unwrap_or_else(|| Value::Object(Map::new()));
         self.inexact |= self.digits.is_none() && holds_float(&value);
         value
     }
 
-    /// Arguments that are text; an object unless it holds something else. The error says why it cannot be read.
+    /// Arguments that are text: an object, unless the text encodes something else.
     pub(crate) fn encoded_arguments(
         &mut self,
         text: &str,
@@ -82,12 +82,12 @@ impl ArgumentReader {
         })
     }
 
-    /// Whether a string is what was written, not the marker of a number.
+    /// Whether a string is text, and not the marker of a number.
     fn is_text(&self, text: &str) -> bool {
         self.digits.as_ref().is_none_or(|digits| digits.token(text).is_none())
     }
 
-    /// A text with the digits of the number that it marks, if it marks one.
+    /// The digits of a marker; any other text unchanged.
     pub(crate) fn text(&self, text: String) -> String {
         match self.digits.as_ref().and_then(|digits| digits.token(&text)) {
             Some(token) => token.to_string(),
@@ -95,7 +95,7 @@ impl ArgumentReader {
         }
     }
 
-    /// Whether a check holds for a value as it can be calculated with.
+    /// Runs a check on a value with numbers in place of markers.
     pub(super) fn check<T>(&self, value: &Value, check: impl FnOnce(&Value) -> T) -> T {
         match &self.digits {
             Some(digits) => check(&digits.nearest(value)),
@@ -103,7 +103,7 @@ impl ArgumentReader {
         }
     }
 
-    /// A value to calculate with, and its text where that has more digits.
+    /// A value with numbers in place of markers, and its text where that has more digits.
     pub(crate) fn finished(&self, value: Value) -> (Value, Option<String>) {
         match &self.digits {
             Some(digits) => (digits.nearest(&value), Some(digits.written(&value))),
@@ -133,7 +133,7 @@ pub(crate) fn exactly(text: &str) -> serde_json::Result<(Value, Option<String>)>
     }
 }
 
-/// The value that a text holds, also where that is text within text.
+/// The value that a text encodes, also as text within text.
 pub(crate) fn decoded(text: &str) -> serde_json::Result<Value> {
     match from_json(text)? {
         Value::String(inner) => from_json(&inner),
@@ -141,9 +141,8 @@ pub(crate) fn decoded(text: &str) -> serde_json::Result<Value> {
     }
 }
 
-/// Makes an object of the arguments of a call; `notes` gets each reading that differs from the writing. A destructive tool
-/// that takes arguments is not called with none by omission: not with blank text, and not where `args` is all there could be
-/// (`is_all`).
+/// Makes the arguments of a call an object; `notes` gets each change. For a destructive tool with properties, blank text is
+/// no empty object, and neither is an absent `args` where no other field could have arguments (`is_all`).
 pub(crate) fn make_object(
     tool: &Tool,
     given: &mut Value,
@@ -161,7 +160,7 @@ pub(crate) fn make_object(
         Value::Object(_) => return Ok(()),
         Value::String(text) if !is_blank => match decoded(text) {
             Ok(fields) if fields.is_object() => {
-                notes.push("`args` was JSON text, read as the object that it says".into());
+                notes.push("`args` was JSON text, and was decoded".into());
                 fields
             }
             Err(error) if error.is_data() => {

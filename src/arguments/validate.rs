@@ -1,27 +1,28 @@
-//! Arguments held against the schema of their tool: as they are, then coerced. A coercion is told in words.
+//! Validation of arguments by the schema of their tool: unchanged, then coerced. Each change is described in words.
 
 use serde_json::{Map, Value};
 
-use super::coerce::{Repair, coerce_to_schema};
+use super::coerce::coerce_to_schema;
 use super::correct::corrected;
 use super::exact_numbers::inexact_integers;
-use super::explain::{FieldError, InvalidArguments, describe_repairs, misfit};
+use super::explain::{FieldError, InvalidArguments, invalid_arguments};
 use super::names::{coerce_accepted_names, coerce_names, is_property_name};
 use super::null_policy;
 use super::properties::{has_all, wrapped};
+use super::repair::{Repair, describe_repairs};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
-use crate::secret::Policy as Secrets;
+use crate::secret::SecretPolicy;
 use crate::tool::{Effect, clean_line};
 
-/// Characters of a name that are repeated.
+/// Characters of a name that a message repeats.
 const QUOTE: usize = 80;
 
-/// Makes arguments fit the schema of their tool, with the repairs that it took; `notes` gets each reading that differs from
-/// the writing. `beside` are the fields that stand beside the arguments. Arguments that do not fit stay as they were read.
+/// Makes arguments valid by the schema of their tool, and returns the repairs; `notes` gets each change in words. `beside`
+/// are unknown fields beside `args`. Arguments that cannot be made valid stay as they were read.
 pub(crate) fn validate(
     tool: &Tool,
-    secrets: Secrets<'_>,
+    secrets: SecretPolicy<'_>,
     arguments: &mut Value,
     beside: Map<String, Value>,
     notes: &mut Vec<String>,
@@ -46,10 +47,10 @@ pub(crate) fn validate(
     }
 }
 
-/// Makes arguments fit whose values fit once their names are coerced.
+/// Coerces names, then values.
 fn coerce_names_and_values(
     tool: &Tool,
-    secrets: Secrets<'_>,
+    secrets: SecretPolicy<'_>,
     arguments: &mut Value,
     wrong: Vec<Violation>,
     notes: &mut Vec<String>,
@@ -67,15 +68,15 @@ fn coerce_names_and_values(
         *arguments = fit;
         return Ok(repaired);
     }
-    let invalid = misfit(tool, secrets, base, wrong);
+    let invalid = invalid_arguments(tool, secrets, base, wrong);
     let start = coerced.as_ref().map_or(base, |(value, _)| value);
     Err(InvalidArguments { corrected: corrected(tool, secrets, start), ..invalid })
 }
 
-/// Moves the fields beside the arguments that are plainly among them to their place.
+/// Moves fields from beside `args` into it, if they are properties of the tool.
 fn take_extra_fields(
     tool: &Tool,
-    secrets: Secrets<'_>,
+    secrets: SecretPolicy<'_>,
     arguments: &mut Value,
     beside: Map<String, Value>,
     notes: &mut Vec<String>,
@@ -83,7 +84,8 @@ fn take_extra_fields(
     for (name, value) in beside {
         match arguments.as_object_mut() {
             Some(fields) if is_property_name(tool, &name) && !fields.contains_key(&name) => {
-                notes.push(format!("`{}` stood beside `args`, read as part of it", clean_line(&name)));
+                notes
+                    .push(format!("`{}` stood beside `args`, and was read as part of it", clean_line(&name)));
                 fields.insert(name, value);
             }
             _ => return Err(out_of_place(tool, secrets, arguments, &name)),
@@ -92,7 +94,7 @@ fn take_extra_fields(
     Ok(())
 }
 
-fn out_of_place(tool: &Tool, secrets: Secrets<'_>, arguments: &Value, name: &str) -> InvalidArguments {
+fn out_of_place(tool: &Tool, secrets: SecretPolicy<'_>, arguments: &Value, name: &str) -> InvalidArguments {
     let shown = clean_line(&name.chars().take(QUOTE).collect::<String>());
     let message = format!(
         "`{shown}` is neither a field of the call nor an argument of `{}` that is not given already",
@@ -105,7 +107,7 @@ fn out_of_place(tool: &Tool, secrets: Secrets<'_>, arguments: &Value, name: &str
     }
     let next = "put the arguments of the op into `args`, and nothing else beside it";
     let invalid = InvalidArguments { corrected, ..InvalidArguments::new(message, next) };
-    invalid.field(FieldError::new(pointer, "this stands beside `args` and belongs nowhere"))
+    invalid.field(FieldError::new(pointer, "this is beside `args`, and is no field of the call"))
 }
 
 fn too_many_digits(tool: &Tool, first: &str, places: &[String]) -> InvalidArguments {
@@ -118,8 +120,8 @@ fn too_many_digits(tool: &Tool, first: &str, places: &[String]) -> InvalidArgume
     })
 }
 
-/// Whether arguments fit at a glance: nearly all calls are texts, numbers and words under names that are known. Others may
-/// fit all the same, which takes a validator to see.
+/// Whether arguments are valid by a quick check of plain types, which is enough for most calls. `false` means that a
+/// validator has to decide.
 pub(crate) fn fits_at_a_glance(schema: &Value, arguments: &Value) -> bool {
     let (Value::Object(schema), Value::Object(arguments)) = (schema, arguments) else { return false };
     let is_given = |name: &Value| name.as_str().is_some_and(|name| arguments.contains_key(name));
@@ -130,7 +132,7 @@ pub(crate) fn fits_at_a_glance(schema: &Value, arguments: &Value) -> bool {
     let holds = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
         "type" => rule == "object",
         "required" => rule.as_array().is_some_and(|names| names.iter().all(is_given)),
-        // What is not among the properties is not plain.
+        // An unknown name is not plain.
         "properties" => arguments.iter().all(fits),
         "additionalProperties" => rule.is_boolean(),
         keyword => is_annotation(keyword),
@@ -138,7 +140,7 @@ pub(crate) fn fits_at_a_glance(schema: &Value, arguments: &Value) -> bool {
     schema.iter().all(holds) && (arguments.is_empty() || schema.contains_key("properties"))
 }
 
-/// Whether a value fits a schema of a plain type.
+/// Whether a value is valid by a schema of a plain type.
 fn is_plainly(schema: &Map<String, Value>, value: &Value) -> bool {
     let is_of = |kind: &Value| match value {
         Value::String(_) => kind == "string",
@@ -163,7 +165,7 @@ fn is_plainly(schema: &Map<String, Value>, value: &Value) -> bool {
     is_plain && schema.iter().all(holds)
 }
 
-/// Whether a keyword is for readers.
+/// Whether a keyword has no effect on validation.
 fn is_annotation(keyword: &str) -> bool {
     matches!(keyword, "description" | "title" | "default" | "examples")
 }

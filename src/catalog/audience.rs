@@ -93,33 +93,33 @@ pub(super) struct Contested {
 
 /// The tools that everybody in their audience gets, and the contested ones. All other tools are left out.
 pub(super) fn separate(tools: Vec<Tool>, findings: &mut Vec<Finding>) -> (Vec<Arc<Tool>>, Vec<Contested>) {
-    let fates = fates(&tools, findings);
+    let outcomes = name_outcomes(&tools, findings);
     let (mut kept, mut contested) = (Vec::with_capacity(tools.len()), Vec::new());
-    for (tool, fate) in tools.into_iter().map(Arc::new).zip(fates) {
+    for (tool, fate) in tools.into_iter().map(Arc::new).zip(outcomes) {
         match fate {
-            Fate::Kept => kept.push(tool),
-            Fate::Contested => {
+            NameOutcome::Kept => kept.push(tool),
+            NameOutcome::Contested => {
                 let claims = claims(&tool);
                 contested.push(Contested { position: kept.len(), tool, claims });
             }
-            Fate::LeftOut => {}
+            NameOutcome::LeftOut => {}
         }
     }
     (kept, contested)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum NameOutcome {
     Kept,
     Contested,
     LeftOut,
 }
 
-fn fates(tools: &[Tool], findings: &mut Vec<Finding>) -> Vec<Fate> {
-    let mut fates = vec![Fate::Kept; tools.len()];
+fn name_outcomes(tools: &[Tool], findings: &mut Vec<Finding>) -> Vec<NameOutcome> {
+    let mut outcomes = vec![NameOutcome::Kept; tools.len()];
     let audiences: Vec<Audience> = tools.iter().map(|tool| Audience::of(&tool.definition)).collect();
     if audiences.iter().all(|audience| *audience == audiences[0]) {
-        return fates;
+        return outcomes;
     }
     let mut from_widest: Vec<usize> = (0..tools.len()).collect();
     from_widest.sort_by_key(|&index| audiences[index].breadth());
@@ -136,18 +136,18 @@ fn fates(tools: &[Tool], findings: &mut Vec<Finding>) -> Vec<Fate> {
             findings.push(collision(tool, &tools[rival], claim, wider.is_some()));
         }
         if wider.is_some() {
-            fates[index] = Fate::LeftOut;
+            outcomes[index] = NameOutcome::LeftOut;
             continue;
         }
         for &(_, rival) in &rivals {
-            fates[rival] = Fate::Contested;
-            fates[index] = Fate::Contested;
+            outcomes[rival] = NameOutcome::Contested;
+            outcomes[index] = NameOutcome::Contested;
         }
         for claim in claims {
             claimed.entry(claim).or_default().push(index);
         }
     }
-    fates
+    outcomes
 }
 
 /// All names that lead to a tool, in lower case, since some file systems ignore letter case.

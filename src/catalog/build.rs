@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::audience::{self, Audience};
 use super::short::{Cap, SharedOpenings};
-use super::trust::Said;
+use super::trust::OverlaidFields;
 use super::{
     Catalog, Tool, docstring, lint, names, op, policy, profile, sample, schema, short, structure, tree, trust,
 };
@@ -78,8 +78,8 @@ impl Context<'_> {
         let config = &self.workspace.config;
         let mut definition = std::mem::take(&mut raw.definition);
         let doubt = trust::settle_effect(&mut definition, &raw, self.workspace);
-        let said = self.overlay(&mut definition, &name, &raw.place, raw.server.as_deref());
-        let (withheld, untrusted) = trust::withhold(&mut definition, said, &raw, self.workspace);
+        let overlaid = self.overlay(&mut definition, &name, &raw.place, raw.server.as_deref());
+        let (withheld, untrusted) = trust::withhold(&mut definition, overlaid, &raw, self.workspace);
         let RawTool { server, place, body, parameters, .. } = raw;
         let description = clean_text(&definition.description).into_owned();
         let parts = docstring::split(&description);
@@ -98,7 +98,7 @@ impl Context<'_> {
             let at = finding.place.clone().unwrap_or_else(at);
             findings.push(finding.at(at).tool(&name));
         };
-        doubt.into_iter().filter(|_| !said.effect).chain(untrusted).for_each(&mut report);
+        doubt.into_iter().filter(|_| !overlaid.effect).chain(untrusted).for_each(&mut report);
         let parameters = schema::check(&definition, &parts.arguments, &schema_place, &mut report);
         let without_arguments =
             schema::tells(parameters.schema(), &parts.arguments).then_some(parts.without_arguments);
@@ -168,8 +168,8 @@ impl Context<'_> {
         name: &str,
         place: &Place,
         server: Option<&str>,
-    ) -> Said {
-        let mut said = Said::default();
+    ) -> OverlaidFields {
+        let mut overlaid = OverlaidFields::default();
         for (overlay, used) in self.workspace.overlays.iter().zip(self.used) {
             let facts = Facts {
                 name: &definition.name,
@@ -183,11 +183,11 @@ impl Context<'_> {
             if let Some(captures) = overlay.tools.matches(&facts) {
                 used.store(true, Ordering::Relaxed);
                 overlay.apply(&captures, definition);
-                said.backend |= overlay.set.backend.is_some();
-                said.effect |= overlay.set.effect.is_some();
+                overlaid.backend |= overlay.set.backend.is_some();
+                overlaid.effect |= overlay.set.effect.is_some();
             }
         }
-        said
+        overlaid
     }
 }
 

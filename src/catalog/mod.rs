@@ -5,12 +5,14 @@
 //!    not trust are removed ([`trust`]), text is cleaned, docstrings are taken apart ([`docstring`]), missing fields
 //!    are derived ([`short`], [`policy`], [`op`], [`sample`]), and its schema is repaired and compiled once
 //!    ([`schema`]).
-//! 3. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
+//! 3. [`structure`] derives categories and ops where the source names none.
+//! 4. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
 //!    sure that no name depends on a tool that some of its callers cannot see.
-//! 4. [`lint`] looks at tools and at pairs of them.
-//! 5. [`registry`] writes the content down and hashes it: the registry version.
-//! 6. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
+//! 5. [`lint`] looks at tools and at pairs of them.
+//! 5. [`mod@registry`] writes the content down and hashes it: the registry version.
+//! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
 //!    the form of a tool for callers who may see but not call it.
+//! 7. [`schema_view`] reads a place of a schema for texts about it.
 
 mod audience;
 mod build;
@@ -27,6 +29,7 @@ mod registry;
 mod repair;
 mod sample;
 mod schema;
+pub(crate) mod schema_view;
 mod short;
 mod structure;
 mod tree;
@@ -39,7 +42,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::config::{Config, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
-use crate::secret::Policy as Secrets;
+use crate::secret::SecretPolicy;
 use crate::sources::{Listings, Loaded, load};
 use crate::tool::{CategoryPath, Definition, Effect, Example, Policy};
 
@@ -49,6 +52,9 @@ pub use registry::{Record, registry, registry_head, registry_line};
 pub use schema::{Callable, Parameters};
 pub use tree::{CategoryNode, CategoryTree, by_category};
 pub use unresolved::UnresolvedName;
+
+/// The category of tools that have nothing in common with others.
+const LEFT_OVER: &str = "General";
 
 /// One checked tool: its definition, and everything derived from it.
 #[derive(Debug)]
@@ -210,8 +216,8 @@ impl Catalog {
     }
 
     /// The secrets policy for calls of its tools.
-    pub fn secrets(&self) -> Secrets<'_> {
-        Secrets::new(&self.config.state.redact)
+    pub fn secrets(&self) -> SecretPolicy<'_> {
+        SecretPolicy::new(&self.config.state.redact)
     }
 
     /// The tool with this canonical name.

@@ -9,7 +9,7 @@ use super::Tool;
 use super::audience::{Audience, groups};
 use crate::finding::{Code, Finding};
 use crate::sources::RawTool;
-use crate::tool::{SafeNames, clean_line, hidden_characters, slug};
+use crate::tool::{clean_line, hidden_characters, safe_names, slug};
 
 /// Names as one visible line. A tool whose name has nothing visible is called `unnamed`.
 pub(super) fn clean(raw: &mut [RawTool], findings: &mut Vec<Finding>) {
@@ -104,10 +104,9 @@ fn number(names: &mut [String], members: &[usize], raw: &[RawTool], findings: &m
 pub(super) fn assign_unique(tools: &mut [Tool], findings: &mut Vec<Finding>) {
     for members in groups(tools.iter().map(|tool| Audience::of(&tool.definition))) {
         let names: Vec<&str> = members.iter().map(|&index| tools[index].name.as_str()).collect();
-        let safe_names = SafeNames::of(&names);
-        for (place, &index) in members.iter().enumerate() {
+        for (&index, safe_name) in members.iter().zip(safe_names(&names)) {
             let tool = &mut tools[index];
-            tool.safe_name = safe_names.get(place).to_string();
+            tool.safe_name = safe_name;
             if tool.safe_name != tool.name {
                 let message =
                     format!("`{}` goes by `{}` in files and at providers", tool.name, tool.safe_name);

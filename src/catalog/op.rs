@@ -2,8 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::Tool;
-use super::structure::LEFT_OVER;
+use super::{LEFT_OVER, Tool};
 use crate::finding::{Code, Finding};
 use crate::tool::grammar::{WordClass, singular};
 use crate::tool::{Definition, slug, words};

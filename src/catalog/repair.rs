@@ -323,12 +323,15 @@ impl Repairing<'_> {
     }
 }
 
-fn standard_type(word: &str) -> Option<&'static str> {
-    let lower = word.trim().to_ascii_lowercase();
-    let base = lower.split(['<', '[', '(']).next().unwrap_or_default().trim();
-    let standard = STANDARD.iter().find(|standard| **standard == base).copied();
-    standard
-        .or_else(|| TYPE_WORDS.iter().find(|(_, words)| words.contains(&base)).map(|(standard, _)| *standard))
+/// The type of JSON Schema that a word plainly means.
+pub(super) fn standard_type(word: &str) -> Option<&'static str> {
+    let standard = |word: &str| STANDARD.iter().find(|standard| **standard == word).copied();
+    standard(word).or_else(|| {
+        let lower = word.trim().to_ascii_lowercase();
+        let base = lower.split(['<', '[', '(']).next().unwrap_or_default().trim();
+        let meant = || TYPE_WORDS.iter().find(|(_, words)| words.contains(&base));
+        standard(base).or_else(|| meant().map(|(standard, _)| *standard))
+    })
 }
 
 fn is_old_draft(schema: &Value) -> bool {

@@ -219,8 +219,8 @@ pub(super) fn tells(schema: &Value, described: &IndexMap<String, String>) -> boo
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let says = |(name, text): (&String, &String)| {
         let property = schema.get("properties").and_then(|properties| properties.get(name));
-        let told = property.and_then(|property| property.get("description")).and_then(Value::as_str);
-        told.is_some_and(|told| squeezed(told).contains(&squeezed(text)))
+        let described = property.and_then(|property| property.get("description")).and_then(Value::as_str);
+        described.is_some_and(|described| squeezed(described).contains(&squeezed(text)))
     };
     !described.is_empty() && described.iter().all(says)
 }

@@ -105,11 +105,11 @@ impl CategoryTree {
 
     /// Whether a node is another one, or an ancestor of it.
     pub fn holds(&self, above: usize, below: usize) -> bool {
-        above == below || self.lineage(below).any(|node| node == above)
+        above == below || self.ancestors(below).any(|node| node == above)
     }
 
     /// The ancestors of a node, nearest first, with the root last.
-    pub fn lineage(&self, node: usize) -> impl Iterator<Item = usize> {
+    pub fn ancestors(&self, node: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.nodes[node].parent, |&above| self.nodes[above].parent)
     }
 

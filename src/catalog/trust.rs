@@ -10,7 +10,7 @@ use crate::tool::{Backend, Definition, Effect};
 
 /// Fields of a tool that the operator's overlays have set.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Said {
+pub(super) struct OverlaidFields {
     pub(super) backend: bool,
     pub(super) effect: bool,
 }
@@ -23,7 +23,7 @@ const FOUND: &str = "tell the operator to name the folder of toolcrib.toml with 
 /// for it to count, and a finding unless the operator has written it already.
 pub(super) fn withhold(
     definition: &mut Definition,
-    said: Said,
+    overlaid: OverlaidFields,
     raw: &RawTool,
     workspace: &Workspace,
 ) -> (Option<String>, Option<Finding>) {
@@ -34,7 +34,7 @@ pub(super) fn withhold(
         Some(Backend::Http(_) | Backend::Mcp { .. }) if is_found => return (Some(FOUND.into()), None),
         _ => return (None, None),
     }
-    let is_trusted = said.backend || raw.origin.trust == Trust::Run;
+    let is_trusted = overlaid.backend || raw.origin.trust == Trust::Run;
     if is_trusted && !is_found {
         return (None, None);
     }
@@ -56,7 +56,7 @@ pub(super) fn withhold(
     };
     let finding =
         Finding::new(Code::BackendUntrusted, "the backend names a program, which this source may not")
-            .help(format!("if you have read it and want it run, {lines}"));
+            .help(format!("if you have read it and want to run it, {lines}"));
     (Some(format!("tell the operator, who can allow it: {lines}")), Some(finding))
 }
 

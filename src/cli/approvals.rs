@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::catalog::CatalogArgs;
 use super::state::{StateArgs, block_on};
-use super::{CommandError, CommandResult, print, print_note};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Catalog;
 use crate::exec::binding;
 use crate::state::{Approval, ApprovalStatus, Event, EventKind, StateError, StateStore, now, random_id, utc};
@@ -102,7 +102,7 @@ impl ApprovalsArgs {
                 if let Some(why) = waiting.first().and_then(|waiting| current.void(waiting)) {
                     let message =
                         format!("{} is void: {why}; the agent has to send the call again", clean_line(&id));
-                    return Err(CommandError::Findings(Some(message)));
+                    return Err(failed(message));
                 }
                 decide(&*state, &id, true, reason.as_deref())?;
                 if waiting.first().is_some_and(|waiting| !current.has(waiting)) {
@@ -126,9 +126,7 @@ fn known(state: &dyn StateStore, id: &str) -> Result<Approval, CommandError> {
 
 fn unknown(id: &str) -> CommandError {
     let id = clean_line(id);
-    CommandError::Findings(Some(format!(
-        "there is no approval {id}; `toolcrib approvals list` prints the waiting ones"
-    )))
+    failed(format!("there is no approval {id}; `toolcrib approvals list` prints the waiting ones"))
 }
 
 /// The facts that approvals are checked against: the time, and the current tools.
@@ -176,7 +174,7 @@ impl Current {
     fn status_text(&self, approval: &Approval) -> String {
         let is_past = approval.until <= self.now;
         match (approval.status, self.void(approval)) {
-            (ApprovalStatus::Waiting, _) if is_past => "too late: nobody decided".into(),
+            (ApprovalStatus::Waiting, _) if is_past => "expired without a decision".into(),
             (ApprovalStatus::Approved, _) if is_past => "too late: approved, and not used".into(),
             (_, Some(why)) => format!("void: {why}"),
             (ApprovalStatus::Waiting | ApprovalStatus::Approved, None) if !self.has(approval) => {
@@ -193,7 +191,7 @@ impl Current {
     /// Why an approval was not held against its tool.
     fn why_not_compared(&self) -> &'static str {
         match self.catalog {
-            Some(_) => "the catalog has none of this op",
+            Some(_) => "the catalog has no tool of this op",
             None => "name its catalog with `--catalog`",
         }
     }
@@ -277,7 +275,7 @@ fn decide(state: &dyn StateStore, id: &str, yes: bool, reason: Option<&str>) -> 
                 None => approval.status.as_str().into(),
             };
             let message = format!("{shown} cannot be decided any more; it is {standing}");
-            Err(CommandError::Findings(Some(message)))
+            Err(failed(message))
         }
     }
 }

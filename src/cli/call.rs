@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::catalog::{CatalogArgs, report_lost};
+use super::catalog::{CatalogArgs, report_lost, word};
 use super::progress::Spinner;
 use super::state::StateArgs;
 use super::{CommandError, CommandResult, print, print_note};
@@ -15,7 +15,7 @@ use crate::catalog::Catalog;
 use crate::exec::Caller;
 use crate::finding::from_json;
 use crate::functions::{Answer, CatalogView, Function, FunctionContext, Services};
-use crate::state::{Patience, Session};
+use crate::state::{Session, WaitBudget};
 use crate::tool::Effect;
 
 /// Call one function of toolcrib, as an agent would through a server.
@@ -53,7 +53,7 @@ pub(super) struct CallArgs {
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// The strongest effect that the call may have, instead of `[exec] allow`: read, write or destructive.
-    #[arg(long, value_name = "EFFECT", value_parser = effects(), hide_possible_values = true)]
+    #[arg(long, value_name = "EFFECT", value_parser = word::<Effect>(), hide_possible_values = true)]
     allow: Option<Effect>,
     /// A header of the caller, for servers whose headers contain ${caller:NAME}. Can be given several times.
     #[arg(long, value_name = "NAME: VALUE")]
@@ -81,7 +81,7 @@ impl CallArgs {
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
         if self.session.is_some() && state.health().is_volatile {
             print_note(
-                "nothing is kept of this session after the call: name a file with --state FILE, or with `url` below `[state]`",
+                "this session is lost after the call: name a file with --state FILE, or with `url` below `[state]`",
             );
         }
         let (services, waiting) = super::services::for_command(&self.catalog, &checked.catalog);
@@ -158,14 +158,13 @@ fn asked(
     caller: Caller,
     arguments: Value,
 ) -> Result<Answer, CommandError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| CommandError::Findings(Some(format!("cannot start: {error}"))))?;
+    let runtime = super::runtime()?;
     let mut context = FunctionContext::of(Arc::new(view));
     (context.services, context.caller) = (Arc::new(services), Arc::new(caller));
-    let patience = Patience::default();
-    let answer = runtime.block_on(patience.clone().with(function.call(&context, arguments)));
+    let budget = WaitBudget::default();
+    let answer = runtime.block_on(budget.clone().with(function.call(&context, arguments)));
     // The process ends here, so the trace is written first.
-    if let Err(error) = runtime.block_on(patience.with(context.services.state.flush())) {
+    if let Err(error) = runtime.block_on(budget.with(context.services.state.flush())) {
         print_note(format!("the call is missing from the trace: {error}"));
     }
     runtime.block_on(context.services.backends.close());
@@ -176,12 +175,6 @@ fn asked(
 fn functions() -> impl TypedValueParser<Value = &'static Function> {
     let names = Function::all().iter().map(Function::name);
     PossibleValuesParser::new(names).try_map(|name| Function::named(&name).ok_or("unknown function"))
-}
-
-/// Reads the strongest effect that is allowed.
-fn effects() -> impl TypedValueParser<Value = Effect> {
-    PossibleValuesParser::new(Effect::ALL.map(Effect::as_str))
-        .try_map(|name| Effect::parse(&name).ok_or("unknown effect"))
 }
 
 #[cfg(test)]

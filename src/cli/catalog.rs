@@ -6,12 +6,12 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use strum::VariantArray;
 
-use super::{CommandError, print_note, trust};
+use super::{CommandError, failed, print_note, trust};
 use crate::catalog::{self, Checked};
-use crate::config::{self, Deferred, ServeSurface, Surface, ToolList, Workspace};
+use crate::config::{self, Workspace};
 use crate::finding::{Code, Finding, Place, Severity, text_report};
-use crate::provider::Provider;
 use crate::sources::mcp::{Environment, list_all};
 use crate::watch::Admission;
 
@@ -84,8 +84,8 @@ impl CatalogArgs {
                 was_trusted.store(true, Ordering::Relaxed);
             } else if was_trusted.load(Ordering::Relaxed) {
                 let message = "something that this folder runs has changed since it was trusted";
-                let finding = Finding::new(Code::ConfigInvalid, message)
-                    .help("look at it, and `toolcrib trust` it again");
+                let finding =
+                    Finding::new(Code::ConfigInvalid, message).help("read it, and `toolcrib trust` it again");
                 workspace.findings.push(finding.at(Place::new("toolcrib.toml", "")));
             }
         })
@@ -154,11 +154,7 @@ pub(super) fn report_lost(checked: &Checked) {
 
 /// Fails when some of the input is missing from the catalog, after the rest has been printed.
 pub(super) fn complete(checked: &Checked) -> super::CommandResult {
-    if checked.lost_input() {
-        Err(CommandError::Findings(Some("not all of the catalog could be read".into())))
-    } else {
-        Ok(())
-    }
+    if checked.lost_input() { Err(failed("not all of the catalog could be read")) } else { Ok(()) }
 }
 
 /// `1 error`, `2 errors`.
@@ -166,35 +162,14 @@ pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Reads the name of a provider.
-pub(super) fn providers() -> impl TypedValueParser<Value = Provider> {
-    named(Provider::ALL.map(Provider::as_str), Provider::parse)
-}
-
-/// Reads the name of a surface.
-pub(super) fn surfaces() -> impl TypedValueParser<Value = Surface> {
-    named(Surface::ALL.map(Surface::as_str), Surface::parse)
-}
-
-/// Reads a choice of listed functions.
-pub(super) fn tool_lists() -> impl TypedValueParser<Value = ToolList> {
-    named(ToolList::ALL.map(ToolList::as_str), ToolList::parse)
-}
-
-/// Reads a choice of surface for MCP clients.
-pub(super) fn serve_surfaces() -> impl TypedValueParser<Value = ServeSurface> {
-    named(ServeSurface::ALL.map(ServeSurface::as_str), ServeSurface::parse)
-}
-
-/// Reads a choice of binding for deferred tools.
-pub(super) fn deferrals() -> impl TypedValueParser<Value = Deferred> {
-    named(Deferred::ALL.map(Deferred::as_str), Deferred::parse)
-}
-
-/// One of these names; help and completions list them.
-fn named<T: Clone + Send + Sync + 'static, const N: usize>(
-    names: [&'static str; N],
-    parse: fn(&str) -> Option<T>,
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(names).try_map(move |name| parse(&name).ok_or("unknown name"))
+/// One word of an enum; help and completions list them all.
+pub(super) fn word<T>() -> impl TypedValueParser<Value = T>
+where
+    T: VariantArray + Into<&'static str> + Copy + Send + Sync,
+{
+    let words = T::VARIANTS.iter().map(|&variant| variant.into());
+    PossibleValuesParser::new(words).try_map(|word| {
+        let named = |variant: &&T| Into::<&'static str>::into(**variant) == word;
+        T::VARIANTS.iter().find(named).copied().ok_or("unknown name")
+    })
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::catalog::{CatalogArgs, complete};
 use super::progress::Bar;
 use super::render::templates;
-use super::{CommandError, CommandResult, print, print_note};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;
 use crate::config::Thresholds;
 use crate::finding::{Severity, locate, text_report};
@@ -26,6 +26,7 @@ use crate::search::SearchRequest;
 /// Labels and thresholds can stand in toolcrib.toml, under [eval]; then no option is needed. Files named here replace
 /// the configured ones, with their thresholds. Each file must reach every threshold. Exit code 1 when one is not
 /// reached, or when labels cannot be used.
+#[allow(rustdoc::broken_intra_doc_links, reason = "the text is the help of the command")]
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Try it:
@@ -90,7 +91,7 @@ impl EvalArgs {
         let labels: Vec<Labels> = files.iter().map(|file| file.read(&checked.catalog)).collect();
         let unusable = report_labels(&checked, &labels);
         if labels.iter().all(|labels| labels.queries.is_empty()) {
-            return Err(CommandError::Findings(Some("no label can be used".into())));
+            return Err(failed("no label can be used"));
         }
         let templates = templates(&self.catalog, &checked, None)?;
         let view = CatalogView::new(&checked.catalog, None, None, Arc::new(templates))
@@ -102,7 +103,7 @@ impl EvalArgs {
         bar.finish();
         let missed = report.missed(&self.thresholds.over(configured));
         if self.json {
-            let mut json = serde_json::to_value(&report).map_err(anyhow::Error::from)?;
+            let mut json = serde_json::to_value(&report).map_err(failed)?;
             json["missed"] = json!(missed);
             json["unusable_labels"] = unusable.into();
             print(&format!("{json:#}\n"))?;
@@ -111,10 +112,10 @@ impl EvalArgs {
         }
         if !missed.is_empty() {
             let messages: Vec<String> = missed.iter().map(MissedThreshold::message).collect();
-            return Err(CommandError::Findings(Some(messages.join("\n"))));
+            return Err(failed(messages.join("\n")));
         }
         if unusable > 0 {
-            return Err(CommandError::Findings(Some("not all labels could be used".into())));
+            return Err(failed("not all labels could be used"));
         }
         complete(&checked)
     }

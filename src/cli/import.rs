@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
-
 use super::catalog::{counted, report_briefly};
-use super::{CommandError, CommandResult, print_note};
+use super::{CommandError, CommandResult, failed, print_note};
 use crate::catalog::{self, Catalog};
 use crate::config::{Config, Source, Workspace};
 use crate::render::folder::write_whole;
@@ -38,7 +36,8 @@ impl ImportArgs {
         let checked = catalog::open(Workspace { config, ..Workspace::default() });
         report_briefly(&checked, None);
         let catalog = &checked.catalog;
-        std::fs::create_dir_all(&self.out).with_context(|| format!("cannot make {}", self.out.display()))?;
+        let out = self.out.display();
+        std::fs::create_dir_all(&self.out).map_err(|error| failed(format!("cannot make {out}: {error}")))?;
         let mut edited = Vec::new();
         for (index, tool) in catalog.tools.iter().enumerate() {
             let name = format!("{}.json", tool.safe_name);
@@ -48,7 +47,7 @@ impl ImportArgs {
                 Ok(existing) if existing == text => {}
                 Ok(_) if !self.force => edited.push(name),
                 _ => write_whole(&path, text.as_bytes())
-                    .with_context(|| format!("cannot write {}", path.display()))?,
+                    .map_err(|error| failed(format!("cannot write {}: {error}", path.display())))?,
             }
         }
         print_note(format!(
@@ -70,7 +69,7 @@ impl ImportArgs {
                 "{} differ and were kept: {shown}; --force replaces them",
                 counted(edited.len(), "file")
             );
-            return Err(CommandError::Findings(Some(message)));
+            return Err(failed(message));
         }
         if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
     }

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
-
-use super::{CommandError, CommandResult, print_note};
+use super::{CommandResult, failed, print_note};
 use crate::embedded::embedded_files;
 
 /// The files of a new catalog.
@@ -26,13 +24,13 @@ impl InitArgs {
         if !taken.is_empty() {
             let message =
                 format!("{} has {} already; nothing was written", self.folder.display(), taken.join(", "));
-            return Err(CommandError::Findings(Some(message)));
+            return Err(failed(message));
         }
         for (name, content) in STARTER {
             let file = self.folder.join(name);
             std::fs::create_dir_all(file.parent().unwrap_or(&self.folder))
                 .and_then(|()| std::fs::write(&file, content))
-                .with_context(|| format!("cannot write {}", file.display()))?;
+                .map_err(|error| failed(format!("cannot write {}: {error}", file.display())))?;
         }
         let folder = self.folder.display();
         print_note(format!("{folder}: wrote {}", names.join(", ")));

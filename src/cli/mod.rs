@@ -95,17 +95,22 @@ enum CommandError {
     Usage(String),
 }
 
-impl From<anyhow::Error> for CommandError {
-    fn from(error: anyhow::Error) -> Self {
-        CommandError::Findings(Some(format!("{error:#}")))
-    }
+/// A failure with a message.
+fn failed(message: impl ToString) -> CommandError {
+    CommandError::Findings(Some(message.to_string()))
+}
+
+/// A runtime for work that waits, on this thread.
+fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| failed(format!("cannot start: {error}")))
 }
 
 type CommandResult = Result<(), CommandError>;
 
 /// Runs the program with the arguments of the process.
 pub fn run() -> ExitCode {
-    std::panic::set_hook(Box::new(tell_of_panic));
+    std::panic::set_hook(Box::new(report_panic));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refused(&error),
@@ -162,7 +167,7 @@ fn refused(error: &clap::Error) -> ExitCode {
 }
 
 /// Prints the place of a panic. Its message may hold arguments of callers, which do not belong in a server's log.
-fn tell_of_panic(panic: &std::panic::PanicHookInfo<'_>) {
+fn report_panic(panic: &std::panic::PanicHookInfo<'_>) {
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     let backtrace = std::backtrace::Backtrace::capture();
     match tracing::dispatcher::has_been_set() {
@@ -190,7 +195,7 @@ fn print(text: &str) -> CommandResult {
     let mut out = anstream::stdout().lock();
     match out.write_all(shown(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(CommandError::Findings(Some(format!("cannot write to stdout: {error}"))))
+            Err(failed(format!("cannot write to stdout: {error}")))
         }
         _ => Ok(()),
     }

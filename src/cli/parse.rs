@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use super::catalog::{CatalogArgs, counted, providers, report_lost};
-use super::{CommandError, CommandResult, print, print_note};
+use super::catalog::{CatalogArgs, counted, report_lost, word};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::config;
 use crate::model::ChatEndpoint;
 use crate::provider::Provider;
@@ -28,7 +28,7 @@ pub(super) struct ParseArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The provider of the response.
-    #[arg(long, value_name = "NAME", value_parser = providers())]
+    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
     provider: Provider,
     /// Accept calls of this profile's tools only; any other tool is unknown.
     #[arg(long, short, value_name = "NAME")]
@@ -46,7 +46,7 @@ impl ParseArgs {
         let provider = self.provider;
         let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
         let parser = Parser::of_profile(&checked.catalog, &profile, provider);
-        let entries = parser.parse(&body).map_err(|error| CommandError::Findings(Some(error.to_string())))?;
+        let entries = parser.parse(&body).map_err(failed)?;
         let entries = match &checked.catalog.config.repair {
             Some(repair) if entries.iter().any(|entry| entry.outcome.is_err()) => match endpoint(repair) {
                 Ok(model) => entries.into_iter().map(|entry| parser.repair(entry, &model)).collect(),
@@ -58,15 +58,11 @@ impl ParseArgs {
             _ => entries,
         };
         print(&listed(&entries, self.pretty)?)?;
-        let failed = entries.iter().filter(|entry| entry.outcome.is_err()).count();
-        if failed == 0 {
+        let wrong = entries.iter().filter(|entry| entry.outcome.is_err()).count();
+        if wrong == 0 {
             return Ok(());
         }
-        Err(CommandError::Findings(Some(format!(
-            "{} of {} cannot be run",
-            failed,
-            counted(entries.len(), "call")
-        ))))
+        Err(failed(format!("{wrong} of {} cannot be run", counted(entries.len(), "call"))))
     }
 }
 
@@ -83,17 +79,16 @@ fn endpoint(repair: &config::Repair) -> Result<ChatEndpoint, String> {
 
 /// The list, one entry a line.
 fn listed(entries: &[CallEntry<'_>], pretty: bool) -> Result<String, CommandError> {
-    let failure = |error: serde_json::Error| CommandError::Findings(Some(error.to_string()));
     if pretty || entries.is_empty() {
-        return serde_json::to_string_pretty(entries).map(|text| text + "\n").map_err(failure);
+        return serde_json::to_string_pretty(entries).map(|text| text + "\n").map_err(failed);
     }
     let lines: Result<Vec<String>, serde_json::Error> = entries.iter().map(serde_json::to_string).collect();
-    Ok(format!("[\n{}\n]\n", lines.map_err(failure)?.join(",\n")))
+    Ok(format!("[\n{}\n]\n", lines.map_err(failed)?.join(",\n")))
 }
 
 /// The whole of stdin.
 pub(super) fn stdin() -> Result<String, CommandError> {
-    let failure = |what: String| CommandError::Findings(Some(format!("cannot read stdin: {what}")));
+    let failure = |what: String| failed(format!("cannot read stdin: {what}"));
     let mut text = String::new();
     let size = std::io::stdin().lock().take(MAX_BYTES + 1).read_to_string(&mut text);
     match size {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
-use super::catalog::{CatalogArgs, complete, deferrals, providers, report_lost, surfaces};
+use super::catalog::{CatalogArgs, complete, report_lost, word};
 use super::pick::PickArgs;
-use super::{CommandError, CommandResult, print, print_note};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;
 use crate::config::{Deferred, Surface};
 use crate::finding::{Code, Finding, Severity, locate, text_report};
@@ -34,7 +34,7 @@ pub(super) struct PayloadArgs {
     load: Vec<String>,
     /// The schema of deferred tools on the surface `hybrid`: stub (the smallest one), or compact (without
     /// descriptions).
-    #[arg(long, value_parser = deferrals())]
+    #[arg(long, value_parser = word::<Deferred>())]
     deferred: Option<Deferred>,
     /// Whether to mark the list of tools for the prompt cache.
     #[arg(long, value_parser = ["on", "off"])]
@@ -51,10 +51,10 @@ pub(super) struct PayloadArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct Target {
     /// The provider.
-    #[arg(long, value_name = "NAME", value_parser = providers())]
+    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
     provider: Provider,
     /// The surface; `hybrid` unless configured.
-    #[arg(long, value_name = "NAME", value_parser = surfaces())]
+    #[arg(long, value_name = "NAME", value_parser = word::<Surface>())]
     surface: Option<Surface>,
 }
 
@@ -83,7 +83,7 @@ impl PayloadArgs {
         payload.note.iter().for_each(print_note);
         report(&payload.findings, &checked, self.verbose);
         if payload.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(CommandError::Findings(Some("nothing is printed, since there are errors".into())));
+            return Err(failed("nothing is printed, since there are errors"));
         }
         let text = if self.pretty { format!("{:#}", payload.body) } else { payload.body.to_string() };
         print(&format!("{text}\n"))?;
@@ -122,6 +122,6 @@ pub(super) fn refused(error: PayloadError) -> CommandError {
     let message = format!("{error}\n  help: {}", error.hint());
     match error {
         PayloadError::UnknownToolset { .. } => CommandError::Usage(message),
-        _ => CommandError::Findings(Some(message)),
+        _ => failed(message),
     }
 }

@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::Value;
 
-use super::catalog::{CatalogArgs, counted};
+use super::catalog::{CatalogArgs, counted, word};
 use super::progress::Spinner;
-use super::{CommandError, print_note};
+use super::{CommandError, failed, print_note};
 use crate::catalog::{Checked, Profile};
 use crate::config::Surface;
 use crate::finding::from_json;
@@ -36,7 +35,7 @@ pub(super) struct PickArgs {
     #[arg(long, requires = "pick")]
     allow_unsafe: bool,
     /// The scorer: words, vectors ([search.semantic]), both, or a chat model ([search.llm]).
-    #[arg(long, value_name = "NAME", default_value = "keyword", requires = "pick", value_parser = scorers())]
+    #[arg(long, value_name = "NAME", default_value = "keyword", requires = "pick", value_parser = word::<ScorerKind>())]
     scorer: ScorerKind,
 }
 
@@ -71,12 +70,10 @@ impl PickArgs {
         profile: Option<&str>,
         input: &str,
     ) -> Result<HashSet<String>, CommandError> {
-        let failure = |error: String| CommandError::Findings(Some(error));
-        let templates = Templates::load(None).map_err(|error| failure(error.to_string()))?;
+        let templates = Templates::load(None).map_err(failed)?;
         let view = CatalogView::new(&checked.catalog, profile, None, Arc::new(templates))
             .map_err(CommandError::Usage)?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| failure(format!("cannot start: {error}")))?;
+        let runtime = super::runtime()?;
         let (services, waiting) = super::services::for_command(args, &checked.catalog);
         let context = FunctionContext { services: Arc::new(services), ..FunctionContext::of(Arc::new(view)) };
         let options = Options {
@@ -94,7 +91,7 @@ impl PickArgs {
         let candidates = match chosen.verdict {
             Verdict::Match => chosen.picks.candidates,
             Verdict::NoMatch => {
-                self.tell_nearest(&chosen.picks.candidates, chosen.unsafe_tools);
+                self.print_nearest(&chosen.picks.candidates, chosen.unsafe_tools);
                 Vec::new()
             }
         };
@@ -110,7 +107,7 @@ impl PickArgs {
     }
 
     /// Prints that no tool was picked, and the nearest ones.
-    fn tell_nearest(&self, nearest: &[Picked], unsafe_tools: usize) {
+    fn print_nearest(&self, nearest: &[Picked], unsafe_tools: usize) {
         if nearest.is_empty() {
             return print_note(format!("no tool is picked: {}", hint(unsafe_tools)));
         }
@@ -138,11 +135,4 @@ fn read(input: &str) -> Result<Value, CommandError> {
 fn share(text: &str) -> Result<f32, String> {
     let share: f32 = text.parse().map_err(|_| "this is no number".to_string())?;
     if (0.0..=1.0).contains(&share) { Ok(share) } else { Err("a score lies between 0 and 1".into()) }
-}
-
-/// Reads the name of a scorer.
-fn scorers() -> impl TypedValueParser<Value = ScorerKind> {
-    let named =
-        |name: String| ScorerKind::ALL.into_iter().find(|scorer| scorer.as_str() == name).ok_or("no scorer");
-    PossibleValuesParser::new(ScorerKind::ALL.map(ScorerKind::as_str)).try_map(named)
 }

@@ -1,8 +1,8 @@
 //! `toolcrib prompt`: the section of the system prompt for a surface.
 
-use super::catalog::{CatalogArgs, complete, deferrals, providers, surfaces};
+use super::catalog::{CatalogArgs, complete, word};
 use super::render::templates;
-use super::{CommandError, CommandResult, print, print_note};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::config::{Deferred, Surface};
 use crate::provider::Provider;
 use crate::render::PromptSection;
@@ -18,17 +18,17 @@ pub(super) struct PromptArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The provider of the payload. If it lacks the surface, the section is for the surface that it gets instead.
-    #[arg(long, value_name = "NAME", value_parser = providers())]
+    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
     provider: Option<Provider>,
     /// The surface; `hybrid` unless configured.
-    #[arg(long, value_name = "NAME", value_parser = surfaces())]
+    #[arg(long, value_name = "NAME", value_parser = word::<Surface>())]
     surface: Option<Surface>,
     /// The profile of the agent.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
     /// The schema of deferred tools on the surface `hybrid`: stub (the smallest one), or compact (without
     /// descriptions).
-    #[arg(long, value_parser = deferrals())]
+    #[arg(long, value_parser = word::<Deferred>())]
     deferred: Option<Deferred>,
     /// The folder of the docs, as the agent sees it.
     #[arg(long, value_name = "DIR", default_value = "tools")]
@@ -59,9 +59,7 @@ impl PromptArgs {
             folder: self.folder.trim_end_matches('/'),
             discovery: self.discovery,
         };
-        let text = section
-            .render(&profile, &templates)
-            .map_err(|error| CommandError::Findings(Some(error.to_string())))?;
+        let text = section.render(&profile, &templates).map_err(failed)?;
         print(&format!("{text}\n"))?;
         complete(&checked)
     }

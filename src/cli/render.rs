@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::catalog::{CatalogArgs, counted};
 use super::progress::Bar;
 use super::watch::{Rerun, watch};
-use super::{CommandError, CommandResult, print, print_note};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;
 use crate::render::{Docs, RenderError, Templates, folder};
 use crate::site::{Folder, Site, SiteIndex};
@@ -89,7 +89,7 @@ impl RenderArgs {
             "{} is out of date: {counts}; run `toolcrib render` without --check to update it",
             self.out.display()
         );
-        Err(CommandError::Findings(Some(message)))
+        Err(failed(message))
     }
 }
 
@@ -170,8 +170,7 @@ pub(super) fn templates(
     named: Option<&Path>,
 ) -> Result<Templates, CommandError> {
     let configured = checked.catalog.config.render.templates.as_ref().map(|folder| catalog.beside(folder));
-    Templates::load(named.or(configured.as_deref()))
-        .map_err(|error| CommandError::Findings(Some(error.to_string())))
+    Templates::load(named.or(configured.as_deref())).map_err(failed)
 }
 
 /// A rendering error in words, with the next step.
@@ -180,7 +179,7 @@ pub(super) fn failure(error: RenderError) -> CommandError {
         RenderError::Folder(error) => format!("\n  help: {}", error.hint()),
         _ => String::new(),
     };
-    CommandError::Findings(Some(format!("{error}{help}")))
+    failed(format!("{error}{help}"))
 }
 
 /// Number of files created, changed, removed and left, in words.

@@ -4,10 +4,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::catalog::{CatalogArgs, providers, report_lost};
+use super::catalog::{CatalogArgs, report_lost, word};
 use super::parse::stdin;
 use super::payload::refused;
-use super::{CommandError, CommandResult, print};
+use super::{CommandError, CommandResult, failed, print};
 use crate::config::Surface;
 use crate::provider::call::Parser;
 use crate::provider::{self, PayloadRequest, Provider};
@@ -25,7 +25,7 @@ pub(super) struct ResultsArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
     /// The provider of the message.
-    #[arg(long, value_name = "NAME", value_parser = providers())]
+    #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
     provider: Provider,
     /// The profile whose tools are bound; found tools are defined as in its payload.
     #[arg(long, short, value_name = "NAME")]
@@ -78,20 +78,14 @@ impl EntryWithResult<'_> {
 impl ResultsArgs {
     pub(super) fn run(self) -> CommandResult {
         let input = stdin()?;
-        let answered: Vec<EntryWithResult<'_>> = serde_json::from_str(&input).map_err(|error| {
-            CommandError::Findings(Some(format!("expected the list that `parse` prints: {error}")))
-        })?;
+        let answered: Vec<EntryWithResult<'_>> = serde_json::from_str(&input)
+            .map_err(|error| failed(format!("expected the list that `parse` prints: {error}")))?;
         if let Some(index) = answered.iter().position(|entry| !entry.is_answered()) {
-            return Err(CommandError::Findings(Some(format!(
-                "call {} of the list has no `envelope`",
-                index + 1
-            ))));
+            return Err(failed(format!("call {} of the list has no `envelope`", index + 1)));
         }
         let provider = self.provider;
         if answered.is_empty() {
-            return Err(CommandError::Findings(Some(
-                "the list is empty: there is nothing to reply to".into(),
-            )));
+            return Err(failed("the list is empty: there is nothing to reply to"));
         }
         let lacks_id = |entry: &EntryWithResult<'_>| entry.call_id.is_none() && provider.needs_call_id();
         if let Some(index) = answered.iter().position(lacks_id) {
@@ -100,7 +94,7 @@ impl ResultsArgs {
                 index + 1,
                 provider.as_str()
             );
-            return Err(CommandError::Findings(Some(message)));
+            return Err(failed(message));
         }
         let checked = self.catalog.open()?;
         report_lost(&checked);

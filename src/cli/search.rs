@@ -100,7 +100,7 @@ fn shown(body: &Map<String, Value>) -> String {
     }
     let mut out = "no match: no tool here does that. Try other words, an action and an object.\n".to_string();
     if !list("nearest").is_empty() {
-        out += &format!("\nThe nearest, none of them good:\n{}", tools(list("nearest")));
+        out += &format!("\nThe nearest, though none fits:\n{}", tools(list("nearest")));
     }
     if !list("categories").is_empty() {
         out += "\nCategories to look into:\n";

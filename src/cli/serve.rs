@@ -7,12 +7,12 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
-use super::catalog::{CatalogArgs, counted, serve_surfaces, tool_lists};
+use super::catalog::{CatalogArgs, counted, word};
 use super::reload::keep_current;
 use super::screen::Screen;
 use super::signals::Signals;
 use super::state::StateArgs;
-use super::{CommandError, CommandResult, print_note};
+use super::{CommandError, CommandResult, failed, print_note};
 use crate::catalog::{Catalog, Checked};
 use crate::config::{self, ServeSurface, ToolList};
 use crate::finding::{Code, Finding, Severity, text_report};
@@ -63,11 +63,11 @@ pub(super) struct ServeArgs {
     /// The tools that an MCP client lists: gateway (functions that find, describe and run tools), hybrid (the
     /// catalog's tools, with the deferred ones in short form, and tool_search and read_tool_doc), or full (the
     /// catalog's tools in full). Every tool and function can be called, whether it is listed or not.
-    #[arg(long, value_parser = serve_surfaces(), value_name = "NAME", hide_possible_values = true)]
+    #[arg(long, value_parser = word::<ServeSurface>(), value_name = "NAME", hide_possible_values = true)]
     surface: Option<ServeSurface>,
     /// The functions that the gateway lists: gateway (tool_search, tool_help, tool_exec and tool_batch), discovery
     /// (list, search_nodes, search_tool_by_category, expand_tool, call_tool and read_tool_doc), or all.
-    #[arg(long, value_parser = tool_lists(), value_name = "LIST", hide_possible_values = true)]
+    #[arg(long, value_parser = word::<ToolList>(), value_name = "LIST", hide_possible_values = true)]
     tool_list: Option<ToolList>,
     /// List tool_exec_read and tool_exec_write in place of tool_exec and tool_batch, so that a client can ask a
     /// person before a change.
@@ -141,10 +141,8 @@ impl ServeArgs {
             true => tokio::runtime::Builder::new_current_thread(),
             false => tokio::runtime::Builder::new_multi_thread(),
         };
-        let runtime = runtime
-            .enable_all()
-            .build()
-            .map_err(|error| CommandError::Findings(Some(format!("cannot start: {error}"))))?;
+        let runtime =
+            runtime.enable_all().build().map_err(|error| failed(format!("cannot start: {error}")))?;
         let (stop, serving) = (follow.stopper(), Arc::clone(&live));
         let following = {
             let (live, catalog) = (Arc::clone(&live), self.catalog.clone());
@@ -167,7 +165,7 @@ impl ServeArgs {
         runtime.shutdown_background();
         // The servers that it has started end with it.
         let _ = following.join();
-        served.map_err(|problem| CommandError::Findings(Some(problem)))
+        served.map_err(failed)
     }
 
     async fn listen(
@@ -210,10 +208,10 @@ impl ServeArgs {
 
     /// The address to listen on, unless it would be open to everybody by mistake.
     fn address(&self, configured: &config::Serve, tokens: &Tokens) -> Result<SocketAddr, CommandError> {
-        let told = self.listen.as_deref().or(configured.listen.as_deref()).unwrap_or("127.0.0.1:7878");
-        let named = told.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
-        let address: SocketAddr = named.as_deref().unwrap_or(told).parse().map_err(|_| {
-            CommandError::Usage(format!("{told} should be an address and a port, such as 127.0.0.1:7878"))
+        let listen = self.listen.as_deref().or(configured.listen.as_deref()).unwrap_or("127.0.0.1:7878");
+        let named = listen.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+        let address: SocketAddr = named.as_deref().unwrap_or(listen).parse().map_err(|_| {
+            CommandError::Usage(format!("{listen} should be an address and a port, such as 127.0.0.1:7878"))
         })?;
         let is_local = match address.ip() {
             IpAddr::V4(ip) => ip.is_loopback(),
@@ -250,9 +248,7 @@ async fn begin(state: &dyn StateStore, days: Duration) -> CommandResult {
         return Ok(());
     }
     match state.delete_older(days).await {
-        Err(error) if error.0.contains("newer toolcrib") => {
-            Err(CommandError::Findings(Some(format!("state: {error}"))))
-        }
+        Err(error) if error.0.contains("newer toolcrib") => Err(failed(format!("state: {error}"))),
         Err(error) => {
             tracing::warn!(%error, "state cannot be used now");
             Ok(())
@@ -302,7 +298,7 @@ fn listen_error(address: SocketAddr, error: &std::io::Error) -> String {
 
 /// Speaks MCP over the standard streams. A client that no longer reads does not keep the process alive.
 async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Result<()> {
-    let (stop, mut told) = tokio::sync::watch::channel(false);
+    let (stop, mut stopped) = tokio::sync::watch::channel(false);
     let late = async move {
         wait_for_signal().await;
         stop.send_replace(true);
@@ -312,7 +308,7 @@ async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Res
         }
     };
     let asked = async move {
-        let _ = told.wait_for(|stopped| *stopped).await;
+        let _ = stopped.wait_for(|stopped| *stopped).await;
     };
     tokio::select! {
         served = mcp::stdio(live, asked) => served,
@@ -343,7 +339,7 @@ fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
     print_note(text_report(&broken, &checked.documents, color, Some(10)).trim_end());
     let message =
         "toolcrib.toml has errors, and without the parts in error the server could be too open; correct them";
-    Err(CommandError::Findings(Some(message.into())))
+    Err(failed(message))
 }
 
 /// The tokens that are configured, from the environment.

@@ -77,7 +77,7 @@ fn chat(args: &CatalogArgs, configured: &SearchModel) -> Result<Arc<dyn ChatMode
 /// The API key in a variable, unless models may not be contacted.
 fn key(args: &CatalogArgs, variable: Option<&str>) -> Result<Option<String>, String> {
     if args.offline {
-        return Err("nobody is asked with --offline".into());
+        return Err("with --offline, no model is asked".into());
     }
     #[expect(clippy::disallowed_methods, reason = "this is the command line")]
     let read = |name| std::env::var(name).map_err(|_| format!("the environment variable {name} is not set"));

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::CommandError;
 use super::catalog::{CatalogArgs, HELP};
+use super::{CommandError, failed, runtime};
 use crate::config;
 use crate::state::{StateStore, open};
 
@@ -46,7 +46,10 @@ impl StateArgs {
         };
         let is_file = !at.contains("://") && !at.contains("${");
         if is_file && !root.join(&at).exists() {
-            return Err(CommandError::Usage(format!("nothing is kept yet at {}", root.join(&at).display())));
+            return Err(CommandError::Usage(format!(
+                "no state is stored yet at {}",
+                root.join(&at).display()
+            )));
         }
         self.opened(Some(&at), &root)
     }
@@ -54,7 +57,7 @@ impl StateArgs {
     fn opened(&self, at: Option<&str>, root: &Path) -> Result<Arc<dyn StateStore>, CommandError> {
         #[expect(clippy::disallowed_methods, reason = "this is the command line")]
         let variable = |name: &str| std::env::var(name).ok();
-        open(at, root, variable).map_err(|error| CommandError::Findings(Some(format!("state: {error}"))))
+        open(at, root, variable).map_err(|error| failed(format!("state: {error}")))
     }
 }
 
@@ -70,7 +73,5 @@ fn place(written: &str) -> Result<String, String> {
 pub(super) fn block_on<T>(
     doing: impl Future<Output = Result<T, crate::state::StateError>>,
 ) -> Result<T, CommandError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| CommandError::Findings(Some(format!("cannot start: {error}"))))?;
-    runtime.block_on(doing).map_err(|error| CommandError::Findings(Some(format!("state: {error}"))))
+    runtime()?.block_on(doing).map_err(|error| failed(format!("state: {error}")))
 }

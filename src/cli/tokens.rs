@@ -1,8 +1,8 @@
 //! `toolcrib tokens`: the cost of tools.
 
-use super::catalog::{CatalogArgs, complete, deferrals, providers, surfaces};
+use super::catalog::{CatalogArgs, complete, word};
 use super::render::templates;
-use super::{CommandError, CommandResult, print};
+use super::{CommandError, CommandResult, failed, print};
 use crate::config::{Deferred, Surface};
 use crate::provider::Provider;
 use crate::report::{self, Options, OverBudget, ReportError};
@@ -22,14 +22,14 @@ pub(super) struct TokensArgs {
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
     /// The provider of the payload.
-    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = providers())]
+    #[arg(long, value_name = "NAME", default_value = "openai", value_parser = word::<Provider>())]
     provider: Provider,
     /// Count this surface only; the budget is for it.
-    #[arg(long, value_name = "NAME", value_parser = surfaces())]
+    #[arg(long, value_name = "NAME", value_parser = word::<Surface>())]
     surface: Option<Surface>,
     /// The schema of deferred tools on the surface `hybrid`: stub (the smallest one), or compact (without
     /// descriptions).
-    #[arg(long, value_parser = deferrals())]
+    #[arg(long, value_parser = word::<Deferred>())]
     deferred: Option<Deferred>,
     /// Print JSON.
     #[arg(long)]
@@ -60,10 +60,10 @@ impl TokensArgs {
         };
         let report = report::report(&checked.catalog, &templates, options).map_err(|error| match error {
             ReportError::Profile(message) => CommandError::Usage(message),
-            ReportError::Template(error) => CommandError::Findings(Some(error.to_string())),
+            ReportError::Template(error) => failed(error),
         })?;
         if self.json {
-            let json = serde_json::to_value(&report).map_err(anyhow::Error::from)?;
+            let json = serde_json::to_value(&report).map_err(failed)?;
             print(&format!("{json:#}\n"))?;
         } else {
             print(&report.table())?;
@@ -72,6 +72,6 @@ impl TokensArgs {
             return complete(&checked);
         }
         let messages: Vec<String> = report.over_budget.iter().map(OverBudget::message).collect();
-        Err(CommandError::Findings(Some(messages.join("\n"))))
+        Err(failed(messages.join("\n")))
     }
 }

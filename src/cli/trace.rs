@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::catalog::{CatalogArgs, counted};
 use super::state::{StateArgs, block_on};
-use super::{CommandError, CommandResult, print, print_note};
+use super::{CommandResult, failed, print, print_note};
 use crate::state::{Event, EventKind, EventQuery, SessionSummary, StateError, StateStore, utc};
 use crate::tool::clean_line;
 
@@ -59,9 +59,7 @@ impl TraceArgs {
         match (&self.session, self.json) {
             (Some(session), _) if events.is_empty() => {
                 let shown = clean_line(session);
-                Err(CommandError::Findings(Some(format!(
-                    "there is no session `{shown}`; `toolcrib trace` lists the sessions"
-                ))))
+                Err(failed(format!("there is no session `{shown}`; `toolcrib trace` lists the sessions")))
             }
             (_, true) => print(&events.iter().map(|event| format!("{}\n", json!(event))).collect::<String>()),
             (session, false) => print(&chains(session.as_deref().unwrap_or_default(), &events)),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{CommandError, CommandResult, print, print_note};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::config::{self, Workspace};
 use crate::finding::Severity;
 use crate::trust::{Content, Trusted, exposed};
@@ -13,6 +13,7 @@ use crate::trust::{Content, Trusted, exposed};
 /// no server or model, and reads no environment variable. After `toolcrib trust DIR` it counts as if --catalog named
 /// it. The trust ends when that file, a definition below a [[source]] with trust = "run", or a program of the folder
 /// changes.
+#[allow(rustdoc::broken_intra_doc_links, reason = "the text is the help of the command")]
 #[derive(Debug, clap::Args)]
 pub(super) struct Trust {
     /// The folder.
@@ -28,10 +29,9 @@ pub(super) struct Trust {
 
 impl Trust {
     pub(super) fn run(self) -> CommandResult {
-        let state = state_folder().ok_or_else(|| {
-            CommandError::Findings(Some("there is no folder for state: set HOME or XDG_STATE_HOME".into()))
-        })?;
-        let fail = |problem| CommandError::Findings(Some(problem));
+        let state = state_folder()
+            .ok_or_else(|| failed("there is no folder for state: set HOME or XDG_STATE_HOME"))?;
+        let fail = |problem| failed(problem);
         let Some(folder) = self.folder else {
             let trusted = Trusted::open(&state).map_err(fail)?;
             return print(&trusted.folders().map(|folder| format!("{folder}\n")).collect::<String>());
@@ -44,9 +44,9 @@ impl Trust {
         let path = canonical(&workspace.root)?;
         let content = Content::of(&workspace);
         if let Some(problem) = exposure(&workspace, &content) {
-            return Err(CommandError::Findings(Some(format!("not trusted: {problem}"))));
+            return Err(failed(format!("not trusted: {problem}")));
         }
-        print(&told(&content))?;
+        print(&summary(&content))?;
         trusted.insert(path.clone(), content.hash);
         save(&trusted)?;
         print_note(format!(
@@ -60,9 +60,9 @@ fn remove(trusted: &mut Trusted, folder: &Path) -> CommandResult {
     // A deleted folder is named by the path that was stored.
     let path = canonical(folder).unwrap_or_else(|_| folder.to_string_lossy().into_owned());
     if !trusted.remove(&path) {
-        return Err(CommandError::Findings(Some(format!(
+        return Err(failed(format!(
             "{path} is not trusted; `toolcrib trust --list` prints the trusted folders"
-        ))));
+        )));
     }
     save(trusted)?;
     print_note(format!("{path} is trusted no longer"));
@@ -70,7 +70,7 @@ fn remove(trusted: &mut Trusted, folder: &Path) -> CommandResult {
 }
 
 fn save(trusted: &Trusted) -> CommandResult {
-    trusted.save().map_err(|error| CommandError::Findings(Some(format!("cannot remember it: {error}"))))
+    trusted.save().map_err(|error| failed(format!("cannot remember it: {error}")))
 }
 
 /// The workspace of a folder, if its configuration is there and without errors.
@@ -83,7 +83,7 @@ fn readable(folder: &Path) -> Result<Workspace, CommandError> {
     if workspace.findings.iter().any(|finding| finding.severity == Severity::Error) {
         let message =
             format!("its toolcrib.toml has errors; `toolcrib check --catalog {}`", folder.display());
-        return Err(CommandError::Findings(Some(message)));
+        return Err(failed(message));
     }
     Ok(workspace)
 }
@@ -101,7 +101,7 @@ fn exposure(workspace: &Workspace, content: &Content) -> Option<String> {
 }
 
 /// The programs and addresses that would be used, in lines.
-fn told(content: &Content) -> String {
+fn summary(content: &Content) -> String {
     let mut text = String::new();
     let mut part = |title: &str, lines: &mut dyn Iterator<Item = String>| {
         let lines: Vec<String> = lines.map(|line| format!("  {line}\n")).collect();
@@ -118,7 +118,7 @@ fn told(content: &Content) -> String {
 
 /// Whether a toolcrib.toml that was merely found counts; otherwise the reason.
 pub(super) fn admit(workspace: &Workspace) -> Result<(), String> {
-    let unknown = || "nobody has trusted it".to_string();
+    let unknown = || "it is not trusted".to_string();
     let path = canonical(&workspace.root).map_err(|_| unknown())?;
     let is_own = configuration_folder().is_some_and(|own| Path::new(&path).starts_with(own));
     let trusted = match state_folder() {

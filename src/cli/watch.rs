@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::catalog::{CatalogArgs, report_lost};
 use super::signals::Signals;
-use super::{CommandError, CommandResult, print_error, print_note};
+use super::{CommandError, CommandResult, failed, print_error, print_note};
 use crate::catalog::Checked;
 use crate::watch::{Change, Follow, Options, Stop};
 
@@ -63,9 +63,8 @@ fn why(change: &Change) -> String {
 
 /// The first signal ends the watch after the current write, the second at once.
 fn stop_on_signal(stop: Stop) -> CommandResult {
-    let cannot =
-        |error: std::io::Error| CommandError::Findings(Some(format!("cannot wait for signals: {error}")));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(cannot)?;
+    let cannot = |error: std::io::Error| failed(format!("cannot wait for signals: {error}"));
+    let runtime = super::runtime()?;
     let mut signals = {
         let _entered = runtime.enter();
         Signals::listen().map_err(cannot)?

@@ -2,10 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 /// The way a profile's tools reach the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[derive(IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Surface {
     /// Every tool in full.
     Full,
@@ -24,30 +27,24 @@ pub enum Surface {
 
 impl Surface {
     /// All surfaces, from most to least bound.
-    pub const ALL: [Surface; 6] =
-        [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Gateway, Surface::Toolset, Surface::Files];
+    pub const ALL: &[Surface] = Self::VARIANTS;
 
     /// The word used on the command line and in files.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Surface::Full => "full",
-            Surface::Hybrid => "hybrid",
-            Surface::Native => "native",
-            Surface::Gateway => "gateway",
-            Surface::Toolset => "toolset",
-            Surface::Files => "files",
-        }
+        self.into()
     }
 
     /// The surface of this name.
     pub fn parse(name: &str) -> Option<Surface> {
-        Surface::ALL.into_iter().find(|surface| surface.as_str() == name)
+        Surface::ALL.iter().copied().find(|surface| surface.as_str() == name)
     }
 }
 
 /// The schema of a deferred tool, beside its short description.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[derive(IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Deferred {
     /// The smallest schema that the provider takes: about a sixth of a full binding.
     #[default]
@@ -55,24 +52,6 @@ pub enum Deferred {
     /// The tool's schema without descriptions, titles and examples: about half of a full binding, for models that do
     /// not read docs.
     Compact,
-}
-
-impl Deferred {
-    /// Both, the smaller first.
-    pub const ALL: [Deferred; 2] = [Deferred::Stub, Deferred::Compact];
-
-    /// The word used on the command line and in files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Deferred::Stub => "stub",
-            Deferred::Compact => "compact",
-        }
-    }
-
-    /// The choice of this name.
-    pub fn parse(name: &str) -> Option<Deferred> {
-        Deferred::ALL.into_iter().find(|deferred| deferred.as_str() == name)
-    }
 }
 
 /// The one who answers a search for tools on the surface `native`.

@@ -24,7 +24,7 @@ pub struct Workspace {
     pub document: Option<Document>,
     /// Mistakes in the configuration.
     pub findings: Vec<Finding>,
-    /// Whether the configuration was merely found, and nobody has said that it counts. Nothing that it names is run.
+    /// Whether the configuration was only found: neither named nor trusted by the operator. Nothing that it names is run.
     pub is_found: bool,
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::tool::Effect;
 
@@ -33,6 +34,8 @@ pub struct Serve {
 /// The tool list of an MCP client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[derive(IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum ServeSurface {
     /// Functions of toolcrib.
     #[default]
@@ -43,28 +46,11 @@ pub enum ServeSurface {
     Full,
 }
 
-impl ServeSurface {
-    /// Every choice.
-    pub const ALL: [ServeSurface; 3] = [ServeSurface::Gateway, ServeSurface::Hybrid, ServeSurface::Full];
-
-    /// The word used in files and on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ServeSurface::Gateway => "gateway",
-            ServeSurface::Hybrid => "hybrid",
-            ServeSurface::Full => "full",
-        }
-    }
-
-    /// The choice with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|surface| surface.as_str() == name)
-    }
-}
-
 /// The functions that a tool list holds. Every function can be called, whether it is listed or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[derive(IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum ToolList {
     /// Search, help, calls and batches.
     #[default]
@@ -73,25 +59,6 @@ pub enum ToolList {
     Discovery,
     /// Every function.
     All,
-}
-
-impl ToolList {
-    /// Every choice.
-    pub const ALL: [ToolList; 3] = [ToolList::Gateway, ToolList::Discovery, ToolList::All];
-
-    /// The word used in files and on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ToolList::Gateway => "gateway",
-            ToolList::Discovery => "discovery",
-            ToolList::All => "all",
-        }
-    }
-
-    /// The choice with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|listed| listed.as_str() == name)
-    }
 }
 
 /// A bearer token. The token itself is in the environment.
@@ -136,7 +103,7 @@ pub struct ServeLimits {
     /// Seconds that a client may take to read any part of its answer.
     #[schemars(range(min = 1, max = 86_400))]
     pub write_seconds: u64,
-    /// Seconds that a server that is told to stop has to finish the requests in progress.
+    /// Seconds to finish the requests in progress after the signal to stop.
     #[schemars(range(min = 0, max = 86_400))]
     pub stop_seconds: u64,
 }

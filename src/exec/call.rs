@@ -1,4 +1,4 @@
-//! One call, from its request on: all that it takes to answer it, and to write it down, at any moment.
+//! One call, with all that its answer and its trace need at any step.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,37 +10,37 @@ use crate::catalog::{Callable, Tool};
 use crate::config::Config;
 use crate::guard::MISTAKE;
 use crate::refusal::{ErrorCode, Refusal};
-use crate::secret::Policy as Secrets;
+use crate::secret::SecretPolicy;
 use crate::state::StateStore;
 use crate::tool::{Effect, NoSchemaMode};
 
-/// One call. Only its admission changes it.
+/// One call. Only admission changes it.
 pub(super) struct Call {
     pub(super) context: Arc<dyn CallContext>,
     pub(super) started: Instant,
-    /// As the caller sent it; then with the op of the catalog, and with arguments that fit.
+    /// The request as the caller sent it; after admission, with the op of the catalog and valid arguments.
     pub(super) request: CallRequest,
     /// The tool, once it is known.
     pub(super) tool: Option<Arc<Tool>>,
     pub(super) is_dry_run: bool,
-    /// Whether the tool has a schema that decides on the arguments, once these are read.
+    /// Whether the tool has a schema to validate the arguments; `None` until these are read.
     pub(super) validated: Option<bool>,
 }
 
-/// Notes on a run, told beside its outcome.
+/// Notes on a run, for the `meta` of its envelope.
 #[derive(Default)]
 pub(super) struct RunNotes {
     pub(super) warnings: Vec<String>,
     /// The context of the session.
     pub(super) session_context: Option<Value>,
-    /// The cursor by which a long result is read on, for `meta.more`.
+    /// The cursor of a result that was cut, for `meta.more`.
     pub(super) continuation: Option<Value>,
     /// Whether the call was handed to its backend.
     pub(super) was_run: bool,
 }
 
 impl Call {
-    /// A call as it was asked for.
+    /// A call of this request.
     pub(super) fn new(context: Arc<dyn CallContext>, request: CallRequest) -> Self {
         let started = Instant::now();
         Self { context, started, request, tool: None, is_dry_run: false, validated: None }
@@ -64,12 +64,12 @@ impl Call {
         &self.context.catalog().config
     }
 
-    /// The rules that tell secrets.
-    pub(super) fn secrets(&self) -> Secrets<'_> {
+    /// The rules that say which values are secret.
+    pub(super) fn secrets(&self) -> SecretPolicy<'_> {
         self.context.catalog().secrets()
     }
 
-    /// The effect of the tool; a read while that is not known.
+    /// The effect of the tool; `Read` while the tool is not known.
     pub(super) fn effect(&self) -> Effect {
         self.tool.as_ref().map_or(Effect::Read, |tool| tool.effect)
     }
@@ -83,12 +83,12 @@ impl Call {
         }
     }
 
-    /// The longest time that it may take.
+    /// The timeout of the call.
     pub(super) fn timeout(&self) -> Duration {
         Duration::from_secs(self.config().exec.call_seconds)
     }
 
-    /// The fields that a corrected call has to repeat beside op and arguments.
+    /// The fields of this call that a corrected call repeats: dry run, key, receipt and session.
     pub(super) fn carried(&self) -> Map<String, Value> {
         let mut carried = Map::new();
         if let Some(dry) = self.request.dry_run {
@@ -109,7 +109,7 @@ impl Call {
         carried
     }
 
-    /// The `meta` of its envelope, as it stands.
+    /// The `meta` of the envelope.
     pub(super) fn meta(&self, notes: &RunNotes) -> Map<String, Value> {
         let mut meta = Map::with_capacity(6);
         meta.insert("trace_id".into(), self.context.trace_id().into());
@@ -135,13 +135,13 @@ impl Call {
         meta
     }
 
-    /// The failure of a call that has panicked. `was_begun` says whether its backend may have been sent something.
+    /// The failure of a call that has panicked. `was_begun`: whether its backend may have been sent something.
     pub(super) fn panicked(&self, was_begun: bool) -> Refusal {
         let may_have_run = was_begun && self.effect() != Effect::Read;
         let (message, next) = match may_have_run {
             true => {
                 let message = format!("{MISTAKE}; whether the call was run is not known");
-                (message, "tell the operator; look whether it was done before you send it again")
+                (message, "tell the operator; check whether it was done before you send it again")
             }
             false => (format!("{MISTAKE}; nothing was changed"), "tell the operator"),
         };

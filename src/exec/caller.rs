@@ -1,4 +1,4 @@
-//! The caller of a call, as the doors find out.
+//! The caller of a call, as a door has authenticated it.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use http::HeaderMap;
 use crate::state::Session;
 use crate::tool::Effect;
 
-/// Somebody who calls, after authentication.
+/// A caller, after authentication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// The name in traces; empty where everybody may come in.
+    /// The name in traces; empty where no tokens are configured.
     pub name: Arc<str>,
-    /// The roles of the token that was shown, sorted; `None` where no tokens are configured, which stands for all.
+    /// The roles of the token, sorted; `None` where no tokens are configured, which means all roles.
     pub roles: Option<Vec<String>>,
-    /// The most that their calls may change, whatever the configuration allows.
+    /// The strongest effect of its calls; the configuration may allow less.
     pub allow: Effect,
-    /// The name of the session that this belongs to.
+    /// The name of the session.
     pub session: Option<Arc<str>>,
-    /// Whether the call itself says so, and not the door that it came through.
+    /// Whether the call itself names the session, and not its door.
     pub names_session: bool,
-    /// The headers of their request that backends are to be sent.
+    /// Headers of the request that are sent to backends.
     pub headers: HeaderMap,
 }
 
@@ -37,17 +37,17 @@ impl Default for Caller {
     }
 }
 
-/// The role that stands for all others.
+/// The role that has the rights of all roles.
 pub const EVERY_ROLE: &str = "*";
 
 impl Caller {
-    /// Whether the configuration says that no tool is hidden from them. Only to them the server tells of what is wrong with
-    /// the catalog: findings name tools, and that nothing is hidden from a caller must not show either.
+    /// Whether the configuration hides no tool from this caller. Only such a caller gets the findings of the catalog, since
+    /// findings name tools. The catalog's content does not matter: it must not show whether hidden tools exist.
     pub fn sees_everything(&self) -> bool {
         self.roles.as_ref().is_none_or(|roles| roles.iter().any(|role| role == EVERY_ROLE))
     }
 
-    /// The session, which is theirs alone.
+    /// The session; it belongs to this caller alone.
     pub fn session(&self) -> Option<Session> {
         let id = Arc::clone(self.session.as_ref()?);
         Some(Session { caller: Arc::clone(&self.name), id })

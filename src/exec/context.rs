@@ -1,4 +1,4 @@
-//! The surroundings of a call: catalog, caller, state, backends.
+//! The context of a call: catalog, caller, state, backends.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -10,15 +10,15 @@ use super::backend::{BackendError, Backends};
 use crate::catalog::Catalog;
 use crate::state::StateStore;
 
-/// The surroundings of a call.
+/// The context of a call.
 pub trait CallContext: Send + Sync {
-    /// The tools that exist for the caller.
+    /// The catalog with the tools that the caller may see.
     fn catalog(&self) -> &Catalog;
-    /// Whether the caller may know of the tool at this place that it is there, and no more.
+    /// Whether the caller may see the tool at this index, but not call it.
     fn is_forbidden(&self, index: usize) -> bool;
-    /// The doc of the tool at this place.
+    /// The doc of the tool at this index.
     fn doc(&self, index: usize) -> Option<Doc>;
-    /// The name of the profile that the caller sees.
+    /// The name of the caller's profile.
     fn profile(&self) -> Option<&str>;
     /// The caller.
     fn caller(&self) -> &Caller;
@@ -26,11 +26,11 @@ pub trait CallContext: Send + Sync {
     fn state(&self) -> &dyn StateStore;
     /// The trace id of the request.
     fn trace_id(&self) -> &str;
-    /// Counts a call that was answered, by `ok` or the code of its error.
+    /// Counts an answered call for metrics; `outcome` is `ok` or the code of its error.
     fn count(&self, outcome: &str, took: Duration);
     /// The backends of the catalog.
     fn backends(&self) -> &Backends;
-    /// Whether any tool's result can change what a session is about.
+    /// Whether any tool has a `context_shift`.
     fn has_context_shifts(&self) -> bool;
     /// Runs a function of toolcrib as a tool.
     fn function<'h>(&'h self, name: &'h str, input: Value) -> FunctionFuture<'h>;
@@ -39,7 +39,7 @@ pub trait CallContext: Send + Sync {
 /// The result of a function that is run as a tool.
 pub type FunctionFuture<'h> = Pin<Box<dyn Future<Output = Result<Value, BackendError>> + Send + 'h>>;
 
-/// The identity of a doc.
+/// The version and the receipt of a doc.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doc {
     /// The doc version.

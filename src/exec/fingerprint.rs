@@ -1,8 +1,8 @@
-//! Whether two calls are the same: a hash of op and arguments, in whatever order these are written.
+//! Fingerprints of calls: hashes of op and arguments that do not depend on the order of fields.
 
 use serde_json::Value;
 
-/// The hash of an op, its arguments, and what else makes two calls differ.
+/// The hash of an op, its arguments, and a further text that distinguishes calls.
 pub(super) fn fingerprint(op: &str, arguments: &Value, also: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(op.as_bytes()).update(b"\0").update(also.as_bytes()).update(b"\0");
@@ -10,7 +10,7 @@ pub(super) fn fingerprint(op: &str, arguments: &Value, also: &str) -> String {
     hasher.finalize().to_hex()[..32].to_string()
 }
 
-/// The hash that a failing call is counted by; it begins with that of its op, so that all of an op can be forgotten.
+/// The hash under which a failed call is counted. It begins with the hash of the op, so that one prefix clears an op.
 pub(super) fn failure_fingerprint(op: &str, arguments: &Value, also: &str) -> String {
     format!("{}.{}", op_fingerprint(op), fingerprint(op, arguments, also))
 }

@@ -1,11 +1,11 @@
-//! A call of a tool: admitted, run, recorded (EXEC-1..6). Which door it came through is not known here.
+//! A call of a tool: admitted, run, recorded (EXEC-1..6). The door of the call is not known here.
 //!
 //! 1. [`CallRequest`] is the call as a [`Caller`] sent it, [`context`] its surroundings; [`call`] carries both.
 //! 2. [`admit`] finds the tool, takes in its arguments and asks every gate; an admitted call does not change any more.
-//! 3. [`run`] runs it: an idempotency key and an approval count once, and a [`backend`] does the work.
+//! 3. [`mod@run`] runs it: an idempotency key and an approval count once, and a [`backend`] does the work.
 //! 4. [`record`] counts what came of it, writes it down, and makes the [`CallResult`].
 //!
-//! A [`Refusal`](crate::refusal::Refusal) ends a call at any of these steps, and takes it to the last one.
+//! A [`Refusal`](crate::refusal::Refusal) at any step takes the call to the last one.
 
 mod admit;
 pub mod backend;

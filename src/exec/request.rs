@@ -1,4 +1,4 @@
-//! What a call asks for, as it is written: read leniently, since models forget `args`, wrap it, or name things otherwise.
+//! The request of a call, read leniently: models forget `args`, wrap it, or use other names for the fields.
 
 use serde_json::{Map, Value};
 
@@ -7,54 +7,54 @@ use crate::finding::{from_json, normalized};
 use crate::refusal::Refusal;
 use crate::tool::clean_line;
 
-/// What a call asks for.
+/// The request of a call.
 #[derive(Clone, Debug, Default)]
 pub struct CallRequest {
     /// The function that was called, for the trace.
     pub function: &'static str,
-    /// What the tool was called by.
+    /// The name by which the tool was called.
     pub op: String,
-    /// The place of the tool in the caller's catalog, where the door has found it already.
+    /// The index of the tool in the caller's catalog, if the door has found it already.
     pub tool: Option<usize>,
-    /// What stands where its arguments are due; null where nothing does.
+    /// The value of `args`; null where it is absent.
     pub args: Value,
-    /// What stands beside them, and is no field of ours.
+    /// Unknown fields beside `args`, which may be arguments.
     pub extra_fields: Map<String, Value>,
     /// The key under which a write runs once.
     pub idempotency_key: Option<String>,
-    /// Whether it is only to be said what would be done; the tool decides where nothing is said.
+    /// Whether the call is a dry run; `None`: the tool decides.
     pub dry_run: Option<bool>,
     /// The receipt of the tool's doc.
     pub receipt: Option<String>,
-    /// Which calls the function runs.
+    /// The calls that the function runs.
     pub limit: EffectLimit,
-    /// What was read otherwise than it was written.
+    /// Warnings about input that was corrected.
     pub warnings: Vec<String>,
 }
 
-/// Which calls a function runs.
+/// The calls that a function runs, by the effect of their tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EffectLimit {
-    /// All.
+    /// All calls.
     #[default]
     None,
-    /// Those that change nothing.
+    /// Reads only.
     ReadsOnly,
-    /// Those that change something.
+    /// Writes; a read gets a warning.
     WritesOnly,
 }
 
-/// Longer ones are no names, and are not repeated.
+/// Bytes of the longest op. A longer text is no name, and no message repeats it.
 const LONGEST_OP: usize = 1000;
-/// The longest idempotency key.
+/// Bytes of the longest idempotency key.
 const LONGEST_KEY: usize = 200;
-/// What the fields are called.
+/// Names of the fields.
 const FIELDS: [&str; 6] = ["op", "args", "idempotency_key", "dry_run", "receipt", "session"];
-/// What models call the op instead.
+/// Other names that models use for `op`.
 const OPS: [&str; 6] = ["operation", "tool", "tool_name", "tool_id", "name", "command"];
 
 impl CallRequest {
-    /// Reads what was given to `function`.
+    /// Reads the input of `function`.
     pub fn read(function: &'static str, limit: EffectLimit, given: Value) -> Result<Self, Refusal> {
         let mut request = Self { function, limit, ..Self::default() };
         let mut fields = request.fields(given)?;
@@ -77,7 +77,7 @@ impl CallRequest {
         Ok(request)
     }
 
-    /// The call of a tool by its own name: `tool` is its place in the catalog, where the door has found it.
+    /// The call of a tool by its own name. `tool` is its index in the catalog, if the door has found it.
     pub fn by_name(
         function: &'static str,
         (name, tool): (&str, Option<usize>),
@@ -88,12 +88,12 @@ impl CallRequest {
         Ok(Self { function, op, tool, args, idempotency_key: key, ..Self::default() })
     }
 
-    /// The fields, wherever they are.
+    /// The fields of the call: of the input, of JSON text, or of an object around them.
     fn fields(&mut self, given: Value) -> Result<Map<String, Value>, Refusal> {
         let given = match given {
             Value::String(text) => match from_json(&text) {
                 Ok(Value::Object(fields)) => {
-                    self.warnings.push("the input was JSON text, read as what it says".into());
+                    self.warnings.push("the input was JSON text, and was decoded".into());
                     Value::Object(fields)
                 }
                 Err(error) if error.is_data() => {
@@ -118,13 +118,13 @@ impl CallRequest {
             && inside.get("op").is_some()
             && let Value::Object(inside) = inside.take()
         {
-            self.warnings.push("the input was one level too deep, read from there".into());
+            self.warnings.push("the input was one level too deep, and was read there".into());
             return Ok(inside);
         }
         Ok(fields)
     }
 
-    /// Gives fields their names, where they are written otherwise and nothing has that name.
+    /// Renames misspelled fields, if no other field has the right name.
     fn rename(&mut self, fields: &mut Map<String, Value>) {
         if fields.keys().all(|name| FIELDS.contains(&name.as_str())) {
             return;
@@ -169,7 +169,7 @@ fn op_of(given: Option<Value>) -> Result<String, Refusal> {
     }
 }
 
-/// The key that stands where one is due.
+/// Reads an idempotency key.
 pub(super) fn key_of(given: Option<Value>) -> Result<Option<String>, Refusal> {
     match given {
         None | Some(Value::Null) => Ok(None),
@@ -181,7 +181,7 @@ pub(super) fn key_of(given: Option<Value>) -> Result<Option<String>, Refusal> {
     }
 }
 
-/// The receipt that stands where one is due.
+/// Reads a receipt.
 pub(super) fn receipt_of(given: Option<Value>) -> Result<Option<String>, Refusal> {
     match given {
         Some(Value::String(receipt)) => Ok(Some(receipt.trim().to_string())),

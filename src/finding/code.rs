@@ -75,12 +75,12 @@ codes! {
     SourceStale "source-stale" Warning false "a live server is away, and the tools that it listed last are used";
     FileInvalid "file-invalid" Error true "a source is not valid JSON, YAML or TOML, or is nested too deeply";
     FormatUnknown "format-unknown" Error true "no tool definitions were recognised in a source";
-    DefinitionInvalid "definition-invalid" Error true "a definition cannot be used at all, for want of a name or because it is no object";
+    DefinitionInvalid "definition-invalid" Error true "a definition cannot be used at all, since it has no name or is no object";
     ProviderTool "provider-tool" Info false "a tool that its provider runs itself has no definition to document";
     FieldUnknown "field-unknown" Error true "a native definition has a field that the format does not know";
     TrustNarrowed "trust-narrowed" Warning false "a file below a `[[source]]` with `trust = \"run\"` is read without trust";
-    BackendUntrusted "backend-untrusted" Error false "a definition names a program, and the operator has not said that it may";
-    EffectDoubted "effect-doubted" Warning false "a definition claims that a tool only reads, and its name or request says otherwise";
+    BackendUntrusted "backend-untrusted" Error false "a definition names a program, and the operator has not allowed it";
+    EffectDoubted "effect-doubted" Warning false "a definition claims that a tool only reads, and its name or request contradicts it";
     FieldInvalid "field-invalid" Error true "a field of a definition has the wrong kind of value and was left out";
     OperationRenamed "operation-named" Info false "an OpenAPI operation had no usable operationId and was named from its method and path";
     OperationSkipped "operation-skipped" Info false "an OpenAPI operation is OPTIONS or TRACE, which describe an endpoint rather than use it";

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::limits::{DocumentError, Limits};
 use super::pointer_tree::{PointerTree, Span};
 use super::position::Cursor;
-use super::value::{MAX_VALUES, TOO_DEEP, TOO_MANY};
 use super::{Code, Finding, Place, json, toml, yaml};
 
 /// The notation of a source.
@@ -29,30 +29,6 @@ impl Format {
             "toml" => Some(Format::Toml),
             _ => None,
         }
-    }
-
-    /// Its name, for messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Json => "JSON",
-            Format::Yaml => "YAML",
-            Format::Toml => "TOML",
-        }
-    }
-}
-
-/// Limits of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes.
-    pub max_bytes: u64,
-    /// Levels of nesting at which a source is refused; at most 128, and for TOML 80.
-    pub max_depth: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { max_bytes: 64 << 20, max_depth: 128 }
     }
 }
 
@@ -77,7 +53,7 @@ impl Document {
             let finding = Finding::new(Code::FileTooLarge, message).at(Place::new(file, ""));
             return Err(finding.help("split it into several files"));
         }
-        let text = decode(bytes).map_err(|(fault, line, column)| fault.finding(file, line, column))?;
+        let text = decode(bytes).map_err(|(error, line, column)| error.finding(file, line, column))?;
         let value = match format {
             Format::Json => json::parse(&text, limits),
             Format::Yaml => yaml::parse(&text, limits),
@@ -85,9 +61,9 @@ impl Document {
         };
         match value {
             Ok(value) => Ok(Document { file: file.to_owned(), format, text: text.into(), value }),
-            Err(fault) => {
-                let (line, column) = Cursor::new(&text).seek(fault.offset);
-                Err(fault.finding(file, line, column))
+            Err(error) => {
+                let (line, column) = Cursor::new(&text).seek(error.offset);
+                Err(error.finding(file, line, column))
             }
         }
     }
@@ -113,50 +89,8 @@ impl Document {
     }
 }
 
-/// Reason why a text cannot be read, with its byte offset.
-#[derive(Debug)]
-pub(super) struct Fault {
-    code: Code,
-    offset: usize,
-    message: String,
-    help: Option<String>,
-}
-
-impl Fault {
-    /// The text is not valid in its format.
-    pub(super) fn new(offset: usize, message: impl Into<String>) -> Self {
-        Self { code: Code::FileInvalid, offset, message: message.into(), help: None }
-    }
-
-    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-
-    /// There are `levels` or more of nesting.
-    pub(super) fn too_deep(offset: usize, levels: usize) -> Self {
-        Self::new(offset, format!("{TOO_DEEP}: {levels} levels or more"))
-    }
-
-    /// There are more values than a catalog needs.
-    pub(super) fn too_many(offset: usize) -> Self {
-        Self::too_large(offset, format!("{TOO_MANY}: more than {MAX_VALUES}"))
-    }
-
-    /// The text holds more bytes than one source may have.
-    pub(super) fn too_large(offset: usize, message: String) -> Self {
-        let fault = Self { code: Code::FileTooLarge, ..Self::new(offset, message) };
-        fault.help("split it into several files")
-    }
-
-    fn finding(self, file: &str, line: usize, column: usize) -> Finding {
-        let place = Place { line: Some(line), column: Some(column), ..Place::new(file, "") };
-        Finding { help: self.help, ..Finding::new(self.code, self.message).at(place) }
-    }
-}
-
 /// The text without its byte order mark, or the mistake with its line and column.
-fn decode(mut bytes: Vec<u8>) -> Result<String, (Fault, usize, usize)> {
+fn decode(mut bytes: Vec<u8>) -> Result<String, (DocumentError, usize, usize)> {
     if bytes.starts_with(b"\xEF\xBB\xBF") {
         bytes.drain(..3);
     }
@@ -168,8 +102,11 @@ fn decode(mut bytes: Vec<u8>) -> Result<String, (Fault, usize, usize)> {
         let (line, column) = Cursor::new(&valid).seek(offset);
         let utf16 = bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF");
         let what = if utf16 { "it looks like UTF-16; save it as UTF-8" } else { "save it as UTF-8" };
-        let fault = Fault::new(offset, format!("not UTF-8 text: byte 0x{byte:02X} at offset {offset}"));
-        (Fault { code: Code::FileUnreadable, ..fault.help(what) }, line, column)
+        let fault = DocumentError::unreadable(
+            offset,
+            format!("not UTF-8 text: byte 0x{byte:02X} at offset {offset}"),
+        );
+        (fault.help(what), line, column)
     })
 }
 

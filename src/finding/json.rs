@@ -3,7 +3,7 @@
 use serde::de::DeserializeSeed;
 use serde_json::Value;
 
-use super::document::{Fault, Limits};
+use super::limits::{DocumentError, Limits};
 use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
 use super::value::{Meter, Node, TOO_DEEP, TOO_MANY, TWICE};
 
@@ -11,10 +11,11 @@ use super::value::{Meter, Node, TOO_DEEP, TOO_MANY, TWICE};
 const PARSER_DEPTH: usize = 128;
 
 /// Reads a JSON text.
-pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, Fault> {
+pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, DocumentError> {
     let levels = limits.max_depth.min(PARSER_DEPTH);
     let meter = Meter::new(levels.saturating_sub(1));
-    read(serde_json::Deserializer::from_str(text), &meter).map_err(|error| fault(text, &error, levels))
+    read(serde_json::Deserializer::from_str(text), &meter)
+        .map_err(|error| document_error(text, &error, levels))
 }
 
 /// Reads a JSON text that is, or is part of, a call. An object with a repeated key is refused: readers differ on
@@ -36,20 +37,20 @@ fn read<'t, R: serde_json::de::Read<'t>>(
     parser.end().map(|()| value)
 }
 
-fn fault(text: &str, error: &serde_json::Error, levels: usize) -> Fault {
+fn document_error(text: &str, error: &serde_json::Error, levels: usize) -> DocumentError {
     let start: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let offset = (start + error.column()).saturating_sub(1);
     let shown = error.to_string();
     let cause = shown.rsplit_once(" at line ").map_or(shown.as_str(), |(cause, _)| cause);
     let (what, help) = match cause {
-        TOO_DEEP | "recursion limit exceeded" => return Fault::too_deep(offset, levels),
-        TOO_MANY => return Fault::too_many(offset),
+        TOO_DEEP | "recursion limit exceeded" => return DocumentError::too_deep(offset, levels),
+        TOO_MANY => return DocumentError::too_many(offset),
         _ if cause.ends_with(TWICE) => {
             let before = text.get(..=offset).unwrap_or_default().trim_end();
             let start = before.strip_suffix('"').and_then(|before| before.rfind('"')).unwrap_or(offset);
-            return Fault::new(start, cause).help("remove one of the two");
+            return DocumentError::new(start, cause).help("remove one of the two");
         }
-        _ if text.trim().is_empty() => return Fault::new(0, "the file is empty"),
+        _ if text.trim().is_empty() => return DocumentError::new(0, "the file is empty"),
         "EOF while parsing a list" => ("the file ends inside an array", "close it with `]`"),
         "EOF while parsing an object" => ("the file ends inside an object", "close it with `}`"),
         "EOF while parsing a string" => ("the file ends inside a string", "close it with `\"`"),
@@ -72,8 +73,8 @@ fn fault(text: &str, error: &serde_json::Error, levels: usize) -> Fault {
         }
         cause => (cause, ""),
     };
-    let fault = Fault::new(offset, format!("not valid JSON: {what}"));
-    if help.is_empty() { fault } else { fault.help(help) }
+    let invalid = DocumentError::new(offset, format!("not valid JSON: {what}"));
+    if help.is_empty() { invalid } else { invalid.help(help) }
 }
 
 /// Spans of the nodes of the tree, in one pass over a text that is known to be valid.

@@ -11,6 +11,7 @@ mod code;
 mod document;
 mod excerpt;
 mod json;
+mod limits;
 mod nearest;
 mod open;
 mod place;
@@ -28,8 +29,9 @@ mod yaml;
 use serde::Serialize;
 
 pub use code::{Code, Severity};
-pub use document::{Document, Format, Limits};
+pub use document::{Document, Format};
 pub use json::{from_json, from_json_bytes};
+pub use limits::Limits;
 pub use nearest::{SlipPolicy, is_plausible, nearest, normalized};
 pub use open::open;
 pub use place::locate;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::pointer_push;
@@ -14,26 +15,7 @@ pub fn resolve_local<'a>(reference: &str, root: &'a Value) -> Option<&'a Value> 
 
 /// A fragment of a URI without percent signs.
 pub fn percent_decoded(fragment: &str) -> Cow<'_, str> {
-    if !fragment.contains('%') {
-        return fragment.into();
-    }
-    let bytes = fragment.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let hex = |offset| bytes.get(at + offset).and_then(|&byte| char::from(byte).to_digit(16));
-        match (byte, hex(1), hex(2)) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            _ => {
-                decoded.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned().into()
+    percent_decode_str(fragment).decode_utf8_lossy()
 }
 
 /// The names that the schemas of a document give themselves, with their pointers; the first of a name wins.

@@ -6,7 +6,7 @@ use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 use serde_json::{Map, Value};
 
-use super::document::{Fault, Limits};
+use super::limits::{DocumentError, Limits};
 use super::pointer_tree::{PointerTree, ROOT, Span, element_index};
 use super::value::{Meter, TOO_DEEP, TOO_MANY, number};
 
@@ -14,28 +14,28 @@ use super::value::{Meter, TOO_DEEP, TOO_MANY, number};
 const PARSER_DEPTH: usize = 80;
 
 /// Reads a TOML text; tables keep the order of the text.
-pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, Fault> {
+pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, DocumentError> {
     let levels = limits.max_depth.min(PARSER_DEPTH);
     if let Some(offset) = budget::over(text) {
-        return Err(Fault::too_costly(offset));
+        return Err(DocumentError::too_costly(offset));
     }
-    let root = DeTable::parse(text).map_err(|error| fault(&error, levels))?;
+    let root = DeTable::parse(text).map_err(|error| document_error(&error, levels))?;
     table(root.get_ref(), 0, &Meter::new(levels.saturating_sub(1))).map_err(|(offset, error)| match error {
-        TOO_DEEP => Fault::too_deep(offset, levels),
-        _ => Fault::too_many(offset),
+        TOO_DEEP => DocumentError::too_deep(offset, levels),
+        _ => DocumentError::too_many(offset),
     })
 }
 
-fn fault(error: &::toml::de::Error, levels: usize) -> Fault {
+fn document_error(error: &::toml::de::Error, levels: usize) -> DocumentError {
     let offset = error.span().map_or(0, |span| span.start);
     match error.message() {
-        message if message.contains("recursion") => Fault::too_deep(offset, levels),
-        "duplicate key" => Fault::new(offset, "the key is there twice").help("remove one of the two"),
-        message => Fault::new(offset, format!("not valid TOML: {}", message.replace('\n', "; "))),
+        message if message.contains("recursion") => DocumentError::too_deep(offset, levels),
+        "duplicate key" => DocumentError::new(offset, "the key is there twice").help("remove one of the two"),
+        message => DocumentError::new(offset, format!("not valid TOML: {}", message.replace('\n', "; "))),
     }
 }
 
-impl Fault {
+impl DocumentError {
     /// Reading the text would take more memory than a catalog needs.
     fn too_costly(offset: usize) -> Self {
         let (most, key, table) = (budget::MAX_COST, budget::KEY, budget::TABLE);

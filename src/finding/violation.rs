@@ -55,12 +55,12 @@ impl Violation {
         Self { quoted: given.as_str().map(str::to_string), ..self }
     }
 
-    /// The same, with the text that it quotes told in other words.
-    pub fn retold(mut self, tell: impl FnOnce(&str) -> Value) -> Self {
+    /// The same violation with its quoted text replaced, for example redacted.
+    pub fn requoted(mut self, tell: impl FnOnce(&str) -> Value) -> Self {
         if let Some(text) = &self.quoted {
-            let told = tell(text);
-            self.message = self.message.replace(&quote(text), &shown(&told));
-            self.quoted = told.as_str().map(str::to_string);
+            let replacement = tell(text);
+            self.message = self.message.replace(&quote(text), &shown(&replacement));
+            self.quoted = replacement.as_str().map(str::to_string);
         }
         self
     }

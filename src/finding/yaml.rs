@@ -6,7 +6,7 @@ use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle};
 use serde_saphyr::{Error, MessageFormatter, NonFiniteFloatPolicy, Options, UserMessageFormatter};
 
-use super::document::{Fault, Limits};
+use super::limits::{DocumentError, Limits};
 use super::pointer_tree::{NodeId, PointerTree, ROOT, Span};
 use super::position::Cursor;
 use super::value::{MAX_VALUES, Meter, Node, TWICE};
@@ -22,17 +22,17 @@ const ALIASED_BYTES: usize = 16 << 20;
 const STACK: usize = 16 << 20;
 
 /// Reads a YAML stream: an empty one is null, one document is itself, several are an array.
-pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, Fault> {
+pub(super) fn parse(text: &str, limits: &Limits) -> Result<Value, DocumentError> {
     let levels = limits.max_depth.min(MAX_DEPTH);
     let read = || {
         let documents: Result<Vec<Tree>, Error> =
             serde_saphyr::from_multiple_with_options(text, options(text, levels));
-        documents.map_err(|error| fault(text, &error, levels))
+        documents.map_err(|error| document_error(text, &error, levels))
     };
     let own_stack = std::thread::Builder::new().stack_size(STACK);
     let documents = std::thread::scope(|scope| match own_stack.spawn_scoped(scope, read) {
-        Ok(reader) => reader.join().unwrap_or_else(|_| Err(Fault::new(0, "the YAML reader gave up"))),
-        Err(error) => Err(Fault::new(0, format!("cannot start a reader: {error}"))),
+        Ok(reader) => reader.join().unwrap_or_else(|_| Err(DocumentError::new(0, "the YAML reader gave up"))),
+        Err(error) => Err(DocumentError::new(0, format!("cannot start a reader: {error}"))),
     });
     let mut documents = documents?;
     Ok(match documents.len() {
@@ -72,7 +72,7 @@ impl<'de> Deserialize<'de> for Tree {
     }
 }
 
-fn fault(text: &str, error: &Error, levels: usize) -> Fault {
+fn document_error(text: &str, error: &Error, levels: usize) -> DocumentError {
     let offset = error.location().map_or(0, |location| {
         let (line, column) = (location.line().max(1) as usize, location.column().max(1) as usize);
         let bytes = location.span().byte_offset().map(|offset| offset as usize);
@@ -83,33 +83,37 @@ fn fault(text: &str, error: &Error, levels: usize) -> Fault {
         error => error,
     };
     match error {
-        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => Fault::too_deep(offset, levels),
+        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => DocumentError::too_deep(offset, levels),
         Error::Budget { breach: BudgetBreach::Nodes { .. } | BudgetBreach::Events { .. }, .. } => {
-            Fault::too_many(offset)
+            DocumentError::too_many(offset)
         }
         Error::Budget { .. }
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. } => {
-            Fault::new(offset, "too many aliases, or aliases of too much").help("write the values out")
+            DocumentError::new(offset, "too many aliases, or aliases of too much")
+                .help("write the values out")
         }
         Error::DuplicateMappingKey { key: Some(key), .. } => {
-            Fault::new(offset, format!("the key `{key}` is there twice")).help("remove one of the two")
+            DocumentError::new(offset, format!("the key `{key}` is there twice"))
+                .help("remove one of the two")
         }
-        Error::UnknownAnchor { .. } => Fault::new(offset, "an alias without an anchor of its name before it"),
+        Error::UnknownAnchor { .. } => {
+            DocumentError::new(offset, "an alias without an anchor of its name before it")
+        }
         error => {
             let message = UserMessageFormatter.format_message(error);
             // Two keys with one text, such as `1` and `"1"`.
             if let Some((key, _)) = message.split_once(TWICE) {
-                return Fault::new(offset, format!("{key}{TWICE}")).help("remove one of the two");
+                return DocumentError::new(offset, format!("{key}{TWICE}")).help("remove one of the two");
             }
             if message.contains("recursion limit exceeded") || message.contains("nesting limit") {
-                return Fault::too_deep(offset, levels);
+                return DocumentError::too_deep(offset, levels);
             }
-            let fault = Fault::new(offset, format!("not valid YAML: {message}"));
+            let invalid = DocumentError::new(offset, format!("not valid YAML: {message}"));
             match advice(&message) {
-                Some(help) => fault.help(help),
-                None => fault,
+                Some(help) => invalid.help(help),
+                None => invalid,
             }
         }
     }

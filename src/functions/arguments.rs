@@ -1,4 +1,4 @@
-//! The arguments of a function: checked against its definition, and what is plainly meant otherwise read as that.
+//! The arguments of a function: coerced to its definition, and validated.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -7,10 +7,14 @@ use super::{CatalogView, ErrorCode, Function, Refusal};
 use crate::arguments::{FieldError, coerce_to_schema, fits_at_a_glance, in_words};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
-use crate::secret::Policy as Secrets;
+use crate::secret::SecretPolicy;
 
-/// The arguments as they fit; else each field that does not, and a call that would.
-pub(super) fn check(definition: &Tool, secrets: Secrets<'_>, arguments: Value) -> Result<Value, Refusal> {
+/// Valid arguments; else a refusal with field errors and an example.
+pub(super) fn check(
+    definition: &Tool,
+    secrets: SecretPolicy<'_>,
+    arguments: Value,
+) -> Result<Value, Refusal> {
     let mut arguments = if arguments.is_null() { Value::Object(Default::default()) } else { arguments };
     if fits_at_a_glance(definition.parameters.schema(), &arguments) {
         return Ok(arguments);
@@ -22,14 +26,14 @@ pub(super) fn check(definition: &Tool, secrets: Secrets<'_>, arguments: Value) -
     Ok(fit)
 }
 
-/// Arguments that were checked, as a function's own type.
+/// Valid arguments as a function's own type.
 pub(super) fn read<T: DeserializeOwned>(function: &str, arguments: Value) -> Result<T, Refusal> {
     let told = match T::deserialize(&arguments) {
         Ok(read) => return Ok(read),
         Err(error) => error.to_string(),
     };
     let problem = |arguments: &Value| T::deserialize(arguments).err().map(|error| error.to_string());
-    // The problem is with the first argument without which it is another one.
+    // The wrong argument is the first one without which the error changes.
     let names = arguments.as_object().into_iter().flat_map(|arguments| arguments.keys());
     let without = |name: &&String| {
         let mut rest = arguments.clone();
@@ -47,11 +51,11 @@ fn unread(function: &str, pointer: &str) -> Refusal {
     refusal.field(pointer, "this value cannot be used")
 }
 
-/// A refusal of arguments with some that are right, where it has none of its own or only what the definition invents.
+/// Adds valid arguments for this caller to a refusal, unless it has an example better than the definition's invented one.
 pub(super) fn with_example(mut refusal: Refusal, function: &Function, view: &CatalogView) -> Refusal {
     let invented = function.definition().and_then(|tool| tool.call.clone()).map(Value::Object);
     let has_none = refusal.example.is_none() || refusal.example == invented;
-    // What is wrong in the arguments for another tool is nothing that ours can show.
+    // An error in the arguments of another tool is not explained by an example of this function.
     let is_ours = !refusal.field_errors.iter().any(|error| error.pointer.starts_with("/arguments"));
     if refusal.code == ErrorCode::ValidationError && has_none && is_ours {
         refusal.example = function.example_for(view).or(invented);
@@ -59,7 +63,7 @@ pub(super) fn with_example(mut refusal: Refusal, function: &Function, view: &Cat
     refusal
 }
 
-/// `5.0` is an integer as JSON Schema has it, and none to who reads one.
+/// Makes `5.0` the integer 5: JSON Schema accepts it as an integer, and Rust does not read it as one.
 fn read_integers(definition: &Tool, arguments: &mut Value) {
     let properties = definition.parameters.schema().get("properties");
     for (name, given) in arguments.as_object_mut().into_iter().flatten() {
@@ -74,7 +78,12 @@ fn read_integers(definition: &Tool, arguments: &mut Value) {
 }
 
 /// A refusal of the arguments of a function, field by field.
-fn validation_refusal(tool: &Tool, secrets: Secrets<'_>, given: &Value, wrong: Vec<Violation>) -> Refusal {
+fn validation_refusal(
+    tool: &Tool,
+    secrets: SecretPolicy<'_>,
+    given: &Value,
+    wrong: Vec<Violation>,
+) -> Refusal {
     let told = wrong.into_iter().map(|violation| secrets.conceal(tool.parameters.schema(), given, violation));
     let field_errors: Vec<FieldError> = told.map(FieldError::from).collect();
     let message = format!("the arguments of {} do not fit: {}", tool.name, in_words(&field_errors, 3));
@@ -85,11 +94,11 @@ fn validation_refusal(tool: &Tool, secrets: Secrets<'_>, given: &Value, wrong: V
     refusal
 }
 
-/// The arguments that are paths of categories.
+/// Arguments that are paths of categories.
 const PATHS: [&str; 3] = ["path", "category_path", "category"];
 
-/// A path is a list of segments in some functions and one text in others, and models mix them up. Since no segment has a
-/// slash in it, neither can be taken for something else.
+/// Turns a path from text into a list, or the other way round, as the definition wants it: models mix the two up. No
+/// segment has a slash, so the change is unambiguous.
 fn read_paths(definition: &Tool, arguments: &mut Value) {
     let properties = definition.parameters.schema().get("properties");
     for name in PATHS {
@@ -119,13 +128,13 @@ mod tests {
     fn integers_may_be_written_as_floats() {
         let list = functions().named("list").unwrap();
         for (given, read) in [(json!(7.0), json!(7)), (json!("7.0"), json!(7)), (json!(7), json!(7))] {
-            assert_eq!(check(list, Secrets::default(), json!({"limit": given})).unwrap()["limit"], read);
+            assert_eq!(check(list, SecretPolicy::default(), json!({"limit": given})).unwrap()["limit"], read);
         }
-        let refusal = check(list, Secrets::default(), json!({"limit": 1.5})).unwrap_err();
+        let refusal = check(list, SecretPolicy::default(), json!({"limit": 1.5})).unwrap_err();
         assert_eq!(refusal.field_errors[0].pointer, "/limit");
         assert!(refusal.example.is_some() && refusal.message.contains("integer"), "{}", refusal.message);
         let doc = functions().named("read_tool_doc").unwrap();
-        let most = check(doc, Secrets::default(), json!({"name": "x", "max_tokens": 1e300})).unwrap();
+        let most = check(doc, SecretPolicy::default(), json!({"name": "x", "max_tokens": 1e300})).unwrap();
         assert!(most["max_tokens"].is_u64(), "{most}");
     }
 

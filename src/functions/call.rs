@@ -1,11 +1,11 @@
-//! A call of a function: its session, its trace, its checked arguments, and an answer whatever happens.
+//! A call of a function: its session, its trace, its valid arguments, and its answer, also after a panic.
 
 use serde_json::Value;
 
 use super::function::{Function, Handler, MaybeAsync};
 use super::{Answer, ErrorCode, FunctionContext, Refusal, arguments, trace};
 use crate::guard::{MISTAKE, guarded};
-use crate::state::Patience;
+use crate::state::WaitBudget;
 
 /// The refusal of a call that has panicked.
 pub(super) fn panicked() -> Refusal {
@@ -24,12 +24,10 @@ impl Function {
     }
 
     async fn in_its_session(&'static self, context: &FunctionContext, mut arguments: Value) -> Answer {
-        let patience = Patience::current();
+        let budget = WaitBudget::current();
         match trace::named(&mut arguments) {
-            None => patience.with(self.traced_call(context, arguments)).await,
-            Some(Ok(session)) => {
-                patience.with(self.traced_call(&context.in_session(session), arguments)).await
-            }
+            None => budget.with(self.traced_call(context, arguments)).await,
+            Some(Ok(session)) => budget.with(self.traced_call(&context.in_session(session), arguments)).await,
             Some(Err(refusal)) => {
                 Answer::from(refusal).with_registry_version(&context.view.catalog().version)
             }
@@ -45,7 +43,7 @@ impl Function {
         answer
     }
 
-    /// Where to read on after an error: at the op where one is known, else at the beginning.
+    /// Adds the help path to a refusal: the op where one is known, else the root.
     fn with_help_path(&self, mut refusal: Refusal) -> Refusal {
         if self.has_root_help {
             refusal.help_path.get_or_insert_with(|| "root".into());

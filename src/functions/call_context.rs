@@ -1,4 +1,4 @@
-//! The surroundings of a call of a tool: the caller's catalog view, the services, and our functions as tools.
+//! The context of a call of a tool: the caller's catalog view, the services, and our functions as tools.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl CallContext for FunctionContext {
 }
 
 async fn as_tool(context: &FunctionContext, name: &str, input: Value) -> Result<Value, BackendError> {
-    // A function that runs others could go on without end as a tool.
+    // A function that runs tools could call itself without an end.
     let function = Function::named(name).filter(|function| !function.runs_tools());
     let Some(function) = function else {
         return Err(BackendError::unconfigured(

@@ -4,9 +4,11 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
-use super::{discovery, tool_help};
+use super::category_entries::category_entries;
+use super::help_cache::{HelpCache, HelpTarget};
 use crate::catalog::{Catalog, CategoryTree, Profile, ProfileTool, Resolved, Tool};
 use crate::exec::EVERY_ROLE;
+use crate::help::{Groups, HelpOptions};
 use crate::render::{Doc, Docs, TemplateError, Templates};
 use crate::search::semantic::{self, VectorSlot};
 use crate::search::{Index, IndexEntry};
@@ -34,7 +36,7 @@ pub struct CatalogView {
     index_build: tokio::sync::Mutex<()>,
     expanded: Vec<OnceLock<Bytes>>,
     definition_tokens: OnceLock<u64>,
-    help: tool_help::HelpCache,
+    help: HelpCache,
 }
 
 /// The doc of one tool.
@@ -86,7 +88,7 @@ impl CatalogView {
         let catalog = catalog.with_tools(seen.into_iter().zip(&forbidden).map(shown).collect());
         let pages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
         let expanded = catalog.tools.iter().map(|_| OnceLock::new()).collect();
-        let help = tool_help::HelpCache::of(catalog.tools.len());
+        let help = HelpCache::of(catalog.tools.len());
         let profile = profile.map(ToString::to_string);
         let (index, search, meaning) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (tree, categories) = (OnceLock::new(), OnceLock::new());
@@ -114,11 +116,6 @@ impl CatalogView {
     /// Whether the caller may see the tool at this position but not call it.
     pub fn is_forbidden(&self, index: usize) -> bool {
         self.forbidden.get(index).copied().unwrap_or(false)
-    }
-
-    /// Whether there is any such tool.
-    pub fn has_forbidden(&self) -> bool {
-        self.forbidden.contains(&true)
     }
 
     /// Whether the result of any tool can change the context of a session.
@@ -247,7 +244,7 @@ impl CatalogView {
 
     /// The search index of its categories, entries in the order of [`CategoryTree::nodes`]. Made at its first use.
     pub(super) fn categories(&self) -> &Index {
-        self.categories.get_or_init(|| self.index_of(&discovery::entries(&self.catalog, self.tree())))
+        self.categories.get_or_init(|| self.index_of(&category_entries(&self.catalog, self.tree())))
     }
 
     /// Builds the search indexes, which takes time that grows with the catalog; returns at once where that is done.
@@ -291,9 +288,14 @@ impl CatalogView {
         })
     }
 
-    /// Cached answers of `tool_help`, and the groups.
-    pub(super) fn help(&self) -> &tool_help::HelpCache {
-        &self.help
+    /// The groups of its help. Made at their first use.
+    pub(super) fn groups(&self) -> &Groups {
+        &self.help.groups(|| Groups::of(&self.catalog, self.tree())).0
+    }
+
+    /// The slot of the help on a target, if it is cached.
+    pub(super) fn help(&self, target: &HelpTarget, wanted: HelpOptions) -> Option<&OnceLock<Bytes>> {
+        self.help.slot(target, wanted, || Groups::of(&self.catalog, self.tree()))
     }
 
     /// Position of the tool with this canonical name, op, safe name or alias.

@@ -1,23 +1,25 @@
-//! Our functions: what agents call to learn of tools. Each takes one JSON object and gives one answer, the same through
-//! every door (the command line, HTTP, MCP).
+//! Functions of toolcrib, with which agents find, read and call tools. Each takes one JSON object and gives one answer, the
+//! same through every door (the command line, HTTP, MCP).
 //!
-//! 1. [`catalog view`] is what one kind of caller may see: a restricted catalog, and its docs.
+//! 1. [`CatalogView`] is what one kind of caller may see: a restricted catalog, and its docs.
 //! 2. [`ALL`] has an entry for each [`Function`] with its facts; its definition is in `catalog/functions/`, its handler in a
 //!    file here. Doors, lists, limits and metrics read the table.
-//! 3. [`arguments`] are checked against the definition and read into the handler's own type.
-//! 4. [`trace`] writes down what a session has seen, and [`function_counters`] counts.
-//! 5. [`answer`] is what comes out: JSON, text where a model reads it, or a [`Refusal`] that says what to do next.
+//! 3. [`arguments`] validates arguments by the definition and reads them into the handler's own type.
+//! 4. [`trace`] records the calls of a session, and [`function_counters`] counts.
+//! 5. [`answer`] is the result: JSON, text where a model reads it, or a [`Refusal`] with the next step.
 
 mod answer;
 mod arguments;
 mod call;
 mod call_context;
 mod catalog_view;
+mod category_entries;
 mod context;
 mod discovery;
 mod example;
 mod function;
 pub mod function_counters;
+mod help_cache;
 pub mod pick;
 mod read_result;
 mod read_tool_doc;
@@ -49,14 +51,14 @@ const TOOL_SEARCH: Function = Function::new("tool_search", Handler::Async(tool_s
     .listed(&[Gateway, SplitGateway, Hybrid, All, SplitAll])
     .traced(EventKind::Search);
 
-/// Runs a tool by its op. One with a key may wait as long for another before it is run.
+/// Runs a tool by its op. Twice a call's time: a call with a key may first wait for another one with the same key.
 const TOOL_EXEC: Function = Function::new("tool_exec", Handler::RawAsync(tool_exec::run))
     .listed(&[Gateway, All])
     .runs(EffectLimit::None, TimeLimit::Calls(2))
     .idempotent()
     .example(example::call);
 
-/// Reads on in a long result.
+/// Reads the next part of a long result.
 const READ_RESULT: Function = Function::new("read_result", Handler::Async(read_result::run)).root_help();
 
 /// Every function, in the order in which lists show them.

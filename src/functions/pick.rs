@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use strum::{IntoStaticStr, VariantArray};
 
 use super::arguments::read;
 use super::search::find;
@@ -20,8 +21,9 @@ use crate::search::semantic::{SemanticStatus, Similarities};
 use crate::tool::Effect;
 
 /// The scorer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum ScorerKind {
     /// Words.
     #[default]
@@ -35,18 +37,9 @@ pub enum ScorerKind {
 }
 
 impl ScorerKind {
-    /// All of them.
-    pub const ALL: [ScorerKind; 4] =
-        [ScorerKind::Keyword, ScorerKind::Embedding, ScorerKind::Hybrid, ScorerKind::Llm];
-
     /// The word used on the command line and in calls.
     pub fn as_str(self) -> &'static str {
-        match self {
-            ScorerKind::Keyword => "keyword",
-            ScorerKind::Embedding => "embedding",
-            ScorerKind::Hybrid => "hybrid",
-            ScorerKind::Llm => "llm",
-        }
+        self.into()
     }
 }
 
@@ -211,7 +204,7 @@ impl FunctionContext {
         let scorer = scorer.as_str();
         let refusal = Refusal::new(
             ErrorCode::ValidationError,
-            format!("the scorer `{scorer}` needs a model, and `{missing}` names none"),
+            format!("the scorer `{scorer}` needs a model, and `{missing}` is not configured"),
             format!("use the scorer `keyword`, or add `[{missing}]` to toolcrib.toml"),
         );
         Err(refusal.field("/scorer", "there is no model for this scorer"))
@@ -276,7 +269,7 @@ impl Scoring<'_> {
             };
             return Scored { scores, verdict, semantic: None };
         }
-        let (near, semantic) = self.context.near(&[self.input.text()]).await;
+        let (near, semantic) = self.context.similarities(&[self.input.text()]).await;
         let Some(near) = near.as_ref().and_then(|near| near.first()) else {
             let scores = Err(format!("semantic search is {semantic}"));
             return Scored { scores, verdict: words.verdict, semantic: Some(semantic) };

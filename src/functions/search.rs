@@ -31,7 +31,7 @@ impl FunctionContext {
     pub async fn search(&self, wanted: &[SearchQuery<'_>]) -> SearchOutcome {
         self.view.wait_for_indexes().await;
         let queries: Vec<&str> = wanted.iter().map(|wanted| wanted.query).collect();
-        let (near, semantic) = self.near(&queries).await;
+        let (near, semantic) = self.similarities(&queries).await;
         let weight = match &self.services.semantic {
             SemanticSearch::On(semantic) => semantic.weight(),
             _ => 0.0,
@@ -43,7 +43,7 @@ impl FunctionContext {
     }
 
     /// Similarity of each query to each tool of the caller, where a model gives it in time.
-    pub(super) async fn near(&self, queries: &[&str]) -> (Option<Vec<Similarities>>, SemanticStatus) {
+    pub(super) async fn similarities(&self, queries: &[&str]) -> (Option<Vec<Similarities>>, SemanticStatus) {
         let semantic = match &self.services.semantic {
             SemanticSearch::On(semantic) => semantic,
             SemanticSearch::Off => return (None, SemanticStatus::Off),
@@ -53,7 +53,7 @@ impl FunctionContext {
                 return (None, SemanticStatus::Unavailable(reason.into()));
             }
         };
-        match semantic.near(self.view.vector_slot(), queries).await {
+        match semantic.similarities(self.view.vector_slot(), queries).await {
             Ok(near) => (Some(near), SemanticStatus::On),
             Err(reason) => (None, SemanticStatus::Unavailable(reason)),
         }

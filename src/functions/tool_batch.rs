@@ -15,7 +15,7 @@ use self::references::{has_references, resolved};
 use super::arguments::{check, read};
 use super::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
 use crate::catalog::Resolved;
-use crate::state::Patience;
+use crate::state::WaitBudget;
 use crate::tool::Effect;
 
 #[derive(Deserialize)]
@@ -47,9 +47,9 @@ async fn answer(function: &Function, context: FunctionContext, arguments: Value)
         false => run_sequential(&context, &calls, until, seconds).await,
     };
     let failed = answers.iter().filter(|answer| answer.get("ok") != Some(&Value::Bool(true))).count();
-    let told = answers.into_iter().zip(&calls).enumerate();
+    let numbered = answers.into_iter().zip(&calls).enumerate();
     let results: Vec<Value> =
-        told.map(|(index, (answer, item))| item.told(&context, index, answer)).collect();
+        numbered.map(|(index, (answer, item))| item.answer_fields(&context, index, answer)).collect();
     let mut fields = Map::new();
     fields.insert("results".into(), results.into());
     fields.insert("failed".into(), failed.into());
@@ -115,7 +115,7 @@ async fn run_parallel(
         let (context, function) = (context.clone(), item.function.clone());
         let input = item.input.clone();
         let call = async move { (index, call(&context, &function, input).await) };
-        running.spawn(Patience::current().with(call));
+        running.spawn(WaitBudget::current().with(call));
     }
     while let Ok(Some(done)) = timeout_at(until, running.join_next()).await {
         if let Ok((index, answer)) = done
@@ -152,16 +152,16 @@ impl Item {
     }
 
     /// The answer of an item, with its id.
-    fn told(&self, context: &FunctionContext, index: usize, answer: Map<String, Value>) -> Value {
+    fn answer_fields(&self, context: &FunctionContext, index: usize, answer: Map<String, Value>) -> Value {
         let version = &context.view.catalog().version;
-        let mut told = Map::with_capacity(answer.len() + 3);
-        told.insert("index".into(), index.into());
+        let mut fields = Map::with_capacity(answer.len() + 3);
+        fields.insert("index".into(), index.into());
         if let Some(id) = &self.id {
-            told.insert("id".into(), id.as_str().into());
+            fields.insert("id".into(), id.as_str().into());
         }
-        told.insert("function".into(), self.function.as_str().into());
-        told.extend(answer);
-        if let Some(Value::Object(error)) = told.get_mut("error")
+        fields.insert("function".into(), self.function.as_str().into());
+        fields.extend(answer);
+        if let Some(Value::Object(error)) = fields.get_mut("error")
             && !error.contains_key("help_path")
         {
             let named =
@@ -171,15 +171,15 @@ impl Item {
             error.insert("help_path".into(), tool.map_or("root", |tool| &tool.op).into());
         }
         // All calls saw the same catalog; the batch gives its version.
-        if let Some(Value::Object(meta)) = told.get_mut("meta") {
+        if let Some(Value::Object(meta)) = fields.get_mut("meta") {
             if meta.get("registry_version").and_then(Value::as_str) == Some(version.as_str()) {
                 meta.shift_remove("registry_version");
             }
             if meta.is_empty() {
-                told.shift_remove("meta");
+                fields.shift_remove("meta");
             }
         }
-        Value::Object(told)
+        Value::Object(fields)
     }
 }
 
@@ -202,11 +202,9 @@ fn out_of_time(seconds: u64, was_begun: bool) -> Refusal {
     let (message, next) = match was_begun {
         true => (
             "the time of the batch ran out while this call was running; a write goes on all the same",
-            "look whether it was done, then send what is left in a batch of its own",
+            "check whether it was done, then send the rest in another batch",
         ),
-        false => {
-            ("the time of the batch ran out before this call", "send what is left in a batch of its own")
-        }
+        false => ("the time of the batch ran out before this call", "send the rest in another batch"),
     };
     let code = if was_begun { ErrorCode::BackendTimeout } else { ErrorCode::NotRun };
     let mut refusal = Refusal::new(code, message, next);

@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 use super::{Answer, AnswerFuture, CatalogView, Function, FunctionContext, READ_RESULT, Refusal};
 use crate::exec::{self, CallRequest, CallResult, Outcome};
 use crate::guard::guarded;
-use crate::state::Patience;
+use crate::state::WaitBudget;
 
-/// The most characters that are told of the op of a call that could not be read.
+/// Characters of the op that the error of an unreadable call repeats.
 const OP_CHARS: usize = 80;
 
 /// Answers a call.
@@ -29,7 +29,7 @@ async fn answer(function: &Function, context: FunctionContext, input: Value) -> 
     Ok(run_request(context, function, &op, request).await)
 }
 
-/// Runs a call as it was read, or says why it could not be.
+/// Runs a request, or answers the refusal of an unreadable one.
 async fn run_request(
     context: FunctionContext,
     function: &Function,
@@ -45,12 +45,12 @@ async fn run_request(
     })
 }
 
-/// A call of a tool by its own name; it takes the way of `tool_exec`.
+/// A call of a tool by its own name; it is run like one of `tool_exec`.
 #[derive(Clone, Debug)]
 pub struct ToolCall<'c> {
     /// A name of the tool.
     pub name: &'c str,
-    /// Its place in the catalog of the caller, where the name means one tool.
+    /// Its index in the caller's catalog, where the name means one tool.
     pub tool: Option<usize>,
     /// The arguments.
     pub arguments: Value,
@@ -59,13 +59,13 @@ pub struct ToolCall<'c> {
 }
 
 impl<'c> ToolCall<'c> {
-    /// A call of the tool at this place, without arguments.
+    /// A call of the tool at this index, without arguments.
     pub fn listed(view: &'c CatalogView, place: usize) -> Self {
         let name = view.catalog().tools.get(place).map_or("", |tool| &tool.name);
         Self { name, tool: Some(place), arguments: Value::Null, idempotency_key: None }
     }
 
-    /// A call of the tool that goes by this name, without arguments.
+    /// A call of the tool with this name, without arguments.
     pub fn named(view: &'c CatalogView, name: &'c str) -> Self {
         let tool = view.resolve(name.trim()).ok();
         Self { name, tool, arguments: Value::Null, idempotency_key: None }
@@ -73,7 +73,7 @@ impl<'c> ToolCall<'c> {
 
     /// Answers the call. A panic is answered as well.
     pub async fn call(self, context: &FunctionContext) -> Answer {
-        let answer = guarded(Patience::current().with(self.run(context.clone()))).await;
+        let answer = guarded(WaitBudget::current().with(self.run(context.clone()))).await;
         let answer = answer.unwrap_or_else(|_| super::call::panicked().into());
         answer.with_registry_version(&context.view.catalog().version)
     }
@@ -89,8 +89,8 @@ impl<'c> ToolCall<'c> {
     }
 }
 
-/// The next part of a long result, for who is shown no function to read it with: `read_result` as an op, unless a tool is
-/// called that.
+/// The next part of a long result, for `read_result` as an op: the caller's list may not have the function. A tool with this
+/// name wins.
 async fn rest(context: &FunctionContext, args: Value) -> CallResult {
     let started = Instant::now();
     let read_result: &'static Function = &READ_RESULT;

@@ -1,7 +1,6 @@
 //! `tool_help`: help on ops, groups and entities, short or full. The help on each of them is made once for each
 //! catalog view, and sent unchanged from then on.
 
-mod cache;
 mod repeated_path;
 mod session;
 mod target;
@@ -12,10 +11,10 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::help_cache::HelpTarget;
 use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal, arguments};
 use crate::help::{self, Format, HelpOptions};
-pub(super) use cache::HelpCache;
-use target::{HelpTarget, find};
+use target::find;
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -77,7 +76,7 @@ fn later(context: &FunctionContext, paths: Vec<String>, wanted: HelpOptions, is_
         let asked = paths.join("\n");
         let answer = match (is_alone, paths.first().map(|path| find(&context.view, path))) {
             (true, Some(Err(refusal))) => Err(refusal),
-            (true, _) => session::told(&context).await.map(|fields| Answer::new(fields, None)),
+            (true, _) => session::known_ops(&context).await.map(|fields| Answer::new(fields, None)),
             (false, _) => several(&context, paths, wanted).await,
         };
         match answer {
@@ -95,14 +94,14 @@ async fn several(
 ) -> Result<Answer, Refusal> {
     let (mut results, mut refusals, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     for path in paths {
-        let told = match find(&context.view, &path) {
+        let help = match find(&context.view, &path) {
             Ok(place) if !seen.insert(place.clone()) => continue,
-            Ok(HelpTarget::Session) => session::told(context).await,
+            Ok(HelpTarget::Session) => session::known_ops(context).await,
             Ok(place) => fields(&context.view, &place, wanted),
             Err(refusal) => Err(refusal),
         };
         let mut entry = Map::from_iter([("asked".to_string(), Value::from(path))]);
-        match told {
+        match help {
             Ok(fields) => entry.extend(fields),
             Err(refusal) => {
                 entry.insert("error".into(), serde_json::to_value(&refusal).unwrap_or_default());
@@ -130,7 +129,7 @@ fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<B
         answer.insert("meta".into(), json!({ "registry_version": view.catalog().version }));
         serde_json::to_vec(&answer).map(Bytes::from).map_err(|error| broken(&error.to_string()))
     };
-    let Some(kept) = view.help().place(view, place, wanted) else { return make() };
+    let Some(kept) = view.help(place, wanted) else { return make() };
     if let Some(kept) = kept.get() {
         return Ok(kept.clone());
     }
@@ -160,12 +159,12 @@ fn fields(
             Ok(fields)
         }
         HelpTarget::Group(group, only) => {
-            Ok(help::directory(catalog, view.help().groups(view), *group, *only, wanted.format))
+            Ok(help::directory(catalog, view.groups(), *group, *only, wanted.format))
         }
         HelpTarget::Beginning(path) => {
             help::beginning(catalog, path, wanted.format).ok_or_else(|| target::unknown(view, path))
         }
-        HelpTarget::Session => Err(broken("a session is told of by its trace")),
+        HelpTarget::Session => Err(broken("the help on a session is read by itself")),
     }
 }
 

@@ -25,7 +25,7 @@ struct Arguments {
     #[serde(default)]
     queries: Vec<String>,
     category: Option<String>,
-    #[serde(default = "five")]
+    #[serde(default = "default_limit")]
     limit: usize,
     #[serde(default)]
     format: Format,
@@ -39,7 +39,7 @@ enum Format {
     Json,
 }
 
-fn five() -> usize {
+fn default_limit() -> usize {
     5
 }
 
@@ -73,8 +73,8 @@ async fn searched(
     let results: Vec<Outcome> = found.map(|(query, found)| Outcome::new(view, query, found)).collect();
     let text = (arguments.format == Format::Text)
         .then(|| results.iter().map(|result| result.text(view, is_alone)).collect::<Vec<_>>().join("\n\n"));
-    let mut told: Vec<Map<String, Value>> = results.iter().map(|result| result.fields(view)).collect();
-    let fields = match told.pop() {
+    let mut all_fields: Vec<Map<String, Value>> = results.iter().map(|result| result.fields(view)).collect();
+    let fields = match all_fields.pop() {
         Some(only) if is_alone => only,
         last => {
             let named = |(query, fields): (&&str, Map<String, Value>)| {
@@ -83,7 +83,8 @@ async fn searched(
                 named.extend(fields);
                 Value::Object(named)
             };
-            let results: Vec<Value> = queries.iter().zip(told.into_iter().chain(last)).map(named).collect();
+            let results: Vec<Value> =
+                queries.iter().zip(all_fields.into_iter().chain(last)).map(named).collect();
             Map::from_iter([("results".to_string(), results.into())])
         }
     };
@@ -164,7 +165,7 @@ impl<'q> Outcome<'q> {
 
 fn tool(view: &CatalogView, hit: &Hit) -> Value {
     let Some(tool) = view.catalog().tools.get(hit.entry) else { return Value::Null };
-    let mut told = json!({
+    let mut fields = json!({
         "op": tool.op,
         "name": tool.name,
         "summary": tool.short,
@@ -173,7 +174,7 @@ fn tool(view: &CatalogView, hit: &Hit) -> Value {
         "reason": hit.reason,
     });
     if view.is_forbidden(hit.entry) {
-        told["forbidden"] = true.into();
+        fields["forbidden"] = true.into();
     }
-    told
+    fields
 }

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::brief;
-use super::types::Type;
+use super::types;
 use crate::catalog::Tool;
+use crate::catalog::schema_view::{Property, SchemaView};
 use crate::tool::clean_line;
 
 /// Most values of an enum, and most bytes of them, in a short answer.
@@ -19,35 +20,47 @@ const MAX_DEPTH: usize = 6;
 const MAX_ROWS: usize = 400;
 
 /// One argument, or a field of one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Argument<'a> {
     /// Its name.
     pub(super) name: &'a str,
     /// Whether it is required.
     pub(super) required: bool,
-    kind: Type<'a>,
+    view: SchemaView<'a>,
 }
 
 /// The arguments of a tool, required ones first.
 pub(super) fn arguments(tool: &Tool) -> Vec<Argument<'_>> {
     let schema = tool.parameters.schema();
-    let fields = Type::of(schema, schema).fields();
-    fields.into_iter().map(|(name, kind, required)| Argument { name, required, kind }).collect()
+    let view = SchemaView::of(schema, schema);
+    types::fields(&view).into_iter().map(|field| Argument::of(&view, field)).collect()
 }
 
 impl<'a> Argument<'a> {
-    /// Its type in a few words.
-    pub(super) fn words(&self) -> String {
-        self.kind.words()
+    fn of(whole: &SchemaView<'a>, Property { name, schema, required }: Property<'a>) -> Self {
+        Self { name, required, view: whole.at(schema) }
     }
 
-    /// Its allowed values, where they are few; for an array, the values of its elements.
-    pub(super) fn values(&self) -> Option<&'a [Value]> {
-        let own = self.kind.values().or_else(|| self.kind.items().and_then(|items| items.values()));
-        own.filter(|values| {
-            values.len() <= MAX_VALUES
-                && values.iter().map(|value| value.to_string().len()).sum::<usize>() <= MAX_VALUES_LENGTH
-        })
+    /// Its type in a few words.
+    pub(super) fn words(&self) -> String {
+        types::type_words(&self.view)
+    }
+
+    /// Its allowed values, where they are few.
+    pub(super) fn few_values(&self) -> Option<Vec<&'a Value>> {
+        let values = self.values();
+        let is_few = (1..=MAX_VALUES).contains(&values.len())
+            && values.iter().map(|value| value.to_string().len()).sum::<usize>() <= MAX_VALUES_LENGTH;
+        is_few.then_some(values)
+    }
+
+    /// Its allowed values, where they are listed; for an array, the values of its elements.
+    fn values(&self) -> Vec<&'a Value> {
+        let own = types::values(&self.view);
+        match self.view.items().filter(|_| own.is_empty()) {
+            Some(items) => types::values(&self.view.at(items)),
+            None => own,
+        }
     }
 
     /// Name, type, whether it is required, default and values.
@@ -58,30 +71,30 @@ impl<'a> Argument<'a> {
         if self.required {
             row.insert("required".into(), true.into());
         }
-        let default = self.kind.get("default").filter(|default| !default.is_null() && !self.required);
+        let default = self.view.get("default").filter(|default| !default.is_null() && !self.required);
         let default = default.filter(|default| default.to_string().len() <= MAX_DEFAULT);
         row.extend(default.map(|default| ("default".to_string(), default.clone())));
-        row.extend(self.values().map(|values| ("enum".to_string(), Value::from(values))));
+        row.extend(self.few_values().map(|values| ("enum".to_string(), list(&values))));
         row
     }
 
     /// Its description, cut to this many characters.
     pub(super) fn about(&self, most: usize) -> Option<String> {
-        self.kind.about().map(|text| brief(text, most)).filter(|text| !text.is_empty())
+        self.view.about(self.name).map(|text| brief(text, most)).filter(|text| !text.is_empty())
     }
 
     /// Further limits of its value.
     pub(super) fn limits(&self) -> Option<String> {
-        self.kind.limits()
+        types::limits(&self.view)
     }
 
     /// The names of its fields, optional ones with a question mark.
     pub(super) fn fields(&self) -> Option<String> {
-        let fields = self.kind.object()?.fields();
+        let fields = types::object(&self.view);
         let mut names: Vec<String> = fields
             .iter()
             .take(MAX_FIELDS)
-            .map(|(name, _, required)| format!("{}{}", clean_line(name), if *required { "" } else { "?" }))
+            .map(|field| format!("{}{}", clean_line(field.name), if field.required { "" } else { "?" }))
             .collect();
         if fields.len() > MAX_FIELDS {
             names.push("…".into());
@@ -95,23 +108,30 @@ impl<'a> Argument<'a> {
         row.insert("name".into(), self.name.into());
         row.insert("type".into(), self.words().into());
         row.insert("required".into(), self.required.into());
-        let own = |keyword: &str| self.kind.get(keyword).cloned().map(|value| (keyword.to_string(), value));
+        let own = |keyword: &str| self.view.get(keyword).cloned().map(|value| (keyword.to_string(), value));
         row.extend(own("default"));
-        let values = self.kind.values().or_else(|| self.kind.items().and_then(|items| items.values()));
-        row.extend(values.map(|values| ("enum".to_string(), Value::from(values))));
         row.extend(own("const"));
+        let values = self.values();
+        if !values.is_empty() && !row.contains_key("const") {
+            row.insert("enum".into(), list(&values));
+        }
         row.extend(self.limits().map(|limits| ("limits".to_string(), limits.into())));
-        row.extend(self.kind.about().map(|about| ("about".to_string(), clean_line(about).into())));
-        if own("deprecated").is_some_and(|(_, value)| value == true) {
+        row.extend(self.view.about(self.name).map(|about| ("about".to_string(), clean_line(about).into())));
+        if self.view.is_deprecated() {
             row.insert("deprecated".into(), true.into());
         }
-        if let Some(object) = self.kind.object().filter(|_| depth < MAX_DEPTH && *room > 0) {
-            let fields = object.fields().into_iter();
-            let fields = fields.map(|(name, kind, required)| Argument { name, required, kind });
-            row.insert("fields".into(), rows(fields, depth + 1, room).into());
+        if depth < MAX_DEPTH && *room > 0 {
+            let fields = types::object(&self.view);
+            let fields = fields.into_iter().map(|field| Argument::of(&self.view, field));
+            let rows = rows(fields, depth + 1, room);
+            row.extend((!rows.is_empty()).then(|| ("fields".to_string(), rows.into())));
         }
         row.into()
     }
+}
+
+fn list(values: &[&Value]) -> Value {
+    values.iter().map(|value| (*value).clone()).collect()
 }
 
 fn rows<'a>(arguments: impl Iterator<Item = Argument<'a>>, depth: usize, room: &mut usize) -> Vec<Value> {

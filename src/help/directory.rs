@@ -248,8 +248,7 @@ impl Directory<'_> {
     fn by_category(&self, groups: &Groups, listing: &Listing) -> Option<Listing> {
         let mut categories: IndexMap<&str, Vec<usize>> = IndexMap::new();
         for &op in &listing.ops {
-            let category = self.catalog.tools[op].categories.first()?;
-            categories.entry(category.root()).or_default().push(op);
+            categories.entry(self.catalog.tools[op].root_category()).or_default().push(op);
         }
         let is_group = |name: &str| groups.named(name).is_some_and(|place| !groups.all()[place].is_of_ops);
         if categories.len() < 2 || !categories.keys().all(|name| is_group(name)) {

@@ -88,7 +88,7 @@ impl Groups {
         let mut by_op: Vec<usize> = (0..catalog.tools.len()).collect();
         by_op.sort_by(|&one, &other| catalog.tools[one].op.cmp(&catalog.tools[other].op));
         for &index in &by_op {
-            groups.hang(index, &catalog.tools[index].op);
+            groups.add_tool(index, &catalog.tools[index].op);
         }
         groups.by_path.extend([(String::new(), 0)]);
         groups.by_path.entry(ROOT.into()).or_insert(0);
@@ -105,7 +105,7 @@ impl Groups {
     }
 
     /// Adds a tool to the groups of its op, which are made where they are missing.
-    fn hang(&mut self, index: usize, op: &str) {
+    fn add_tool(&mut self, index: usize, op: &str) {
         let mut at = 0;
         self.groups[0].below.push(index);
         for (end, _) in op.match_indices('.') {

@@ -2,8 +2,8 @@
 //!
 //! 1. [`of_tool`] explains one op: [`short`] has the facts that a call needs, within [`SHORT_MAX_TOKENS`] tokens;
 //!    [`full`] has everything. Both list its arguments with [`arguments`], whose types are in the words of [`types`],
-//!    and a line of [`usage`].
-//! 2. [`Groups`] is the tree of ops and categories: the directory. [`directory`] lists one group of it in
+//!    and a line of [`mod@usage`].
+//! 2. [`Groups`] is the tree of ops and categories: the directory. [`mod@directory`] lists one group of it in
 //!    [`DIRECTORY_MAX_TOKENS`] tokens.
 
 mod arguments;

@@ -1,216 +1,139 @@
 //! Types in a few words: `string`, `integer[]`, `string|null`. References are followed within the schema, a few
 //! levels deep.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::catalog::schema_view::{Kind, Property, SchemaView, Type};
 use crate::tool::clean_line;
 
-/// Most levels of a type that are written out, and most references in a chain.
+/// Most levels of a type that are written out.
 const MAX_DEPTH: usize = 4;
 /// Most alternatives that are written out.
 const MAX_VARIANTS: usize = 4;
+/// Most alternatives whose fields, and whose values, are listed.
+const MAX_LISTED_VARIANTS: usize = 400;
+/// Longest word for a type in characters, longest format and longest pattern in bytes.
+const MAX_WORD: usize = 40;
+const MAX_FORMAT: usize = 30;
+const MAX_PATTERN: usize = 60;
 
-/// A schema with its reference resolved.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Type<'a> {
-    root: &'a Value,
-    /// As it is written.
-    written: &'a Value,
-    /// The target of its reference, or its only alternative beside null.
-    meant: &'a Value,
-    nullable: bool,
+/// The type in a few words.
+pub(super) fn type_words(view: &SchemaView<'_>) -> String {
+    words_at(view, 0)
 }
 
-impl<'a> Type<'a> {
-    /// A part of the schema `root`.
-    pub(super) fn of(written: &'a Value, root: &'a Value) -> Self {
-        let (mut meant, mut nullable) = (written, false);
-        for _ in 0..MAX_DEPTH {
-            if let Some(target) = meant.get("$ref").and_then(Value::as_str).and_then(|to| local(to, root)) {
-                meant = target;
-                continue;
-            }
-            if let Some([only]) = meant.get("allOf").and_then(Value::as_array).map(Vec::as_slice)
-                && meant.get("properties").is_none()
-            {
-                meant = only;
-                continue;
-            }
-            let variants = variants(meant);
-            let mut others = variants.iter().filter(|variant| !is_null(variant));
-            match (others.next(), others.next()) {
-                (Some(only), None) => {
-                    nullable |= variants.len() > 1;
-                    meant = only;
-                }
-                _ => break,
-            }
-        }
-        Self { root, written, meant, nullable }
+fn words_at(view: &SchemaView<'_>, depth: usize) -> String {
+    if depth > MAX_DEPTH {
+        return "any".into();
     }
-
-    /// A keyword of the schema as written, or of its target.
-    pub(super) fn get(&self, keyword: &str) -> Option<&'a Value> {
-        self.written.get(keyword).or_else(|| self.meant.get(keyword))
-    }
-
-    /// Its description.
-    pub(super) fn about(&self) -> Option<&'a str> {
-        self.get("description").and_then(Value::as_str).filter(|text| !text.trim().is_empty())
-    }
-
-    /// Its allowed values, where they are listed.
-    pub(super) fn values(&self) -> Option<&'a [Value]> {
-        self.get("enum").and_then(Value::as_array).map(Vec::as_slice).filter(|values| !values.is_empty())
-    }
-
-    /// The type of its elements.
-    pub(super) fn items(&self) -> Option<Type<'a>> {
-        let items = self.meant.get("items").filter(|items| items.is_object())?;
-        Some(Type::of(items, self.root))
-    }
-
-    /// The object itself, or the object that its elements are.
-    pub(super) fn object(&self) -> Option<Type<'a>> {
-        let own = self.meant.get("properties").and_then(Value::as_object).filter(|fields| !fields.is_empty());
-        match own {
-            Some(_) => Some(*self),
-            None => self.items().filter(|items| items.meant.get("properties").is_some()),
-        }
-    }
-
-    /// Its fields: name, type, and whether each is required; required ones first.
-    pub(super) fn fields(&self) -> Vec<(&'a str, Type<'a>, bool)> {
-        let mut fields: Vec<(&str, Type<'_>, bool)> = Vec::new();
-        self.gather(true, 0, &mut fields);
-        fields.sort_by_key(|(_, _, required)| !required);
-        fields
-    }
-
-    fn gather(&self, all_hold: bool, depth: usize, fields: &mut Vec<(&'a str, Type<'a>, bool)>) {
-        let required = self.meant.get("required").and_then(Value::as_array);
-        let is_required =
-            |name: &str| all_hold && required.is_some_and(|names| names.iter().any(|one| one == name));
-        for (name, written) in self.meant.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            match fields.iter_mut().find(|(known, ..)| known == name) {
-                Some((_, _, required)) => *required |= is_required(name),
-                None => fields.push((name, Type::of(written, self.root), is_required(name))),
-            }
-        }
-        // A field of one `allOf` part can be required by another.
-        for (name, _, known) in fields.iter_mut() {
-            *known |= is_required(name);
-        }
-        if depth == MAX_DEPTH {
-            return;
-        }
-        let parts = self.meant.get("allOf").and_then(Value::as_array).into_iter().flatten();
-        parts.for_each(|part| Type::of(part, self.root).gather(all_hold, depth + 1, fields));
-        variants(self.meant)
-            .iter()
-            .for_each(|part| Type::of(part, self.root).gather(false, depth + 1, fields));
-    }
-
-    /// The type in a few words.
-    pub(super) fn words(&self) -> String {
-        self.words_at(0)
-    }
-
-    fn words_at(&self, depth: usize) -> String {
-        let mut words: Vec<String> = Vec::new();
-        let mut add = |word: String| {
-            if !words.contains(&word) {
-                words.push(word);
-            }
-        };
-        match self.meant.get("type") {
-            _ if depth > MAX_DEPTH => add("any".into()),
-            Some(Value::String(kind)) => add(self.kind(kind, depth)),
-            Some(Value::Array(kinds)) => {
-                kinds.iter().filter_map(Value::as_str).take(8).for_each(|kind| add(self.kind(kind, depth)));
-            }
-            _ if !variants(self.meant).is_empty() => {
-                let variants = variants(self.meant);
-                let words = |variant| Type::of(variant, self.root).words_at(depth + 1);
-                variants.iter().take(MAX_VARIANTS).map(words).for_each(&mut add);
-                if variants.len() > MAX_VARIANTS {
-                    add("…".into());
-                }
-            }
-            _ => add(self.untold(depth)),
-        }
-        if self.nullable {
-            add("null".into());
-        }
-        words.join("|")
-    }
-
-    /// The type of a schema without `type`, by its other keywords.
-    fn untold(&self, depth: usize) -> String {
-        let first = self.meant.get("const").or_else(|| self.values().and_then(<[Value]>::first));
-        match first {
-            Some(Value::String(_)) => "string".into(),
-            Some(Value::Number(_)) => "number".into(),
-            Some(Value::Bool(_)) => "boolean".into(),
-            _ if self.meant.get("properties").is_some() => "object".into(),
-            _ if self.meant.get("items").is_some() => self.kind("array", depth),
-            _ => "any".into(),
-        }
-    }
-
-    fn kind(&self, kind: &str, depth: usize) -> String {
-        match kind {
-            "array" => match self.items().map(|items| items.words_at(depth + 1)) {
-                Some(of) if of.contains('|') => format!("({of})[]"),
-                Some(of) if of != "any" => format!("{of}[]"),
-                _ => "array".into(),
-            },
-            other => clean_line(other).chars().take(40).collect(),
-        }
-    }
-
-    /// Further limits of a value, in a few words.
-    pub(super) fn limits(&self) -> Option<String> {
-        let mut limits = Vec::new();
-        let text = |keyword: &str| self.get(keyword).and_then(Value::as_str).map(clean_line);
-        limits.extend(text("format").filter(|format| format.len() <= 30));
-        let span = |least: &str, most: &str, what: &str| {
-            let bound = |keyword: &str| {
-                let number = self.get(keyword)?.as_number()?;
-                number.as_f64().is_some_and(|number| number.abs() < 9e15).then(|| number.to_string())
-            };
-            match (bound(least), bound(most)) {
-                (Some(least), Some(most)) => Some(format!("{least}..{most}{what}")),
-                (Some(least), None) => Some(format!(">= {least}{what}")),
-                (None, Some(most)) => Some(format!("<= {most}{what}")),
-                (None, None) => None,
-            }
-        };
-        limits.extend(span("minimum", "maximum", ""));
-        limits.extend(span("exclusiveMinimum", "exclusiveMaximum", ", exclusive"));
-        limits.extend(span("minLength", "maxLength", " characters"));
-        limits.extend(span("minItems", "maxItems", " items"));
-        limits.extend(
-            text("pattern").filter(|pattern| pattern.len() <= 60).map(|pattern| format!("matches {pattern}")),
-        );
-        (!limits.is_empty()).then(|| limits.join(", "))
-    }
-}
-
-fn variants(schema: &Value) -> &[Value] {
-    let list = |keyword: &str| schema.get(keyword).and_then(Value::as_array).map(Vec::as_slice);
-    list("anyOf").or_else(|| list("oneOf")).unwrap_or_default()
-}
-
-fn local<'a>(reference: &str, root: &'a Value) -> Option<&'a Value> {
-    root.pointer(reference.strip_prefix('#')?)
-}
-
-fn is_null(schema: &Value) -> bool {
-    let says = |part: &Map<String, Value>| {
-        part.get("type").is_some_and(|kind| kind == "null") || part.get("const") == Some(&Value::Null)
+    let is_typed = view.get("type").is_some();
+    let types = || view.types().into_iter().map(|one| type_word(view, one, depth)).collect::<Vec<_>>();
+    let mut words = match view.kind() {
+        Kind::Never => return "never".into(),
+        Kind::Variants => alternatives(view, depth, || types().join("|")),
+        Kind::Constant(value) if !is_typed => vec![type_of(value).into()],
+        Kind::Values(values) if !is_typed => values.iter().map(|value| type_of(value).into()).collect(),
+        _ => types(),
     };
-    schema.as_object().is_some_and(says)
+    if view.is_nullable {
+        words.push("null".into());
+    }
+    let mut told: Vec<String> = Vec::with_capacity(words.len());
+    for word in words {
+        if !told.contains(&word) {
+            told.push(word);
+        }
+    }
+    told.join("|")
+}
+
+/// The words of each alternative; one that names no type has that of all.
+fn alternatives(view: &SchemaView<'_>, depth: usize, own: impl Fn() -> String) -> Vec<String> {
+    let words = |variant: &&Value| match words_at(&view.at(variant), depth + 1) {
+        untyped if untyped == "any" => own(),
+        words => words,
+    };
+    let mut words: Vec<String> = view.variants.iter().take(MAX_VARIANTS).map(words).collect();
+    if view.variants.len() > MAX_VARIANTS {
+        words.push("…".into());
+    }
+    words
+}
+
+fn type_word(view: &SchemaView<'_>, one: Type<'_>, depth: usize) -> String {
+    match one {
+        Type::Any => "any".into(),
+        Type::Plain(word) => clean_line(word).chars().take(MAX_WORD).collect(),
+        Type::Object | Type::Map(_) => "object".into(),
+        Type::Array(None) | Type::Tuple(_) => "array".into(),
+        Type::Array(Some(items)) => match words_at(&view.at(items), depth + 1) {
+            of if of == "any" => "array".into(),
+            of if of.contains('|') => format!("({of})[]"),
+            of => format!("{of}[]"),
+        },
+    }
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// The values that are allowed, where they are listed: in one place, or as alternatives.
+pub(super) fn values<'a>(view: &SchemaView<'a>) -> Vec<&'a Value> {
+    match view.kind() {
+        Kind::Constant(value) => vec![value],
+        Kind::Values(values) => values.iter().collect(),
+        Kind::Variants if view.variants.len() <= MAX_LISTED_VARIANTS => {
+            let constants = view.variants.iter().map(|variant| view.at(variant).constant());
+            constants.collect::<Option<Vec<_>>>().unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The fields of the object that a value is, or that its elements are.
+pub(super) fn object<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
+    let own = fields(view);
+    match view.items().filter(|_| own.is_empty()) {
+        Some(items) => fields(&view.at(items)),
+        None => own,
+    }
+}
+
+/// The fields of an object, required ones first, then those of its alternatives.
+pub(super) fn fields<'a>(view: &SchemaView<'a>) -> Vec<Property<'a>> {
+    let mut fields = view.properties();
+    let mut left: Vec<&Value> = view.variants.iter().rev().copied().collect();
+    for _ in 0..MAX_LISTED_VARIANTS {
+        let Some(variant) = left.pop().map(|variant| view.at(variant)) else { break };
+        for field in variant.properties() {
+            if fields.iter().all(|known| known.name != field.name) {
+                fields.push(Property { required: false, ..field });
+            }
+        }
+        left.extend(variant.variants.iter().rev());
+    }
+    fields.sort_by_key(|field| !field.required);
+    fields
+}
+
+/// Further limits of a value and of its elements, in a few words.
+pub(super) fn limits(view: &SchemaView<'_>) -> Option<String> {
+    let short = |text: &str, most: usize| (text.len() <= most).then(|| clean_line(text));
+    let of =
+        |view: &SchemaView<'_>| view.limits(|word| short(word, MAX_FORMAT), |text| short(text, MAX_PATTERN));
+    let mut limits = of(view);
+    let each = view.items().map(|items| of(&view.at(items))).unwrap_or_default();
+    limits.extend(each.into_iter().map(|limit| format!("each {limit}")));
+    (!limits.is_empty()).then(|| limits.join(", "))
 }
 
 #[cfg(test)]
@@ -220,7 +143,7 @@ mod tests {
     use super::*;
 
     fn words(schema: Value) -> String {
-        Type::of(&schema, &schema).words()
+        type_words(&SchemaView::of(&schema, &schema))
     }
 
     #[test]
@@ -231,6 +154,16 @@ mod tests {
         assert_eq!(words(json!({"type": "array", "items": {"type": "object"}})), "object[]");
         assert_eq!(words(json!({"items": {"type": ["string", "number"]}})), "(string|number)[]");
         assert_eq!(words(json!({"enum": ["a", "b"]})), "string");
+        assert_eq!(words(json!({"enum": ["a", 1, null]})), "string|integer|null");
+        assert_eq!(words(json!({"allOf": [{"type": "string"}, {"minLength": 1}]})), "string");
+        assert_eq!(
+            words(json!({"type": "string", "anyOf": [{"format": "uri"}, {"pattern": "^/"}]})),
+            "string"
+        );
+        assert_eq!(words(json!({"$ref": "#/$defs/a%20b", "$defs": {"a b": {"type": "boolean"}}})), "boolean");
+        assert_eq!(words(json!({"type": []})), "any");
+        assert_eq!(words(json!({"type": ["null", "int", "integer"]})), "integer|null");
+        assert_eq!(words(json!(false)), "never");
         assert_eq!(words(json!(true)), "any");
         let endless = json!({"$ref": "#"});
         assert_eq!(words(endless), "any");
@@ -245,8 +178,27 @@ mod tests {
             "allOf": [{"properties": {"c": {}}, "required": ["c", "a"]}],
             "oneOf": [{"properties": {"d": {}}, "required": ["d"]}, {"type": "object"}],
         });
-        let fields = Type::of(&schema, &schema).fields();
-        let told: Vec<_> = fields.iter().map(|(name, _, required)| (*name, *required)).collect();
+        let fields = fields(&SchemaView::of(&schema, &schema));
+        let told: Vec<_> = fields.iter().map(|field| (field.name, field.required)).collect();
         assert_eq!(told, [("a", true), ("c", true), ("b", false), ("d", false)]);
+    }
+
+    #[test]
+    fn limits_are_told_in_few_words() {
+        let schema = json!({
+            "type": "array", "minItems": 1, "uniqueItems": true,
+            "items": {"exclusiveMinimum": 0, "maximum": 5, "multipleOf": 0.5},
+        });
+        let limits = limits(&SchemaView::of(&schema, &schema)).unwrap();
+        assert_eq!(limits, "at least 1 item, unique, each above 0 and at most 5, each multiple of 0.5");
+    }
+
+    #[test]
+    fn alternatives_that_are_constants_are_values() {
+        let schema = json!({"oneOf": [{"const": "a", "title": "First"}, {"enum": ["b"]}]});
+        let view = SchemaView::of(&schema, &schema);
+        assert_eq!(values(&view), [&json!("a"), &json!("b")]);
+        let schema = json!({"oneOf": [{"const": "a"}, {"type": "integer"}]});
+        assert!(values(&SchemaView::of(&schema, &schema)).is_empty());
     }
 }

@@ -62,7 +62,8 @@ pub(super) fn line(tool: &Tool, arguments: &[Argument<'_>], optional: OptionalSt
 fn value(argument: &Argument<'_>) -> String {
     let words = argument.words();
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), clean_line);
-    let values = argument.values().map(|values| values.iter().map(plain).collect::<Vec<_>>().join("|"));
+    let values =
+        argument.few_values().map(|values| values.into_iter().map(plain).collect::<Vec<_>>().join("|"));
     match values.filter(|values| values.len() <= MAX_VALUES) {
         Some(values) if words.ends_with("[]") => format!("({values})[]"),
         Some(values) => values,

@@ -9,7 +9,7 @@ use super::ModelError;
 use crate::tool::clean_line;
 
 /// Most characters of an API's refusal that are printed.
-const MAX_TOLD: usize = 200;
+const MAX_EXCERPT: usize = 200;
 
 /// An address that answers questions, with the key for it.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Api {
             return Err(refused(", which leads elsewhere; name the address itself"));
         }
         if !status.is_success() {
-            return Err(refused(&self.told(&text)));
+            return Err(refused(&self.error_text(&text)));
         }
         match end {
             End::Whole => serde_json::from_str(&text).map_err(|_| refused(", and the answer is not JSON")),
@@ -112,7 +112,7 @@ impl Api {
     }
 
     /// The first words of an API's refusal, without the key.
-    fn told(&self, body: &str) -> String {
+    fn error_text(&self, body: &str) -> String {
         let answer: Value = serde_json::from_str(body).unwrap_or_default();
         let message = ["/error/message", "/message", "/error"]
             .into_iter()
@@ -122,8 +122,8 @@ impl Api {
             Some(Key(key)) => message.replace(key.as_str(), "..."),
             None => message.to_string(),
         };
-        let told: String = clean_line(&hidden).chars().take(MAX_TOLD).collect();
-        if told.is_empty() { String::new() } else { format!(": {told}") }
+        let error_text: String = clean_line(&hidden).chars().take(MAX_EXCERPT).collect();
+        if error_text.is_empty() { String::new() } else { format!(": {error_text}") }
     }
 }
 

@@ -30,5 +30,5 @@ pub(super) fn problem(vectors: &[Vec<f32>], texts: usize) -> Option<String> {
         return Some("with vectors of different lengths".into());
     }
     let is_broken = vectors.iter().flatten().any(|number| !number.is_finite());
-    is_broken.then(|| "with a number that is none".into())
+    is_broken.then(|| "with an invalid number".into())
 }

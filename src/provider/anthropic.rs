@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::{Calls, RawCall, objects, take_list};
-use super::function::BoundFunction;
-use super::names::NameRule;
+use super::bound_function::{BoundFunction, BoundFunctions};
+use super::fields::{objects, take_list};
+use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
+use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::view::{Keys, SchemaRules, Strict};
-use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, tool_list};
+use super::wire::{Wire, tool_list};
 use crate::config::SearchBy;
 
 /// The wire.

@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::{Calls, RawCall, objects, take, take_list, take_object};
-use super::function::BoundFunction;
-use super::names::NameRule;
+use super::bound_function::{BoundFunction, BoundFunctions};
+use super::fields::{object, objects, take, take_list, take_object};
+use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
+use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::view::{Keys, Root, SchemaRules, Strict};
-use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object};
+use super::wire::Wire;
 
 /// The wire.
 pub(super) struct Bedrock;

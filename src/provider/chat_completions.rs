@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::{Calls, RawCall, calls_of, take, take_list, take_object, take_text};
-use super::function::BoundFunction;
+use super::bound_function::BoundFunction;
+use super::fields::{object, take, take_list, take_object, take_text};
+use super::raw_call::{Calls, RawCall, calls_of};
 use super::results::ToolResult;
-use super::wire::object;
 
 /// `{"type":"function","function":{...}}`.
 pub(super) fn function(function: &BoundFunction<'_>) -> Value {

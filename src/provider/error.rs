@@ -1,6 +1,6 @@
 //! Errors of payloads, found before anything is sent.
 
-use super::wire::Native;
+use super::rules::Native;
 use super::{PayloadRequest, Provider};
 use crate::catalog::{Profile, functions};
 use crate::config::Surface;
@@ -93,7 +93,8 @@ fn fits(request: &PayloadRequest<'_>, limit: usize) -> Vec<String> {
     let surfaces = |profile: &Profile<'_>| -> Vec<&'static str> {
         let full = profile.tools.iter().filter(|entry| entry.mode == DescriptionMode::Full).count();
         Surface::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|surface| match surface {
                 Surface::Full => profile.tools.len() <= limit,
                 Surface::Hybrid => profile.tools.len() < limit,

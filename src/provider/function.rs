@@ -2,46 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::bound_function::{BoundFunction, Extent, SelectedTool};
 use super::names;
-use super::surface::SelectedTool;
+use super::rules::{Rules, Stub};
 use super::view::{self, StrictBudget};
-use super::wire::{Rules, Stub};
 use super::{PayloadError, PayloadRequest};
 use crate::arguments::{WRAPPERS, has_property};
 use crate::catalog::{Callable, Tool};
 use crate::finding::{Code, Finding, Severity};
-
-/// Extent to which a tool is bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// The whole description and schema.
-    Full,
-    /// The short description, and the schema's structure.
-    Compact,
-    /// The short description, and a schema that takes any arguments.
-    Stub,
-}
-
-/// A function of the request.
-#[derive(Clone, Debug)]
-pub struct BoundFunction<'a> {
-    /// The tool, or the function of toolcrib.
-    pub tool: &'a Tool,
-    /// Whether it is a function of toolcrib.
-    pub ours: bool,
-    /// The name that the provider sees.
-    pub name: String,
-    /// The text that the provider sees.
-    pub description: String,
-    /// The schema that the provider sees; `None` where an empty one is refused.
-    pub schema: Option<Value>,
-    /// Extent of the binding.
-    pub extent: Extent,
-    /// Whether the provider is asked to enforce the schema.
-    pub strict: bool,
-    /// Whether the provider keeps it out of the context until it is searched for.
-    pub deferred: bool,
-}
 
 /// End of a stub's text; the description of `read_tool_doc` explains it.
 const DOC_FIRST: &str = "Doc first.";

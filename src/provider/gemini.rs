@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::{Calls, RawCall, objects, take_list, take_object, take_text};
-use super::function::BoundFunction;
-use super::names::NameRule;
+use super::bound_function::{BoundFunction, BoundFunctions};
+use super::fields::{object, objects, take_list, take_object, take_text};
+use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
+use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::view::SchemaRules;
-use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object, tool_list};
+use super::wire::{Wire, tool_list};
 
 /// The wire.
 pub(super) struct Gemini;
@@ -134,7 +135,7 @@ fn candidate_calls(mut candidate: Map<String, Value>, calls: &mut Vec<RawCall>) 
     if calls.len() == before && reason.is_some_and(|reason| reason.ends_with("MALFORMED_FUNCTION_CALL")) {
         let said = either(&mut candidate, ["finishMessage", "finish_message"], take_text);
         let malformed =
-            said.unwrap_or_else(|| "the provider says that the model wrote a malformed call".into());
+            said.unwrap_or_else(|| "the provider reports that the model wrote a malformed call".into());
         calls.push(RawCall { malformed: Some(malformed), ..RawCall::default() });
     }
 }

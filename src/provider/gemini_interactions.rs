@@ -4,14 +4,15 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::call::{Calls, RawCall, objects, take_list, take_text};
-use super::function::BoundFunction;
+use super::bound_function::{BoundFunction, BoundFunctions};
+use super::fields::{objects, take_list, take_text};
 use super::gemini::KEYWORDS;
-use super::names::NameRule;
+use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
+use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::surface::TOOL_SEARCH;
 use super::view::SchemaRules;
-use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, tool_list};
+use super::wire::{Wire, tool_list};
 use crate::config::SearchBy;
 
 /// The wire.

@@ -2,11 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::{Calls, RawCall, objects, take_list, take_object, take_text};
-use super::names::NameRule;
+use super::bound_function::BoundFunctions;
+use super::fields::{objects, take_list, take_object, take_text};
+use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
+use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::view::{Keys, SchemaRules, Strict};
-use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire};
+use super::wire::Wire;
 
 /// The wire.
 pub(super) struct LangChain;

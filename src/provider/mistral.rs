@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::call::Calls;
 use super::chat_completions::{self, ResponseShape};
-use super::names::NameRule;
+use super::raw_call::Calls;
 use super::results::ToolResult;
+use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::view::{SchemaRules, Strict};
-use super::wire::{Cache, JSON_SCHEMA, Native, Rules, Stub, Wire};
+use super::wire::Wire;
 
 /// The wire.
 pub(super) struct Mistral;

@@ -1,17 +1,18 @@
 //! Every provider's wire: the smallest payload out, checked calls in, results out.
 //!
 //! 1. [`surface`] decides which functions are bound, and to which extent.
-//! 2. [`names`] gives each a name that the provider takes, and maps it back in a call.
-//! 3. [`view`] derives a schema that the provider takes from the canonical one.
-//! 4. One file per provider holds its whole wire: payload, calls, results.
-//! 5. [`call`] reads the arguments of calls, validates them, and explains errors.
+//! 2. [`function`] binds each: [`names`] gives it a name that the provider takes, [`view`] a schema that the provider takes.
+//! 3. One file per provider holds its whole [`wire`]: [`rules`], payload, calls, results.
+//! 4. [`call`] reads the arguments of calls, validates them, and explains errors.
 
 mod anthropic;
 mod bedrock;
+mod bound_function;
 pub mod call;
 mod chat_completions;
 mod cohere;
 mod error;
+mod fields;
 mod function;
 mod gemini;
 mod gemini_interactions;
@@ -22,32 +23,40 @@ mod names;
 mod ollama;
 mod openai;
 mod openai_responses;
+mod raw_call;
 mod results;
+mod rules;
 mod surface;
 mod toolset;
 mod view;
 mod wire;
 
 use serde_json::Value;
+use strum::VariantArray;
 
 use crate::catalog::{Catalog, Profile};
 use crate::config::{self, SearchBy, Surface};
 use crate::finding::Finding;
 
+pub use bound_function::{BoundFunction, Extent};
 pub use error::PayloadError;
-pub use function::{BoundFunction, Extent};
 pub use results::{FoundTool, ToolResult, result_messages};
 pub use surface::READ_TOOL_DOC;
 pub use toolset::toolsets;
 
-use wire::{Cache, Native, Wire};
+use bound_function::BoundFunctions;
+use rules::{Cache, Native};
+use wire::Wire;
 
 /// Recipient of a payload: an API, or a framework in front of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Provider {
     /// OpenAI Chat Completions, and compatible APIs.
+    #[strum(serialize = "openai")]
     OpenAi,
     /// OpenAI Responses.
+    #[strum(serialize = "openai-responses")]
     OpenAiResponses,
     /// Anthropic Messages.
     Anthropic,
@@ -66,45 +75,22 @@ pub enum Provider {
     /// An MCP `tools/list` result.
     Mcp,
     /// The list of LangChain's `bind_tools`.
+    #[strum(serialize = "langchain")]
     LangChain,
 }
 
 impl Provider {
     /// All providers.
-    pub const ALL: [Provider; 11] = [
-        Provider::OpenAi,
-        Provider::OpenAiResponses,
-        Provider::Anthropic,
-        Provider::Gemini,
-        Provider::GeminiInteractions,
-        Provider::Bedrock,
-        Provider::Ollama,
-        Provider::Mistral,
-        Provider::Cohere,
-        Provider::Mcp,
-        Provider::LangChain,
-    ];
+    pub const ALL: &[Provider] = Self::VARIANTS;
 
     /// The word used on the command line.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Provider::OpenAi => "openai",
-            Provider::OpenAiResponses => "openai-responses",
-            Provider::Anthropic => "anthropic",
-            Provider::Gemini => "gemini",
-            Provider::GeminiInteractions => "gemini-interactions",
-            Provider::Bedrock => "bedrock",
-            Provider::Ollama => "ollama",
-            Provider::Mistral => "mistral",
-            Provider::Cohere => "cohere",
-            Provider::Mcp => "mcp",
-            Provider::LangChain => "langchain",
-        }
+        self.into()
     }
 
     /// The provider of this name.
     pub fn parse(name: &str) -> Option<Provider> {
-        Provider::ALL.into_iter().find(|provider| provider.as_str() == name)
+        Provider::ALL.iter().copied().find(|provider| provider.as_str() == name)
     }
 
     /// Whether the provider can keep tools out of the context by itself.
@@ -215,7 +201,7 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
         Cache::OffByDefault => request.options.cache.unwrap_or(false),
     };
     let defers = functions.iter().any(|function| function.deferred);
-    let bound = wire::BoundFunctions {
+    let bound = BoundFunctions {
         functions: &functions,
         search: defers.then_some(request.options.search),
         cache,

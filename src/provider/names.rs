@@ -4,35 +4,10 @@
 
 use std::collections::HashMap;
 
-use super::surface::SelectedTool;
+use super::bound_function::SelectedTool;
+use super::rules::NameRule;
 use super::{PayloadError, Provider};
 use crate::catalog::Tool;
-
-/// Rule of the names that a provider takes (docs/reference/wires.md, Limits by provider).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NameRule {
-    /// `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`: safe names as they are.
-    Safe,
-    /// `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`: safe names without dashes.
-    Underscores,
-    /// `^[A-Za-z0-9_.-]{1,128}$`: canonical names where they fit.
-    Mcp,
-}
-
-impl NameRule {
-    /// The name of a tool on this wire.
-    pub(super) fn name(self, tool: &Tool) -> String {
-        match self {
-            NameRule::Safe => tool.safe_name.clone(),
-            NameRule::Underscores => tool.safe_name.replace('-', "_"),
-            NameRule::Mcp => {
-                let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
-                let is_legal = !tool.name.is_empty() && tool.name.len() <= 128 && tool.name.chars().all(fits);
-                if is_legal { tool.name.clone() } else { tool.safe_name.clone() }
-            }
-        }
-    }
-}
 
 /// The names of one request. Two tools with the same name are an error; neither replaces the other.
 pub(super) fn emitted(

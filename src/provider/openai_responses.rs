@@ -4,13 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::call::{Calls, RawCall, objects, take_list, take_text};
-use super::function::BoundFunction;
-use super::names::NameRule;
+use super::bound_function::{BoundFunction, BoundFunctions};
+use super::fields::{object, objects, take_list, take_text};
+use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
+use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::surface::TOOL_SEARCH;
 use super::view::{SchemaRules, Strict};
-use super::wire::{BoundFunctions, Cache, JSON_SCHEMA, Native, Rules, Stub, Wire, object, tool_list};
+use super::wire::{Wire, tool_list};
 use crate::catalog::Tool;
 use crate::config::SearchBy;
 use crate::tool::slug;

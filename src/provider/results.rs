@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::call::{CallEntry, Parser};
 use super::{Payload, Provider};
 use crate::arguments::exactly;
 
@@ -62,21 +61,6 @@ impl ToolResult {
         };
         let (content, exact) = exactly(content)?;
         Ok(Self { content, exact, is_error, ..Self::default() })
-    }
-
-    /// The result of a call, or the error of a call that never ran, which needs no result.
-    pub fn to(parser: &Parser<'_>, entry: &CallEntry<'_>, result: Option<Value>) -> Self {
-        let tool_result = match (result, &entry.outcome) {
-            (Some(result), _) => Self::of(result),
-            (None, Err(error)) => Self {
-                content: serde_json::to_value(error).unwrap_or_default(),
-                is_error: true,
-                ..Self::default()
-            },
-            (None, Ok(_)) => Self::default(),
-        };
-        let name = parser.emitted(entry.name.as_deref().unwrap_or_default()).into_owned();
-        Self { call_id: entry.call_id.clone(), name, search: entry.search, ..tool_result }
     }
 
     /// Adds the tools that the call has found, by canonical name; tools outside the payload are left out.

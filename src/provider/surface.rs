@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::function::Extent;
+use super::bound_function::{Extent, SelectedTool};
 use super::toolset::toolset;
 use super::{PayloadError, PayloadRequest};
 use crate::catalog::{Profile, Tool, functions};
@@ -16,19 +16,6 @@ use crate::tool::DescriptionMode;
 pub const READ_TOOL_DOC: &str = "read_tool_doc";
 /// The function that answers searches of a provider that leaves them to its client.
 pub(super) const TOOL_SEARCH: &str = "tool_search";
-
-/// A tool that will be bound.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SelectedTool<'a> {
-    /// The tool.
-    pub(super) tool: &'a Tool,
-    /// Whether it is a function of toolcrib.
-    pub(super) ours: bool,
-    /// Extent of its binding.
-    pub(super) extent: Extent,
-    /// Whether the provider should keep it out of the context.
-    pub(super) deferred: bool,
-}
 
 /// The tools that a surface binds.
 pub(super) fn select_tools<'a>(

@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::arguments::{Corrected, FieldError, InvalidArguments};
 
 /// Code of a refusal; stable, and documented in `docs/errors.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorCode {
     /// The arguments do not fit the schema of the function.
     ValidationError,
@@ -53,53 +55,11 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code.
-    pub const ALL: [ErrorCode; 20] = [
-        ErrorCode::ValidationError,
-        ErrorCode::NotFound,
-        ErrorCode::Ambiguous,
-        ErrorCode::NoMatchInCategory,
-        ErrorCode::UnknownPath,
-        ErrorCode::ToolNotFound,
-        ErrorCode::NotAuthorized,
-        ErrorCode::CursorExpired,
-        ErrorCode::NoBackend,
-        ErrorCode::PermissionDenied,
-        ErrorCode::ApprovalRequired,
-        ErrorCode::DocRequired,
-        ErrorCode::Conflict,
-        ErrorCode::OutcomeUnknown,
-        ErrorCode::LoopStopped,
-        ErrorCode::NotRun,
-        ErrorCode::BackendError,
-        ErrorCode::BackendTimeout,
-        ErrorCode::StateUnavailable,
-        ErrorCode::Internal,
-    ];
+    pub const ALL: &[ErrorCode] = Self::VARIANTS;
 
     /// The code as answers write it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            ErrorCode::ValidationError => "VALIDATION_ERROR",
-            ErrorCode::NotFound => "NOT_FOUND",
-            ErrorCode::Ambiguous => "AMBIGUOUS",
-            ErrorCode::NoMatchInCategory => "NO_MATCH_IN_CATEGORY",
-            ErrorCode::UnknownPath => "UNKNOWN_PATH",
-            ErrorCode::ToolNotFound => "TOOL_NOT_FOUND",
-            ErrorCode::NotAuthorized => "NOT_AUTHORIZED",
-            ErrorCode::CursorExpired => "CURSOR_EXPIRED",
-            ErrorCode::NoBackend => "NO_BACKEND",
-            ErrorCode::PermissionDenied => "PERMISSION_DENIED",
-            ErrorCode::ApprovalRequired => "APPROVAL_REQUIRED",
-            ErrorCode::DocRequired => "DOC_REQUIRED",
-            ErrorCode::Conflict => "CONFLICT",
-            ErrorCode::OutcomeUnknown => "OUTCOME_UNKNOWN",
-            ErrorCode::LoopStopped => "LOOP_STOPPED",
-            ErrorCode::NotRun => "NOT_RUN",
-            ErrorCode::BackendError => "BACKEND_ERROR",
-            ErrorCode::BackendTimeout => "BACKEND_TIMEOUT",
-            ErrorCode::StateUnavailable => "STATE_UNAVAILABLE",
-            ErrorCode::Internal => "INTERNAL",
-        }
+        self.into()
     }
 
     /// The HTTP status of the code.
@@ -218,10 +178,10 @@ impl Refusal {
         let Some(corrected) = corrected else { return self };
         self.next_action.push_str(match (corrected.fill_in.is_empty(), corrected.dropped.is_empty()) {
             (true, true) => "; `example` fits",
-            (false, true) => "; `example` fits: put your own values in place of those listed in fill_in",
-            (true, false) => "; `example` fits, without what is listed in dropped",
+            (false, true) => "; `example` fits: replace the values listed in fill_in by your own",
+            (true, false) => "; `example` fits, without the values listed in dropped",
             (false, false) => {
-                "; `example` fits, without what is listed in dropped: put your own values in place of those listed in fill_in"
+                "; `example` fits, without the values listed in dropped: replace the values listed in fill_in by your own"
             }
         });
         self.example = Some(corrected.args);

@@ -4,9 +4,9 @@
 //! 2. [`doc`] makes the doc of one tool: its sections as safe markdown, and its doc version.
 //! 3. [`index`] lays out `README.md`, and category pages where there are many tools.
 //! 4. [`folder`] writes the files, owns only those, and reports differences.
-//! 5. [`seed`] puts all of that, and a text that tells an agent of it, into a workspace.
+//! 5. [`mod@seed`] puts all of that, and a text that tells an agent of it, into a workspace.
 //!
-//! Everything but [`folder`] and [`seed`] is pure: the same catalog gives the same bytes.
+//! Everything but [`folder`] and [`mod@seed`] is pure: the same catalog gives the same bytes.
 
 pub(crate) mod arguments;
 pub(crate) mod doc;

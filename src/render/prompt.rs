@@ -64,7 +64,7 @@ impl PromptSection<'_> {
             // Every tool is bound in full.
             _ if deferred.is_empty() => ("prompt/full.md", Vec::new()),
             Surface::Hybrid => ("prompt/hybrid.md", Vec::new()),
-            Surface::Native => ("prompt/native.md", by_category(&deferred, Tool::root_category)),
+            Surface::Native => ("prompt/native.md", by_first_category(&deferred, Tool::root_category)),
             Surface::Toolset => ("prompt/toolset.md", toolsets(&deferred)),
             Surface::Full | Surface::Files => ("prompt/full.md", Vec::new()),
         };
@@ -141,14 +141,14 @@ fn split_op(tool: &Tool) -> (&str, &str) {
 }
 
 /// Groups by the first category of each tool.
-fn by_category(tools: &[&Tool], category: fn(&Tool) -> &str) -> Vec<Group> {
+fn by_first_category(tools: &[&Tool], category: fn(&Tool) -> &str) -> Vec<Group> {
     grouped(tools.iter().map(|tool| (category(tool), tool.safe_name.as_str())))
 }
 
 /// Groups by category, in the form in which each can be loaded; a category above them loads them together.
 fn toolsets(tools: &[&Tool]) -> Vec<Group> {
-    let groups = by_category(tools, Tool::category);
-    if groups.len() > MAX_GROUPS { by_category(tools, Tool::root_category) } else { groups }
+    let groups = by_first_category(tools, Tool::category);
+    if groups.len() > MAX_GROUPS { by_first_category(tools, Tool::root_category) } else { groups }
 }
 
 fn grouped<'t>(tools: impl Iterator<Item = (&'t str, &'t str)>) -> Vec<Group> {

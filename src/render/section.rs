@@ -6,7 +6,8 @@ use crate::catalog::Tool;
 use crate::tool::Schema;
 
 /// A section of a doc, in the order of the doc.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Section {
     /// The purpose of the tool.
     Summary,
@@ -37,15 +38,7 @@ impl Section {
 
     /// As it is written.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Section::Summary => "summary",
-            Section::Description => "description",
-            Section::Arguments => "arguments",
-            Section::Returns => "returns",
-            Section::Examples => "examples",
-            Section::Policy => "policy",
-            Section::Schema => "schema",
-        }
+        self.into()
     }
 }
 

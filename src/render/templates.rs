@@ -65,7 +65,7 @@ impl Templates {
         let mut tera = Tera::new();
         let mut hasher = blake3::Hasher::new();
         if let Some(folder) = folder {
-            refuse_strangers(folder)?;
+            refuse_unknown_files(folder)?;
         }
         let mut texts = Vec::with_capacity(EMBEDDED.len());
         let mut assets = BTreeMap::new();
@@ -121,7 +121,7 @@ pub(super) fn render_text(name: &str, text: &str, context: &Context) -> Result<S
 }
 
 /// A file that replaces no built-in template probably has a wrong name.
-fn refuse_strangers(folder: &Path) -> Result<(), TemplateError> {
+fn refuse_unknown_files(folder: &Path) -> Result<(), TemplateError> {
     if !folder.is_dir() {
         return Err(problem(&folder.to_string_lossy(), "the templates folder does not exist"));
     }

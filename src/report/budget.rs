@@ -155,7 +155,7 @@ fn fitting(meter: &mut Meter<'_>, profile: &Profile<'_>, but: Surface, budget: u
     let mut fits = |surface: &Surface| {
         provider.surface(*surface) != but && meter.bound(profile, *surface).is_ok_and(|bound| bound <= budget)
     };
-    Surface::ALL.into_iter().filter(|surface| fits(surface)).collect()
+    Surface::ALL.iter().copied().filter(|surface| fits(surface)).collect()
 }
 
 /// The shortest beginning of a list with which the budget holds, else all of it; and the tokens bound then. A longer

@@ -62,8 +62,10 @@ pub(super) fn surfaces(
         Ok(bound) => Some((bound, bound + meter.prompt(profile, Surface::Full)?.o200k)),
         Err(_) => None,
     };
-    let asked =
-        Surface::ALL.into_iter().filter(|surface| meter.options.surface.is_none_or(|only| only == *surface));
+    let asked = Surface::ALL
+        .iter()
+        .copied()
+        .filter(|surface| meter.options.surface.is_none_or(|only| only == *surface));
     asked
         .collect::<Vec<_>>()
         .into_iter()

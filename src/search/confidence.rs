@@ -2,7 +2,7 @@
 //!
 //! Their weights were fitted to the labelled queries of six sets, and to queries of one set asked of another set's
 //! catalog, of which a reader had judged that it cannot serve them. `ARCHITECTURE.md` has the errors for sets that
-//! were left out of the fit.
+//! were left out of the fit. `benches/fit_confidence.rs` fits them again.
 
 use super::candidate::Candidate;
 use super::index::Index;
@@ -42,7 +42,7 @@ pub(super) struct Features {
     of_mean: f32,
     /// Degree to which it meets each word of the query, in any sense and literally.
     words: Vec<(f32, f32)>,
-    entry: u32,
+    pub(super) entry: u32,
 }
 
 /// Coverage of a query's topics.
@@ -59,8 +59,25 @@ fn share(part: f32, whole: f32) -> f32 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-fn logistic(values: &[f32], weights: &[f32], bias: f32) -> f32 {
-    let sum: f32 = bias + values.iter().zip(weights).map(|(value, weight)| value * weight).sum::<f32>();
+/// A value of a logistic model, with its weight. `benches/fit_confidence.rs` prints the terms as they are written here.
+#[derive(Clone, Copy, Debug)]
+pub struct Term {
+    /// The value as the source writes it.
+    pub name: &'static str,
+    /// The value.
+    pub value: f32,
+    /// Its weight.
+    pub weight: f32,
+}
+
+macro_rules! terms {
+    ($($value:expr => $weight:expr,)+) => {
+        [$(Term { name: stringify!($value), value: $value, weight: $weight }),+]
+    };
+}
+
+fn logistic(terms: &[Term]) -> f32 {
+    let sum: f32 = terms.iter().map(|term| term.value * term.weight).sum();
     1.0 / (1.0 + (-sum).exp())
 }
 
@@ -136,14 +153,13 @@ impl Index {
     /// Probability that any of the first hits fits.
     pub(super) fn match_likelihood(&self, query: &Query, hits: &[Features]) -> f32 {
         let Some(first) = hits.first() else { return 0.0 };
-        let fit = logistic(&self.match_features(query, hits), &FIT, FIT_BIAS);
+        let fit = logistic(&self.match_terms(query, first, hits));
         // A user who types a word of a tool wants to see that tool.
         if first.literally > 0.99 { fit.max(SURE_MATCH_LIKELIHOOD) } else { fit }
     }
 
-    /// Features of a query, from its first hits.
-    pub(super) fn match_features(&self, query: &Query, hits: &[Features]) -> [f32; FIT.len()] {
-        let Some(first) = hits.first() else { return [0.0; FIT.len()] };
+    /// Terms of the probability that any of the first hits fits.
+    pub(super) fn match_terms(&self, query: &Query, first: &Features, hits: &[Features]) -> [Term; 30] {
         let mut words = first.words.clone();
         for hit in &hits[1..] {
             for (all, one) in words.iter_mut().zip(&hit.words) {
@@ -162,37 +178,38 @@ impl Index {
             about_hits,
         );
         let world = near.best;
-        [
-            first.met,
-            first.literally,
-            first.told,
-            first.name,
-            first.strongest,
-            first.score,
-            first.topics,
-            first.last,
-            first.entries,
-            first.about,
-            share(together.met, together.topics),
-            share(together.literally, together.topics),
-            share(together.told, together.telling),
-            most(|hit| hit.name),
-            most(|hit| hit.about),
-            share(known, together.topics),
-            about,
-            together.topics - together.met,
-            first.met * first.name,
-            first.of_whole,
-            first.whole,
-            (1.0 + self.mean_max_score).ln(),
-            world,
-            most(|hit| hit.about) / world.max(0.05),
-            most(|hit| hit.about) - world,
-            near.bridge,
-            near.bridge_first,
-            near.bridge * world,
-            most(|hit| hit.about) * near.bridge,
-        ]
+        terms! {
+            1.0 => -2.258,
+            first.met => 2.429,
+            first.literally => 0.059,
+            first.told => 1.052,
+            first.name => 0.344,
+            first.strongest => 0.073,
+            first.score => 0.120,
+            first.topics => 1.638,
+            first.last => -0.869,
+            first.entries => -1.293,
+            first.about => 1.927,
+            share(together.met, together.topics) => 4.227,
+            share(together.literally, together.topics) => 1.244,
+            share(together.told, together.telling) => -5.319,
+            most(|hit| hit.name) => 0.721,
+            most(|hit| hit.about) => -1.052,
+            share(known, together.topics) => 3.310,
+            about => 2.352,
+            together.topics - together.met => -0.282,
+            first.met * first.name => 1.218,
+            first.of_whole => 2.596,
+            first.whole => 1.059,
+            (1.0 + self.mean_max_score).ln() => -0.745,
+            world => -3.113,
+            most(|hit| hit.about) / world.max(0.05) => 0.402,
+            most(|hit| hit.about) - world => 0.336,
+            near.bridge => 1.704,
+            near.bridge_first => 1.307,
+            near.bridge * world => -1.337,
+            most(|hit| hit.about) * near.bridge => 1.296,
+        }
     }
 }
 
@@ -204,44 +221,32 @@ const SURE_MATCH_LIKELIHOOD: f32 = 0.4;
 
 /// Confidence of a hit, given the probability that any hit fits.
 pub(super) fn of(hit: &Features, fit: f32) -> f32 {
-    logistic(&hit.values(), &HIT, HIT_BIAS) * (fit / SURE_MATCH_LIKELIHOOD).min(1.0)
+    logistic(&hit.terms()) * (fit / SURE_MATCH_LIKELIHOOD).min(1.0)
 }
 
 impl Features {
-    pub(super) fn values(&self) -> [f32; HIT.len()] {
-        [
-            self.met,
-            self.literally,
-            self.told,
-            self.name,
-            self.strongest,
-            self.score,
-            self.units,
-            self.topics,
-            self.of_first,
-            self.next,
-            self.last,
-            self.place,
-            self.entries,
-            self.about,
-            self.missed,
-            self.of_whole,
-            self.whole,
-            self.of_mean,
-        ]
+    /// Terms of the probability that the hit is right, if any is.
+    pub(super) fn terms(&self) -> [Term; 19] {
+        terms! {
+            1.0 => -0.888,
+            self.met => 2.456,
+            self.literally => -0.404,
+            self.told => -0.187,
+            self.name => 0.654,
+            self.strongest => -0.641,
+            self.score => -0.113,
+            self.units => -0.632,
+            self.topics => 1.215,
+            self.of_first => 0.731,
+            self.next => -2.575,
+            self.last => -2.598,
+            self.place => -0.045,
+            self.entries => -0.145,
+            self.about => 0.680,
+            self.missed => -0.070,
+            self.of_whole => 0.886,
+            self.whole => 0.520,
+            self.of_mean => 1.623,
+        }
     }
 }
-
-/// The weights of [`Features::values`].
-const HIT: [f32; 18] = [
-    2.456, -0.404, -0.187, 0.654, -0.641, -0.113, -0.632, 1.215, 0.731, -2.575, -2.598, -0.045, -0.145,
-    0.680, -0.070, 0.886, 0.520, 1.623,
-];
-const HIT_BIAS: f32 = -0.888;
-/// The weights of [`Index::match_features`].
-const FIT: [f32; 29] = [
-    2.429, 0.059, 1.052, 0.344, 0.073, 0.120, 1.638, -0.869, -1.293, 1.927, 4.227, 1.244, -5.319, 0.721,
-    -1.052, 3.310, 2.352, -0.282, 1.218, 2.596, 1.059, -0.745, -3.113, 0.402, 0.336, 1.704, 1.307, -1.337,
-    1.296,
-];
-const FIT_BIAS: f32 = -2.258;

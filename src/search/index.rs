@@ -160,7 +160,7 @@ impl Index {
             idf,
             max_idf,
             by_name: by_name(entries, |name| name.trim().to_lowercase()),
-            by_words: by_name(entries, spoken),
+            by_words: by_name(entries, words_of_name),
             spelling: Spelling::of(known),
             synonyms,
             min_match_likelihood: MIN_MATCH_LIKELIHOOD,
@@ -192,13 +192,8 @@ impl Index {
     }
 
     /// Number of entries.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.entries
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.entries == 0
     }
 
     /// The fields of an entry that contain a term, one bit each; `None` where none does.
@@ -215,12 +210,12 @@ impl Index {
 
     /// The entries whose name consists of just these words: `create issue` for `create_issue`.
     pub(super) fn named_in_words(&self, query: &str) -> &[u32] {
-        self.by_words.get(spoken(query).as_str()).map_or(&[], Vec::as_slice)
+        self.by_words.get(words_of_name(query).as_str()).map_or(&[], Vec::as_slice)
     }
 }
 
 /// The words of a name.
-fn spoken(name: &str) -> String {
+fn words_of_name(name: &str) -> String {
     super::words::plain(name).join(" ")
 }
 
@@ -279,8 +274,8 @@ impl Terms {
         let mut named: Vec<(Term, f32)> = named.map(|(&term, _)| (term, idf[term as usize])).collect();
         // Sorted by term, since the sum of floats depends on their order.
         named.sort_unstable_by_key(|(term, _)| *term);
-        let told: f32 = named.iter().map(|(_, idf)| idf).sum();
-        named.iter_mut().for_each(|(_, share)| *share /= told);
+        let sum: f32 = named.iter().map(|(_, idf)| idf).sum();
+        named.iter_mut().for_each(|(_, share)| *share /= sum);
         named.into_boxed_slice()
     }
 

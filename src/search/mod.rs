@@ -29,8 +29,10 @@ mod topics;
 mod vocabulary;
 mod words;
 
+pub use confidence::Term;
 pub use entry::{Field, IndexEntry};
 pub use index::Index;
+pub use rank::Observation;
 
 /// Reads the word lists of all languages, which takes a while the first time.
 pub fn load() {

@@ -60,7 +60,7 @@ const VALUE: f32 = 0.3;
 const MENDED: f32 = 0.8;
 
 /// A word of the query.
-struct Said {
+struct QueryWord {
     text: String,
     stem: String,
     /// Whether it stands in a path or an address.
@@ -84,7 +84,7 @@ pub(super) struct Query {
 impl Query {
     /// Reads a query with the vocabulary of an index.
     pub(super) fn read(text: &str, index: &Index) -> Self {
-        let (said, wholes) = said(text);
+        let (said, wholes) = query_words(text);
         let mut reading = Reading { index, query: Query::default(), rank: 0, foreign: false };
         let telling = || said.iter().filter(|word| !is_stop(&word.text));
         let known = telling().filter(|word| is_weak(&word.stem) || reading.knows(&word.stem)).count();
@@ -107,7 +107,7 @@ impl Query {
             }
         }
         reading.dense(text, said.len());
-        reading.forget_what_is_said_anyway();
+        reading.drop_repeated_senses();
         reading.pairs(&said);
         let words: Vec<&str> = said.iter().map(|word| word.text.as_str()).collect();
         reading.query.intent = super::intent::of_query(&words);
@@ -118,10 +118,10 @@ impl Query {
 }
 
 /// Words, and the ranges that are joined to one word.
-type Wholes = Vec<(std::ops::Range<usize>, String)>;
+type JoinedWords = Vec<(std::ops::Range<usize>, String)>;
 
-fn said(text: &str) -> (Vec<Said>, Wholes) {
-    let mut list: Vec<Said> = Vec::new();
+fn query_words(text: &str) -> (Vec<QueryWord>, JoinedWords) {
+    let mut list: Vec<QueryWord> = Vec::new();
     let mut wholes = Vec::new();
     let mut before = ".";
     for written in text.split_whitespace().filter(|written| written.len() <= MAX_WRITTEN) {
@@ -143,7 +143,7 @@ fn said(text: &str) -> (Vec<Said>, Wholes) {
                 wholes.push((start..list.len(), word.text));
                 return;
             }
-            list.push(Said { stem: stem(&word.text), text: word.text, is_value, is_name });
+            list.push(QueryWord { stem: stem(&word.text), text: word.text, is_value, is_name });
         });
         // The type of a file says more than its folder.
         let has_ending = written.rsplit(['/', '\\']).next().is_some_and(|name| name.contains('.'));
@@ -201,7 +201,7 @@ impl Reading<'_> {
     }
 
     /// Phrases: words with a meaning together.
-    fn phrases(&mut self, said: &[Said]) {
+    fn phrases(&mut self, said: &[QueryWord]) {
         for length in (2..=MAX_PHRASE).rev() {
             for (place, window) in said.windows(length).enumerate() {
                 let first = window.first().map_or("", |word| &word.stem);
@@ -296,7 +296,7 @@ impl Reading<'_> {
     }
 
     /// A word counts once: not again as a synonym of another word.
-    fn forget_what_is_said_anyway(&mut self) {
+    fn drop_repeated_senses(&mut self) {
         let units = self.query.units.iter();
         let all = units.flat_map(|unit| &unit.senses).filter(|sense| sense.kind == Kind::Said);
         let said: Vec<Term> = all.map(|sense| sense.term).collect();
@@ -305,7 +305,7 @@ impl Reading<'_> {
         }
     }
 
-    fn pairs(&mut self, said: &[Said]) {
+    fn pairs(&mut self, said: &[QueryWord]) {
         let telling = said.iter().filter(|word| !is_stop(&word.text));
         let terms: Vec<Option<Term>> = telling.map(|word| self.index.vocabulary.get(&word.stem)).collect();
         for pair in terms.windows(2) {

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use hashbrown::HashMap;
 
 use super::candidate::Candidate;
-use super::confidence::{self, Features};
+use super::confidence::{self, Features, Term};
 use super::index::Index;
 use super::query::{Kind, Query};
 use super::topics::likeness;
@@ -78,6 +78,19 @@ fn said(query: &Query) -> HashMap<u32, f32> {
     said
 }
 
+/// Terms of both models of confidence for one query.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// Whether any hit fits.
+    pub query: Vec<Term>,
+    /// Whether a hit is right, for the entry of each of the first hits.
+    pub hits: Vec<(usize, Vec<Term>)>,
+}
+
+fn first_scores(ranked: &[Candidate]) -> Vec<f32> {
+    ranked.iter().take(TELLING).map(|candidate| candidate.score).collect()
+}
+
 thread_local! {
     static SUMS: RefCell<Sums> = RefCell::default();
 }
@@ -92,14 +105,9 @@ impl Index {
         let mut ranked = self.ranked(&query, &within, request.limit.max(CANDIDATES));
         ranked.retain(|candidate| !named.contains(&candidate.entry));
         let best = ranked.first().map_or(0.0, |first| first.score);
-        let scores: Vec<f32> = ranked.iter().take(TELLING).map(|candidate| candidate.score).collect();
+        let scores = first_scores(&ranked);
         let features = |place: usize, candidate: &Candidate| self.features(&query, place, candidate, &scores);
-        let telling: Vec<Features> = ranked
-            .iter()
-            .take(TELLING)
-            .enumerate()
-            .map(|(place, candidate)| features(place, candidate))
-            .collect();
+        let telling = self.telling(&query, &ranked, &scores);
         let fit = if named.is_empty() { self.match_likelihood(&query, &telling) } else { 1.0 };
         let mut hits: Vec<Hit> = named
             .iter()
@@ -129,6 +137,25 @@ impl Index {
             verdict: if fit >= self.min_match_likelihood { Verdict::Match } else { Verdict::NoMatch },
             hits,
         }
+    }
+
+    /// Terms of both models of confidence for a query, for the program that fits their weights; none where the query names
+    /// an entry, or nothing is found.
+    pub fn observe(&self, query: &str) -> Option<Observation> {
+        let is_named = !self.mentioned(query).is_empty();
+        let query = Query::read(query, self);
+        let ranked = self.ranked(&query, &|_| true, CANDIDATES);
+        let telling = self.telling(&query, &ranked, &first_scores(&ranked));
+        let first = telling.first().filter(|_| !is_named)?;
+        Some(Observation {
+            query: self.match_terms(&query, first, &telling).to_vec(),
+            hits: telling.iter().map(|hit| (hit.entry as usize, hit.terms().to_vec())).collect(),
+        })
+    }
+
+    fn telling(&self, query: &Query, ranked: &[Candidate], scores: &[f32]) -> Vec<Features> {
+        let features = |(place, candidate)| self.features(query, place, candidate, scores);
+        ranked.iter().take(TELLING).enumerate().map(features).collect()
     }
 
     pub(super) fn ranked(&self, query: &Query, within: &dyn Fn(u32) -> bool, limit: usize) -> Vec<Candidate> {

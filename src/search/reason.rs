@@ -35,8 +35,8 @@ pub(super) fn of(index: &Index, query: &Query, entry: u32) -> String {
             groups[group].1.push(unit.said.clone());
         }
     }
-    let told = groups.iter().filter(|(_, words)| !words.is_empty());
-    let told =
-        told.map(|(group, words)| format!("{group}: {}", words[..words.len().min(MAX_SHOWN)].join(", ")));
-    told.collect::<Vec<_>>().join("; ")
+    let parts = groups.iter().filter(|(_, words)| !words.is_empty());
+    let parts =
+        parts.map(|(group, words)| format!("{group}: {}", words[..words.len().min(MAX_SHOWN)].join(", ")));
+    parts.collect::<Vec<_>>().join("; ")
 }

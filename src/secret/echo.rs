@@ -16,7 +16,7 @@ impl<'s> Echo<'s> {
     }
 
     /// Whether a text repeats it.
-    pub(crate) fn stands_in(&self, text: &str) -> bool {
+    pub(crate) fn occurs_in(&self, text: &str) -> bool {
         let is_encoded = |(at, _)| self.encoded_length(&text[at..]).is_some();
         text.contains(self.secret) || (self.may_be_encoded(text) && text.char_indices().any(is_encoded))
     }

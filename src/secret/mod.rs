@@ -3,7 +3,7 @@
 //! 1. [`schema`] reads the marks of a JSON Schema: `format: password`, `writeOnly`, `x-secret`.
 //! 2. [`name`] judges names, [`shape`] finds secrets within texts.
 //! 3. [`Echo`] finds a secret that a server repeats, however it was encoded on its way.
-//! 4. [`Policy`] is all of that, with the operator's rules; [`walk`] applies it to a value.
+//! 4. [`SecretPolicy`] is all of that, with the operator's rules; [`walk`] applies it to a value.
 
 mod echo;
 mod name;
@@ -28,12 +28,12 @@ pub const REDACTED: &str = "[redacted]";
 
 /// The rules for secrets: the usual names, and the operator's own (`[state] redact`).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Policy<'p> {
+pub struct SecretPolicy<'p> {
     /// Globs of names.
     rules: &'p [String],
 }
 
-impl<'p> Policy<'p> {
+impl<'p> SecretPolicy<'p> {
     /// A policy with the operator's rules: globs of names.
     pub fn new(rules: &'p [String]) -> Self {
         Self { rules }
@@ -90,7 +90,7 @@ impl<'p> Policy<'p> {
                 None => violation.message,
             };
         }
-        violation = violation.retold(|text| self.shown(&Value::Null, &text.into()));
+        violation = violation.requoted(|text| self.shown(&Value::Null, &text.into()));
         if let Cow::Owned(masked) = self.text(&violation.message) {
             violation.message = masked;
         }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::name;
 use super::schema::Place;
-use super::{Policy, REDACTED};
+use super::{REDACTED, SecretPolicy};
 use crate::finding::pointer_join;
 
 /// Longest string in a trace, in bytes.
@@ -42,7 +42,7 @@ pub struct Hidden {
 
 /// One pass over a value.
 pub(super) struct Walk<'p> {
-    policy: Policy<'p>,
+    policy: SecretPolicy<'p>,
     reach: Reach,
     is_brief: bool,
     /// Bytes by which a shortened value may still grow.
@@ -53,7 +53,7 @@ pub(super) struct Walk<'p> {
 }
 
 impl<'p> Walk<'p> {
-    pub(super) fn new(policy: Policy<'p>, reach: Reach) -> Self {
+    pub(super) fn new(policy: SecretPolicy<'p>, reach: Reach) -> Self {
         Self {
             policy,
             reach,

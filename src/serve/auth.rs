@@ -23,7 +23,7 @@ pub struct Tokens {
 pub enum AuthError {
     /// No token.
     Missing,
-    /// A token that nobody has.
+    /// An unknown token.
     Wrong,
 }
 
@@ -40,7 +40,7 @@ impl Tokens {
         let hash = blake3::hash(secret.as_bytes());
         if self.known.iter().any(|(known, _)| *known == hash) {
             return Err(
-                "another `[[serve.token]]` has the same value, so nobody could tell which of them is meant"
+                "another `[[serve.token]]` has the same value, so it is not known which of them is meant"
                     .into(),
             );
         }

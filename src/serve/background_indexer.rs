@@ -1,4 +1,4 @@
-//! Builds the search indexes of a new catalog at once, on a thread, and not when somebody first searches.
+//! Builds the search indexes of a new catalog at once, on a thread, and not at the first search.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};

@@ -20,7 +20,7 @@ use crate::functions::{Answer, Function, FunctionContext, ToolCall};
 /// The limits and counters of all functions.
 #[derive(Debug)]
 pub struct CallLimiter {
-    room: Semaphore,
+    permits: Semaphore,
     time: Duration,
     metrics: Arc<Metrics>,
 }
@@ -28,12 +28,12 @@ pub struct CallLimiter {
 /// A call with a place, which is free again when this is dropped.
 #[derive(Debug)]
 pub struct CallPermit<'g> {
-    gate: &'g CallLimiter,
+    limiter: &'g CallLimiter,
     function: &'static Function,
-    _room: SemaphorePermit<'g>,
+    _permit: SemaphorePermit<'g>,
 }
 
-/// Reason why a call has no answer.
+/// The limit that a call has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitReached {
     /// Too many calls run at once.
@@ -45,14 +45,14 @@ pub enum LimitReached {
 impl CallLimiter {
     /// A limiter with these limits, which counts in these metrics.
     pub fn new(limits: &ServeLimits, metrics: Arc<Metrics>) -> Self {
-        let room = Semaphore::new(limits.calls.min(Semaphore::MAX_PERMITS));
-        Self { room, time: limits.call_time(), metrics }
+        let permits = Semaphore::new(limits.calls.min(Semaphore::MAX_PERMITS));
+        Self { permits, time: limits.call_time(), metrics }
     }
 
     /// Takes a place among the calls that run at once.
     pub fn acquire(&self, function: &'static Function) -> Result<CallPermit<'_>, LimitReached> {
-        match self.room.try_acquire() {
-            Ok(room) => Ok(CallPermit { gate: self, function, _room: room }),
+        match self.permits.try_acquire() {
+            Ok(permit) => Ok(CallPermit { limiter: self, function, _permit: permit }),
             Err(_) => {
                 self.metrics.called(function, CallOutcome::Overloaded);
                 Err(LimitReached::Overloaded)
@@ -77,13 +77,13 @@ impl CallPermit<'_> {
         self.answer(context, Box::pin(call.call(context))).await
     }
 
-    /// Waits for the answer of a call, for as long as it may take. Boxed, so that no door has room for all that a call keeps.
+    /// Waits for the answer of a call, up to its timeout. Boxed, so that the futures of the doors stay small.
     async fn answer(
         self,
         context: &FunctionContext,
         mut calling: Pin<Box<impl Future<Output = Answer>>>,
     ) -> Result<Answer, LimitReached> {
-        let CallLimiter { time, metrics, .. } = self.gate;
+        let CallLimiter { time, metrics, .. } = self.limiter;
         // A function that runs tools has a longer timeout of its own, with a better error.
         let time = (*time).max(self.function.timeout(&context.view.catalog().config.exec));
         // An answer from memory is there at once, and needs no clock.
@@ -146,11 +146,11 @@ mod tests {
     fn beyond_the_limit_a_call_is_stopped_and_counted_until_there_is_room() {
         let metrics = Arc::new(Metrics::default());
         let limits = ServeLimits { calls: 1, ..ServeLimits::default() };
-        let gate = CallLimiter::new(&limits, metrics);
+        let limiter = CallLimiter::new(&limits, metrics);
         let function = &Function::all()[0];
-        let first = gate.acquire(function).unwrap();
-        assert_eq!(gate.acquire(function).unwrap_err(), LimitReached::Overloaded);
+        let first = limiter.acquire(function).unwrap();
+        assert_eq!(limiter.acquire(function).unwrap_err(), LimitReached::Overloaded);
         drop(first);
-        assert!(gate.acquire(function).is_ok());
+        assert!(limiter.acquire(function).is_ok());
     }
 }

@@ -21,7 +21,7 @@ impl ListingPolicy {
         self.function_list().is_some_and(|list| function.is_in(list))
     }
 
-    /// The list of functions that clients are shown.
+    /// The list of functions for clients.
     fn function_list(self) -> Option<FunctionList> {
         Some(match (self.surface, self.tool_list, self.split_exec) {
             (ServeSurface::Full, ..) => return None,

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::ListingPolicy;
 use super::background_indexer::BackgroundIndexer;
-use super::http::ResponseCache;
+use super::response::response_cache::ResponseCache;
 use crate::catalog::Checked;
 use crate::config::Config;
 use crate::exec::Caller;
@@ -99,15 +99,15 @@ impl Generation {
             Ok(Arc::clone(&views[views.len() - 1]))
         };
         let whole = Arc::new(ResponseCache::new(view(None)?, Arc::clone(&findings), options.listing));
-        let mut shelves: Vec<_> =
+        let mut caches: Vec<_> =
             before.into_iter().flat_map(Self::without_findings).map(Arc::clone).collect();
         let mut cache = |roles: &[String]| {
-            let seen = view(Some(roles))?;
-            if let Some(known) = shelves.iter().find(|known| Arc::ptr_eq(known.view(), &seen)) {
+            let view = view(Some(roles))?;
+            if let Some(known) = caches.iter().find(|known| Arc::ptr_eq(known.view(), &view)) {
                 return Ok::<_, String>(Arc::clone(known));
             }
-            shelves.push(Arc::new(ResponseCache::new(seen, Arc::from([]), options.listing)));
-            Ok(Arc::clone(&shelves[shelves.len() - 1]))
+            caches.push(Arc::new(ResponseCache::new(view, Arc::from([]), options.listing)));
+            Ok(Arc::clone(&caches[caches.len() - 1]))
         };
         let open = cache(&[])?;
         let mut by_roles = BTreeMap::new();

@@ -9,11 +9,13 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use http::StatusCode;
+use strum::VariantArray;
 
 use crate::functions::{ErrorCode, Function};
 
 /// Kind of an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Route {
     /// The doc of a tool, or the index.
     Doc,
@@ -27,17 +29,6 @@ pub enum Route {
     Health,
     /// Pages for people, and addresses without content.
     Page,
-}
-
-impl Route {
-    const ALL: [(Route, &'static str); 6] = [
-        (Route::Doc, "doc"),
-        (Route::Function, "function"),
-        (Route::Mcp, "mcp"),
-        (Route::Catalog, "catalog"),
-        (Route::Health, "health"),
-        (Route::Page, "page"),
-    ];
 }
 
 /// Upper bounds of the histogram, in microseconds.
@@ -67,7 +58,7 @@ pub enum CallOutcome {
 impl CallOutcome {
     fn all() -> impl Iterator<Item = CallOutcome> {
         let own = [CallOutcome::Ok, CallOutcome::Timeout, CallOutcome::Overloaded];
-        own.into_iter().chain(ErrorCode::ALL.map(CallOutcome::Error))
+        own.into_iter().chain(ErrorCode::ALL.iter().copied().map(CallOutcome::Error))
     }
 
     /// The label.
@@ -103,7 +94,7 @@ type Outcomes = [AtomicU64; ErrorCode::ALL.len() + 3];
 /// The counters.
 #[derive(Debug)]
 pub struct Metrics {
-    routes: [RouteCounters; Route::ALL.len()],
+    routes: [RouteCounters; Route::VARIANTS.len()],
     calls: Vec<Outcomes>,
     doc_reads: AtomicU64,
     not_modified: AtomicU64,
@@ -160,7 +151,7 @@ impl Metrics {
         Connection(Arc::clone(self))
     }
 
-    /// Counts a connection for which there was no room.
+    /// Counts a connection that was refused.
     pub fn connection_rejected(&self) {
         self.turned_away.fetch_add(1, Relaxed);
     }

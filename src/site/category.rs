@@ -81,7 +81,7 @@ pub(super) fn page(site: &Site<'_>, category: usize, part: usize) -> Result<Page
         .collect();
     let position = Position { category: Some(category), tool: None };
     let about = format!("{} tools", node.total);
-    let lineage = site.index.lineage(category);
+    let lineage = site.index.path_from_root(category);
     let above = lineage.split_last().map_or(&[][..], |(_, above)| above);
     let frame = Frame::below(site, "category", &node.title, about, position)
         .with_crumbs(above.iter().map(|&above| link(site, above)));

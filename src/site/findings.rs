@@ -63,7 +63,7 @@ pub(super) fn page(site: &Site<'_>) -> Result<Page, TemplateError> {
     context.insert("infos", &infos);
     context.insert("more", &(found.len() - shown.len()));
     context.insert("findings", &shown);
-    let about = "What is wrong with the definitions, and what to do about it".to_string();
+    let about = "Mistakes in the definitions, and how to fix them".to_string();
     site.render("site/findings.html", Frame::at_root(site, "findings", "Findings", about), context)
 }
 

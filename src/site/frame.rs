@@ -173,8 +173,11 @@ struct Navigation<'s, 'a> {
 impl Navigation<'_, '_> {
     /// Root categories, the ancestors of the page with their children, and the tools beside the page.
     fn lay_out(mut self) -> (Vec<NavEntry>, usize) {
-        let open =
-            self.position.category.map(|category| self.site.index.lineage(category)).unwrap_or_default();
+        let open = self
+            .position
+            .category
+            .map(|category| self.site.index.path_from_root(category))
+            .unwrap_or_default();
         let roots: Vec<usize> = self.site.index.roots().collect();
         let more = self.level(&roots, 0, &open);
         (self.entries, more)

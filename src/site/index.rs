@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-use super::profile::ProfileReports;
-use super::search::SearchIndex;
+use super::profile_reports::ProfileReports;
+use super::search_index::SearchIndex;
 use crate::catalog::{Catalog, Profile};
 use crate::render::segment_title;
-use crate::tool::{SafeNames, clean_line};
+use crate::tool::{clean_line, safe_names};
 
 /// Most tools on a page of a category.
 pub(super) const TOOLS_A_PART: usize = 200;
@@ -86,7 +86,7 @@ impl SiteIndex {
         let safe_name = |shown: &usize| catalog.tools[tools[*shown]].safe_name.as_str();
         let mut by_file: Vec<usize> = (0..tools.len()).collect();
         by_file.sort_by(|a, b| safe_name(a).cmp(safe_name(b)));
-        let (categories, tool_categories) = CategoryBuilder::grow(catalog, &tools);
+        let (categories, tool_categories) = CategoryBuilder::build(catalog, &tools);
         let category_files =
             categories.iter().enumerate().map(|(index, node)| (node.file.clone(), index)).collect();
         Self {
@@ -129,11 +129,18 @@ impl SiteIndex {
     }
 
     /// A category and its ancestors, from the root on.
-    pub(super) fn lineage(&self, category: usize) -> Vec<usize> {
+    pub(super) fn path_from_root(&self, category: usize) -> Vec<usize> {
         let above = |&category: &usize| self.categories[category].parent;
         let mut lineage: Vec<usize> = std::iter::successors(Some(category), above).collect();
         lineage.reverse();
         lineage
+    }
+
+    /// The titles of a category and its ancestors, on one line.
+    pub(super) fn titles(&self, category: usize) -> String {
+        let titles =
+            self.path_from_root(category).into_iter().map(|node| self.categories[node].title.as_str());
+        titles.collect::<Vec<_>>().join(" / ")
     }
 
     /// The categories at the root, in alphabetical order.
@@ -157,20 +164,25 @@ impl SiteIndex {
 
     /// The index of the search; made at the first search.
     pub(super) fn search(&self, catalog: &Catalog) -> &SearchIndex {
-        self.search.get_or_init(|| SearchIndex::new(catalog, self))
+        self.search.get_or_init(|| {
+            let category = |shown: usize| self.categories_of(shown).first().map(|&first| self.titles(first));
+            let tools = self.tools.iter().enumerate();
+            SearchIndex::new(
+                tools.map(|(shown, &place)| (&*catalog.tools[place], category(shown).unwrap_or_default())),
+            )
+        })
     }
 }
 
 fn profiles(catalog: &Catalog, shown: &Profile<'_>) -> Vec<ProfileEntry> {
     let is_shown = |name: &&String| shown.name.is_none_or(|only| only == name.as_str());
     let names: Vec<&String> = catalog.config.profiles.keys().filter(is_shown).collect();
-    let files = SafeNames::of(&names);
-    let entry = |(index, name): (usize, &&String)| ProfileEntry {
+    let entry = |(name, file): (&&String, String)| ProfileEntry {
         name: name.to_string(),
-        file: files.get(index).to_string(),
+        file,
         measured: OnceLock::new(),
     };
-    names.iter().enumerate().map(entry).collect()
+    names.iter().zip(safe_names(&names)).map(entry).collect()
 }
 
 /// Makes the tree.
@@ -182,7 +194,7 @@ struct CategoryBuilder {
 }
 
 impl CategoryBuilder {
-    fn grow(catalog: &Catalog, tools: &[usize]) -> (Vec<Category>, Vec<Vec<usize>>) {
+    fn build(catalog: &Catalog, tools: &[usize]) -> (Vec<Category>, Vec<Vec<usize>>) {
         let mut tree = CategoryBuilder::default();
         let mut tool_categories = Vec::with_capacity(tools.len());
         for (shown, &place) in tools.iter().enumerate() {
@@ -246,9 +258,8 @@ impl CategoryBuilder {
     /// The nodes in alphabetical order, with children and file names.
     fn sorted(self, tool_categories: &mut [Vec<usize>]) -> Vec<Category> {
         let CategoryBuilder { mut nodes, paths, .. } = self;
-        let files = SafeNames::of(&paths);
-        for (index, node) in nodes.iter_mut().enumerate() {
-            node.file = files.get(index).to_string();
+        for (node, file) in nodes.iter_mut().zip(safe_names(&paths)) {
+            node.file = file;
         }
         let mut order: Vec<usize> = (0..nodes.len()).collect();
         order.sort_by_cached_key(|&node| (nodes[node].title.to_lowercase(), paths[node].clone()));

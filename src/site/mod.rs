@@ -22,7 +22,9 @@ mod index;
 mod json;
 mod payload;
 mod profile;
+mod profile_reports;
 mod search;
+mod search_index;
 mod tool;
 
 use tera::Context;

@@ -29,7 +29,7 @@ pub(super) fn payloads(site: &super::Site<'_>, tool: &Tool) -> Vec<ProviderPaylo
     let whole = ProfileTool { tool, mode: DescriptionMode::Full };
     let profile = Profile { name: None, description: None, tools: vec![whole], picked: false };
     let mut counter = Counter::default();
-    Provider::ALL.into_iter().map(|provider| bound(site, &profile, provider, &mut counter)).collect()
+    Provider::ALL.iter().map(|&provider| bound(site, &profile, provider, &mut counter)).collect()
 }
 
 fn bound(

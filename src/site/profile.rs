@@ -5,59 +5,16 @@ use tera::Context;
 
 use super::frame::{Frame, Link, Position, shown_name};
 use super::payload::title;
+use super::profile_reports::{MAX_TOOLS, PROVIDER, ProfileReports};
 use super::{Page, Site, category, html};
-use crate::provider::Provider;
 use crate::render::TemplateError;
 use crate::render::markdown::inline;
-use crate::report::{self, Options, ProfileReport, Report, ReportError, grouped};
+use crate::report::{self, ProfileReport, Report, grouped};
 use crate::tokens::Count;
-use crate::tool::{DescriptionMode, clean_line};
+use crate::tool::clean_line;
 
-/// Most tools on a page.
-const MAX_TOOLS: usize = 200;
 /// Most tools in the table of costs.
 const MAX_COSTS: usize = 30;
-/// The provider whose payload is counted.
-const PROVIDER: Provider = Provider::OpenAi;
-/// Requests per job.
-const ITERATIONS: u32 = 84;
-
-/// The slow parts of the page, which are computed once.
-#[derive(Debug)]
-pub(super) struct ProfileReports {
-    report: Result<Report, TemplateError>,
-    /// The tools, in the order of the catalog, as many as a page lists.
-    full: Vec<usize>,
-    deferred: Vec<usize>,
-}
-
-impl ProfileReports {
-    fn of(site: &Site<'_>, profile: Option<&str>) -> Self {
-        let options = Options {
-            profile,
-            provider: PROVIDER,
-            surface: None,
-            payload: site.catalog.config.payload,
-            iterations: ITERATIONS,
-            budget: None,
-        };
-        let report = report::report(site.catalog, site.templates, options).map_err(|error| match error {
-            ReportError::Template(error) => error,
-            ReportError::Profile(problem) => TemplateError { name: "site/profile.html".into(), problem },
-        });
-        let tools = site.catalog.profile(profile).map(|profile| profile.tools).unwrap_or_default();
-        let of = |mode| {
-            let chosen = tools.iter().filter(|entry| entry.mode == mode).take(MAX_TOOLS);
-            chosen.filter_map(|entry| site.index.tool_file(site.catalog, &entry.tool.safe_name)).collect()
-        };
-        let (full, deferred) = (of(DescriptionMode::Full), of(DescriptionMode::Deferred));
-        Self { report, full, deferred }
-    }
-
-    fn report(&self) -> Result<&Report, TemplateError> {
-        self.report.as_ref().map_err(Clone::clone)
-    }
-}
 
 /// A row of the table of surfaces; numbers are texts.
 #[derive(Serialize)]
@@ -136,7 +93,7 @@ pub(super) fn overview(site: &Site<'_>) -> Result<Page, TemplateError> {
     context.insert("profiles", &rows);
     context.insert("surface_names", &surfaces);
     insert(&mut context, site, report, "");
-    let about = "Which tools each profile binds, and what that costs in tokens".to_string();
+    let about = "The tools that each profile binds, and their cost in tokens".to_string();
     let frame = Frame::at_root(site, "profiles", "Profiles", about);
     site.render("site/profiles.html", frame, context)
 }

@@ -100,7 +100,7 @@ pub(super) fn page(site: &Site<'_>, shown: usize) -> Result<Page, TemplateError>
     page.sections = page.sections();
     let category = site.index.categories_of(shown).first().copied();
     let position = Position { category, tool: Some(shown) };
-    let lineage = category.map(|category| site.index.lineage(category)).unwrap_or_default();
+    let lineage = category.map(|category| site.index.path_from_root(category)).unwrap_or_default();
     let frame = Frame::below(site, "tool", &page.name, clean_line(&tool.short), position)
         .with_crumbs(lineage.into_iter().map(|above| category::link(site, above)));
     let mut context = Context::new();
@@ -149,11 +149,7 @@ impl ToolPage {
                 .index
                 .categories_of(shown)
                 .iter()
-                .map(|&category| {
-                    let titles = site.index.lineage(category);
-                    let titles = titles.iter().map(|&node| site.index.categories()[node].title.as_str());
-                    Link { text: titles.collect::<Vec<_>>().join(" / "), ..category::link(site, category) }
-                })
+                .map(|&category| Link { text: site.index.titles(category), ..category::link(site, category) })
                 .collect(),
             short: line(&tool.short),
             long: html::blocks(&prose(untold(tool))),

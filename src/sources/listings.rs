@@ -75,7 +75,7 @@ fn answer(workspace: &Workspace, listings: &Listings, limits: &Limits, index: us
         return ServerListing { index, source, document, stale: None };
     };
     let stale = listing.problem.as_ref().map(|problem| {
-        let message = format!("{name} is away, and its last known tools are kept: {problem}");
+        let message = format!("{name} cannot be reached, and its last known tools are kept: {problem}");
         found(Code::SourceStale, message)
     });
     let document = Document::parse(&name, tools.as_bytes().to_vec(), Format::Json, limits);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::VariantArray;
 
 use crate::tool::Effect;
 
@@ -68,6 +69,8 @@ impl Event {
 /// Kind of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::EnumString, strum::IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum EventKind {
     /// A search for tools.
     Search,
@@ -125,29 +128,10 @@ pub struct SessionSummary {
 
 impl EventKind {
     /// Every kind.
-    pub const ALL: [EventKind; 6] = [
-        EventKind::Search,
-        EventKind::Read,
-        EventKind::Expand,
-        EventKind::Call,
-        EventKind::ContextShift,
-        EventKind::Approval,
-    ];
+    pub const ALL: &[EventKind] = Self::VARIANTS;
 
     /// The word that is stored.
     pub fn as_str(self) -> &'static str {
-        match self {
-            EventKind::Search => "search",
-            EventKind::Read => "read",
-            EventKind::Expand => "expand",
-            EventKind::Call => "call",
-            EventKind::ContextShift => "context_shift",
-            EventKind::Approval => "approval",
-        }
-    }
-
-    /// The kind with this stored word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+        self.into()
     }
 }

@@ -11,12 +11,12 @@ mod failed_sessions;
 mod open;
 mod random_id;
 // SQLite does not hang: without PostgreSQL nothing measures the wait.
-#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only PostgreSQL is waited for"))]
-mod patience;
 #[cfg(feature = "postgres")]
 pub mod postgres;
-mod problem;
 pub mod sqlite;
+#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only PostgreSQL is waited for"))]
+mod wait_budget;
+mod write_failure;
 
 use std::fmt;
 use std::pin::Pin;
@@ -30,11 +30,11 @@ use tokio::sync::watch;
 pub use clock::{now, utc};
 pub use event::{Event, EventKind, EventQuery, SessionSummary};
 pub use open::open;
-pub use patience::Patience;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 pub use random_id::random_id;
 pub use sqlite::Sqlite;
+pub use wait_budget::WaitBudget;
 
 /// Future of an answer.
 pub type StateFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Send + 'a>>;
@@ -60,7 +60,7 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     /// Queues a call for a person's decision. Returns the existing approval if the same caller has one for the same
     /// call (`fingerprint`) that is waiting, or decided and unused. Approvals of the same call that are bound to
     /// another definition become void.
-    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, Asked>;
+    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, ApprovalResponse>;
 
     /// Uses an approval for one run, and erases its arguments; false where it cannot be used.
     fn use_approval<'a>(&'a self, id: &'a str) -> StateFuture<'a, bool>;
@@ -224,7 +224,7 @@ pub enum ClaimOutcome {
     Answered(Value),
     /// It was not run; the key is free.
     Released,
-    /// It may have been run; nobody knows.
+    /// The call may have been run; the outcome is unknown.
     Unknown,
 }
 
@@ -273,7 +273,7 @@ pub struct HiddenValue {
 
 /// Result of asking for a decision.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct ApprovalResponse {
     /// The approval of the call.
     pub approval: Approval,
     /// An approval that became void, since it is bound to another definition.
@@ -281,35 +281,18 @@ pub struct Asked {
 }
 
 impl ApprovalStatus {
-    /// Every status.
-    pub const ALL: [ApprovalStatus; 5] = [
-        ApprovalStatus::Waiting,
-        ApprovalStatus::Approved,
-        ApprovalStatus::Denied,
-        ApprovalStatus::Used,
-        ApprovalStatus::Void,
-    ];
-
     /// The word that is stored.
     pub fn as_str(self) -> &'static str {
-        match self {
-            ApprovalStatus::Waiting => "waiting",
-            ApprovalStatus::Approved => "approved",
-            ApprovalStatus::Denied => "denied",
-            ApprovalStatus::Used => "used",
-            ApprovalStatus::Void => "void",
-        }
-    }
-
-    /// The status with this stored word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
+        self.into()
     }
 }
 
 /// Status of an approval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum ApprovalStatus {
     /// Nobody has decided.
     Waiting,

@@ -21,7 +21,7 @@ pub fn open(
     }
     match at.split_once("://") {
         Some((scheme, _)) => Err(StateError(format!(
-            "state is kept in a file or in `postgres://...`, and not in `{}://`",
+            "state is stored in a file or in `postgres://...`, not in `{}://`",
             crate::tool::clean_line(scheme)
         ))),
         None => Ok(Arc::new(Sqlite::open(&root.join(at))?)),

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use strum::VariantArray;
 
 use super::{Backend, CategoryPath, Schema};
 
@@ -132,6 +133,8 @@ pub enum DescriptionMode {
 /// Effect of a call, from harmless to irreversible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Effect {
     /// Changes nothing.
     Read,
@@ -144,19 +147,15 @@ pub enum Effect {
 impl Effect {
     /// The lower-case word used in files and answers.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Effect::Read => "read",
-            Effect::Write => "write",
-            Effect::Destructive => "destructive",
-        }
+        self.into()
     }
 
     /// Every effect, the harmless one first.
-    pub const ALL: [Effect; 3] = [Effect::Read, Effect::Write, Effect::Destructive];
+    pub const ALL: &[Effect] = Self::VARIANTS;
 
     /// The effect with this name.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|effect| effect.as_str() == name)
+        Self::ALL.iter().copied().find(|effect| effect.as_str() == name)
     }
 }
 

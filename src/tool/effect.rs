@@ -1,97 +1,25 @@
 //! The effect of a tool, judged by the verb in its name when no better source is known.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::{Effect, words};
 
-const READS: &[&str] = &[
-    "analyze",
-    "ask",
-    "assess",
-    "browse",
-    "calculate",
-    "check",
-    "classify",
-    "compare",
-    "compute",
-    "convert",
-    "count",
-    "crawl",
-    "describe",
-    "detect",
-    "diff",
-    "download",
-    "echo",
-    "estimate",
-    "evaluate",
-    "exists",
-    "explain",
-    "extract",
-    "fetch",
-    "filter",
-    "find",
-    "format",
-    "get",
-    "grep",
-    "has",
-    "info",
-    "inspect",
-    "is",
-    "list",
-    "load",
-    "log",
-    "lookup",
-    "map",
-    "match",
-    "navigate",
-    "overview",
-    "parse",
-    "ping",
-    "poll",
-    "predict",
-    "preview",
-    "query",
-    "read",
-    "resolve",
-    "retrieve",
-    "review",
-    "scan",
-    "scrape",
-    "search",
-    "select",
-    "show",
-    "solve",
-    "stat",
-    "status",
-    "summarize",
-    "tail",
-    "test",
-    "think",
-    "translate",
-    "validate",
-    "verify",
-    "view",
-    "visit",
-    "wait",
-    "watch",
-];
-const DESTRUCTIVE: &[&str] = &[
-    "cancel",
-    "clear",
-    "delete",
-    "destroy",
-    "drop",
-    "erase",
-    "flush",
-    "kill",
-    "prune",
-    "purge",
-    "remove",
-    "reset",
-    "revoke",
-    "terminate",
-    "truncate",
-    "uninstall",
-    "wipe",
-];
+const READS: &str = "\
+    analyze ask assess browse calculate check classify compare compute convert count crawl describe detect \
+    diff download echo estimate evaluate exists explain extract fetch filter find format get grep has info \
+    inspect is list load log lookup map match navigate overview parse ping poll predict preview query read \
+    resolve retrieve review scan scrape search select show solve stat status summarize tail test think \
+    translate validate verify view visit wait watch";
+const WRITES: &str = "\
+    accept activate add append apply archive approve assign attach book build close commit complete \
+    configure connect copy create deploy disable edit enable execute generate import insert install invite \
+    link make merge modify move open order patch pay post publish push put rename reorganize replace reply \
+    restore run save schedule send set share start stop submit subscribe sync tag trigger unlink unsubscribe \
+    update upload upsert write";
+const DESTRUCTIVE: &str = "\
+    cancel clear delete destroy drop erase flush kill prune purge remove reset revoke terminate truncate \
+    uninstall wipe";
 
 /// Verbs that are nouns as often: `order_status` orders nothing.
 const NOUNS: &[&str] = &[
@@ -142,83 +70,13 @@ impl Effect {
     }
 
     fn of_word(word: &str) -> Option<Effect> {
-        if DESTRUCTIVE.contains(&word) {
-            Some(Effect::Destructive)
-        } else if READS.contains(&word) {
-            Some(Effect::Read)
-        } else {
-            WRITES.contains(&word).then_some(Effect::Write)
-        }
+        static VERBS: LazyLock<HashMap<&str, Effect>> = LazyLock::new(|| {
+            let lists = [(Effect::Read, READS), (Effect::Write, WRITES), (Effect::Destructive, DESTRUCTIVE)];
+            lists.iter().flat_map(|(effect, verbs)| verbs.split(' ').map(|verb| (verb, *effect))).collect()
+        });
+        VERBS.get(word).copied()
     }
 }
-
-const WRITES: &[&str] = &[
-    "accept",
-    "activate",
-    "add",
-    "append",
-    "apply",
-    "archive",
-    "approve",
-    "assign",
-    "attach",
-    "book",
-    "build",
-    "close",
-    "commit",
-    "complete",
-    "configure",
-    "connect",
-    "copy",
-    "create",
-    "deploy",
-    "disable",
-    "edit",
-    "enable",
-    "execute",
-    "generate",
-    "import",
-    "insert",
-    "install",
-    "invite",
-    "link",
-    "make",
-    "merge",
-    "modify",
-    "move",
-    "open",
-    "order",
-    "patch",
-    "pay",
-    "post",
-    "publish",
-    "push",
-    "put",
-    "rename",
-    "reorganize",
-    "replace",
-    "reply",
-    "restore",
-    "run",
-    "save",
-    "schedule",
-    "send",
-    "set",
-    "share",
-    "start",
-    "stop",
-    "submit",
-    "subscribe",
-    "sync",
-    "tag",
-    "trigger",
-    "unlink",
-    "unsubscribe",
-    "update",
-    "upload",
-    "upsert",
-    "write",
-];
 
 #[cfg(test)]
 mod tests {

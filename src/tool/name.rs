@@ -13,64 +13,44 @@ const MAX_SAFE_NAME: usize = 64;
 ///
 /// A name that is safe already stays as it is, unless another one differs from it only in case. Any other name is
 /// mapped, and gets a hash of the whole name when the mapping loses information or another tool has the result. So
-/// the safe name of a tool does not depend on its position in the catalog.
-#[derive(Clone, Debug, Default)]
-pub struct SafeNames {
-    safe: Vec<String>,
-    canonical: HashMap<String, usize>,
-}
-
-impl SafeNames {
-    /// Maps canonical names, which must be unique, in the order given.
-    pub fn of<S: AsRef<str>>(names: &[S]) -> Self {
-        let mut safe: Vec<Option<String>> = vec![None; names.len()];
-        let mut taken: HashSet<String> = HashSet::new();
-        // Names that are safe as they are come first, then names that lose nothing; all names that collide get a
-        // hash.
-        for is_exact in [true, false] {
-            let wanted = |index: usize| {
-                let name = names[index].as_ref();
-                let candidate = match sanitise(name) {
-                    None => is_exact.then(|| name.to_string()),
-                    Some((text, lost)) => (!is_exact && !lost).then_some(text),
-                };
-                candidate.filter(|candidate| !is_reserved(candidate))
+/// the safe name of a tool does not depend on its position in the catalog. The names given must be unique; the result has
+/// their order.
+pub fn safe_names<S: AsRef<str>>(names: &[S]) -> Vec<String> {
+    let mut safe: Vec<Option<String>> = vec![None; names.len()];
+    let mut taken: HashSet<String> = HashSet::new();
+    // Names that are safe as they are come first, then names that lose nothing; all names that collide get a
+    // hash.
+    for is_exact in [true, false] {
+        let wanted = |index: usize| {
+            let name = names[index].as_ref();
+            let candidate = match sanitise(name) {
+                None => is_exact.then(|| name.to_string()),
+                Some((text, lost)) => (!is_exact && !lost).then_some(text),
             };
-            let mut claims: HashMap<String, Vec<(usize, String)>> = HashMap::new();
-            for (index, candidate) in (0..names.len()).filter_map(|index| Some((index, wanted(index)?))) {
-                claims.entry(candidate.to_ascii_lowercase()).or_default().push((index, candidate));
-            }
-            for (folded, mut claim) in claims {
-                if let (true, Some((index, candidate))) = (claim.len() == 1, claim.pop())
-                    && !taken.contains(&folded)
-                {
-                    safe[index] = Some(candidate);
-                }
-                taken.insert(folded);
-            }
+            candidate.filter(|candidate| !is_reserved(candidate))
+        };
+        let mut claims: HashMap<String, Vec<(usize, String)>> = HashMap::new();
+        for (index, candidate) in (0..names.len()).filter_map(|index| Some((index, wanted(index)?))) {
+            claims.entry(candidate.to_ascii_lowercase()).or_default().push((index, candidate));
         }
-        for (slot, name) in safe.iter_mut().zip(names) {
-            let mut salt = 0u32;
-            while slot.is_none() {
-                let name = hashed(name.as_ref(), salt);
-                *slot = taken.insert(name.to_ascii_lowercase()).then_some(name);
-                salt += 1;
+        for (folded, mut claim) in claims {
+            if let (true, Some((index, candidate))) = (claim.len() == 1, claim.pop())
+                && !taken.contains(&folded)
+            {
+                safe[index] = Some(candidate);
             }
+            taken.insert(folded);
         }
-        let safe: Vec<String> = safe.into_iter().flatten().collect();
-        let canonical = safe.iter().enumerate().map(|(index, name)| (name.clone(), index)).collect();
-        Self { safe, canonical }
     }
-
-    /// The safe name of the tool at `index`.
-    pub fn get(&self, index: usize) -> &str {
-        &self.safe[index]
+    for (slot, name) in safe.iter_mut().zip(names) {
+        let mut salt = 0u32;
+        while slot.is_none() {
+            let name = hashed(name.as_ref(), salt);
+            *slot = taken.insert(name.to_ascii_lowercase()).then_some(name);
+            salt += 1;
+        }
     }
-
-    /// The index of the tool with this safe name.
-    pub fn index_of(&self, safe: &str) -> Option<usize> {
-        self.canonical.get(safe).copied()
-    }
+    safe.into_iter().flatten().collect()
 }
 
 /// `None` when the name is safe as it is; else its safe form and whether more than separators were lost.
@@ -155,22 +135,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn safe(names: &[&str]) -> Vec<String> {
-        let map = SafeNames::of(names);
-        (0..names.len()).map(|i| map.get(i).to_string()).collect()
-    }
-
     #[test]
     fn a_safe_name_stays_and_an_exact_name_wins() {
-        assert_eq!(safe(&["read_file", "math.factorial"]), ["read_file", "math_factorial"]);
-        let both = safe(&["math.factorial", "math_factorial"]);
+        assert_eq!(safe_names(&["read_file", "math.factorial"]), ["read_file", "math_factorial"]);
+        let both = safe_names(&["math.factorial", "math_factorial"]);
         assert_eq!(both[1], "math_factorial");
         assert!(both[0].starts_with("math_factorial_") && both[0] != both[1]);
     }
 
     #[test]
     fn names_that_a_folder_cannot_hold_get_a_hash() {
-        let names = safe(&["README", "con", "Foo", "foo", "长亭 IP 情报查询", "!pg", "../etc/passwd", ""]);
+        let names =
+            safe_names(&["README", "con", "Foo", "foo", "长亭 IP 情报查询", "!pg", "../etc/passwd", ""]);
         assert!(names[0].starts_with("README_") && names[1].starts_with("con_"));
         assert!(names[2].starts_with("Foo_") && names[3].starts_with("foo_"));
         assert!(names[4].starts_with("IP_"));
@@ -190,14 +166,13 @@ mod tests {
         #[test]
         fn safe_names_are_portable_unique_and_reversible(names in proptest::collection::hash_set("\\PC{0,80}", 0..40)) {
             let names: Vec<String> = names.into_iter().collect();
-            let map = SafeNames::of(&names);
+            let all = safe_names(&names);
+            prop_assert_eq!(all.len(), names.len());
             let pattern = regex::Regex::new("^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$").unwrap();
             let mut seen = HashSet::new();
-            for index in 0..names.len() {
-                let safe = map.get(index);
-                prop_assert!(pattern.is_match(safe), "{safe}");
+            for safe in all {
+                prop_assert!(pattern.is_match(&safe), "{safe}");
                 prop_assert!(seen.insert(safe.to_ascii_lowercase()));
-                prop_assert_eq!(map.index_of(safe), Some(index));
             }
         }
     }

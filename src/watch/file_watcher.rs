@@ -46,14 +46,14 @@ impl FileWatcher {
             return (file_watcher, None);
         }
         let (debouncer, watched_files) = (file_watcher.debouncer.clone(), file_watcher.watched_files.clone());
-        let told = move |event: notify::Result<Event>| match event {
+        let on_event = move |event: notify::Result<Event>| match event {
             Ok(event) => lock(&watched_files)
                 .signal_of_event(&event)
                 .into_iter()
                 .for_each(|signal| debouncer.signal(signal)),
             Err(_) => debouncer.signal(ChangeSignal::Possible),
         };
-        match notify::recommended_watcher(told) {
+        match notify::recommended_watcher(on_event) {
             Ok(watcher) => file_watcher.watcher = Some(watcher),
             Err(error) => return (file_watcher, Some(polling_notice(&error))),
         }

@@ -111,7 +111,7 @@ fn a_threshold_that_nothing_can_tell_is_not_reached() {
     let file = folder.path().join("labels.jsonl");
     let run = eval(&folder, &["--queries", text(&file), "--min-abstention", "0.5"]);
     assert_eq!(run.code, 1);
-    assert!(run.stderr.contains("abstention cannot be told"), "{}", run.stderr);
+    assert!(run.stderr.contains("abstention cannot be measured"), "{}", run.stderr);
 }
 
 #[test]

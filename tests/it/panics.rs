@@ -19,8 +19,8 @@ use toolcrib::serve::live::ServeOptions;
 use toolcrib::serve::{LiveCatalog, Tokens, mcp};
 use toolcrib::sources::mcp::Environment;
 use toolcrib::state::{
-    Approval, Asked, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session, SessionSummary,
-    Sqlite, StateFuture, StateStore, StoredResult,
+    Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
+    SessionSummary, Sqlite, StateFuture, StateStore, StoredResult,
 };
 
 use crate::exec::idempotency::Slow;
@@ -99,7 +99,7 @@ impl StateStore for Breaking {
         claim(claim: &'a Claim, lease: Duration) -> ClaimStatus;
         recall(claim: &'a Claim, lease: Duration) -> Option<ClaimStatus>;
         settle(claim: &'a Claim, outcome: ClaimOutcome) -> ();
-        request_approval(request: &'a Approval) -> Asked;
+        request_approval(request: &'a Approval) -> ApprovalResponse;
         use_approval(id: &'a str) -> bool;
         give_back(approval: &'a Approval) -> ();
         hash_key() -> String;

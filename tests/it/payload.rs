@@ -16,7 +16,7 @@ fn every_provider_on_every_surface() {
     let checked = fixture::open(&folder);
     assert_eq!(fixture::codes(&checked).iter().filter(|(code, ..)| *code == "schema-invalid").count(), 0);
     let profile = checked.catalog.profile(Some("agent")).unwrap();
-    for provider in Provider::ALL {
+    for &provider in Provider::ALL {
         let body = |surface, deferred, load: &[String]| {
             let options = toolcrib::config::Payload { deferred, ..checked.catalog.config.payload };
             let request = PayloadRequest {
@@ -30,7 +30,7 @@ fn every_provider_on_every_surface() {
             payload(request).unwrap().body
         };
         let mut bodies = Map::new();
-        for surface in Surface::ALL {
+        for &surface in Surface::ALL {
             bodies.insert(surface.as_str().into(), body(surface, Deferred::Stub, &["Notes".into()]));
         }
         bodies.insert("hybrid, compact".into(), body(Surface::Hybrid, Deferred::Compact, &[]));
@@ -191,7 +191,7 @@ fn nothing_hidden_in_a_text_reaches_a_model() {
     );
     let checked = fixture::open_text("a.json", &tools);
     let profile = checked.catalog.profile(None).unwrap();
-    for provider in Provider::ALL {
+    for &provider in Provider::ALL {
         let options = Default::default();
         let request = PayloadRequest {
             catalog: &checked.catalog,

@@ -72,7 +72,7 @@ fn an_empty_pick_binds_nothing_and_says_what_to_do() {
     let (_, run) = payload(&["--pick", "x", "--scorer", "llm"]);
     assert_eq!(run.code, 2);
     assert!(
-        run.stderr.contains("`search.llm` names none") && run.stderr.contains("help: "),
+        run.stderr.contains("`search.llm` is not configured") && run.stderr.contains("help: "),
         "{}",
         run.stderr
     );

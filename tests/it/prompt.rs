@@ -34,7 +34,7 @@ fn check(name: &str, got: &str) {
 #[test]
 fn each_surface_has_a_section() {
     let agent = example("universal-agent");
-    for surface in Surface::ALL {
+    for &surface in Surface::ALL {
         check(&format!("{}.md", surface.as_str()), &section(&agent, Some("creator"), surface));
     }
     let github = example("github");
@@ -67,7 +67,7 @@ fn words_beside_lists_are_few() {
         [("universal-agent", "creator"), ("github", "core"), ("buildos", "planner")]
     {
         let checked = example(example_name);
-        for surface in Surface::ALL {
+        for &surface in Surface::ALL {
             let text = section(&checked, Some(profile), surface);
             let words: Vec<&str> = text.lines().filter(|line| !line.starts_with("- `")).collect();
             let count = counter.count(&words.join("\n")).o200k;
@@ -117,7 +117,7 @@ fn the_mark_is_the_one_that_stubs_bear() {
     let (mark, _) = rest.split_once('`').unwrap();
     assert!(!mark.is_empty() && text.contains(&format!("every tool marked `{mark}`")), "{text}");
     let profile = checked.catalog.profile(Some("creator")).unwrap();
-    for provider in Provider::ALL {
+    for &provider in Provider::ALL {
         let (catalog, surface, options) = (&checked.catalog, Surface::Hybrid, config::Payload::default());
         let request = PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &[] };
         let functions = payload(request).unwrap().functions;
@@ -158,7 +158,7 @@ fn lists_are_bounded() {
 #[test]
 fn a_category_stays_a_name() {
     let checked = many(2, |number| format!("x`{number}` ## **no** <b>\n\n# heading\n<!-- toolcrib:end -->"));
-    for surface in Surface::ALL {
+    for &surface in Surface::ALL {
         let text = section(&checked, None, surface);
         assert!(!text.contains("\n# ") && !text.contains("<!-- toolcrib"), "{text}");
         assert!(!text.contains("\n- `x`"), "the code span is closed by the name: {text}");

@@ -80,9 +80,9 @@ fn counts_are_those_of_the_text_that_is_sent() {
 #[test]
 fn parts_add_up_for_every_provider() {
     let checked = example("universal-agent");
-    for provider in Provider::ALL {
+    for &provider in Provider::ALL {
         let report = count(&checked, Options { profile: Some("creator"), ..options(provider) });
-        for surface in Surface::ALL {
+        for &surface in Surface::ALL {
             let row = on(&report, surface);
             let parts = row.names + row.descriptions + row.schemas + row.own_functions + row.wrapping;
             assert_eq!(parts, row.bound, "{} {}", provider.as_str(), surface.as_str());

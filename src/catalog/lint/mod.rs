@@ -29,7 +29,7 @@ pub(super) fn tool(
         let message = format!("\"{}\" only repeats the name", clean_line(description));
         report(
             Finding::new(Code::DescriptionTautological, message)
-                .help("say what the name does not: when to use it, on what, what comes back"),
+                .help("say more than the name: when to use it, its input and its result"),
         );
     }
     undocumented(parameters, schema_place, report);

@@ -15,63 +15,42 @@ fn one(name: &str, property: Value) -> Value {
     json!({ "type": "object", "properties": { name: property }, "required": [name] })
 }
 
+/// Checks the sample of each schema, or of each required argument.
+macro_rules! cases {
+    (one; $($name:literal: $schema:tt => $wanted:tt;)+) => { $(check(one($name, json!($schema)), json!($wanted));)+ };
+    ($($schema:tt => $wanted:tt;)+) => { $(check(json!($schema), json!($wanted));)+ };
+}
+
 #[test]
 fn names_formats_and_mentions_make_plausible_values() {
-    check(one("owner", json!({ "type": "string" })), json!({ "owner": "octocat" }));
-    check(one("task_id", json!({ "type": "string" })), json!({ "task_id": "task_123" }));
-    check(one("due", json!({ "type": "string", "format": "date" })), json!({ "due": "2026-01-15" }));
-    check(
-        one("end_date", json!({ "type": "string", "description": "YYYY-MM-DD" })),
-        json!({ "end_date": "2026-01-31" }),
-    );
-    check(
-        one("ref", json!({ "type": "string", "description": "A revision (e.g. HEAD~1)" })),
-        json!({ "ref": "HEAD~1" }),
-    );
-    check(
-        one("mode", json!({ "type": "string", "description": "Such as 'fast' or 'slow'" })),
-        json!({ "mode": "fast" }),
-    );
-    check(one("per_page", json!({ "type": "integer", "maximum": 5 })), json!({ "per_page": 5 }));
-    check(one("lat", json!({ "type": "number" })), json!({ "lat": 52.52 }));
-    check(one("city_name", json!({ "type": ["null", "string"] })), json!({ "city_name": "Berlin" }));
-    check(one("frob", json!({ "enum": [null, "a"] })), json!({ "frob": null }));
-    check(
-        one("frob", json!({ "type": "string", "default": "x", "examples": ["y"] })),
-        json!({ "frob": "y" }),
-    );
+    cases! { one;
+        "owner": { "type": "string" } => { "owner": "octocat" };
+        "task_id": { "type": "string" } => { "task_id": "task_123" };
+        "due": { "type": "string", "format": "date" } => { "due": "2026-01-15" };
+        "end_date": { "type": "string", "description": "YYYY-MM-DD" } => { "end_date": "2026-01-31" };
+        "ref": { "type": "string", "description": "A revision (e.g. HEAD~1)" } => { "ref": "HEAD~1" };
+        "mode": { "type": "string", "description": "Such as 'fast' or 'slow'" } => { "mode": "fast" };
+        "per_page": { "type": "integer", "maximum": 5 } => { "per_page": 5 };
+        "lat": { "type": "number" } => { "lat": 52.52 };
+        "city_name": { "type": ["null", "string"] } => { "city_name": "Berlin" };
+        "frob": { "enum": [null, "a"] } => { "frob": null };
+        "frob": { "type": "string", "default": "x", "examples": ["y"] } => { "frob": "y" };
+    }
 }
 
 #[test]
 fn limits_are_kept() {
-    check(
-        one("x", json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5 })),
-        json!({ "x": 0.375 }),
-    );
-    check(
-        one("x", json!({ "type": "integer", "exclusiveMinimum": 20, "multipleOf": 7 })),
-        json!({ "x": 21 }),
-    );
-    check(
-        one("code", json!({ "type": "string", "pattern": "^[A-Z]{3}-\\d{4}$" })),
-        json!({ "code": "ABC-1234" }),
-    );
-    check(one("side", json!({ "type": "string", "pattern": "^(buy|sell)$" })), json!({ "side": "buy" }));
-    check(one("name", json!({ "type": "string", "maxLength": 4 })), json!({ "name": "exam" }));
-    check(
-        one(
-            "tags",
-            json!({ "type": "array", "minItems": 2, "uniqueItems": true, "items": { "enum": ["a", "b"] } }),
-        ),
-        json!({ "tags": ["a", "b"] }),
-    );
-    check(
-        one(
-            "at",
-            json!({ "type": "array", "prefixItems": [{ "type": "number" }, { "type": "boolean" }], "minItems": 2 }),
-        ),
-        json!({ "at": [1.5, true] }),
-    );
+    cases! { one;
+        "x": { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5 } => { "x": 0.375 };
+        "x": { "type": "integer", "exclusiveMinimum": 20, "multipleOf": 7 } => { "x": 21 };
+        "code": { "type": "string", "pattern": "^[A-Z]{3}-\\d{4}$" } => { "code": "ABC-1234" };
+        "side": { "type": "string", "pattern": "^(buy|sell)$" } => { "side": "buy" };
+        "name": { "type": "string", "maxLength": 4 } => { "name": "exam" };
+        "tags": { "type": "array", "minItems": 2, "uniqueItems": true, "items": { "enum": ["a", "b"] } }
+            => { "tags": ["a", "b"] };
+        "at": { "type": "array", "prefixItems": [{ "type": "number" }, { "type": "boolean" }], "minItems": 2 }
+            => { "at": [1.5, true] };
+    }
 }
 
 #[test]
@@ -81,17 +60,11 @@ fn references_and_compositions_are_followed() {
         json!({ "$defs": defs, "type": "object", "required": ["root"], "properties": { "root": { "$ref": "#/$defs/node" } } }),
         json!({ "root": { "name": "example" } }),
     );
-    check(
-        one("x", json!({ "anyOf": [{ "type": "null" }, { "type": "integer", "const": 3 }] })),
-        json!({ "x": 3 }),
-    );
-    check(
-        one(
-            "x",
-            json!({ "allOf": [{ "type": "object", "required": ["limit"] }, { "properties": { "limit": { "type": "integer" } } }] }),
-        ),
-        json!({ "x": { "limit": 10 } }),
-    );
+    cases! { one;
+        "x": { "anyOf": [{ "type": "null" }, { "type": "integer", "const": 3 }] } => { "x": 3 };
+        "x": { "allOf": [{ "type": "object", "required": ["limit"] }, { "properties": { "limit": { "type": "integer" } } }] }
+            => { "x": { "limit": 10 } };
+    }
     check(
         json!({ "type": "object", "properties": { "a": { "type": "boolean" }, "b": { "type": "boolean" } }, "oneOf": [{ "required": ["b"] }] }),
         json!({ "b": true }),
@@ -100,15 +73,13 @@ fn references_and_compositions_are_followed() {
 
 #[test]
 fn only_an_object_that_requires_nothing_shows_optional_arguments() {
-    check(
-        json!({ "type": "object", "properties": { "q": { "type": "string" }, "limit": { "type": "integer" }, "page": { "type": "integer" } } }),
-        json!({ "q": "open invoices", "limit": 10 }),
-    );
-    check(
-        json!({ "type": "object", "required": ["q"], "properties": { "q": { "type": "string" }, "limit": { "type": "integer" } } }),
-        json!({ "q": "open invoices" }),
-    );
-    check(json!({ "type": "object" }), json!({}));
+    cases! {
+        { "type": "object", "properties": { "q": { "type": "string" }, "limit": { "type": "integer" }, "page": { "type": "integer" } } }
+            => { "q": "open invoices", "limit": 10 };
+        { "type": "object", "required": ["q"], "properties": { "q": { "type": "string" }, "limit": { "type": "integer" } } }
+            => { "q": "open invoices" };
+        { "type": "object" } => {};
+    }
 }
 
 #[test]

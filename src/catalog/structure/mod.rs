@@ -12,14 +12,11 @@ use self::grouping::group;
 use self::object::Object;
 use self::similarity::WordVectors;
 use super::audience::{Audience, groups};
-use super::{Tool, op};
+use super::{LEFT_OVER, Tool, op};
 use crate::config::CatalogSettings;
 use crate::finding::{Code, Finding};
 use crate::tool::grammar::singular;
 use crate::tool::{Backend, CategoryPath, words};
-
-/// The category of tools that have nothing in common with others.
-pub(super) const LEFT_OVER: &str = "General";
 
 /// Gives a category to each tool without one, and an op. Tools of one audience are looked at together, with the tools
 /// that everybody sees, so that nothing depends on a tool that a caller cannot see.

@@ -1,4 +1,4 @@
-//! Fields of the call that stand among the arguments of its op: they are never passed on, and `dry_run` is never overlooked.
+//! Fields of the call that stand among the arguments of its op. They are never sent to a backend, and `dry_run` always counts.
 
 use serde_json::{Map, Value};
 
@@ -18,10 +18,10 @@ enum CallField {
     Receipt,
 }
 
-/// Levels of a schema that are searched for a name, as a bound on hostile ones.
+/// Levels of a schema that are searched for a name: schemas are untrusted, and may nest without an end.
 const MAX_DEPTH: usize = 32;
 
-/// Makes the arguments of a call an object without the fields of the call, which these then are.
+/// Moves the fields of the call out of its arguments, and makes these an object.
 pub(super) fn separate(request: &mut CallRequest, tool: &Tool) -> Result<(), Refusal> {
     let schema = tool.parameters.schema();
     let mut beside = Value::Object(std::mem::take(&mut request.extra_fields));
@@ -42,7 +42,7 @@ pub(super) fn separate(request: &mut CallRequest, tool: &Tool) -> Result<(), Ref
     taken
 }
 
-/// Takes the fields of the call out of the arguments, unless the schema has properties of these names.
+/// Moves the fields of the call out of `arguments`, unless the schema has properties of these names.
 pub(super) fn take_from_arguments(
     call: &mut CallRequest,
     schema: &Value,
@@ -76,14 +76,14 @@ pub(super) fn take_from_arguments(
     Ok(())
 }
 
-/// Takes note of `dry_run`, wherever it is said and however it is spelled, where no tool is known.
+/// Reads `dry_run` at any place and in any spelling, for a call whose tool is not known.
 pub(super) fn take_dry_run(call: &mut CallRequest) {
     let mut arguments = call.args.clone();
     let asks = |fields: &Map<String, Value>| {
         fields.iter().any(|(name, value)| call_field(name, value) == Some(CallField::DryRun) && is_yes(value))
     };
     let warned = call.warnings.len();
-    // A field that cannot be read does no harm here: nothing is run.
+    // An unreadable field does no harm here: nothing is run.
     let _ = take_from_arguments(call, &Value::Null, &mut arguments);
     call.warnings.truncate(warned);
     if asks(&call.extra_fields) {
@@ -91,7 +91,7 @@ pub(super) fn take_dry_run(call: &mut CallRequest) {
     }
 }
 
-/// Arguments without what belongs to the call.
+/// Arguments without the fields of the call.
 pub(super) fn without(schema: &Value, mut arguments: Value) -> Value {
     if let Some(fields) = arguments.as_object_mut() {
         taken(schema, fields);
@@ -113,7 +113,7 @@ fn taken(schema: &Value, fields: &mut Map<String, Value>) -> Vec<(CallField, Str
         .collect()
 }
 
-/// The field of the call that a name means. A slip counts where it asks for a dry run, since that does no harm.
+/// The field of the call that a name means. A misspelling counts only for a dry run, which does no harm.
 fn call_field(name: &str, value: &Value) -> Option<CallField> {
     if name.len() > 40 {
         return None;
@@ -137,7 +137,7 @@ fn is_yes(value: &Value) -> bool {
     }
 }
 
-/// Whether a schema has a property that is called so, give or take case and separators.
+/// Whether a schema has a property of this name; case and separators do not matter.
 fn has_property(schema: &Value, name: &str, depth: usize) -> bool {
     if depth > MAX_DEPTH {
         return false;

@@ -1,4 +1,4 @@
-//! The gate of tools whose doc has to be read first: a receipt shows that it was, or the session, which was given it.
+//! The gate of tools whose doc has to be read before a call. A receipt proves it, or the session has been given the doc.
 
 use crate::arguments::corrected;
 use crate::catalog::Tool;
@@ -6,7 +6,7 @@ use crate::exec::call::Call;
 use crate::help::{Format, HelpOptions, of_tool};
 use crate::refusal::{ErrorCode, Refusal};
 
-/// Requires that the tool's doc was read, where that is wanted. The refusal carries help, so that the next call can pass.
+/// Refuses a call whose doc has to be read and was not. The refusal carries help, so that the next call can pass.
 pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), Refusal> {
     if !call.config().exec.require_doc.covers(tool.effect) {
         return Ok(());
@@ -38,7 +38,7 @@ pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Resul
     };
     let next = match given {
         true => "read `help` here, then send the call again",
-        false => "read `help` here, then send the call again with `receipt` as it stands in there",
+        false => "read `help` here, then send the call again with the `receipt` in it",
     };
     let mut failure = Refusal::new(ErrorCode::DocRequired, message, next);
     if let Some(again) = corrected(tool, call.secrets(), call.arguments()) {

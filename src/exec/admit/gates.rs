@@ -1,5 +1,4 @@
-//! Gates that wait for nothing: how much may be changed here, whether the arguments are checked, whether the call can be
-//! written down.
+//! Gates that wait for nothing: the allowed effect, calls without a schema, a trace that can be written.
 
 use crate::catalog::Tool;
 use crate::exec::EffectLimit;
@@ -10,7 +9,7 @@ use crate::exec::record::audit;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::tool::{Effect, NoSchemaMode};
 
-/// Passes a call whose arguments fit, or says why not. A dry run is told what would stop it.
+/// Passes a call whose arguments are valid, or says why not. A dry run gets a warning about the gate that would stop it.
 pub(super) fn check(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
     if Backends::of(tool, call.config()).is_none() {
         return Err(no_backend(tool, call.arguments()));
@@ -36,7 +35,7 @@ pub(super) fn check(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
     if call.no_schema_mode().is_some() {
         call.request.warnings.push("this tool has no schema: its arguments were not checked".into());
     }
-    // One with a key may have its answer already.
+    // A call with a key may have its answer already.
     if tool.effect != Effect::Read && !call.is_dry_run && call.request.idempotency_key.is_none() {
         audit::require_writable(&*call.context, &mut call.request.warnings)?;
     }
@@ -51,7 +50,7 @@ fn kind(effect: Effect) -> &'static str {
     }
 }
 
-/// Whether this function runs such calls at all.
+/// Refuses a write by a function that runs reads only.
 fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
     match call.request.limit {
         EffectLimit::ReadsOnly if tool.effect != Effect::Read => {
@@ -72,7 +71,7 @@ fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
     }
 }
 
-/// Says which setting forbids so much change, if one does.
+/// The refusal of the first setting that forbids the effect of this tool.
 fn effect_denied(call: &Call, tool: &Tool) -> Option<Refusal> {
     let config = call.config();
     let needed = tool.effect.as_str();
@@ -86,7 +85,7 @@ fn effect_denied(call: &Call, tool: &Tool) -> Option<Refusal> {
         let how = format!("the operator allows it with `allow = \"{needed}\"` below `[profile.{name}]`");
         (format!("the profile `{name}`"), allow, how)
     } else if tool.effect > call.context.caller().allow && call.context.caller().name.is_empty() {
-        let how = format!("whoever calls allows it with `allow` (`--allow {needed}` on the command line)");
+        let how = format!("the caller allows it with `allow` (`--allow {needed}` on the command line)");
         ("this call".to_string(), call.context.caller().allow, how)
     } else if tool.effect > call.context.caller().allow {
         let how = format!("the operator allows it with `allow = \"{needed}\"` for this token or session");

@@ -1,9 +1,8 @@
-//! Everything that is asked before a call is run.
+//! Admission: all checks before a call is run.
 //!
 //! 1. [`resolve`] finds the tool by one of its names, unless the caller has resolved it.
-//! 2. [`call_fields`] tells the fields of the call from the arguments; [`validate`] makes these fit the schema of the tool.
-//! 3. [`gates`] say how much may be changed here, [`doc_gate`] whether the doc has to be read first, and the
-//!    [`repeat_guard`] stops what has failed too often.
+//! 2. [`call_fields`] separates the fields of the call from its arguments; [`validate`] makes these fit the schema of the tool.
+//! 3. [`gates`] check the effect, [`doc_gate`] the receipt; the [`repeat_guard`] stops a call that has failed too often.
 //! 4. The call is [`Admitted`].
 
 mod call_fields;
@@ -21,14 +20,14 @@ use crate::arguments::{Repair, validate};
 use crate::catalog::{Callable, Tool};
 use crate::refusal::{ErrorCode, Refusal};
 
-/// The leave to run a call.
+/// Permission to run a call.
 pub(super) struct Admission {
     tool: Arc<Tool>,
     /// The changes that made the arguments fit.
     repaired: Vec<Repair>,
 }
 
-/// A call that may be run. It does not change any more.
+/// A call that may be run. It cannot be changed any more.
 pub(super) struct Admitted {
     call: Received,
     admission: Admission,
@@ -58,7 +57,7 @@ impl Deref for Admitted {
     }
 }
 
-/// Asks everything that is asked before a call is run.
+/// Runs all checks, in order; the first refusal ends them.
 pub(super) async fn admit(call: &mut Call) -> Result<Admission, Refusal> {
     let (index, tool) = resolve::find_tool(call)?;
     call.request.op.clone_from(&tool.op);
@@ -70,7 +69,7 @@ pub(super) async fn admit(call: &mut Call) -> Result<Admission, Refusal> {
     Ok(Admission { tool, repaired })
 }
 
-/// Makes the arguments fit the schema of the tool, and says what was changed for that.
+/// Makes the arguments fit the schema of the tool, and returns the changes.
 fn read_arguments(call: &mut Call, tool: &Tool) -> Result<Vec<Repair>, Refusal> {
     let separated = call_fields::separate(&mut call.request, tool);
     call.is_dry_run = call.request.dry_run.unwrap_or(tool.definition.dry_run == Some(true));
@@ -84,7 +83,7 @@ fn read_arguments(call: &mut Call, tool: &Tool) -> Result<Vec<Repair>, Refusal> 
     let (secrets, request) = (call.context.catalog().secrets(), &mut call.request);
     let beside = std::mem::take(&mut request.extra_fields);
     let repaired = validate(tool, secrets, &mut request.args, beside, &mut request.warnings)?;
-    // Text within text has shown its fields by now.
+    // Arguments that were JSON text are an object only now, so fields of the call may have come to light.
     let mut valid = std::mem::take(&mut request.args);
     call_fields::take_from_arguments(request, tool.parameters.schema(), &mut valid)?;
     request.args = valid;

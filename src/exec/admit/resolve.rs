@@ -1,4 +1,4 @@
-//! The tool that a call names, by any of its names; a name that is only near is told, and not run.
+//! The tool that a call names, by any of its names. A near name is suggested, and never run.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::call_fields;
 use crate::arguments::{corrected, decoded};
-use crate::catalog::{Catalog, Resolved, Tool};
+use crate::catalog::{Catalog, Resolved, Tool, UnresolvedName};
 use crate::exec::call::Call;
 use crate::exec::{CallContext, CallRequest};
 use crate::refusal::{ErrorCode, Refusal};
@@ -31,12 +31,12 @@ pub(super) fn find_tool(call: &mut Call) -> Result<(usize, Arc<Tool>), Refusal> 
     found
 }
 
-/// The place of the one tool that a name means.
+/// The index of the one tool that a name means.
 fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize, Refusal> {
     let (catalog, name) = (context.catalog(), &request.op);
     let tool = match catalog.resolve(name) {
         Resolved::Tool(tool) => tool,
-        Resolved::Ambiguous(tools) => return Err(ambiguous(name, &tools)),
+        found @ Resolved::Ambiguous(_) => return Err(ambiguous(catalog.explain(name, found))),
         Resolved::Unknown(nearest) => match respelled(catalog, name) {
             Some(tool) => {
                 request.warnings.push(format!("`{}` was read as `{}`", quoted(name), tool.op));
@@ -50,7 +50,7 @@ fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize
     catalog.position(&tool.name).ok_or_else(|| unknown(context, name, &[], &request.args))
 }
 
-/// The one tool that is called so but for case, or for slashes in place of dots; these not where something is destroyed.
+/// The one tool with this name in another case, or with slashes in place of dots. Slashes are refused for destructive tools.
 fn respelled<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Tool> {
     let lower = name.to_lowercase();
     if let Resolved::Tool(tool) = catalog.resolve(&lower) {
@@ -70,14 +70,11 @@ fn forbidden(tool: &Tool) -> Refusal {
     )
 }
 
-fn ambiguous(name: &str, tools: &[&Tool]) -> Refusal {
-    let mut failure = Refusal::new(
-        ErrorCode::Ambiguous,
-        format!("{} tools go by the name `{}`", tools.len(), quoted(name)),
-        "send the call again with one of `nearest` as `op`",
-    );
-    failure.nearest = tools.iter().map(|tool| tool.op.clone()).collect();
-    failure.help_path = Some(tools.first().map_or("root", |tool| group(&tool.op)).to_string());
+fn ambiguous(UnresolvedName { message, near, .. }: UnresolvedName<'_>) -> Refusal {
+    let next = "send the call again with one of `nearest` as `op`";
+    let mut failure = Refusal::new(ErrorCode::Ambiguous, message, next);
+    failure.nearest = near.iter().map(|tool| tool.op.clone()).collect();
+    failure.help_path = Some(near.first().map_or("root", |tool| group(&tool.op)).to_string());
     failure
 }
 
@@ -106,7 +103,7 @@ fn unknown(context: &dyn CallContext, name: &str, near: &[&Tool], args: &Value) 
     failure.offering(corrected(tool, context.catalog().secrets(), &args))
 }
 
-/// The longest beginning of a name that ops begin with; else where the nearest op is.
+/// The longest group that a name begins with; else the group of the nearest op.
 fn nearest_group<'n>(catalog: &'n Catalog, name: &'n str, near: &[&'n Tool]) -> &'n str {
     let mut prefix = name;
     while let Some((shorter, _)) = prefix.rsplit_once('.') {

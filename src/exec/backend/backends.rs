@@ -1,4 +1,4 @@
-//! All kinds of backends, as one.
+//! All kinds of backends behind one interface.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use crate::config::Config;
 use crate::sources::mcp::Environment;
 use crate::tool::Backend;
 
-/// All that runs tools, with the connections that are kept from one call to the next.
+/// The backends of a catalog, with the connections that stay open between calls.
 #[derive(Debug)]
 pub struct Backends {
     root: PathBuf,
-    /// The variables for commands and servers; without any, nobody is contacted.
+    /// Variables for commands and servers. `None` (`--offline`): no server is contacted, and no command is run.
     environment: Option<Environment>,
     http: http::Http,
     sessions: mcp::Sessions,
@@ -28,7 +28,7 @@ impl Default for Backends {
 }
 
 impl Backends {
-    /// Backends of a catalog in this folder, whose secrets come from this environment. Connects to nobody yet.
+    /// Backends of a catalog in this folder, with secrets from this environment. No connection is opened yet.
     pub fn new(root: &Path, environment: Environment) -> Self {
         Self {
             root: root.to_path_buf(),
@@ -38,7 +38,7 @@ impl Backends {
         }
     }
 
-    /// Backends that contact nobody and run no commands.
+    /// Backends that contact no server and run no commands.
     pub fn offline() -> Self {
         Self { environment: None, ..Self::default() }
     }
@@ -48,7 +48,7 @@ impl Backends {
         choice::of(tool, config)
     }
 
-    /// The backend of a tool with the configuration of its server: another value once either has changed.
+    /// The backend of a tool with the configuration of its server. The value changes when either changes.
     pub fn configured(tool: &Tool, config: &Config) -> Value {
         let Some(backend) = Self::of(tool, config) else { return Value::Null };
         let server = match &*backend {
@@ -63,7 +63,7 @@ impl Backends {
 
     /// Runs a call.
     pub async fn run(&self, call: BackendRequest<'_>) -> Result<BackendResponse, BackendError> {
-        // Boxed, so that no call has room for what only others need.
+        // Each kind is boxed, so that the future of a call is not as large as the largest kind.
         match call.backend {
             Backend::Static { content } => Ok(BackendResponse::new(content.clone())),
             Backend::Http(backend) => Box::pin(self.http.run(backend, call, self.environment()?)).await,
@@ -82,21 +82,21 @@ impl Backends {
 
     fn environment(&self) -> Result<&Environment, BackendError> {
         let offline =
-            || BackendError::unconfigured("nobody is contacted, and no command is run, with --offline");
+            || BackendError::unconfigured("with --offline, no server is contacted and no command is run");
         self.environment.as_ref().ok_or_else(offline)
     }
 
-    /// Ends what is kept from one call to the next, as politely as there is time for.
+    /// Closes all connections; servers get a short time to end.
     pub async fn close(&self) {
         self.sessions.close().await;
     }
 
-    /// The request that a call would send, without secrets; nothing is sent.
+    /// The request of a call, without secrets; nothing is sent.
     pub fn preview(&self, call: BackendRequest<'_>) -> Result<Value, BackendError> {
         match call.backend {
             Backend::Static { .. } => Ok(json!({ "backend": "static" })),
             Backend::Builtin { function } => {
-                Ok(json!({ "backend": "builtin", "function": function, "arguments": call.shown() }))
+                Ok(json!({ "backend": "builtin", "function": function, "arguments": call.redacted() }))
             }
             Backend::Http(backend) => http::preview(backend, call),
             Backend::Mcp { server, tool } => mcp::preview(server, tool, call),

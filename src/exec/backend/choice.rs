@@ -19,21 +19,21 @@ pub(super) fn of<'t>(tool: &'t Tool, config: &Config) -> Option<Cow<'t, Backend>
     Some(Cow::Owned(Backend::Mcp { server, tool: tool.definition.name.clone() }))
 }
 
-/// The MCP server that a tool comes from, by the name that [`mcp_server`] finds it by: the live one that listed it, or
-/// a configured one that it says to belong to.
+/// The MCP server that a tool comes from, under the name that [`mcp_server`] takes: the live source that listed it, or
+/// the configured server that its definition names.
 fn origin(tool: &Tool, config: &Config) -> Option<String> {
     let listed = Some(tool.place.file.as_str()).filter(|file| mcp_server(config, file).is_some());
     let configured = || tool.server.as_deref().filter(|name| config.servers.contains_key(*name));
     listed.or_else(configured).map(str::to_string)
 }
 
-/// The MCP server of this name: a configured one, else a live source, which goes by `mcp:NAME` as in findings.
+/// The MCP server of this name: a configured one, else a live source, written `mcp:NAME` as in findings.
 pub(super) fn mcp_server<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
     let configured = config.servers.get(name);
     configured.or_else(|| live_source(config, bare(name)))
 }
 
-/// A server's name as people know it.
+/// A server's name without `mcp:`, as people write it.
 pub(super) fn bare(name: &str) -> &str {
     name.strip_prefix("mcp:").unwrap_or(name)
 }
@@ -46,8 +46,8 @@ fn live_source<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
     sources.find(|(called, _)| called == name).map(|(_, server)| server)
 }
 
-/// The server that an HTTP backend's path belongs to, with its name: the one that the backend names, else the one that
-/// the tool belongs to, else the only one there is.
+/// The server of an HTTP backend, with its name: the one that the backend names, else the one of the tool, else the only
+/// one in the configuration.
 pub(super) fn web_server<'o>(
     backend: &'o HttpBackend,
     tool: &'o Tool,
@@ -69,7 +69,7 @@ pub(super) fn web_server<'o>(
     found.map(|(name, server)| (name.as_str(), server)).ok_or_else(|| not_configured(name, config))
 }
 
-/// The error that a server is not there, with the lines to write so that it is.
+/// The error for a server that is not configured, with the lines to add.
 pub(super) fn not_configured(name: &str, config: &Config) -> BackendError {
     let is_bare =
         name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) && !name.is_empty();
@@ -85,7 +85,7 @@ pub(super) fn not_configured(name: &str, config: &Config) -> BackendError {
     };
     BackendError::new(
         BackendErrorKind::Unconfigured,
-        format!("nothing says where the server `{name}` is"),
+        format!("the server `{name}` is not configured"),
         format!("tell the operator to {next}; nothing else helps"),
     )
 }

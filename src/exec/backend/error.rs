@@ -1,4 +1,4 @@
-//! Errors of backends, as fields.
+//! Errors of backends: their kinds and fields.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::sources::mcp::Missing;
 pub struct BackendError {
     /// The kind, which says whether the tool was run.
     pub kind: BackendErrorKind,
-    /// In one line, without secrets or addresses.
+    /// One line, without secrets or addresses.
     pub message: String,
     /// The next step for the caller.
     pub next_action: String,
-    /// The argument that cannot be sent, for [`BackendErrorKind::InvalidArgument`], where it is known.
+    /// The argument that cannot be sent, if known; for [`BackendErrorKind::InvalidArgument`].
     pub argument: Option<String>,
     /// The answer of the backend, if it gave one.
     pub answer: Option<Box<ErrorAnswer>>,
@@ -26,21 +26,21 @@ pub struct BackendError {
 /// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackendErrorKind {
-    /// Nothing says how to reach what runs the tool, or something it needs is missing here.
+    /// No configuration says how to reach the backend, or it lacks a setting of the operator.
     Unconfigured,
-    /// The caller has not brought what the backend needs, such as a token.
+    /// The caller's request lacks something that the backend needs, such as a token.
     MissingCredential,
-    /// An argument that fits the schema, and still cannot be sent as it is.
+    /// An argument fits the schema, but cannot be sent.
     InvalidArgument,
-    /// It was not reached: nothing was run.
+    /// The backend was not reached: nothing was run.
     NotSent,
-    /// It answered that it is too busy for this call, and has not run it.
+    /// The backend answered that it is too busy, and has not run the call.
     Busy,
-    /// It answered, with an error.
+    /// The backend answered with an error.
     Failed,
-    /// It was asked, and there is no answer: it may have been run.
+    /// The request was sent, and the connection broke: the tool may have been run.
     ConnectionLost,
-    /// It was asked, and did not answer in time: it may have been run.
+    /// The request was sent, and no answer came in time: the tool may have been run.
     TimedOut,
 }
 
@@ -58,18 +58,18 @@ pub enum ErrorAnswer {
         /// Its `Location` header, of a redirect that is not followed.
         #[serde(skip_serializing_if = "Option::is_none")]
         location: Option<String>,
-        /// Its body: JSON where it is that and short, else text.
+        /// Its body: JSON where it is JSON and short, else text.
         #[serde(skip_serializing_if = "Option::is_none")]
         body: Option<Value>,
     },
     /// A program that ended with an error.
     Command {
-        /// Its exit code; none where a signal ended it.
+        /// Its exit code; `None` where a signal ended it.
         exit_code: Option<i32>,
-        /// The end of what it wrote to stderr.
+        /// The end of its stderr.
         #[serde(skip_serializing_if = "Option::is_none")]
         stderr: Option<String>,
-        /// The beginning of what it wrote to stdout.
+        /// The beginning of its stdout.
         #[serde(skip_serializing_if = "Option::is_none")]
         stdout: Option<String>,
     },
@@ -80,7 +80,7 @@ pub enum ErrorAnswer {
         /// Its data.
         data: Option<Value>,
     },
-    /// A result of an MCP tool that says to be an error.
+    /// A result of an MCP tool with `isError`.
     McpResult {
         /// Its content.
         body: String,
@@ -96,7 +96,7 @@ impl BackendErrorKind {
         matches!(self, NotSent | Busy | Unconfigured | MissingCredential | InvalidArgument)
     }
 
-    /// Whether nobody can know if the tool was run.
+    /// Whether the tool may have been run: nobody can know.
     pub fn may_have_run(self) -> bool {
         matches!(self, BackendErrorKind::ConnectionLost | BackendErrorKind::TimedOut)
     }
@@ -109,13 +109,13 @@ impl BackendError {
         Self { kind, message, next_action, argument: None, answer: None }
     }
 
-    /// An error that only the operator can mend.
+    /// An error that only the operator can fix.
     pub fn unconfigured(message: impl Into<String>) -> Self {
         let next = "tell the operator; sending the call again changes nothing";
         Self::new(BackendErrorKind::Unconfigured, message, next)
     }
 
-    /// A refusal of one of toolcrib's functions, which a tool has for its backend.
+    /// The refusal of a function of toolcrib that is the backend of a tool.
     pub fn of_function(refusal: Refusal) -> Self {
         let (message, next_action) = (refusal.message.clone(), refusal.next_action.clone());
         Self::new(BackendErrorKind::Failed, message, next_action)
@@ -127,16 +127,20 @@ impl BackendError {
         Self::new(
             BackendErrorKind::ConnectionLost,
             message,
-            "look what is there before you send the call again",
+            "check whether it was done before you send the call again",
         )
     }
 
-    /// A call whose time ran out.
+    /// A call that took longer than its timeout.
     pub(super) fn timed_out(message: impl Into<String>) -> Self {
-        Self::new(BackendErrorKind::TimedOut, message, "look what is there before you send the call again")
+        Self::new(
+            BackendErrorKind::TimedOut,
+            message,
+            "check whether it was done before you send the call again",
+        )
     }
 
-    /// An argument that cannot be sent as it is; an empty name where it is not known which.
+    /// An argument that cannot be sent. An empty name: the argument is not known.
     pub(super) fn invalid_argument(argument: &str, message: impl Into<String>) -> Self {
         let argument = Some(argument).filter(|argument| !argument.is_empty()).map(str::to_string);
         Self { argument, ..Self::new(BackendErrorKind::InvalidArgument, message, "correct the arguments") }
@@ -146,7 +150,7 @@ impl BackendError {
         Self { answer: Some(Box::new(answer)), ..self }
     }
 
-    /// The time that the backend wants its caller to wait.
+    /// The time to wait that the backend asked for (`Retry-After`).
     pub fn retry_after(&self) -> Option<Duration> {
         match self.answer.as_deref()? {
             ErrorAnswer::Http { retry_after_seconds, .. } => retry_after_seconds.map(Duration::from_secs),
@@ -161,8 +165,8 @@ impl From<Missing> for BackendError {
             Missing::Variable(_) => Self::unconfigured(missing.to_string()),
             Missing::Header(name) => Self::new(
                 BackendErrorKind::MissingCredential,
-                format!("what runs it wants the header `{name}` of whoever calls, and this call has none"),
-                format!("whoever connects to toolcrib has to send `{name}` with its requests"),
+                format!("its backend needs the header `{name}` of the caller, and this call has none"),
+                format!("the client has to send `{name}` with its requests to toolcrib"),
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! Errors of backends in the words of an envelope.
+//! Errors of backends as errors of an envelope.
 
 use serde_json::{Value, json};
 
@@ -7,23 +7,23 @@ use crate::arguments::with_placeholders;
 use crate::catalog::Tool;
 use crate::finding::pointer_join;
 use crate::refusal::{ErrorCode, Refusal};
-use crate::secret::Policy as Secrets;
-use crate::sources::mcp::Secrets as Filled;
+use crate::secret::SecretPolicy;
+use crate::sources::mcp::FilledSecrets;
 use crate::tool::Effect;
 
 /// The error of an envelope for a call of `tool` with these arguments.
 pub(in crate::exec) fn failure_of(
     tool: &Tool,
-    secrets: Secrets<'_>,
+    secrets: SecretPolicy<'_>,
     arguments: &Value,
     error: BackendError,
 ) -> Refusal {
     if error.kind == BackendErrorKind::InvalidArgument {
         return invalid_argument(tool, secrets, arguments, error);
     }
-    // Backends like to repeat what they were sent.
+    // Backends often repeat the arguments in their errors.
     let (_, hidden) = secrets.split(tool.parameters.schema(), arguments);
-    let sent = Filled::of(hidden.into_iter().map(|secret| secret.value));
+    let sent = FilledSecrets::of(hidden.into_iter().map(|secret| secret.value));
     let message = secrets.text(&sent.hide(&error.message)).into_owned();
     let mut failure = Refusal::new(code(error.kind, tool.effect), message, error.next_action);
     if let Some(answer) = error.answer {
@@ -50,8 +50,13 @@ fn code(kind: BackendErrorKind, effect: Effect) -> ErrorCode {
     }
 }
 
-/// Arguments that fit the schema, and cannot be sent: told like those that do not fit.
-fn invalid_argument(tool: &Tool, secrets: Secrets<'_>, arguments: &Value, error: BackendError) -> Refusal {
+/// Arguments that fit the schema but cannot be sent get the same error as invalid arguments.
+fn invalid_argument(
+    tool: &Tool,
+    secrets: SecretPolicy<'_>,
+    arguments: &Value,
+    error: BackendError,
+) -> Refusal {
     let Some(argument) = &error.argument else { return Refusal::invalid(error.message, error.next_action) };
     let pointer = pointer_join("", argument);
     Refusal::invalid(error.message.as_str(), error.next_action)
@@ -59,12 +64,12 @@ fn invalid_argument(tool: &Tool, secrets: Secrets<'_>, arguments: &Value, error:
         .offering(with_placeholders(tool, secrets, arguments, std::slice::from_ref(&pointer)))
 }
 
-/// A call that is right, and that its caller has to run.
+/// A valid call of a tool without a backend: its caller has to run it.
 pub(in crate::exec) fn no_backend(tool: &Tool, arguments: &Value) -> Refusal {
     let (why, next) = match &tool.withheld {
         Some(next) => ("the program or server that it needs is not trusted", next.as_str()),
         None => (
-            "nothing says what runs it",
+            "no backend is configured for it",
             "run `call` yourself if you have this tool, by its name; sending it here again changes nothing",
         ),
     };

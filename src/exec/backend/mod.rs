@@ -1,7 +1,7 @@
-//! Backends run tools: one module for each kind. A call that comes here has been checked, and may be run.
+//! Backends run tools: one module for each kind. A call that comes here was admitted.
 //!
-//! 1. [`Backends::of`] finds the backend of a tool, also where its definition names none ([`choice`]).
-//! 2. [`Backends::run`] runs a [`BackendRequest`]; [`Backends::preview`] shows what that would send.
+//! 1. [`Backends::of`] finds the backend of a tool ([`choice`]).
+//! 2. [`Backends::run`] runs a [`BackendRequest`]; [`Backends::preview`] is its dry run.
 //! 3. A [`BackendResponse`] comes back, or a [`BackendError`], which [`failure`] turns into the error of an envelope.
 
 mod backends;

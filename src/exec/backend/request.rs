@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::catalog::Tool;
 use crate::config::Config;
 use crate::exec::Caller;
-use crate::secret::Policy as Secrets;
+use crate::secret::SecretPolicy;
 use crate::tool::Backend;
 
-/// A call that has passed, on its way to a backend.
+/// An admitted call, for its backend.
 #[derive(Clone, Copy, Debug)]
 pub struct BackendRequest<'o> {
     /// The tool.
@@ -20,29 +20,29 @@ pub struct BackendRequest<'o> {
     pub backend: &'o Backend,
     /// The configuration, with its servers.
     pub config: &'o Config,
-    /// The arguments, as the canonical schema wants them.
+    /// The arguments, valid by the canonical schema.
     pub arguments: &'o Value,
     /// The caller.
     pub caller: &'o Caller,
     /// The key under which a write runs once.
     pub idempotency_key: Option<&'o str>,
-    /// The longest time that it may take.
+    /// The timeout.
     pub timeout: Duration,
-    /// Marked before anything leaves.
+    /// Marked before anything is sent.
     pub begun: &'o Begun,
 }
 
-/// Whether something may have left for what runs a call.
+/// Whether a call may have been sent to its backend.
 #[derive(Debug, Default)]
 pub struct Begun(AtomicBool);
 
 impl Begun {
-    /// From now on it may have.
+    /// Marks the call, before it is sent.
     pub fn mark(&self) {
         self.0.store(true, Relaxed);
     }
 
-    /// Whether it may have.
+    /// Whether the call may have been sent.
     pub fn is_marked(&self) -> bool {
         self.0.load(Relaxed)
     }
@@ -51,19 +51,19 @@ impl Begun {
 /// The answer of a backend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackendResponse {
-    /// The result: JSON where it was JSON, else text.
+    /// The result: JSON, or text where it was no JSON.
     pub content: Value,
-    /// Warnings to the caller about how it came about.
+    /// Warnings to the caller, such as a cut.
     pub warnings: Vec<String>,
 }
 
 impl BackendRequest<'_> {
-    pub(super) fn secrets(&self) -> Secrets<'_> {
-        Secrets::new(&self.config.state.redact)
+    pub(super) fn secrets(&self) -> SecretPolicy<'_> {
+        SecretPolicy::new(&self.config.state.redact)
     }
 
     /// The arguments without secrets.
-    pub(super) fn shown(&self) -> Value {
+    pub(super) fn redacted(&self) -> Value {
         self.secrets().shown(self.tool.parameters.schema(), self.arguments)
     }
 }

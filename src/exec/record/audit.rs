@@ -18,25 +18,25 @@ use crate::refusal::{ErrorCode, Refusal};
 use crate::secret;
 use crate::state::{self, Approval, Event, EventKind};
 
-/// Seconds that a call waits for its trace once it has changed something: a slow disk should not hold it for longer.
+/// Seconds that a write waits until its trace is on the disk: a slow disk should not delay the answer for longer.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The warning of such a call where its trace may not be written.
+/// The warning of a write whose trace may be lost.
 const NOT_RECORDED: &str = "this call may be missing from the trace, which cannot be written to";
 
-/// A call that is not written down yet. One that is dropped before is written down as abandoned.
+/// A call that is not in the trace yet. Dropping it records it as abandoned.
 pub(in crate::exec) struct Received {
     call: Call,
     is_recorded: bool,
 }
 
 impl Received {
-    /// A call as it was asked for.
+    /// A call of this request.
     pub(in crate::exec) fn new(context: Arc<dyn CallContext>, request: CallRequest) -> Self {
         Self { call: Call::new(context, request), is_recorded: false }
     }
 
-    /// Writes down what came of it; `word` is `ok` or the code of its error.
+    /// Records the outcome; `word` is `ok` or the code of its error.
     pub(super) fn record(&mut self, word: &str, outcome: Option<&Outcome>) {
         self.is_recorded = true;
         record(&self.call, word, outcome);
@@ -57,8 +57,7 @@ impl DerefMut for Received {
     }
 }
 
-/// A caller that goes away is no reason to forget what was asked for, and neither is a panic. Another panic here would end
-/// the process.
+/// Records a call that was not recorded: its caller has gone away, or it has panicked. A panic here would end the process.
 impl Drop for Received {
     fn drop(&mut self) {
         let word = if std::thread::panicking() { ErrorCode::Internal.as_str() } else { "ABANDONED" };
@@ -68,8 +67,8 @@ impl Drop for Received {
     }
 }
 
-/// Arguments as they may be written down. Those of a call that failed may stand in the wrong place, or be meant for a tool
-/// that is near: what its schema declares secret is so by its name, wherever it stands.
+/// Arguments without secrets, for the trace. In a failed call a secret may stand in the wrong place, or be meant for a near
+/// tool, so a name that one of these schemas marks as secret is redacted at any place.
 fn redacted(call: &Call, arguments: &Value, failure: Option<&Refusal>) -> Value {
     let schema = call.tool.as_ref().map_or(&Value::Null, |tool| tool.parameters.schema());
     let Some(failure) = failure else { return call.secrets().noted(schema, arguments) };
@@ -77,10 +76,10 @@ fn redacted(call: &Call, arguments: &Value, failure: Option<&Refusal>) -> Value 
     let schemas = near.map(|tool| tool.parameters.schema()).chain([schema]);
     let mut rules = call.config().state.redact.clone();
     rules.extend(schemas.flat_map(secret::declared_names));
-    secret::Policy::new(&rules).noted(schema, arguments)
+    secret::SecretPolicy::new(&rules).noted(schema, arguments)
 }
 
-/// The arguments of a call, as they may be written down: those that could not be taken apart only by their kind and size.
+/// The arguments of a call, for the trace. Text that is no JSON is recorded by its kind and size alone.
 fn input(call: &Call, given: &Value, failure: Option<&Refusal>) -> Value {
     match given {
         Value::Object(_) | Value::Null => redacted(call, given, failure),
@@ -93,7 +92,7 @@ fn input(call: &Call, given: &Value, failure: Option<&Refusal>) -> Value {
     }
 }
 
-/// Counts a call and writes down what came of it; `outcome_word` is `ok` or the code of its error.
+/// Counts a call and records its outcome; `outcome_word` is `ok` or the code of its error.
 fn record(call: &Call, outcome_word: &str, outcome: Option<&Outcome>) {
     call.context.count(outcome_word, call.started.elapsed());
     let mut detail = Map::new();
@@ -126,8 +125,8 @@ fn record(call: &Call, outcome_word: &str, outcome: Option<&Outcome>) {
     call.state().record(event);
 }
 
-/// Waits until what was written down is on the disk, and says so where it may not be: who is told that something was changed
-/// can count on finding it in the trace, whatever becomes of this process. `lost` is how many events had been lost before.
+/// Waits until the trace is on the disk, and warns where it may be lost: a write that was answered is in the trace even if
+/// the process dies. `lost` is the number of events lost before this call.
 pub(super) async fn wait_until_durable(call: &Call, lost: u64, notes: &mut RunNotes) {
     let health = call.state().health();
     if health.is_volatile {
@@ -142,7 +141,7 @@ pub(super) async fn wait_until_durable(call: &Call, lost: u64, notes: &mut RunNo
     }
 }
 
-/// Refuses a call whose trace cannot be written, where the operator wants that; else warns of it.
+/// Refuses a call whose trace cannot be written, where the operator requires traces; else adds a warning.
 pub(in crate::exec) fn require_writable(
     context: &dyn CallContext,
     warnings: &mut Vec<String>,
@@ -157,20 +156,20 @@ pub(in crate::exec) fn require_writable(
     }
 }
 
-/// The failure of a call that is not run, since nothing can be written down.
+/// The failure of a call that is not run, since the trace cannot be written.
 pub(in crate::exec) fn unwritable(problem: &str) -> Refusal {
-    let message = format!("nothing was run: what is run cannot be written down now ({problem})");
+    let message = format!("nothing was run: the trace cannot be written now ({problem})");
     Refusal::new(ErrorCode::StateUnavailable, message, "tell the operator; reads still work; try again later")
 }
 
-/// Writes down that the context of a session has changed.
+/// Records that the context of a session has changed.
 pub(super) fn record_context_shift(call: &Call, tool: &Tool, context: &Value) {
     let detail = json!({ "context": call.secrets().noted(&Value::Null, context) });
     let op = Some(tool.op.clone());
     call.state().record(Event { op, outcome: "ok".into(), detail, ..event(call, EventKind::ContextShift) });
 }
 
-/// Writes down that a person is asked.
+/// Records a request for approval.
 pub(in crate::exec) fn record_approval_request(call: &Call, tool: &Tool, approval: &Approval) {
     let detail = json!({ "approval": approval.id, "status": approval.status });
     call.state().record(Event {

@@ -5,33 +5,33 @@ use serde_json::{Map, Value, json};
 use crate::arguments::Repair;
 use crate::refusal::{ErrorCode, Refusal};
 
-/// The result of a call, for its caller.
+/// The answer to a call, for its caller.
 #[derive(Clone, Debug)]
 pub struct CallResult {
-    /// The op; what the caller wrote where there is none.
+    /// The op; the caller's own text where no op was found.
     pub op: String,
-    /// The result, or why there is none.
+    /// The result, or a failure.
     pub outcome: Outcome,
     /// The changes that made the arguments fit.
     pub repaired: Vec<Repair>,
-    /// Trace id, latency, warnings, and what else is told beside the outcome.
+    /// Trace id, latency, warnings, and other notes.
     pub meta: Map<String, Value>,
 }
 
-/// The result of a call, or why there is none.
+/// The outcome of a call.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "it lives for a moment, and failures are rare")]
 pub enum Outcome {
-    /// It was run, or would be.
+    /// The result of a run or of a dry run.
     Result(Value),
-    /// It was not, or in vain.
+    /// The call was not run, or its run failed.
     Failed(Refusal),
-    /// It was run before; this was its envelope.
+    /// The envelope of an earlier run with the same idempotency key.
     Replayed(Map<String, Value>),
 }
 
 impl Outcome {
-    /// The fields of the envelope but for `meta`.
+    /// The fields of the envelope without `meta`.
     pub(in crate::exec) fn fields(&self, op: &str) -> Map<String, Value> {
         let mut fields = Map::with_capacity(4);
         fields.insert("op".into(), op.into());
@@ -56,7 +56,7 @@ impl Outcome {
             Outcome::Failed(failure) => Some(failure.code),
             Outcome::Replayed(stored) => {
                 let code = stored.get("error")?.get("code")?.as_str()?;
-                ErrorCode::ALL.into_iter().find(|known| known.as_str() == code)
+                ErrorCode::ALL.iter().copied().find(|known| known.as_str() == code)
             }
         }
     }

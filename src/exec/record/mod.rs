@@ -1,9 +1,9 @@
-//! The end of every call, whatever came of it.
+//! The end of every call, run or not.
 //!
-//! 1. A [`Received`] call is written down, also where nobody gets to the end of it.
+//! 1. A [`Received`] call is recorded in any case, also if it is abandoned.
 //! 2. [`record`] takes a call that has [`Ran`]: [`repeat_guard`] counts a failure and makes its message stronger,
-//!    [`session_context`] repeats what the session is about.
-//! 3. [`audit`] writes it down; a call that has changed something waits until that is on the disk.
+//!    [`session_context`] adds the context of the session.
+//! 3. [`audit`] writes the trace; a write waits until it is on the disk.
 //! 4. The answer is a [`CallResult`].
 
 pub(super) mod audit;
@@ -19,7 +19,7 @@ use crate::tool::Effect;
 
 pub(super) use audit::Received;
 
-/// A call that has come to its end, run or not.
+/// A call with its outcome, run or not.
 pub(super) struct Ran {
     call: Received,
     outcome: Outcome,
@@ -39,7 +39,7 @@ impl Ran {
     }
 }
 
-/// Writes a call down, and answers it.
+/// Records a call, and answers it.
 pub(super) async fn record(ran: Ran) -> CallResult {
     let Ran { mut call, mut outcome, mut notes, repaired } = ran;
     match &mut outcome {
@@ -66,7 +66,7 @@ pub(super) async fn record(ran: Ran) -> CallResult {
     let mut meta = call.meta(&notes);
     if let Outcome::Replayed(_) = outcome {
         meta.insert("replayed".into(), true.into());
-        // The warnings of that time are in what was stored.
+        // The stored envelope has its own warnings.
         meta.shift_remove("warnings");
     }
     CallResult { op: std::mem::take(&mut call.request.op), outcome, repaired, meta }

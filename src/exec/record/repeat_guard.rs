@@ -1,4 +1,5 @@
-//! Repeated mistakes of a session: each time the answer is stronger, and none is the same text three times.
+//! Repeated mistakes of a session: each answer is stronger than the last, since a model that reads the same text again
+//! repeats its call.
 
 use crate::exec::call::Call;
 use crate::exec::fingerprint::{failure_fingerprint, op_fingerprint};
@@ -6,13 +7,13 @@ use crate::help::{Format, HelpOptions, of_tool};
 use crate::refusal::{ErrorCode, Refusal};
 use crate::tool::Effect;
 
-/// From this failure on, a call is told to stop.
+/// Equal failures after which a call gets `LOOP_STOPPED`.
 const STOP_AFTER: u32 = 3;
 
-/// The name under which failed runs of a call are counted, whatever they failed with.
+/// The name under which failed runs of a call are counted, whatever the error.
 const RUN_FAILURE: &str = "run";
 
-/// Stops a call before it is run, where it would change something and has been run in vain too often in its session.
+/// Stops a write before it is run, if its runs have failed too often in this session.
 pub(in crate::exec) async fn check(call: &Call) -> Result<(), Refusal> {
     if call.effect() == Effect::Read || call.is_dry_run {
         return Ok(());
@@ -24,27 +25,27 @@ pub(in crate::exec) async fn check(call: &Call) -> Result<(), Refusal> {
     if failures + 1 < STOP_AFTER {
         return Ok(());
     }
-    // Counted by itself, so that the time since the last failed run goes on.
-    let told = state
+    // Counted separately, so that the age of the last failed run is kept.
+    let stops = state
         .count_failure(&session, &failure_fingerprint(call.op(), call.arguments(), "stopped"))
         .await
         .unwrap_or(1);
     let next = format!(
-        "do not send it again. Try another way, or tell the user that `{}` does not work and what it said",
+        "do not send it again. Try another way, or tell the user that `{}` does not work, and its error",
         call.op()
     );
     let message = format!(
-        "stop: this same call of `{}` was run {failures} times, and failed; it is not run again for now (said {told} times)",
+        "stop: this same call of `{}` was run {failures} times, and failed; it is not run again for now (stopped {stops} times)",
         call.op()
     );
     let failure = Refusal::new(ErrorCode::LoopStopped, message, next);
     Err(failure.detail("failures", failures).detail("is_run", false))
 }
 
-/// Counts a failure in its session, and says more the more often it was made.
+/// Counts a failure in its session, and makes the answer stronger with each repetition.
 pub(super) async fn on_failure(call: &Call, failure: &mut Refusal, was_run: bool) {
     let Some(session) = call.context.caller().session() else { return };
-    // A caller that was just told to read has made no mistake yet, and one that was stopped has been told.
+    // `DOC_REQUIRED` is no mistake yet, and `LOOP_STOPPED` was counted before.
     let code = failure.code;
     if matches!(code, ErrorCode::DocRequired | ErrorCode::LoopStopped) {
         return;
@@ -53,7 +54,7 @@ pub(super) async fn on_failure(call: &Call, failure: &mut Refusal, was_run: bool
     let same = failure_fingerprint(call.op(), call.arguments(), code.as_str());
     let count = state.count_failure(&session, &same).await.unwrap_or(1);
     if was_run && call.effect() != Effect::Read {
-        // A run that cannot be counted cannot be stopped either.
+        // Without a count, later runs are not stopped.
         let _ = state
             .count_failure(&session, &failure_fingerprint(call.op(), call.arguments(), RUN_FAILURE))
             .await;
@@ -72,9 +73,7 @@ pub(super) async fn on_failure(call: &Call, failure: &mut Refusal, was_run: bool
         let copy = match (&failure.example, failure.fill_in.is_empty()) {
             (None, _) => "",
             (Some(_), true) => ", and copy `example`",
-            (Some(_), false) => {
-                ", and copy `example` with your own values in place of those listed in fill_in"
-            }
+            (Some(_), false) => ", and copy `example` with your own values for those listed in fill_in",
         };
         failure.next_action = format!(
             "this op has been sent {misfits} times with arguments that do not fit: read all of `help` before the next call{copy}"
@@ -96,7 +95,7 @@ pub(super) async fn on_success(call: &Call) {
     }
     let Some(session) = call.context.caller().session() else { return };
     if call.state().has_failed(&session) {
-        // Failures that are not forgotten now are forgotten after a while.
+        // Failures that cannot be cleared expire.
         let _ = call.state().clear_failures(&session, &op_fingerprint(call.op())).await;
     }
 }
@@ -104,17 +103,17 @@ pub(super) async fn on_success(call: &Call) {
 fn stop(call: &Call, failure: &mut Refusal, count: u32) {
     let waits =
         matches!(failure.code, ErrorCode::ApprovalRequired | ErrorCode::OutcomeUnknown | ErrorCode::Conflict);
-    let told = std::mem::take(&mut failure.message);
+    let message = std::mem::take(&mut failure.message);
     if waits {
-        failure.message = format!("{told} (said {count} times now; asking changes nothing)");
+        failure.message = format!("{message} (answered {count} times now; asking again changes nothing)");
         return;
     }
     let last = failure.code.as_str();
     let of_op = if call.op().is_empty() { String::new() } else { format!(" of `{}`", call.op()) };
-    failure.message = format!("stop: this same call{of_op} has failed {count} times with {last}: {told}");
+    failure.message = format!("stop: this same call{of_op} has failed {count} times with {last}: {message}");
     failure.next_action = match (failure.code, failure.example.is_some()) {
         (ErrorCode::ValidationError, true) => {
-            "do not send it again. Send `example` with your own values in it, or tell the user what you lack".into()
+            "do not send it again. Send `example` with your own values in it, or tell the user which values you lack".into()
         }
         (ErrorCode::NotFound | ErrorCode::Ambiguous, _) => {
             "do not guess another name. Ask tool_search for what you want to do, or tell the user that there is no such tool".into()
@@ -123,7 +122,7 @@ fn stop(call: &Call, failure: &mut Refusal, count: u32) {
             "do not send it again. Find the op with tool_search, and send it as `op` with its `args`".into()
         }
         _ => format!(
-            "do not send it again. Try another way, or tell the user that `{}` does not work and what it said",
+            "do not send it again. Try another way, or tell the user that `{}` does not work, and its error",
             call.op()
         ),
     };

@@ -1,4 +1,4 @@
-//! The context of a session: some results set it, and later answers repeat it (API-5).
+//! The context of a session: a result with a `context_shift` sets it, and later answers repeat it (API-5).
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::audit;
 use crate::catalog::Tool;
 use crate::exec::call::{Call, RunNotes};
 
-/// Keeps the context that a result sets for its session from now on.
+/// Stores the context that a result sets for its session.
 pub(in crate::exec) async fn store(call: &Call, tool: &Tool, result: &Value, notes: &mut RunNotes) {
     let Some(pointer) = tool.definition.context_shift.as_deref() else { return };
     let Some(context) = result.pointer(pointer).filter(|context| !context.is_null()) else { return };
@@ -15,13 +15,13 @@ pub(in crate::exec) async fn store(call: &Call, tool: &Tool, result: &Value, not
     match call.state().set_session_context(&session, context).await {
         Ok(()) => audit::record_context_shift(call, tool, context),
         Err(error) => {
-            let told = format!("what the session is about could not be written down ({})", error.0);
-            notes.warnings.push(told);
+            let warning = format!("the context of the session could not be stored ({})", error.0);
+            notes.warnings.push(warning);
         }
     }
 }
 
-/// Repeats the context of the session, where an earlier result has set it.
+/// Adds the context of the session to the answer, if an earlier result has set it.
 pub(super) async fn load(call: &Call, notes: &mut RunNotes) {
     if notes.session_context.is_some() || !call.context.has_context_shifts() {
         return;

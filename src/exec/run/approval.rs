@@ -1,5 +1,5 @@
-//! Calls that a person has to approve: they wait in a queue, and one that was approved runs once. An approval is bound to
-//! op, arguments, definition, and what runs it.
+//! Calls that a person has to approve. They wait in a queue, and an approved call runs once. An approval holds for one op,
+//! its arguments, its definition and its backend.
 
 use serde_json::{Value, json};
 
@@ -16,10 +16,10 @@ use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{Approval, ApprovalStatus, HiddenValue, StateError, now, random_id};
 use crate::tool::NoSchemaMode;
 
-/// Digits of a hash that people see: 128 bits, too many to guess.
+/// Hexadecimal digits of a hash that is shown: 128 bits, too many to guess.
 const DIGITS: usize = 32;
 
-/// Runs a call once a person has approved it, where that is wanted. An approval whose call was not run is given back.
+/// Runs a call, with an approval if its tool needs one. If the call was not run, its approval is given back.
 pub(super) async fn run_approved(call: &Admitted, notes: &mut RunNotes) -> Result<Value, RunFailure> {
     let given = guarded(require_approval(call)).await.unwrap_or_else(|_| Err(call.panicked(false)));
     let approval = given.map_err(|failure| RunFailure { failure, certainty: Certainty::NotRun })?;
@@ -30,7 +30,7 @@ pub(super) async fn run_approved(call: &Admitted, notes: &mut RunNotes) -> Resul
     ran
 }
 
-/// The approval of a call, used up by it, where it needs one.
+/// Uses up the approval of a call; `None` if it needs no approval.
 async fn require_approval(call: &Admitted) -> Result<Option<Approval>, Refusal> {
     let tool = call.tool();
     let is_unchecked = call.no_schema_mode() == Some(NoSchemaMode::HumanApproval);
@@ -38,7 +38,7 @@ async fn require_approval(call: &Admitted) -> Result<Option<Approval>, Refusal> 
         return Ok(None);
     }
     let key = call.state().hash_key().await.map_err(unavailable)?;
-    // One that was used in between is asked for anew, once.
+    // An approval that another call has used in between is requested again, once.
     for _ in 0..2 {
         let request = approval_request(call, &key);
         let asked = call.state().request_approval(&request).await.map_err(unavailable)?;
@@ -71,14 +71,14 @@ async fn require_approval(call: &Admitted) -> Result<Option<Approval>, Refusal> 
 /// Gives back an approval whose call was not run.
 async fn give_back(call: &Admitted, approval: &Approval, notes: &mut RunNotes) {
     let id = &approval.id;
-    let told = match call.state().give_back(approval).await {
+    let warning = match call.state().give_back(approval).await {
         Ok(()) => format!("nothing was run, so the approval {id} still counts for this same call"),
         Err(error) => format!("nothing was run, and the approval {id} could not be given back ({error})"),
     };
-    notes.warnings.push(told);
+    notes.warnings.push(warning);
 }
 
-/// A hash of what an approval holds for beside op and arguments: the definition, and what runs it as configured.
+/// A hash of the definition and the configured backend, for which an approval holds beside op and arguments.
 pub fn binding(tool: &Tool, config: &Config, key: &str) -> String {
     let bound = json!([tool.definition, tool.effect.as_str(), Backends::configured(tool, config)]);
     hash(key, &bound.to_string())
@@ -120,12 +120,12 @@ fn approval_required(tool: &Tool, approval: &Approval, void: Option<&str>, nobod
     let message = match void {
         None => format!("a person has to approve this call of `{op}`; it waits as {id}"),
         Some(void) => format!(
-            "the approval {void} is void: `{op}` or what runs it has changed since, or an older toolcrib has asked for it; \
+            "the approval {void} is void: `{op}` or its backend has changed since, or an older toolcrib requested it; \
              a person has to approve this call anew, and it waits as {id}"
         ),
     };
     let next = match nobody_can {
-        true => "tell the user that nobody can approve it: this server keeps approvals in memory, and its operator has to name a file, `url` below `[state]`".into(),
+        true => "tell the user that nobody can approve it: this server keeps approvals in memory, and its operator has to set `url` below `[state]`".into(),
         false => format!(
             "tell the user that {id} waits for approval (`toolcrib approvals approve {id}`, with the --catalog and --state that this program was started with); once it is approved, send the same call again, unchanged"
         ),
@@ -147,8 +147,9 @@ fn denied(tool: &Tool, approval: &Approval) -> Refusal {
 }
 
 fn unavailable(error: StateError) -> Refusal {
-    let message =
-        format!("nothing was run: a person has to approve the call, and nobody can be asked ({error})");
-    let next = "tell the operator: approvals need a place where they are kept, `url` below `[state]`";
+    let message = format!(
+        "nothing was run: a person has to approve the call, and no approval can be requested ({error})"
+    );
+    let next = "tell the operator: approvals need a store, `url` below `[state]`";
     Refusal::new(ErrorCode::StateUnavailable, message, next)
 }

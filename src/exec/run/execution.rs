@@ -22,14 +22,14 @@ pub(super) struct RunFailure {
     pub(super) certainty: Certainty,
 }
 
-/// The certainty about a call that has failed.
+/// Certainty whether a failed call was run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Certainty {
-    /// It was not run.
+    /// The call was not run.
     NotRun,
     /// Its backend answered with an error.
     Answered,
-    /// It may have been run.
+    /// The call may have been run.
     Unknown,
 }
 
@@ -43,7 +43,7 @@ impl From<BackendErrorKind> for Certainty {
     }
 }
 
-/// Tells what a call would send.
+/// Answers a dry run with the request that a call would send.
 pub(super) fn preview(call: &Admitted, notes: &mut RunNotes) -> Outcome {
     let Some(backend) = Backends::of(call.tool(), call.config()) else {
         return Outcome::Failed(no_backend(call.tool(), call.arguments()));
@@ -57,7 +57,7 @@ pub(super) fn preview(call: &Admitted, notes: &mut RunNotes) -> Outcome {
     }
 }
 
-/// Runs a call that has passed everything.
+/// Runs an admitted call.
 pub(super) async fn execute(call: &Admitted, notes: &mut RunNotes) -> Result<Value, RunFailure> {
     let begun = Begun::default();
     let executed = guarded(execute_begun(call, &begun, notes)).await;
@@ -68,7 +68,7 @@ pub(super) async fn execute(call: &Admitted, notes: &mut RunNotes) -> Result<Val
     })
 }
 
-/// Runs a call, and marks `begun` before anything leaves.
+/// Runs a call, and marks `begun` before anything is sent.
 async fn execute_begun(call: &Admitted, begun: &Begun, notes: &mut RunNotes) -> Result<Value, RunFailure> {
     let Some(backend) = Backends::of(call.tool(), call.config()) else {
         let failure = no_backend(call.tool(), call.arguments());
@@ -78,7 +78,7 @@ async fn execute_begun(call: &Admitted, begun: &Begun, notes: &mut RunNotes) -> 
     let request = backend_request(call, &backend, begun);
     let response = match &*backend {
         Backend::Builtin { function } => run_function(call, function, request).await,
-        // The others keep their time themselves.
+        // The other backends keep the timeout themselves.
         _ => call.context.backends().run(request).await,
     };
     match response {
@@ -107,7 +107,7 @@ async fn run_function(
         Err(_) => Err(BackendError::new(
             BackendErrorKind::TimedOut,
             format!("there was no answer within {} seconds", request.timeout.as_secs()),
-            "look whether it was done before you send it again",
+            "check whether it was done before you send it again",
         )),
     }
 }

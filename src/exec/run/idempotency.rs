@@ -1,5 +1,5 @@
-//! Idempotency keys: each runs its write once (EXEC-6), across crashes, and for two callers at the same moment. An outcome
-//! that cannot be known is said to be unknown.
+//! Idempotency keys: each runs its write once (EXEC-6), also after a crash, and for two callers at the same moment. An
+//! outcome that nobody can know is `OUTCOME_UNKNOWN`.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use crate::exec::fingerprint::fingerprint;
 use crate::exec::record::audit;
 use crate::guard::guarded;
 use crate::refusal::{ErrorCode, Refusal};
-use crate::state::{Claim, ClaimOutcome, ClaimStatus, Patience, StateError, StateStore, random_id};
+use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError, StateStore, WaitBudget, random_id};
 use crate::tool::Effect;
 
 /// Seconds that a claim holds without being renewed: three renewals may fail.
 const LEASE: Duration = Duration::from_secs(10);
 /// Seconds between two renewals.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(3);
-/// Milliseconds between two looks at a call that another caller runs: at first, and at most.
+/// Milliseconds between two polls of a claim that another caller holds: at first, and at most.
 const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
 
-/// Runs a call that may be run; one with a key and an effect once, though it is sent again.
+/// Runs an admitted call; a write with a key runs once, however often it is sent.
 pub(super) async fn run_once(call: &Admitted, notes: &mut RunNotes) -> Outcome {
     match &call.request.idempotency_key {
         Some(key) if call.effect() != Effect::Read => run_with_key(call, key, notes).await,
@@ -78,13 +78,13 @@ async fn run_with_key(call: &Admitted, key: &str, notes: &mut RunNotes) -> Outco
         }
     };
     if let Err(error) = state.settle(&claim, settled).await {
-        let told = "what became of the call could not be written down; its key will be said to be of unknown outcome";
-        notes.warnings.push(format!("{told} ({})", error.0));
+        let warning = "the outcome of the call could not be stored; its key will report an unknown outcome";
+        notes.warnings.push(format!("{warning} ({})", error.0));
     }
     outcome
 }
 
-/// The status of a claim, acquired for this call where it can be.
+/// The status of a claim, which this call acquires if it is free.
 async fn status_of(call: &Admitted, claim: &Claim, notes: &mut RunNotes) -> Result<ClaimStatus, Refusal> {
     let state = call.state();
     let claimed = match audit::require_writable(&*call.context, &mut notes.warnings) {
@@ -96,7 +96,7 @@ async fn status_of(call: &Admitted, claim: &Claim, notes: &mut RunNotes) -> Resu
     };
     match claimed {
         Ok(status) => Ok(status),
-        // A key that was used before says so, though nothing can be written now.
+        // The outcome of a used key can be read even if the trace cannot be written now.
         Err(failure) => match state.recall(claim, LEASE).await {
             Ok(Some(known)) if known != ClaimStatus::Acquired => Ok(known),
             _ => Err(failure),
@@ -104,7 +104,7 @@ async fn status_of(call: &Admitted, claim: &Claim, notes: &mut RunNotes) -> Resu
     }
 }
 
-/// The status of a claim, once nobody else runs its call, or that has taken too long.
+/// The status of a claim, once no other caller holds it, or the wait was too long.
 async fn acquire_claim(
     state: &dyn StateStore,
     claim: &Claim,
@@ -125,8 +125,8 @@ async fn acquire_claim(
 async fn renew_claim(state: &dyn StateStore, claim: &Claim) -> Infallible {
     loop {
         sleep(RENEWAL_INTERVAL).await;
-        // A renewal that fails is made up for by the next; a claim that has run out says that the outcome is unknown.
-        let _ = guarded(Patience::default().with(state.claim(claim, LEASE))).await;
+        // The next renewal makes up for a failed one; a claim that has expired has an unknown outcome.
+        let _ = guarded(WaitBudget::default().with(state.claim(claim, LEASE))).await;
     }
 }
 
@@ -147,7 +147,7 @@ fn claim_failure(claimed: &ClaimStatus, op: &str) -> Refusal {
             format!(
                 "a call of `{op}` with this idempotency_key was begun, and it is not known whether it did its work"
             ),
-            "look with a read whether it was done; if it was not, send it with a new key",
+            "check with a read whether it was done; if not, send it with a new key",
         ),
         _ => Refusal::new(
             ErrorCode::Conflict,

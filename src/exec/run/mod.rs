@@ -1,9 +1,9 @@
 //! A call from its request to its result.
 //!
-//! 1. [`run`] has a call admitted, run and recorded. One that changes something goes on in a task of its own.
+//! 1. [`run`] admits, runs and records a call. A write runs in a task of its own.
 //! 2. [`idempotency`] claims the key of a call, so that it is run once.
-//! 3. [`approval`] asks a person, where the tool wants one, and gives back an approval whose call was not run.
-//! 4. [`execution`] hands the call to its backend; [`result_paging`] shortens long results.
+//! 3. [`approval`] asks a person, if the tool needs that, and gives back the approval of a call that was not run.
+//! 4. [`execution`] sends the call to its backend; [`result_paging`] cuts long results.
 
 pub(super) mod approval;
 mod execution;
@@ -20,10 +20,10 @@ use super::record::{Ran, Received, record};
 use super::{CallContext, CallRequest, CallResult, Outcome};
 use crate::guard::guarded;
 use crate::refusal::Refusal;
-use crate::state::Patience;
+use crate::state::WaitBudget;
 use crate::tool::{Backend, Effect};
 
-/// Answers a call. One that changes something goes on to its end, and is written down, though nobody waits for it.
+/// Answers a call. A write is run and recorded to its end even if its caller goes away.
 pub async fn run(context: Arc<dyn CallContext>, request: CallRequest) -> CallResult {
     let mut call = Received::new(context, request);
     let admission = guarded(admit(&mut call)).await;
@@ -48,7 +48,7 @@ pub async fn refuse(
     record(Ran::refused(Received::new(context, request), failure)).await
 }
 
-/// Whether a call has to come to its end, and be written down, though its caller goes away.
+/// Whether a call has to be run to its end even if its caller goes away.
 fn must_outlive_caller(call: &Admitted) -> bool {
     let is_static = || matches!(call.tool().definition.backend, Some(Backend::Static { .. }));
     let changes = call.effect() != Effect::Read && !call.is_dry_run;
@@ -62,7 +62,7 @@ async fn run_detached(call: Admitted) -> CallResult {
         (call.op().to_string(), call.meta(&RunNotes::default()), call.panicked(true));
     failure.help_path = Some(op.clone());
     let lost = |_| CallResult { op, outcome: Outcome::Failed(failure), repaired: Vec::new(), meta };
-    runtime.spawn(Patience::current().with(run_inline(call))).await.unwrap_or_else(lost)
+    runtime.spawn(WaitBudget::current().with(run_inline(call))).await.unwrap_or_else(lost)
 }
 
 async fn run_inline(call: Admitted) -> CallResult {

@@ -1,4 +1,4 @@
-//! Results that are too long for a context: they are cut, kept, and read on with a cursor.
+//! Paging of results that are too long for a context: they are cut and stored, and a cursor gives the rest.
 
 use std::io;
 
@@ -8,28 +8,28 @@ use crate::exec::call::{Call, RunNotes};
 use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{StateStore, StoredResult, now, random_id};
 
-/// Milliseconds that the rest of a result is kept: an hour, in which an agent has read on or given up.
+/// Milliseconds that the rest of a result is stored: after an hour, no agent reads on.
 const RESULT_TTL_MS: i64 = 3_600_000;
 
-/// A part of a result that was kept.
+/// A part of a stored result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// `items` or `part`, where it lies, and `next` where there is more.
+    /// `items` or `part`, its position, and `next` if there is more.
     pub fields: Map<String, Value>,
 }
 
-/// The unit in which a result is taken apart.
+/// The unit in which a result is paged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PageUnit {
-    /// Item by item of a list.
+    /// Items of a list.
     Items,
-    /// Piece by piece of a text.
+    /// Bytes of a text.
     Bytes,
-    /// Piece by piece of one item of a list, from this byte of its JSON on.
+    /// Bytes of one long item of a list, from this byte of its JSON on.
     Item(usize),
 }
 
-/// The result, or its beginning where it is longer than is returned whole; then `meta.more` says where it goes on.
+/// The result; of a long one its beginning, and `meta.more` has the cursor of the rest.
 pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes) -> Value {
     let limit = call.config().exec.result_bytes.max(1);
     if !is_longer(&result, limit) {
@@ -62,24 +62,24 @@ pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes)
             more["cursor"] = cursor.into();
         }
         Err(error) => {
-            let told = format!(
-                "the result is cut after {limit} bytes, and the rest could not be kept ({})",
+            let warning = format!(
+                "the result is cut after {limit} bytes, and the rest could not be stored ({})",
                 error.0
             );
-            notes.warnings.push(told);
+            notes.warnings.push(warning);
         }
     }
     notes.continuation = Some(more);
     shown
 }
 
-/// The beginning of a result, and all that is read on in.
+/// The beginning of a result, and the text that is stored for later parts.
 enum FirstPage {
     Items { text: String, list_at: String, shown: Value, count: usize, items: usize },
     Text { text: String, part: String, is_plain: bool },
 }
 
-/// Takes whole items of the list that makes a result long; where there is none, the beginning of its text.
+/// Splits a result after whole items of its long list; without such a list, within its text.
 fn split_first_page(result: Value, limit: usize) -> FirstPage {
     let longest = match &result {
         Value::Array(_) => Some(String::new()),
@@ -87,7 +87,7 @@ fn split_first_page(result: Value, limit: usize) -> FirstPage {
             let lists =
                 fields.iter().filter(|(_, value)| value.as_array().is_some_and(|list| list.len() > 1));
             let longest = lists.map(|(name, list)| (length(list), name)).max_by_key(|(bytes, _)| *bytes);
-            // A list that is not most of it is not what makes it long.
+            // Only a list that is most of the result is worth cutting.
             longest.filter(|(bytes, _)| bytes * 2 > length(&result)).map(|(_, name)| name.clone())
         }
         _ => None,
@@ -123,7 +123,7 @@ fn text(result: Value, limit: usize) -> FirstPage {
     FirstPage::Text { text, part, is_plain }
 }
 
-/// The number of items from one on that fit into so many bytes.
+/// The number of items after `from` that fit into `room` bytes.
 fn fitting(items: &[Value], from: usize, room: usize) -> usize {
     let mut left = room;
     let fits = |item: &&Value| {
@@ -135,13 +135,13 @@ fn fitting(items: &[Value], from: usize, room: usize) -> usize {
     items.get(from..).unwrap_or_default().iter().take_while(fits).count()
 }
 
-/// The last place at or before this one at which a character begins.
+/// The last character boundary at or before this byte.
 fn floor(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Counts what is written into it, and stops at a limit.
+/// A writer that counts bytes, and fails at a limit.
 struct Count {
     bytes: usize,
     limit: usize,
@@ -171,7 +171,7 @@ fn length(value: &Value) -> usize {
     count.bytes
 }
 
-/// A cursor: which result, how it is taken apart, and where it goes on.
+/// A cursor: id of the result, unit, and position.
 fn encode_cursor(id: &str, unit: PageUnit, at: usize) -> String {
     match unit {
         PageUnit::Items => format!("{id}.i{at}"),
@@ -194,7 +194,7 @@ fn decode_cursor(cursor: &str) -> Option<(&str, PageUnit, usize)> {
     is_id.then_some((id, unit, at))
 }
 
-/// A piece of an item that is too long by itself, from a byte of its JSON on.
+/// A part of an item that is too long by itself, from a byte of its JSON on.
 fn piece(id: &str, item: &Value, (index, of): (usize, usize), from: usize, limit: usize) -> Part {
     let text = item.to_string();
     let end = floor(&text, from.saturating_add(limit.max(4)));
@@ -214,7 +214,7 @@ fn piece(id: &str, item: &Value, (index, of): (usize, usize), from: usize, limit
     Part { fields }
 }
 
-/// The next part of a result that was cut, at most so many bytes of it.
+/// The next part of a stored result, at most `limit` bytes.
 pub async fn next_page(
     state: &dyn StateStore,
     caller: &str,
@@ -233,7 +233,7 @@ pub async fn next_page(
     })?;
     let Some(kept) = kept else {
         let next = "send the call again; narrow it so that its result is shorter, if it can be";
-        let message = "the rest of this result is not kept any more";
+        let message = "the rest of this result is no longer stored";
         return Err(Refusal::new(ErrorCode::CursorExpired, message, next));
     };
     let mut fields = Map::new();

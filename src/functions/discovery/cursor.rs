@@ -79,7 +79,7 @@ fn written(text: &str) -> String {
 }
 
 fn plain(cursor: &str) -> Option<String> {
-    let (told, hex) = cursor.split_at_checked(8).filter(|_| cursor.len() <= LONGEST)?;
+    let (checksum, hex) = cursor.split_at_checked(8).filter(|_| cursor.len() <= LONGEST)?;
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let pairs = hex.as_bytes().chunks(2);
     let bytes: Option<Vec<u8>> = pairs
@@ -88,7 +88,7 @@ fn plain(cursor: &str) -> Option<String> {
             _ => None,
         })
         .collect();
-    String::from_utf8(bytes?).ok().filter(|text| check(text) == told)
+    String::from_utf8(bytes?).ok().filter(|text| check(text) == checksum)
 }
 
 fn check(text: &str) -> String {

@@ -107,8 +107,8 @@ fn made(view: &CatalogView, index: usize, tool: &Tool) -> Result<String, Refusal
         meta: Value::Null,
     };
     // The version is that of the whole answer, and not of the catalog.
-    let told = written(&expanded)?;
-    expanded.schema_version = Some(blake3::hash(told.as_bytes()).to_hex()[..VERSION].to_string());
+    let json = written(&expanded)?;
+    expanded.schema_version = Some(blake3::hash(json.as_bytes()).to_hex()[..VERSION].to_string());
     expanded.meta = json!({ "registry_version": view.catalog().version });
     written(&expanded)
 }

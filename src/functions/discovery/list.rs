@@ -21,12 +21,12 @@ struct Arguments {
     #[serde(default)]
     tags: Vec<String>,
     query: Option<String>,
-    #[serde(default = "ten")]
+    #[serde(default = "default_limit")]
     limit: usize,
     cursor: Option<String>,
 }
 
-fn ten() -> usize {
+fn default_limit() -> usize {
     10
 }
 

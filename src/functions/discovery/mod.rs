@@ -4,10 +4,10 @@
 //! 1. [`path`] finds the category of a path, [`resolve_tool`] the tool of a name; unknown ones are refused with
 //!    hints.
 //! 2. [`listing`] writes categories and tools as lists show them.
-//! 3. [`ranked`] asks the index, [`search_nodes`] ranks categories.
+//! 3. [`tool_ranking`] asks the index, [`mod@search_nodes`] ranks categories.
 //! 4. [`cursor`] continues a list.
-//! 5. One file per operation: [`list`], [`search_nodes`], [`search_tool_by_category`], [`expand_tool`],
-//!    [`call_tool`].
+//! 5. One file per operation: [`mod@list`], [`mod@search_nodes`], [`mod@search_tool_by_category`], [`mod@expand_tool`],
+//!    [`mod@call_tool`].
 
 mod call_tool;
 mod cursor;
@@ -29,7 +29,7 @@ pub(super) use list::run as list;
 pub(super) use listing::{category_hints, hundredths};
 pub(super) use path::node as category;
 pub(super) use resolve_tool::not_authorized;
-pub(super) use search_nodes::{entries, near as near_categories, run as search_nodes};
+pub(super) use search_nodes::{nearest as near_categories, run as search_nodes};
 pub(super) use search_tool_by_category::run as search_tool_by_category;
 pub(super) use tool_ranking::{Scope, ranked};
 
@@ -39,13 +39,13 @@ fn query(text: Option<&str>) -> Option<&str> {
 }
 
 /// The same where a query is required.
-fn asked(text: &str) -> Result<&str, Refusal> {
+fn required_query(text: &str) -> Result<&str, Refusal> {
     query(Some(text)).ok_or_else(|| blank("query"))
 }
 
 /// The refusal of an argument of only white space.
 pub(super) fn blank(argument: &str) -> Refusal {
-    let message = format!("`{argument}` says nothing: it is only white space");
+    let message = format!("`{argument}` is only white space");
     let next = format!("say in `{argument}` what you want to do: an action and an object, in a few words");
     let refusal = Refusal::new(ErrorCode::ValidationError, message, next);
     refusal.field(&format!("/{argument}"), "this is only white space")

@@ -6,7 +6,7 @@ use crate::finding::nearest;
 use crate::functions::{CatalogView, ErrorCode, Refusal};
 use crate::tool::{clean_line, quoted};
 
-/// Most segments, and longest path, that are looked at: no category has more.
+/// Segments of the longest path that is read, and its bytes: no category has more.
 const MAX_SEGMENTS: usize = 32;
 const MAX_PATH: usize = 8_192;
 /// Most categories that a refusal suggests.
@@ -75,7 +75,7 @@ fn unknown(view: &CatalogView, path: &str) -> Refusal {
     let root_names = || tree.node(0).children.iter().map(|&root| tree.node(root).name.as_str());
     let closest_root = nearest(first, root_names()).first().and_then(|name| tree.find(name));
     let closest_root = closest_root.or_else(|| {
-        let root = |&node: &usize| tree.lineage(node).filter(|&above| above != 0).last().unwrap_or(node);
+        let root = |&node: &usize| tree.ancestors(node).filter(|&above| above != 0).last().unwrap_or(node);
         close.first().map(root)
     });
     let roots: Vec<usize> = match closest_root {

@@ -5,19 +5,16 @@ use serde_json::{Map, Value, json};
 
 use super::listing::{CategoryHit, category_hints, hundredths, segments};
 use super::tool_ranking::{self, Scope, read_part};
-use super::{asked, read};
-use crate::catalog::{Catalog, CategoryTree};
+use super::{read, required_query};
 use crate::functions::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::semantic::SemanticStatus;
-use crate::search::{Field, IndexEntry, SearchRequest, SearchResult, Verdict};
+use crate::search::{SearchRequest, SearchResult, Verdict};
 use crate::tool::quoted;
 
-/// Most tools of a category whose words are in its index entry.
-const MAX_TOOLS: usize = 300;
 /// Most fitting tools whose categories are considered.
 const EVIDENCE: usize = 20;
 /// Most of these tools that an answer names.
-const TOLD: usize = 3;
+const NAMED_TOOLS: usize = 3;
 /// Factor by which a tool counts less for each category further up: the nearer category is the better answer.
 const UPWARDS: f32 = 0.8;
 /// Least confidence of a hit, as a share of the best one's.
@@ -26,11 +23,11 @@ const LEAST: f32 = 0.3;
 #[derive(Deserialize)]
 struct Arguments {
     query: String,
-    #[serde(default = "five")]
+    #[serde(default = "default_limit")]
     limit: usize,
 }
 
-fn five() -> usize {
+fn default_limit() -> usize {
     5
 }
 
@@ -44,7 +41,7 @@ pub(in crate::functions) fn run(
 }
 
 async fn searched(context: &FunctionContext, arguments: Arguments) -> Result<Answer, Refusal> {
-    let query = asked(&arguments.query)?;
+    let query = required_query(&arguments.query)?;
     let view = &*context.view;
     let (found, semantic) = fitting(context, query, arguments.limit).await;
     if !found.fits {
@@ -100,7 +97,7 @@ struct Evidence {
     /// By its own words.
     own: f32,
     /// Score of the tools below it, less for tools further down.
-    told: f32,
+    of_tools: f32,
     /// The confidence of the best tool below it.
     best: f32,
     /// The fields that contain the words of the query, for people.
@@ -121,11 +118,11 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
     for hit in &tools.hits {
         for &place in tree.places(hit.entry) {
             let mut weight = hit.confidence;
-            for node in std::iter::once(place).chain(tree.lineage(place)).filter(|&node| node != 0) {
+            for node in std::iter::once(place).chain(tree.ancestors(place)).filter(|&node| node != 0) {
                 let known = &mut known[node];
-                known.told = known.told.max(weight);
+                known.of_tools = known.of_tools.max(weight);
                 known.best = known.best.max(hit.confidence);
-                if known.tools.len() < TOLD && !known.tools.contains(&hit.entry) {
+                if known.tools.len() < NAMED_TOOLS && !known.tools.contains(&hit.entry) {
                     known.tools.push(hit.entry);
                 }
                 weight *= UPWARDS;
@@ -135,7 +132,7 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
     let hit = |(node, known): (usize, &Evidence)| {
         let name = &tree.node(node).name;
         let is_named = by_words.verdict == Verdict::Match && known.own > 0.0 && says(query, name);
-        let (more, less) = (known.own.max(known.told), known.own.min(known.told));
+        let (more, less) = (known.own.max(known.of_tools), known.own.min(known.of_tools));
         let both = more + (1.0 - more) * less * 0.5;
         // Words in common are no tool: without a fitting tool a category is no better than its best tool.
         let confidence = if is_named { both } else { both.min(known.best) };
@@ -156,7 +153,7 @@ fn weighed(view: &CatalogView, query: &str, limit: usize, tools: &SearchResult) 
         false => hits.iter_mut().for_each(|hit| hit.confidence = hit.confidence.max(known[hit.node].own)),
     }
     hits.retain(|hit| hit.confidence > 0.0);
-    let depth = |hit: &CategoryHit| tree.lineage(hit.node).count();
+    let depth = |hit: &CategoryHit| tree.ancestors(hit.node).count();
     hits.sort_by(|one, other| {
         let by_confidence = other.confidence.total_cmp(&one.confidence);
         let by_evidence = || other.evidence.total_cmp(&one.evidence);
@@ -177,8 +174,8 @@ fn reason(view: &CatalogView, name: &str, is_named: bool, known: &Evidence) -> S
     let tools = known.tools.iter().filter_map(|&tool| view.catalog().tools.get(tool));
     let tools: Vec<&str> = tools.map(|tool| tool.op.as_str()).collect();
     let named = is_named.then(|| format!("name: {name}"));
-    let told = (!tools.is_empty()).then(|| format!("tools: {}", tools.join(", ")));
-    let parts: Vec<String> = named.into_iter().chain(told).collect();
+    let tools = (!tools.is_empty()).then(|| format!("tools: {}", tools.join(", ")));
+    let parts: Vec<String> = named.into_iter().chain(tools).collect();
     if parts.is_empty() { known.words.clone() } else { parts.join("; ") }
 }
 
@@ -203,26 +200,8 @@ fn says(query: &str, name: &str) -> bool {
 }
 
 /// The categories that are nearest to a query; the roots where none is near.
-pub(in crate::functions) fn near(view: &CatalogView, query: &str, limit: usize) -> Vec<usize> {
+pub(in crate::functions) fn nearest(view: &CatalogView, query: &str, limit: usize) -> Vec<usize> {
     let hits = by_words(view, query, limit).hits;
     let near: Vec<usize> = hits.iter().map(|hit| hit.node).collect();
     if near.is_empty() { view.tree().node(0).children.iter().copied().take(limit).collect() } else { near }
-}
-
-/// Index entries of the categories, in the order of the tree.
-pub(in crate::functions) fn entries(catalog: &Catalog, tree: &CategoryTree) -> Vec<IndexEntry> {
-    let entry = |node: &crate::catalog::CategoryNode| {
-        let mut texts = vec![
-            (Field::Name, node.name.clone()),
-            (Field::Alias, node.path.clone()),
-            (Field::Short, node.summary.clone()),
-        ];
-        texts.extend(node.tags.iter().map(|tag| (Field::Label, tag.clone())));
-        for tool in node.tools.iter().take(MAX_TOOLS).map(|&tool| &catalog.tools[tool]) {
-            texts.push((Field::Parameter, tool.name.clone()));
-            texts.push((Field::Long, tool.short.clone()));
-        }
-        IndexEntry { exact: vec![node.path.clone()], texts }
-    };
-    tree.nodes().iter().map(entry).collect()
 }

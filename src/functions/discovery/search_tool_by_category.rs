@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::cursor::CursorScope;
 use super::listing::{self, category_hints, segments};
-use super::{Scope, asked, path, read, search_nodes, tool_ranking};
+use super::{Scope, path, read, required_query, search_nodes, tool_ranking};
 use crate::functions::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::Verdict;
 use crate::tool::quoted;
@@ -18,12 +18,12 @@ struct Arguments {
     query: String,
     #[serde(default)]
     category_path: Vec<String>,
-    #[serde(default = "five")]
+    #[serde(default = "default_limit")]
     limit: usize,
     cursor: Option<String>,
 }
 
-fn five() -> usize {
+fn default_limit() -> usize {
     5
 }
 
@@ -42,7 +42,7 @@ async fn searched(
     arguments: Value,
 ) -> Result<Answer, Refusal> {
     let arguments: Arguments = read(function.name(), arguments)?;
-    let query = asked(&arguments.query)?;
+    let query = required_query(&arguments.query)?;
     let view = &context.view;
     view.wait_for_indexes().await;
     let scope = Scope { node: path::node(view, &arguments.category_path)?, tags: &[] };

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::arguments::WRAPPERS;
 use crate::catalog::functions;
 use crate::finding::from_json;
 use crate::functions::{ErrorCode, Function, Refusal};
@@ -9,8 +10,8 @@ use crate::tool::quoted;
 
 /// Names that models use for the list of calls.
 const CALLS: [&str; 3] = ["items", "requests", "operations"];
-/// Names that models use for an input.
-const INPUTS: [&str; 5] = ["args", "arguments", "parameters", "params", "body"];
+/// Name that models use for an input, beside those for arguments.
+const BODY: &str = "body";
 /// Names that models use for the function.
 const FUNCTIONS: [&str; 3] = ["name", "tool", "function_name"];
 /// Longest id, in bytes.
@@ -71,7 +72,7 @@ impl Item {
         };
         if !fields.contains_key("input")
             && !fields.contains_key("op")
-            && let Some(name) = INPUTS.into_iter().find(|name| fields.contains_key(*name))
+            && let Some(name) = WRAPPERS.into_iter().chain([BODY]).find(|name| fields.contains_key(*name))
             && let Some(input) = fields.shift_remove(name)
         {
             fields.insert("input".into(), input);

@@ -75,7 +75,7 @@ impl References<'_> {
         };
         if answer.get("ok") != Some(&Value::Bool(true)) {
             let message =
-                format!("this call was not run: it uses the result of call {index}, which has none");
+                format!("this call was not run: it uses the result of call {index}, which has no result");
             let next = format!("correct call {index}, then send both again");
             return Err(Refusal::new(ErrorCode::NotRun, message, next));
         }

@@ -1,4 +1,4 @@
-//! Repeats of the same wrong path in one session: the error gets stronger, and is never the same text three times.
+//! Repeats of the same wrong path in one session: each error is stronger than the last.
 
 use crate::functions::{ErrorCode, FunctionContext, Refusal};
 

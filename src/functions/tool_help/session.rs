@@ -13,7 +13,7 @@ const MAX_EVENTS: usize = 2_000;
 const MAX_OPS: usize = 40;
 
 /// The ops of the caller's session, in the order of their first event.
-pub(super) async fn told(context: &FunctionContext) -> Result<Map<String, Value>, Refusal> {
+pub(super) async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>, Refusal> {
     let Some(session) = context.caller.session() else { return Err(no_session()) };
     let wanted = EventQuery {
         session: Some(session.id.to_string()),
@@ -29,7 +29,7 @@ pub(super) async fn told(context: &FunctionContext) -> Result<Map<String, Value>
         let is_known = matches!(event.kind, EventKind::Read | EventKind::Expand | EventKind::Call);
         let tool =
             event.op.as_deref().filter(|_| is_known && event.outcome == "ok").and_then(|op| catalog.find(op));
-        // A caller who may not use a tool may not know its arguments either.
+        // A caller that may not use a tool may not see its arguments either.
         let tool = tool.filter(|tool| {
             catalog.position(&tool.name).is_some_and(|index| !context.view.is_forbidden(index))
         });
@@ -38,10 +38,10 @@ pub(super) async fn told(context: &FunctionContext) -> Result<Map<String, Value>
         }
     }
     let left_out = ops.len().saturating_sub(MAX_OPS);
-    let told = ops.into_iter().skip(left_out).map(|(op, usage)| json!({ "op": op, "usage": usage }));
+    let known = ops.into_iter().skip(left_out).map(|(op, usage)| json!({ "op": op, "usage": usage }));
     let mut fields = Map::new();
     fields.insert("path".into(), "session".into());
-    fields.insert("known".into(), told.collect());
+    fields.insert("known".into(), known.collect());
     if left_out > 0 {
         fields.insert("left_out".into(), left_out.into());
     }

@@ -4,31 +4,18 @@ use indexmap::IndexSet;
 
 use crate::catalog::Resolved;
 use crate::finding::nearest;
+use crate::functions::help_cache::HelpTarget;
 use crate::functions::{CatalogView, ErrorCode, Refusal};
-use crate::help::EffectFilter;
 use crate::tool::quoted;
 
 /// Most paths that a refusal names.
 const SUGGESTED: usize = 4;
 
-/// Target of help.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum HelpTarget {
-    /// The tool at this position of the catalog.
-    Op(usize),
-    /// The group at this position of the groups, or a part of it.
-    Group(usize, EffectFilter),
-    /// Ops with a common beginning.
-    Beginning(String),
-    /// The events of the caller's session.
-    Session,
-}
-
 /// The target of a path for this caller. An op comes before a group of the same path, which then ends in a dot; a
 /// group comes before other names of tools.
 pub(super) fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, Refusal> {
     let (name, catalog) = (path.trim(), view.catalog());
-    let groups = view.help().groups(view);
+    let groups = view.groups();
     let op = |name: &str| catalog.find(name).and_then(|tool| Some((tool, catalog.position(&tool.name)?)));
     if let Some((tool, index)) = op(name)
         && (tool.op == name || groups.named(name).is_none())
@@ -42,10 +29,11 @@ pub(super) fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, Refusal
         return Ok(HelpTarget::Op(index));
     }
     match (name, catalog.resolve(name)) {
-        (_, Resolved::Ambiguous(tools)) => {
-            let message = format!("{} ops go by the name `{}`", tools.len(), quoted(name));
+        (_, found @ Resolved::Ambiguous(_)) => {
+            let unresolved = catalog.explain(name, found);
+            let message = unresolved.message;
             let mut refusal = Refusal::new(ErrorCode::Ambiguous, message, "ask for one of `nearest`");
-            refusal.nearest = tools.iter().map(|tool| tool.op.clone()).collect();
+            refusal.nearest = unresolved.near.iter().map(|tool| tool.op.clone()).collect();
             Err(refusal)
         }
         ("session", _) => Ok(HelpTarget::Session),
@@ -58,7 +46,7 @@ pub(super) fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, Refusal
 
 /// The refusal of an unknown path, with near ones.
 pub(super) fn unknown(view: &CatalogView, path: &str) -> Refusal {
-    let (catalog, groups) = (view.catalog(), view.help().groups(view));
+    let (catalog, groups) = (view.catalog(), view.groups());
     let name = path.trim().trim_end_matches('*');
     let names = catalog.tools.iter().flat_map(|tool| [tool.name.as_str(), tool.op.as_str()]);
     let paths = groups.all().iter().map(|group| group.path.as_str());

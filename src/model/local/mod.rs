@@ -73,7 +73,7 @@ impl StaticModel {
             return Err(wrong(format!("`embeddings` has {count} rows of {length} numbers")));
         }
         if vectors.iter().any(|number| !number.is_finite()) {
-            return Err(wrong("`embeddings` holds a number that is none".into()));
+            return Err(wrong("`embeddings` has an invalid number".into()));
         }
         let rows = match tensors.has("mapping") {
             true => Some(tensors.numbers(&["mapping"]).map_err(wrong)?.0),
@@ -95,7 +95,7 @@ impl StaticModel {
             )));
         }
         if weights.iter().flatten().any(|weight| !weight.is_finite()) {
-            return Err(wrong("`weights` holds a number that is none".into()));
+            return Err(wrong("`weights` has an invalid number".into()));
         }
         Ok(Self { identity, pieces, vectors, length, rows, weights, normalize })
     }

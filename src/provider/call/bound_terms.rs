@@ -1,22 +1,22 @@
-//! Arguments in the terms of the schema that a provider was given, turned into those of the canonical one.
+//! Translation of arguments from the schema that a provider was given to the canonical schema.
 
 use serde_json::{Map, Value};
 
 use crate::catalog::Tool;
 use crate::provider::function::stub_key;
+use crate::provider::rules::{Rules, Stub};
 use crate::provider::view::{Renaming, Strict};
-use crate::provider::wire::{Rules, Stub};
 
-/// The terms in which a provider knows a tool's arguments.
+/// The form of a tool's arguments on one provider.
 pub(super) struct BoundTerms<'f> {
     pub(super) tool: &'f Tool,
     pub(super) rules: &'f Rules,
-    /// The properties that the provider knows by other names.
+    /// Properties with another name on this provider.
     pub(super) renamed: Option<&'f Renaming>,
 }
 
 impl BoundTerms<'_> {
-    /// The arguments in the terms of the canonical schema: that is no repair.
+    /// Arguments by the canonical schema. The change is no repair: the model wrote what its schema asked for.
     pub(super) fn to_canonical(&self, value: Value) -> Value {
         let mut value = match value {
             Value::Object(fields) => Value::Object(self.out_of_stub(fields)),
@@ -28,7 +28,7 @@ impl BoundTerms<'_> {
         value
     }
 
-    /// Where no other stub lets arguments through, they were asked for below a key.
+    /// Takes arguments out of the key under which this provider's stub asks for them.
     fn out_of_stub(&self, mut fields: Map<String, Value>) -> Map<String, Value> {
         if self.rules.stub != Stub::Args || fields.len() != 1 {
             return fields;
@@ -39,7 +39,7 @@ impl BoundTerms<'_> {
         }
     }
 
-    /// Whether the model was held to a schema that requires every property: only null can leave an optional one out.
+    /// Whether the model had a strict schema that requires every property, so that only null can leave one out.
     pub(super) fn requires_nulls(&self) -> bool {
         self.rules.schema.strict == Some(Strict::OpenAi) && self.tool.definition.strict == Some(true)
     }

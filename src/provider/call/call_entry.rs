@@ -1,4 +1,4 @@
-//! What became of one call of a response.
+//! One call of a response, parsed.
 
 use std::borrow::Cow;
 
@@ -8,29 +8,29 @@ use super::{CallError, ValidCall};
 use crate::arguments::Repair;
 use crate::catalog::Tool;
 
-/// One call of a response: valid, or wrong in a way that can be told.
+/// One call of a response: valid, or with an error for the model.
 #[derive(Clone, Debug)]
 pub struct CallEntry<'a> {
-    /// The canonical name; what the model wrote where no tool goes by that; none where nothing was written.
+    /// The canonical name; the model's own text where no tool has this name; `None` where there is no name.
     pub name: Option<Cow<'a, str>>,
-    /// What the result refers to.
+    /// The id that the result refers to.
     pub call_id: Option<String>,
     /// The namespace that must be sent back with the call.
     pub namespace: Option<String>,
     /// The thought signature that must be sent back with the call.
     pub signature: Option<String>,
-    /// Whether it is the provider's own form of a search for tools.
+    /// Whether this is the provider's own search for tools.
     pub search: bool,
-    /// The call, or what is wrong with it.
+    /// The call, or its error.
     pub outcome: Result<ValidCall<'a>, CallError>,
-    /// What was read otherwise than it was written. Field errors refer to the arguments as they were read.
+    /// Repairs of the arguments. Field errors refer to the repaired arguments.
     pub repaired: Vec<Repair>,
-    /// The tool, when the name means one.
+    /// The tool, if the name means one.
     pub(super) tool: Option<&'a Tool>,
 }
 
 impl<'a> CallEntry<'a> {
-    /// The tool that is called; none when no tool goes by the name.
+    /// The called tool; `None` when no tool has this name.
     pub fn tool(&self) -> Option<&'a Tool> {
         self.tool
     }

@@ -1,37 +1,37 @@
-//! Why there is no call: for the model to read, and to do better.
+//! Errors of responses, and of calls; a model reads the latter to correct its call.
 
 use serde::Serialize;
 
 use crate::arguments::FieldError;
 use crate::provider::Provider;
 
-/// Why a response could not be read at all.
+/// The error of a response that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
-    /// It is no JSON; cut short, for example.
+    /// The response is no JSON; cut short, for example.
     #[error("expected the body of a response of {}, which is JSON: {reason}", provider.as_str())]
     NotJson {
-        /// Whose response it should be.
+        /// The provider that was asked for.
         provider: Provider,
-        /// What the reader says, and where.
+        /// The reader's error, with its place.
         reason: String,
     },
-    /// It is no answer but an error of the provider.
+    /// The response is an error of the provider.
     #[error("{} answered with an error: {message}", provider.as_str())]
     Refused {
-        /// Whose response it is.
+        /// The provider.
         provider: Provider,
-        /// What it says.
+        /// Its message.
         message: String,
     },
-    /// It is JSON of another shape.
+    /// The response is JSON of another shape.
     #[error("expected a response of {}: {expected}{}", provider.as_str(), other_provider(looks_like))]
     Shape {
-        /// Whose response it should be.
+        /// The provider that was asked for.
         provider: Provider,
-        /// What such a response is.
+        /// The shape that was expected.
         expected: &'static str,
-        /// The providers whose shape it has.
+        /// Providers with responses of this shape.
         looks_like: Vec<Provider>,
     },
 }
@@ -41,7 +41,7 @@ fn other_provider(looks_like: &[Provider]) -> String {
     if words.is_empty() { String::new() } else { format!("; this looks like {}", words.join(" or ")) }
 }
 
-/// What kind of thing is wrong with a call.
+/// The kind of a call's error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallErrorCode {
@@ -49,33 +49,33 @@ pub enum CallErrorCode {
     Parse,
     /// The arguments do not fit the schema, or the tool cannot be called.
     Schema,
-    /// No tool goes by this name.
+    /// No tool has this name.
     UnknownTool,
 }
 
-/// What is wrong with a call.
+/// The error of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CallError {
-    /// What kind of thing.
+    /// Its kind.
     pub code: CallErrorCode,
-    /// In one line.
+    /// The message, on one line.
     pub message: String,
-    /// Each field that does not fit.
+    /// Errors of single fields.
     pub field_errors: Vec<FieldError>,
-    /// What to ask `tool_help` for.
+    /// The path for `tool_help`.
     pub help_path: String,
-    /// Tools that may have been meant.
+    /// Near names of tools, best first.
     pub nearest: Vec<String>,
-    /// What became of a repair by a model, where one was tried.
+    /// The outcome of a repair by a model, if one was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<String>,
-    /// The arguments as the model gave them.
+    /// The arguments as the model wrote them.
     #[serde(skip)]
     pub given: String,
 }
 
 impl CallError {
-    /// An error in these words; `help_path` is what to ask `tool_help` for.
+    /// An error with this message; `help_path` is the path for `tool_help`.
     pub(super) fn new(code: CallErrorCode, message: impl Into<String>, help_path: &str) -> Self {
         Self {
             code,

@@ -1,4 +1,4 @@
-//! From the body of a response to entries: whose call it is, what it says, whether that is valid.
+//! Parsing of a response's body into entries: the tool, the arguments, and whether they are valid.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -8,25 +8,25 @@ use serde_json::Value;
 use super::bound_terms::BoundTerms;
 use super::call_entry::CallEntry;
 use super::error::{CallError, CallErrorCode, ParseError};
-use super::raw::RawCall;
 use super::valid_call::ValidCall;
 use crate::arguments::{ArgumentReader, Coercion, FieldError, Reading, Repair, holds_float};
 use crate::catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
 use crate::finding::{Violation, nearest};
 use crate::provider::Provider;
 use crate::provider::function::written_schema;
+use crate::provider::raw_call::RawCall;
 use crate::provider::view::Renaming;
 use crate::provider::wire::Wire;
 use crate::tool::clean_line;
 
-/// Names are compared for at most this many calls of a response; a response with more is beyond help.
+/// Unknown names of one response for which near names are searched: the search is slow, and more names are no slips.
 const MAX_COMPARED: usize = 32;
-/// The most characters that are shown of what a provider says instead of an answer.
+/// Characters of a provider's error that a message repeats.
 const MAX_REFUSAL: usize = 300;
-/// What to read when no tool is meant.
+/// The help path for a call without a tool.
 const ROOT: &str = "root";
 
-/// Reads the responses of one provider. Made once for a catalog; takes no lock and is free to be shared.
+/// A reader of one provider's responses. Made once for a catalog; has no locks and can be shared between threads.
 ///
 /// ```no_run
 /// # use toolcrib::{catalog, config, provider::{Provider, call::Parser}};
@@ -40,11 +40,11 @@ pub struct Parser<'a> {
     provider: Provider,
     wire: &'static dyn Wire,
     catalog: &'a Catalog,
-    /// The tools by the names that the provider sees; several share one only where no request can hold both.
+    /// Tools by the names that the provider gets. Tools share a name only if no request can have both.
     names: HashMap<String, Vec<&'a Tool>>,
-    /// The canonical names of the tools of the catalog that may be called.
+    /// Canonical names of the catalog's tools that may be called.
     known: HashSet<&'a str>,
-    /// By canonical name: the properties that the provider knows by other names.
+    /// By canonical name: properties with another name on this provider.
     renamed: HashMap<&'a str, Renaming>,
 }
 
@@ -55,13 +55,12 @@ impl std::fmt::Debug for Parser<'_> {
 }
 
 impl<'a> Parser<'a> {
-    /// For the tools of a catalog and for our own functions. A tool of the catalog that has the name of a function of
-    /// ours is the one that is meant: no request has both.
+    /// A parser for a catalog's tools and our own functions. A tool with the name of a function wins: no request has both.
     pub fn new(catalog: &'a Catalog, provider: Provider) -> Self {
         Self::of_tools(catalog, &mut catalog.tools.iter().map(|tool| &**tool), provider)
     }
 
-    /// For the tools of a profile and for our own functions; any other tool is unknown.
+    /// A parser for a profile's tools and our own functions; other tools are unknown.
     pub fn of_profile(catalog: &'a Catalog, profile: &Profile<'a>, provider: Provider) -> Self {
         Self::of_tools(catalog, &mut profile.tools.iter().map(|entry| entry.tool), provider)
     }
@@ -85,7 +84,7 @@ impl<'a> Parser<'a> {
         Self { provider, wire, catalog, names, known, renamed }
     }
 
-    /// The calls in the whole body of a response, in order; none when the model called nothing.
+    /// The calls of a response, in order; `body` is the whole response. Empty when the model called nothing.
     pub fn parse(&self, body: &str) -> Result<Vec<CallEntry<'a>>, ParseError> {
         let body = body.strip_prefix('\u{feff}').unwrap_or(body);
         let mut fast = ArgumentReader::default();
@@ -102,7 +101,7 @@ impl<'a> Parser<'a> {
                 }
             }
             Err(error) => {
-                // A number too large for a float is JSON all the same.
+                // A number too large for a float is valid JSON.
                 let mut exact = ArgumentReader::exact(body);
                 let reason = |_| ParseError::NotJson { provider: self.provider, reason: error.to_string() };
                 let response = exact.body(body).map_err(reason)?;
@@ -111,7 +110,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An entry with other arguments: the same call, its arguments written once more, and checked like the first time.
+    /// An entry with the same call and new arguments, checked like the first time.
     pub fn rebuild(&self, entry: CallEntry<'a>, arguments: &str) -> CallEntry<'a> {
         let Some(tool) = entry.tool else { return entry };
         let mut fast = ArgumentReader::default();
@@ -123,7 +122,7 @@ impl<'a> Parser<'a> {
         CallEntry { outcome, repaired, ..entry }
     }
 
-    /// The name that the provider knows a tool by, from its canonical name; a name that means no tool as it is.
+    /// The name of a tool on this provider, by its canonical name. An unknown name stays.
     pub fn emitted<'n>(&self, name: &'n str) -> Cow<'n, str> {
         match self.catalog.named(name).or_else(|| functions().named(name)) {
             Some(tool) => self.wire.rules().names.name(tool).into(),
@@ -137,7 +136,7 @@ impl<'a> Parser<'a> {
         body: &str,
         reading: &mut ArgumentReader,
     ) -> Result<Vec<CallEntry<'a>>, ParseError> {
-        // JSON-RPC's ids are numbers as well.
+        // Ids of JSON-RPC may be numbers too.
         reading.inexact |= self.provider == Provider::Mcp && holds_float(&response);
         let refusal = refusal(&response);
         let calls = self.wire.calls(response).map_err(|expected| {
@@ -147,14 +146,14 @@ impl<'a> Parser<'a> {
             let looks_like = |other: &Provider| {
                 serde_json::from_str(body).is_ok_and(|response| other.wire().calls(response).is_ok())
             };
-            let looks_like = Provider::ALL.into_iter().filter(looks_like).collect();
+            let looks_like = Provider::ALL.iter().copied().filter(looks_like).collect();
             ParseError::Shape { provider: self.provider, expected, looks_like }
         })?;
         let mut unknown = 0;
         Ok(calls.into_iter().map(|call| self.entry(call, reading, &mut unknown)).collect())
     }
 
-    /// `unknown` counts the calls of a response that mean no tool.
+    /// The entry of a call. `unknown` counts the calls of a response without a tool.
     fn entry(&self, call: RawCall, reading: &mut ArgumentReader, unknown: &mut usize) -> CallEntry<'a> {
         let RawCall { name, namespace, call_id, signature, arguments, search, malformed } = call;
         let [call_id, namespace, signature, malformed] =
@@ -179,7 +178,7 @@ impl<'a> Parser<'a> {
         CallEntry { name, call_id, namespace, signature, search, outcome, repaired, tool }
     }
 
-    /// The tool that a name means: as the provider sees it, else any other name that models know it by.
+    /// The tool of a name: the provider's name for it, else any other name of the tool.
     fn tool(
         &self,
         name: Option<String>,
@@ -215,7 +214,7 @@ impl<'a> Parser<'a> {
                 Resolved::Tool(tool) => return Ok(tool),
                 _ => {
                     *unknown_tools += 1;
-                    // What a tool is called by, not its other names: those mean nothing to the provider.
+                    // Only names of this provider: the model can call no other.
                     let near = nearest(&name, self.names.keys().map(String::as_str));
                     unknown(format!("there is no tool \"{}\"", shown()), owned(near))
                 }
@@ -280,7 +279,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The arguments as they fit; else the reading that comes closest, and what is wrong with it.
+/// Valid arguments; else the reading with the fewest repairs, and its violations.
 fn coerced(
     terms: &BoundTerms<'_>,
     value: Value,
@@ -292,7 +291,7 @@ fn coerced(
     Coercion { tool: terms.tool, reader, to_canonical: &to_canonical, requires_nulls }.check(value, repaired)
 }
 
-/// What a provider says instead of an answer, in the forms that are common.
+/// A provider's error message, in its common forms.
 fn refusal(body: &Value) -> Option<String> {
     let error = body.get("error").filter(|error| !error.is_null())?;
     let message = error.get("message").or_else(|| error.get("error")).unwrap_or(error).as_str()?;
@@ -303,17 +302,17 @@ fn owned(names: Vec<&str>) -> Vec<String> {
     names.into_iter().map(str::to_string).collect()
 }
 
-/// A name without what some models put before it: the name of the list that it stood in.
+/// A name without the list's name that some models put before it.
 fn bare(name: &str) -> &str {
     let name = name.trim();
     let lists = ["functions.", "default_api.", "default_api:"];
     lists.iter().find_map(|list| name.strip_prefix(list)).unwrap_or(name)
 }
 
-/// The first thing wrong, and how many more there are.
+/// The first violation, and the number of the others.
 fn summary(wrong: &[Violation]) -> String {
     let Some(first) = wrong.first() else { return "the arguments do not fit the schema".into() };
-    // What is missing or unknown is named by the message already.
+    // The message names a missing or unknown property already.
     let (parent, last) = first.pointer.rsplit_once('/').unwrap_or_default();
     let is_named = !last.is_empty() && first.message.contains(&format!("\"{last}\""));
     let pointer = if is_named { parent } else { &first.pointer };
@@ -322,7 +321,7 @@ fn summary(wrong: &[Violation]) -> String {
     format!("the arguments do not fit: {}{place}{more}", first.message)
 }
 
-/// Why arguments cannot be read, for those who wrote them.
+/// The message for arguments that cannot be read.
 fn unreadable(error: &serde_json::Error, text: &str) -> String {
     match error.is_eof() {
         true => format!(
@@ -337,7 +336,7 @@ fn malformed_call(reason: Option<String>, help_path: &str, given: String) -> Cal
     CallError { given, ..CallError::new(CallErrorCode::Parse, reason.unwrap_or_default(), help_path) }
 }
 
-/// The arguments as the model gave them.
+/// The arguments as the model wrote them.
 fn given(arguments: Option<Value>, reading: &mut ArgumentReader) -> String {
     match arguments {
         Some(Value::String(text)) => reading.text(text),

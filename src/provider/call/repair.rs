@@ -1,5 +1,5 @@
-//! One repair by a model (CALL-2): a call that does not fit goes out once, with what is wrong and the schema, and the
-//! answer is checked like any call.
+//! Repair by a model (CALL-2): an invalid call is sent to a model once, with its errors and the schema. The answer is
+//! checked like any call.
 
 use serde_json::{Value, json};
 
@@ -9,9 +9,9 @@ use super::parser::Parser;
 use crate::arguments::{Repair, RepairKind};
 use crate::model::ChatModel;
 
-/// The longest arguments that are sent; more is no slip.
+/// Bytes of the longest arguments that are sent: longer ones cost more than a new call.
 const MAX_GIVEN: usize = 16 << 10;
-/// The longest question that is sent, with the schema.
+/// Bytes of the longest question, schema included: it has to fit a model's context.
 const MAX_QUESTION: usize = 80 << 10;
 
 const INSTRUCTIONS: &str = "\
@@ -21,23 +21,22 @@ every value that fits. Invent none: when a required value cannot be taken from w
 answer with the corrected arguments, one JSON object and nothing else.";
 
 impl<'a> Parser<'a> {
-    /// Asks a model once about a call that cannot be read or does not fit. A valid call, or one whose tool is unknown
-    /// or cannot be called, is returned as it is, and so is one that the model does not make fit, with what became of
-    /// the attempt in [`CallError::repair`].
+    /// Asks a model once to repair a call that cannot be read or is invalid. Unchanged are valid calls and calls of tools that
+    /// are unknown or cannot be called. A call that the model could not repair has the outcome in [`CallError::repair`].
     pub fn repair(&self, entry: CallEntry<'a>, model: &dyn ChatModel) -> CallEntry<'a> {
         let Err(error) = &entry.outcome else { return entry };
         let Some(question) = question(&entry, error) else { return entry };
-        let told = |entry: CallEntry<'a>, what: String| match entry.outcome {
+        let unrepaired = |entry: CallEntry<'a>, what: String| match entry.outcome {
             Err(error) => CallEntry { outcome: Err(CallError { repair: Some(what), ..error }), ..entry },
             Ok(_) => entry,
         };
         let answer = match model.answer(INSTRUCTIONS, &question) {
             Ok(answer) => answer,
-            Err(error) => return told(entry, error.to_string()),
+            Err(error) => return unrepaired(entry, error.to_string()),
         };
         let answer = without_fence(&answer);
         if answer == "null" {
-            return told(entry, "the model found no way to make it fit".into());
+            return unrepaired(entry, "the model found no way to make it fit".into());
         }
         let corrected = self.rebuild(entry.clone(), answer);
         match &corrected.outcome {
@@ -48,13 +47,13 @@ impl<'a> Parser<'a> {
             }
             Err(error) => {
                 let what = format!("the model's answer does not fit either: {}", error.message);
-                told(entry, what)
+                unrepaired(entry, what)
             }
         }
     }
 }
 
-/// What a model is asked; nothing when it could not help.
+/// The question to the model; `None` when it could not help.
 fn question(entry: &CallEntry<'_>, error: &CallError) -> Option<String> {
     let tool = entry.tool()?;
     let is_slip = matches!(error.code, CallErrorCode::Parse | CallErrorCode::Schema);
@@ -72,7 +71,7 @@ fn question(entry: &CallEntry<'_>, error: &CallError) -> Option<String> {
     (question.len() <= MAX_QUESTION).then_some(question)
 }
 
-/// Models put JSON into a fence whatever they are told.
+/// Removes the fence that models put around JSON, even if told not to.
 fn without_fence(answer: &str) -> &str {
     let answer = answer.trim();
     let inside = answer.strip_prefix("```json").or_else(|| answer.strip_prefix("```"));

@@ -1,4 +1,4 @@
-//! A valid call, and what an application makes of it. Only validation makes one: there is no other way to arguments.
+//! A valid call, and its conversion to types of an application. Only validation makes one.
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::catalog::Tool;
 use crate::tool::NoSchemaMode;
 
-/// A call whose arguments fit the canonical schema, or which its author lets through without one.
+/// A call with arguments that are valid by the canonical schema, or of a tool that may be called without a schema.
 #[derive(Clone, Debug)]
 pub struct ValidCall<'a> {
     tool: &'a Tool,
@@ -17,7 +17,7 @@ pub struct ValidCall<'a> {
     unchecked: Option<NoSchemaMode>,
 }
 
-/// Why arguments that fit the schema do not fit the application's type.
+/// The error of valid arguments that do not fit the application's type.
 #[derive(Debug, thiserror::Error)]
 pub enum ArgumentsError {
     /// The type has other fields, or fields of other types, than the schema.
@@ -25,15 +25,15 @@ pub enum ArgumentsError {
     Type {
         /// Canonical name.
         tool: String,
-        /// What does not fit.
+        /// The error of deserialization.
         source: serde_json::Error,
     },
-    /// The application makes nothing of calls of this tool.
+    /// The application does not handle this tool.
     #[error("there is nothing to make of a call of `{0}`")]
     OtherTool(String),
 }
 
-/// What an application builds from valid calls: one type for a tool, or one enum for all.
+/// A type that an application builds from valid calls: a struct for one tool, or an enum for all.
 ///
 /// ```no_run
 /// use toolcrib::provider::call::{ArgumentsError, FromCall, Parser, ValidCall};
@@ -76,12 +76,12 @@ pub enum ArgumentsError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait FromCall: Sized {
-    /// Makes it.
+    /// Builds the value from a call.
     fn from_call(call: &ValidCall<'_>) -> Result<Self, ArgumentsError>;
 }
 
 impl<'a> ValidCall<'a> {
-    /// Only for what has been validated; `exact` is the same arguments with all their digits.
+    /// A call, after validation; `exact` is the same arguments with all digits.
     pub(super) fn new(
         tool: &'a Tool,
         arguments: Map<String, Value>,
@@ -123,17 +123,17 @@ impl<'a> ValidCall<'a> {
         read.map_err(|source| ArgumentsError::Type { tool: self.tool.name.clone(), source })
     }
 
-    /// What the application makes of the call.
+    /// The call as a value of the application.
     pub fn build<T: FromCall>(&self) -> Result<T, ArgumentsError> {
         T::from_call(self)
     }
 
-    /// How far an unchecked call may go; none for one that was checked.
+    /// The no-schema mode of an unvalidated call; `None` for a validated one.
     pub fn no_schema_mode(&self) -> Option<NoSchemaMode> {
         self.unchecked
     }
 
-    /// What stands for the arguments when the call is written down.
+    /// The arguments with all digits, if a float would lose some.
     pub(super) fn exact(&self) -> Option<&RawValue> {
         self.exact.as_deref()
     }

@@ -13,7 +13,7 @@ use super::*;
 /// Rules that differ, each from the first provider that has them.
 pub(super) fn all_rules() -> Vec<(Provider, SchemaRules)> {
     let mut distinct = BTreeMap::new();
-    for provider in Provider::ALL {
+    for &provider in Provider::ALL {
         let rules = SchemaRules { strict: None, ..*rules(provider) };
         distinct.entry(format!("{rules:?}")).or_insert((provider, rules));
     }

@@ -54,7 +54,7 @@ fn limits(object: &Map<String, Value>, listed: &[&str], description: &str) -> Ve
     // Limits that the author already mentions are not repeated.
     let is_said =
         |limit: &Option<String>| limit.as_ref().is_none_or(|limit| holds_number(description, limit));
-    let mut told = Vec::new();
+    let mut phrases = Vec::new();
     for (least, most, what) in [
         ("minimum", "maximum", ""),
         ("minLength", "maxLength", "character"),
@@ -63,34 +63,35 @@ fn limits(object: &Map<String, Value>, listed: &[&str], description: &str) -> Ve
     ] {
         let (least, most) = (number(least).filter(|least| what.is_empty() || least != "0"), number(most));
         if !(is_said(&least) && is_said(&most)) {
-            told.extend(range(least, most, what));
+            phrases.extend(range(least, most, what));
         }
     }
-    told.extend(number("exclusiveMinimum").map(|limit| format!("more than {limit}")));
-    told.extend(number("exclusiveMaximum").map(|limit| format!("less than {limit}")));
-    told.extend(number("multipleOf").map(|step| format!("a multiple of {step}")));
+    phrases.extend(number("exclusiveMinimum").map(|limit| format!("more than {limit}")));
+    phrases.extend(number("exclusiveMaximum").map(|limit| format!("less than {limit}")));
+    phrases.extend(number("multipleOf").map(|step| format!("a multiple of {step}")));
     if lost("uniqueItems") == Some(&Value::Bool(true)) {
-        told.push("no item twice".into());
+        phrases.push("no item twice".into());
     }
     let text =
         |key: &str| lost(key).and_then(Value::as_str).filter(|text| text.len() <= MAX && !has_control(text));
-    told.extend(text("format").filter(|format| !lower.contains(&format.to_lowercase())).map(str::to_string));
-    told.extend(
+    phrases
+        .extend(text("format").filter(|format| !lower.contains(&format.to_lowercase())).map(str::to_string));
+    phrases.extend(
         text("pattern")
             .filter(|pattern| !description.contains(pattern))
             .map(|pattern| format!("matches `{pattern}`")),
     );
     let default =
         lost("default").filter(|value| !value.is_null() && value.as_str() != Some("")).map(Value::to_string);
-    told.extend(
+    phrases.extend(
         default
             .filter(|value| value.len() <= MAX && !has_control(value) && !lower.contains("default"))
             .map(|value| format!("default {value}")),
     );
     if lost("deprecated") == Some(&Value::Bool(true)) && !lower.contains("deprecated") {
-        told.push("deprecated".into());
+        phrases.push("deprecated".into());
     }
-    told
+    phrases
 }
 
 fn has_control(text: &str) -> bool {

@@ -2,11 +2,11 @@
 //!
 //! 1. [`refs`] copies it, so that all references lead to its own definitions, and only needed definitions remain.
 //! 2. [`dialect`] makes it JSON Schema 2020-12, without hidden characters.
-//! 3. [`keys`] renames properties whose names are refused; [`restore_names`] takes that back in calls.
+//! 3. [`property_names`] renames properties whose names are refused; [`restore_names`] takes that back in calls.
 //! 4. [`compact`] keeps only the structure, where that is requested.
 //! 5. [`inline`] replaces references: all of them, or the one at the root.
 //! 6. [`root`] makes the root one object ([`union`], [`merge`]).
-//! 7. [`keywords`] keeps the keywords that the wire knows; [`limits_text`] puts lost limits in words.
+//! 7. [`restrict_keywords`] keeps the keywords that the wire knows; [`limits_text`] puts lost limits in words.
 //! 8. [`strict`] makes a strict schema, within [`limits`].
 
 #[cfg(test)]
@@ -138,7 +138,8 @@ pub(super) fn view(
     require_properties(&mut view, rules);
     let made = rules.strict.zip(strict).map(|(subset, room)| match root_is_looser {
         true => {
-            Err("the root says more than this provider takes, and strict it would say something else".into())
+            Err("the root has more than this provider takes, and a strict root would mean something else"
+                .into())
         }
         false => strict::strict(&view, subset, room),
     });

@@ -153,7 +153,7 @@ fn named<'a>(schema: &'a Map<String, Value>, keyword: &str) -> Option<&'a Map<St
     schema.get(keyword).and_then(Value::as_object)
 }
 
-/// Whether a schema names a property, in any of the places where [`keys`] renames it.
+/// Whether a schema names a property, in any of the places where [`super::property_names`] renames it.
 fn names(schema: &Map<String, Value>, property: &str) -> bool {
     let lists = |list: &Value| list.as_array().is_some_and(|names| names.iter().any(|name| name == property));
     ["properties", "dependentSchemas", "dependentRequired"]
@@ -163,7 +163,7 @@ fn names(schema: &Map<String, Value>, property: &str) -> bool {
         || named(schema, "dependentRequired").is_some_and(|named| named.values().any(lists))
 }
 
-/// The schemas of a property. Where patterns decide between properties, [`keys`] removes both.
+/// The schemas of a property. Where patterns decide between properties, [`super::property_names`] removes both.
 fn of_property<'a>(schema: &'a Map<String, Value>, name: &str, found: &mut Vec<&'a Value>) {
     if let Some(own) = named(schema, "properties").and_then(|properties| properties.get(name)) {
         found.push(own);

@@ -273,7 +273,7 @@ pub(super) fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// "required[0]: property is not defined" (docs/reference/wires.md, Gemini).
+/// Requires known properties alone: Gemini refuses others as `required[0]: property is not defined` (docs/reference/wires.md).
 fn only_known_requirements(object: &mut Map<String, Value>) {
     let Some(Value::Array(mut required)) = object.get_mut("required").map(Value::take) else { return };
     let properties = object.get("properties").and_then(Value::as_object);

@@ -30,6 +30,11 @@ fn whole(schema: Value, rules: &SchemaRules) -> Value {
     view(&schema, rules, false, None).unwrap().schema.unwrap_or(Value::Null)
 }
 
+/// Checks each schema against the view that is wanted of it.
+macro_rules! cases {
+    ($view:expr; $($schema:tt => $wanted:tt;)+) => { $(check($view(json!($schema)), json!($wanted));)+ };
+}
+
 #[track_caller]
 fn check(got: Value, expect: Value) {
     assert_eq!(got, expect, "\n got {got}\nwant {expect}");
@@ -38,35 +43,20 @@ fn check(got: Value, expect: Value) {
 #[test]
 fn every_dialect_becomes_todays() {
     let one = |schema| property(schema, &PROPERTIES);
-    check(
-        one(json!({ "type": "integer", "minimum": 1, "exclusiveMinimum": true })),
-        json!({ "type": "integer", "exclusiveMinimum": 1 }),
-    );
-    check(
-        one(json!({ "type": "integer", "minimum": 1, "exclusiveMinimum": false })),
-        json!({ "type": "integer", "minimum": 1 }),
-    );
-    check(
-        one(json!({ "type": "string", "nullable": true, "enum": ["x"] })),
-        json!({ "type": ["string", "null"], "enum": ["x", null] }),
-    );
-    check(
-        one(json!({ "oneOf": [{ "type": "string" }], "nullable": true, "description": "d" })),
-        json!({ "description": "d", "anyOf": [{ "oneOf": [{ "type": "string" }] }, { "type": "null" }] }),
-    );
-    check(
-        one(json!({ "type": "array", "items": [{ "type": "string" }], "additionalItems": false })),
-        json!({ "type": "array", "prefixItems": [{ "type": "string" }], "items": false }),
-    );
-    check(
-        one(
-            json!({ "type": "string", "example": 1, "x-order": 2, "discriminator": {}, "xml": {}, "$id": "u", "$schema": "s", "id": "i" }),
-        ),
-        json!({ "type": "string" }),
-    );
-    check(one(json!({ "type": "any", "required": true, "minimum": "1", "enum": 3, "anyOf": [] })), json!({}));
-    check(one(json!({ "type": ["string", "string"] })), json!({ "type": ["string"] }));
-    check(one(json!({ "type": "array" })), json!({ "type": "array", "items": {} }));
+    cases! { one;
+        { "type": "integer", "minimum": 1, "exclusiveMinimum": true } => { "type": "integer", "exclusiveMinimum": 1 };
+        { "type": "integer", "minimum": 1, "exclusiveMinimum": false } => { "type": "integer", "minimum": 1 };
+        { "type": "string", "nullable": true, "enum": ["x"] } => { "type": ["string", "null"], "enum": ["x", null] };
+        { "oneOf": [{ "type": "string" }], "nullable": true, "description": "d" }
+            => { "description": "d", "anyOf": [{ "oneOf": [{ "type": "string" }] }, { "type": "null" }] };
+        { "type": "array", "items": [{ "type": "string" }], "additionalItems": false }
+            => { "type": "array", "prefixItems": [{ "type": "string" }], "items": false };
+        { "type": "string", "example": 1, "x-order": 2, "discriminator": {}, "xml": {}, "$id": "u", "$schema": "s", "id": "i" }
+            => { "type": "string" };
+        { "type": "any", "required": true, "minimum": "1", "enum": 3, "anyOf": [] } => {};
+        { "type": ["string", "string"] } => { "type": ["string"] };
+        { "type": "array" } => { "type": "array", "items": {} };
+    }
     check(
         property(json!({ "type": "array", "x-mcp-header": "h" }), &ANY),
         json!({ "type": "array", "x-mcp-header": "h" }),
@@ -151,7 +141,7 @@ fn references_that_double_are_bounded() {
     let mut defs: Map<String, Value> = (0..200).map(step).collect();
     defs.insert("d200".into(), json!({ "type": "string" }));
     let schema = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": defs });
-    for provider in Provider::ALL {
+    for &provider in Provider::ALL {
         let view = view(&schema, rules(provider), false, Some(&mut StrictBudget::default())).unwrap();
         let (parts, depth) = keyword_table::measure(&view.schema.unwrap());
         assert!(parts < 60_000 && depth < 128, "{provider:?}: {parts} parts, {depth} deep");
@@ -192,52 +182,26 @@ fn parts_at_the_root_are_merged() {
 fn few_keywords_say_what_they_can() {
     let gemini = |schema| property(schema, rules(Provider::Gemini));
     let ollama = |schema| property(schema, rules(Provider::Ollama));
-    check(
-        ollama(
-            json!({ "type": "integer", "minimum": 1, "maximum": 100, "default": 30, "description": "How many." }),
-        ),
-        json!({ "type": "integer", "description": "How many. (1 to 100, default 30)" }),
-    );
-    check(
-        ollama(
-            json!({ "type": "integer", "maximum": 100, "default": 30, "description": "Default 30, at most 100" }),
-        ),
-        json!({ "type": "integer", "description": "Default 30, at most 100" }),
-    );
-    check(
-        ollama(json!({ "type": "string", "format": "date" })),
-        json!({ "type": "string", "description": "date" }),
-    );
-    check(
-        ollama(
-            json!({ "type": "array", "prefixItems": [{ "type": "string" }], "items": false, "minItems": 1 }),
-        ),
-        json!({ "type": "array", "items": { "type": "string" }, "description": "at least 1 item" }),
-    );
-    check(gemini(json!({ "const": 3 })), json!({ "type": "integer", "enum": [3] }));
-    check(
-        gemini(json!({ "type": "integer", "exclusiveMinimum": 0 })),
-        json!({ "type": "integer", "minimum": 1 }),
-    );
-    check(
-        gemini(json!({ "oneOf": [{ "type": "null" }, { "not": {}, "type": "string" }] })),
-        json!({ "anyOf": [{ "type": "null" }, { "type": "string" }] }),
-    );
-    check(gemini(json!({ "oneOf": [true, { "type": "string" }] })), json!({}));
-    check(
-        gemini(
-            json!({ "type": "object", "patternProperties": { "^x": { "type": "string" } }, "additionalProperties": false }),
-        ),
-        json!({ "type": "object", "additionalProperties": { "type": "string" } }),
-    );
-    check(
-        gemini(json!({ "type": "object", "properties": {}, "required": ["x"] })),
-        json!({ "type": "object" }),
-    );
-    check(
-        gemini(json!({ "allOf": [{ "type": "string" }, { "minLength": 2 }] })),
-        json!({ "type": "string", "description": "at least 2 characters" }),
-    );
+    cases! { ollama;
+        { "type": "integer", "minimum": 1, "maximum": 100, "default": 30, "description": "How many." }
+            => { "type": "integer", "description": "How many. (1 to 100, default 30)" };
+        { "type": "integer", "maximum": 100, "default": 30, "description": "Default 30, at most 100" }
+            => { "type": "integer", "description": "Default 30, at most 100" };
+        { "type": "string", "format": "date" } => { "type": "string", "description": "date" };
+        { "type": "array", "prefixItems": [{ "type": "string" }], "items": false, "minItems": 1 }
+            => { "type": "array", "items": { "type": "string" }, "description": "at least 1 item" };
+    }
+    cases! { gemini;
+        { "const": 3 } => { "type": "integer", "enum": [3] };
+        { "type": "integer", "exclusiveMinimum": 0 } => { "type": "integer", "minimum": 1 };
+        { "oneOf": [{ "type": "null" }, { "not": {}, "type": "string" }] }
+            => { "anyOf": [{ "type": "null" }, { "type": "string" }] };
+        { "oneOf": [true, { "type": "string" }] } => {};
+        { "type": "object", "patternProperties": { "^x": { "type": "string" } }, "additionalProperties": false }
+            => { "type": "object", "additionalProperties": { "type": "string" } };
+        { "type": "object", "properties": {}, "required": ["x"] } => { "type": "object" };
+        { "allOf": [{ "type": "string" }, { "minLength": 2 }] } => { "type": "string", "description": "at least 2 characters" };
+    }
 }
 
 #[test]

@@ -1,18 +1,14 @@
 //! The argument list of a tool, from its JSON Schema: one row an argument, nested where it has fields.
 //!
 //! 1. `types` finds the definitions that are recursive, or large and used twice: these get a name.
-//! 2. `view` gathers the keywords of one place: the schema, its `$ref`, its `allOf`, its one real alternative.
-//! 3. `type_words` puts a view in words; `limits` adds its further limits.
-//! 4. `tree` writes the rows, within a budget; rows that do not fit are counted and the list is marked as folded.
-//! 5. `row` holds a row, and writes the list as markdown.
+//! 2. `type_words` puts one place (`catalog::schema_view`) in words.
+//! 3. `tree` writes the rows, within a budget; rows that do not fit are counted and the list is marked as folded.
+//! 4. `row` holds a row, and writes the list as markdown.
 
-mod keyword;
-mod limits;
 mod row;
 mod tree;
 mod type_words;
 mod types;
-mod view;
 
 use serde_json::Value;
 

@@ -54,6 +54,8 @@ fn types_in_words() {
     words(json!({ "type": "string", "nullable": true }), "string | null");
     words(json!({ "type": "dict", "properties": {} }), "object");
     words(json!({ "$ref": "#/$defs/a", "$defs": { "a": { "type": "boolean" } } }), "boolean");
+    words(json!({ "$ref": "#/%24defs/a%20b~1c", "$defs": { "a b/c": { "type": "boolean" } } }), "boolean");
+    words(json!({ "type": "string", "anyOf": [{ "format": "uri" }, { "pattern": "^/" }] }), "string");
     words(json!({ "$ref": "https://example.com/a.json" }), "any");
     words(json!({ "$ref": "#" }), "any");
     words(json!(true), "any");

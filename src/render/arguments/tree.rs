@@ -8,9 +8,10 @@ use serde_json::Value;
 use super::Arguments;
 use super::row::{Facts, Given, Row};
 use super::types::Types;
-use super::view::{Property, SchemaView};
+use crate::catalog::schema_view::{Property, SchemaView};
+use crate::finding::resolve_local;
 use crate::render::markdown::{code, inline};
-use crate::tool::{clean_line, words};
+use crate::tool::clean_line;
 
 const MAX_ROWS: usize = 150;
 const MAX_DEPTH: usize = 5;
@@ -20,9 +21,10 @@ const MAX_LEVELS: usize = 16;
 /// Most levels to look ahead for fields.
 const MAX_LOOK: usize = 3;
 const MAX_DESCRIPTION: usize = 600;
+/// Longest format, encoding and pattern, in bytes: longer ones are in the schema alone.
+const MAX_PATTERN: usize = 80;
 const MAX_DEFAULT: usize = 80;
 const MAX_EXAMPLE: usize = 50;
-const MAX_TITLE: usize = 80;
 /// Most schemas that are visited: enough for any honest tool, and a bound for schemas that multiply.
 const MAX_STEPS: usize = 20_000;
 
@@ -102,14 +104,14 @@ impl<'a> Writer<'a> {
                 return self.left_out(self.used_types.len() - index, 0, "type");
             }
             index += 1;
-            let Some(target) = super::keyword::resolve(reference, self.root) else { continue };
+            let Some(target) = resolve_local(reference, self.root) else { continue };
             let name = format!("**{}**", self.types.name(reference));
             self.row(&name, "", target, None, 0);
         }
     }
 
     pub(super) fn view(&self, schema: &'a Value) -> SchemaView<'a> {
-        SchemaView::of(schema, self.root, &self.types)
+        SchemaView::with_names(schema, self.root, &|reference| self.types.has(reference))
     }
 
     /// The name of a type, which will be listed.
@@ -136,9 +138,8 @@ impl<'a> Writer<'a> {
             limits.extend(of_items.into_iter().map(|limit| format!("each {limit}")));
         }
         let given = self.default_or_example(&view);
-        let is_deprecated = view.get("deprecated") == Some(&Value::Bool(true));
         let about = self.about(&view, name);
-        let facts = Facts { kind, is_required, limits, given, is_deprecated };
+        let facts = Facts { kind, is_required, limits, given, is_deprecated: view.is_deprecated() };
         self.listed.rows.push(Row { depth, label: label.into(), facts: Some(facts), about });
         self.children(&view, depth + 1, None);
     }
@@ -150,10 +151,7 @@ impl<'a> Writer<'a> {
 
     /// Description of a place, on one line; empty when the schema has none.
     fn about(&mut self, view: &SchemaView<'a>, name: &str) -> String {
-        let title =
-            || view.text("title").filter(|title| title.len() <= MAX_TITLE && words(title) != words(name));
-        let text = view.text("description").or_else(title);
-        text.map(|text| inline(&self.shorten(text))).unwrap_or_default()
+        view.about(name).map(|text| inline(&self.shorten(text))).unwrap_or_default()
     }
 
     /// Cuts a long text at the end of a sentence, or else of a word.
@@ -172,6 +170,14 @@ impl<'a> Writer<'a> {
         let word = || head.rfind(' ').unwrap_or(end);
         let end = sentence.filter(|&at| at > end / 2).unwrap_or_else(word);
         Cow::Owned(head[..end].to_string() + " ...")
+    }
+
+    fn limits(&mut self, view: &SchemaView<'a>) -> Vec<String> {
+        let word = |word: &str| (word.len() <= MAX_PATTERN).then(|| inline(word));
+        view.limits(word, |pattern| {
+            self.folded |= pattern.len() > MAX_PATTERN;
+            (pattern.len() <= MAX_PATTERN).then(|| code(pattern))
+        })
     }
 
     fn default_or_example(&mut self, view: &SchemaView<'a>) -> Option<Given> {
@@ -237,6 +243,7 @@ impl<'a> Writer<'a> {
     fn fields(&mut self, view: &SchemaView<'a>, depth: usize, told: Option<&str>) {
         let mut properties = view.properties();
         properties.retain(|property| told != Some(property.name));
+        properties.sort_by_key(|property| !property.required);
         let count = properties.len();
         let shown = self.claim(count, depth);
         for Property { name, schema, required } in properties.into_iter().take(shown) {
@@ -280,7 +287,8 @@ impl<'a> Writer<'a> {
         if let Some(value) = view.constant() {
             return (self.value(value), None);
         }
-        let properties = view.properties();
+        let mut properties = view.properties();
+        properties.sort_by_key(|property| !property.required);
         for property in &properties {
             let inner = self.view(property.schema);
             if let Some(value) = inner.constant() {
@@ -290,9 +298,8 @@ impl<'a> Writer<'a> {
                 return (format!("{} {value}", label(property.name)), told);
             }
         }
-        let name = view.text("title").or(view.reference).filter(|name| name.len() <= MAX_TITLE);
         let required: Vec<&str> = properties.iter().filter(|p| p.required).map(|p| p.name).collect();
-        let text = match name {
+        let text = match view.name() {
             Some(name) => inline(name),
             None if (1..=3).contains(&required.len()) => format!("with {}", names(&required)),
             None => format!("form {}", index + 1),

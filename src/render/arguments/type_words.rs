@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::tree::Writer;
-use super::view::SchemaView;
+use crate::catalog::schema_view::{Kind, SchemaView, Type};
 use crate::render::markdown::{code, inline};
 use crate::tool::clean_line;
 
@@ -30,92 +30,59 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn view_words(&mut self, view: &SchemaView<'a>, depth: usize) -> String {
-        if view.never {
-            return "never".to_string();
-        }
-        let mut words = Vec::new();
-        let mut nullable = view.nullable;
-        if let Some(reference) = view.named {
-            words.push(self.name_type(reference));
-        } else if let Some(value) = view.constant() {
-            words.push(self.value(value));
-        } else if let Some(values) =
-            view.get("enum").and_then(Value::as_array).filter(|values| !values.is_empty())
-        {
-            self.values(values, &mut words);
-        } else if !view.variants.is_empty()
-            && !view.variants.iter().all(|v| self.view(v).only_requires().is_some())
-        {
-            self.alternatives(view, depth, &mut words);
-        } else {
-            match view.get("type") {
-                Some(Value::String(kind)) => words.push(self.kind(kind, view, depth)),
-                Some(Value::Array(kinds)) => {
-                    for kind in kinds.iter().filter_map(Value::as_str).take(MAX_LISTED) {
-                        if kind == "null" {
-                            nullable = true;
-                        } else {
-                            words.push(self.kind(kind, view, depth));
-                        }
-                    }
-                }
-                _ => words.push(self.kind("", view, depth)),
-            }
-        }
-        if words.is_empty() {
-            words.push(if nullable { "null" } else { "any" }.to_string());
-        }
-        if nullable && !words.iter().any(|word| word == "null" || word == "any") {
+        let mut words = match view.kind() {
+            Kind::Never => return "never".to_string(),
+            Kind::Named(reference) => vec![self.name_type(reference)],
+            Kind::Constant(value) => vec![self.value(value)],
+            Kind::Values(values) => self.values(values),
+            Kind::Variants => self.alternatives(view, depth),
+            Kind::Typed => self.types(view, depth),
+        };
+        if view.is_nullable && !words.iter().any(|word| word == "null" || word == "any") {
             words.push("null".to_string());
         }
         words.join(" | ")
     }
 
-    /// One JSON type, with the type of its elements.
-    fn kind(&mut self, kind: &str, view: &SchemaView<'a>, depth: usize) -> String {
-        const SCALARS: [&str; 6] = ["string", "integer", "number", "boolean", "null", "float"];
-        let word = name_of_kind(kind);
-        if SCALARS.contains(&word.as_str()) {
-            return word;
-        }
-        let tuple = view.tuple();
-        let or = |default: &str| if word.is_empty() { default.to_string() } else { word.clone() };
-        if !tuple.is_empty() && word != "object" {
-            let mut elements: Vec<String> =
-                tuple.iter().take(LISTED_OF_MANY).map(|schema| self.words_at(schema, depth + 1)).collect();
-            if tuple.len() > LISTED_OF_MANY {
-                elements.push(self.more(tuple.len() - LISTED_OF_MANY));
-            }
-            return format!("{}: {}", or("array"), elements.join(", then "));
-        }
-        if let Some(items) = view.items().filter(|_| word != "object") {
-            return match self.words_at(items, depth + 1) {
-                of if of == "any" => or("array"),
-                of if of.contains(" | ") => format!("{} of ({of})", or("array")),
-                of => format!("{} of {of}", or("array")),
-            };
-        }
-        let is_object = view.get("properties").is_some_and(Value::is_object);
-        if let Some(values) = view.other_values().filter(|_| !is_object && word != "array") {
-            return match self.words_at(values, depth + 1) {
-                of if of == "any" => or("object"),
-                of => format!(
-                    "{} of string to {}",
-                    or("object"),
-                    if of.contains(" | ") { format!("({of})") } else { of }
-                ),
-            };
-        }
-        or(if is_object { "object" } else { "any" })
+    fn types(&mut self, view: &SchemaView<'a>, depth: usize) -> Vec<String> {
+        view.types().into_iter().map(|one| self.type_word(one, depth)).collect()
     }
 
-    /// Alternatives, each once. Constants with a meaning are explained.
-    fn alternatives(&mut self, view: &SchemaView<'a>, depth: usize, words: &mut Vec<String>) {
+    /// One JSON type, with the type of its elements.
+    fn type_word(&mut self, one: Type<'a>, depth: usize) -> String {
+        match one {
+            Type::Any => "any".to_string(),
+            Type::Plain(word) => inline(word).chars().take(MAX_VALUE).collect(),
+            Type::Object => "object".to_string(),
+            Type::Array(None) => "array".to_string(),
+            Type::Array(Some(items)) => match self.words_at(items, depth + 1) {
+                of if of == "any" => "array".to_string(),
+                of => format!("array of {}", grouped(of)),
+            },
+            Type::Map(values) => match self.words_at(values, depth + 1) {
+                of if of == "any" => "object".to_string(),
+                of => format!("object of string to {}", grouped(of)),
+            },
+            Type::Tuple(elements) => {
+                let listed = elements.iter().take(LISTED_OF_MANY);
+                let mut words: Vec<String> = listed.map(|schema| self.words_at(schema, depth + 1)).collect();
+                if elements.len() > LISTED_OF_MANY {
+                    words.push(self.more(elements.len() - LISTED_OF_MANY));
+                }
+                format!("array: {}", words.join(", then "))
+            }
+        }
+    }
+
+    /// Alternatives, each once. Constants with a meaning are explained. An alternative that names no type has that of all.
+    fn alternatives(&mut self, view: &SchemaView<'a>, depth: usize) -> Vec<String> {
+        let (mut words, mut own): (Vec<String>, Option<String>) = (Vec::new(), None);
         for &variant in view.variants.iter().take(MAX_VARIANTS) {
-            let inner = self.view(variant);
-            let mut word =
-                if inner.only_requires().is_some() { continue } else { self.words_at(variant, depth + 1) };
-            if let Some(meaning) = inner.meaning() {
+            let mut word = self.words_at(variant, depth + 1);
+            if word == "any" {
+                word.clone_from(own.get_or_insert_with(|| self.types(view, depth).join(" | ")));
+            }
+            if let Some(meaning) = self.view(variant).meaning() {
                 word = format!("{word} {}", inline(meaning));
             }
             if !words.contains(&word) {
@@ -128,20 +95,22 @@ impl<'a> Writer<'a> {
             words.truncate(LISTED_OF_MANY);
             words.push(self.more(hidden));
         }
+        words
     }
 
-    fn values(&mut self, values: &[Value], words: &mut Vec<String>) {
-        let mut length = 0;
+    fn values(&mut self, values: &[Value]) -> Vec<String> {
+        let (mut words, mut length) = (Vec::new(), 0);
         let most = if values.len() > MAX_LISTED { LISTED_OF_MANY } else { MAX_LISTED };
         for (index, value) in values.iter().enumerate() {
             let word = self.value(value);
             length += word.len();
             if index >= most || length > MAX_LISTED_LENGTH {
                 words.push(self.more(values.len() - index));
-                return;
+                break;
             }
             words.push(word);
         }
+        words
     }
 
     /// A value as JSON in a code span; null is a bare word.
@@ -165,17 +134,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The author's word for a type; other languages' words for JSON types are translated.
-fn name_of_kind(kind: &str) -> String {
-    let word = match kind {
-        "string" | "integer" | "number" | "boolean" | "null" | "object" | "array" => kind,
-        "str" | "String" => "string",
-        "int" | "long" => "integer",
-        "double" => "number",
-        "bool" | "Boolean" => "boolean",
-        "dict" | "map" | "HashMap" => "object",
-        "list" | "tuple" | "ArrayList" | "Array" => "array",
-        other => return inline(other).chars().take(MAX_VALUE).collect(),
-    };
-    word.to_string()
+/// Several types in parentheses, one as it is.
+fn grouped(words: String) -> String {
+    if words.contains(" | ") { format!("({words})") } else { words }
 }

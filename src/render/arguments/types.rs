@@ -3,7 +3,8 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::keyword::{last_segment, list, resolve};
+use crate::catalog::schema_view::{last_segment, list};
+use crate::finding::resolve_local;
 
 /// Fewest fields of a definition used twice that is listed once, under a name.
 const BIG: usize = 4;
@@ -54,7 +55,7 @@ impl<'a> Types<'a> {
 }
 
 #[derive(Default)]
-struct Seen {
+struct Usage {
     uses: usize,
     fields: usize,
     recursive: bool,
@@ -64,7 +65,7 @@ struct Seen {
 /// One walk over everything that can be reached from the root.
 struct Survey<'a> {
     root: &'a Value,
-    seen: IndexMap<&'a str, Seen>,
+    seen: IndexMap<&'a str, Usage>,
 }
 
 impl<'a> Survey<'a> {
@@ -102,7 +103,7 @@ impl<'a> Survey<'a> {
         if seen.uses > 1 {
             return seen.fields;
         }
-        let Some(target) = resolve(reference, self.root) else { return 0 };
+        let Some(target) = resolve_local(reference, self.root) else { return 0 };
         seen.open = true;
         let fields = self.visit(target, depth + 1);
         if let Some(seen) = self.seen.get_mut(reference) {

@@ -76,20 +76,6 @@ pub enum FolderError {
 }
 
 impl FolderError {
-    /// The stable code.
-    pub fn code(&self) -> &'static str {
-        match self {
-            FolderError::BadPath { .. } => "folder-bad-path",
-            FolderError::Render { .. } => "folder-render",
-            FolderError::Occupied { .. } => "folder-occupied",
-            FolderError::Symlink { .. } => "folder-symlink",
-            FolderError::NotAFolder { .. } => "folder-not-a-folder",
-            FolderError::Manifest { .. } => "folder-manifest",
-            FolderError::Newer { .. } => "folder-manifest-newer",
-            FolderError::Io { .. } => "folder-io",
-        }
-    }
-
     /// The next step.
     pub fn hint(&self) -> String {
         match self {
@@ -103,7 +89,7 @@ impl FolderError {
             FolderError::Symlink { .. } => "replace the link with a real folder, or remove it".into(),
             FolderError::NotAFolder { .. } => "choose another folder, or move this away".into(),
             FolderError::Manifest { .. } => {
-                "restore it from version control, or move the folder away and generate it anew".into()
+                "restore it from version control, or move the folder away and generate it again".into()
             }
             FolderError::Newer { .. } => "update toolcrib, or choose another folder".into(),
             FolderError::Io { .. } => {

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::catalog::{Catalog, Resolved, Tool};
+use crate::catalog::Catalog;
 use crate::config::Eval;
 use crate::finding::{Code, Document, Finding, Format, Limits, Place, Reader, locate};
 
@@ -187,21 +187,14 @@ fn place_of(name: &str, catalog: &Catalog) -> Result<usize, Finding> {
     if let Some(place) = catalog.find(name).and_then(|tool| catalog.position(&tool.name)) {
         return Ok(place);
     }
-    Err(match catalog.resolve(name) {
-        Resolved::Ambiguous(several) => {
-            let names: Vec<&str> = several.iter().map(|tool: &&Tool| tool.name.as_str()).collect();
-            Finding::new(Code::LabelUnknown, format!("several tools go by the name \"{name}\""))
-                .help(format!("say which: {}", names.join(", ")))
-        }
-        Resolved::Unknown(near) => {
-            let finding = Finding::new(Code::LabelUnknown, format!("there is no tool \"{name}\""));
-            match near.first() {
-                Some(near) => finding.help(format!("did you mean `{near}`?")),
-                None => finding.help("name a tool of this catalog, or none where none serves the query"),
-            }
-        }
-        Resolved::Tool(_) => Finding::new(Code::LabelUnknown, format!("there is no tool \"{name}\"")),
-    })
+    let unresolved = catalog.explain(name, catalog.resolve(name));
+    let near: Vec<&str> = unresolved.near.iter().map(|tool| tool.name.as_str()).collect();
+    let help = match near.first() {
+        Some(_) if unresolved.is_ambiguous => format!("say which: {}", near.join(", ")),
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "name a tool of this catalog, or leave `gold` empty where no tool serves the query".into(),
+    };
+    Err(Finding::new(Code::LabelUnknown, unresolved.message).help(help))
 }
 
 /// Turns a finding about the text of a line into one about the file.

@@ -1,7 +1,7 @@
 //! Measures search: asks labelled queries, and compares the hits with the right tools.
 //!
 //! 1. [`labels`] reads labelled queries, and checks them against the names of a catalog.
-//! 2. [`evaluate`] asks each of them, in parallel, and keeps a [`QueryOutcome`](outcome::Outcome) of each.
+//! 2. [`evaluate`] asks each of them, in parallel, and keeps a [`QueryOutcome`](outcome::QueryOutcome) of each.
 //! 3. [`measure`] has one function per measure; [`calibration`] compares confidence with the share of right hits.
 //! 4. [`threshold`] finds the measures that a report does not reach.
 //! 5. [`worst`] picks the queries to look at first; [`table`] prints all of it for people.

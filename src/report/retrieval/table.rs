@@ -88,8 +88,8 @@ impl RetrievalReport {
         if self.worst.is_empty() {
             return String::new();
         }
-        let told: String = self.worst.iter().map(WrongQuery::told).collect();
-        format!("\nWorst first:\n{told}")
+        let text: String = self.worst.iter().map(WrongQuery::text).collect();
+        format!("\nWorst first:\n{text}")
     }
 }
 
@@ -102,9 +102,9 @@ impl Row {
 }
 
 impl WrongQuery {
-    fn told(&self) -> String {
+    fn text(&self) -> String {
         let query = shortened(&clean_line(&self.query));
-        let mut wanted: Vec<String> = self.gold.iter().take(GOLD).map(|gold| gold.told()).collect();
+        let mut wanted: Vec<String> = self.gold.iter().take(GOLD).map(|gold| gold.text()).collect();
         if self.gold.len() > GOLD {
             wanted.push(format!("{} more", self.gold.len() - GOLD));
         }
@@ -123,7 +123,7 @@ impl WrongQuery {
 }
 
 impl super::Gold {
-    fn told(&self) -> String {
+    fn text(&self) -> String {
         let rank =
             self.rank.map_or_else(|| format!("not in the first {DEPTH}"), |rank| format!("rank {rank}"));
         format!("{} ({rank})", clean_line(&self.name))

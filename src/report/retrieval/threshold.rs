@@ -32,7 +32,7 @@ impl MissedThreshold {
                 format!("{}: {measure} is {value:.4}, {side} {threshold}", clean_line(file))
             }
             _ => format!(
-                "{measure} cannot be told from these queries, and should be checked against {threshold}"
+                "{measure} cannot be measured with these queries, and should be checked against {threshold}"
             ),
         }
     }

@@ -29,7 +29,7 @@ impl Embedding {
         Self { model, timeout, known: Mutex::default() }
     }
 
-    fn learn(&self, texts: &[String]) -> Result<(), String> {
+    fn embed_unknown(&self, texts: &[String]) -> Result<(), String> {
         let is_known = |text: &String| self.known().contains_key(text);
         let unknown: Vec<String> = texts.iter().filter(|text| !is_known(text)).cloned().collect();
         for texts in unknown.chunks(AT_ONCE) {
@@ -58,8 +58,8 @@ impl Scorer for Embedding {
             return Ok(vec![Score::default(); tools.len()]);
         }
         let texts: Vec<String> = tools.iter().map(|tool| text(tool)).collect();
-        self.learn(&UNRELATED.map(String::from))?;
-        self.learn(&texts)?;
+        self.embed_unknown(&UNRELATED.map(String::from))?;
+        self.embed_unknown(&texts)?;
         let asked = self.model.embed(&[input.text().into()], self.timeout).map_err(|error| error.brief())?;
         let asked = asked.first().ok_or("the model gave no vector")?;
         let known = self.known();

@@ -13,12 +13,12 @@ use crate::search::{Index, IndexEntry, SearchRequest, SearchResult};
 /// once.
 #[derive(Debug, Default)]
 pub struct Keyword {
-    read: Option<Read>,
+    index: Option<WordIndex>,
 }
 
 /// The words of some tools.
 #[derive(Debug)]
-struct Read {
+struct WordIndex {
     index: Index,
     places: HashMap<String, usize>,
 }
@@ -26,11 +26,11 @@ struct Read {
 impl Keyword {
     /// A scorer with an index of these tools.
     pub fn over(tools: &[Arc<Tool>]) -> Self {
-        Self { read: Some(Read::of(tools)) }
+        Self { index: Some(WordIndex::of(tools)) }
     }
 }
 
-impl Read {
+impl WordIndex {
     fn of(tools: &[Arc<Tool>]) -> Self {
         let entries: Vec<IndexEntry> = tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
         let places = tools.iter().enumerate().map(|(place, tool)| (tool.name.clone(), place));
@@ -57,8 +57,8 @@ impl Scorer for Keyword {
     }
 
     fn score(&self, input: &Input, tools: &[Arc<Tool>]) -> Result<Vec<Score>, String> {
-        let known = self.read.as_ref().and_then(|read| read.score(input, tools));
-        Ok(known.or_else(|| Read::of(tools).score(input, tools)).unwrap_or_default())
+        let known = self.index.as_ref().and_then(|index| index.score(input, tools));
+        Ok(known.or_else(|| WordIndex::of(tools).score(input, tools)).unwrap_or_default())
     }
 }
 

@@ -1,10 +1,10 @@
 //! Search by meaning: vectors of tools and of queries, where the configuration names a model for them.
 //!
-//! 1. [`text`] is the part of a tool that is turned into a vector.
+//! 1. [`mod@text`] is the part of a tool that is turned into a vector.
 //! 2. A [`VectorSlot`] holds the vectors of a catalog view. [`background_embedding`] requests them on a thread, and a
 //!    [`vector_store`] keeps them by the hash of model and text.
 //! 3. [`Semantic::near`] computes the similarity of queries and the tools of a slot, in time or not at all.
-//! 4. [`fuse`] combines that with the hits by words.
+//! 4. [`mod@fuse`] combines that with the hits by words.
 
 mod background_embedding;
 mod fuse;
@@ -135,7 +135,7 @@ impl Semantic {
     /// Status of the model for searches, with the reason if it does not work, for the operator.
     pub fn status(&self) -> SemanticStatus {
         let progress = self.progress();
-        match self.queries.trouble() {
+        match self.queries.last_failure() {
             _ if progress.embedded < progress.wanted => SemanticStatus::Unavailable(progress.missing()),
             Some(trouble) => SemanticStatus::Unavailable(trouble),
             None => SemanticStatus::On,

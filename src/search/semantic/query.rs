@@ -54,7 +54,7 @@ impl Default for QueryVectors {
 
 impl QueryVectors {
     /// The last failure of the model, for the operator.
-    pub(super) fn trouble(&self) -> Option<String> {
+    pub(super) fn last_failure(&self) -> Option<String> {
         locked(&self.health).trouble.as_ref().map(|(trouble, _)| trouble.clone())
     }
 
@@ -77,7 +77,7 @@ impl QueryVectors {
         health.trouble = trouble;
     }
 
-    fn remember(&self, queries: Vec<String>, units: &[UnitVector]) {
+    fn cache(&self, queries: Vec<String>, units: &[UnitVector]) {
         let mut known = locked(&self.known);
         if known.len() + queries.len() > REMEMBERED {
             known.clear();
@@ -88,14 +88,22 @@ impl QueryVectors {
 
 impl Semantic {
     /// Similarities of each query to each tool of a slot; or the reason why there are none now, for callers.
-    pub async fn near(&self, slot: &Arc<VectorSlot>, queries: &[&str]) -> Result<Vec<Similarities>, String> {
-        let near = self.asked(slot, queries).await;
+    pub async fn similarities(
+        &self,
+        slot: &Arc<VectorSlot>,
+        queries: &[&str],
+    ) -> Result<Vec<Similarities>, String> {
+        let near = self.fetch_similarities(slot, queries).await;
         let counter = if near.is_ok() { &self.queries.on } else { &self.queries.unavailable };
         counter.fetch_add(1, Relaxed);
         near
     }
 
-    async fn asked(&self, slot: &Arc<VectorSlot>, queries: &[&str]) -> Result<Vec<Similarities>, String> {
+    async fn fetch_similarities(
+        &self,
+        slot: &Arc<VectorSlot>,
+        queries: &[&str],
+    ) -> Result<Vec<Similarities>, String> {
         self.tools_are_there(slot).await?;
         let queries: Vec<String> = queries.iter().map(|query| cut(query)).collect();
         let (mut units, mut unknown) = (HashMap::new(), Vec::new());
@@ -175,7 +183,7 @@ impl Semantic {
         self.queries.ended(answer.as_ref().err().cloned());
         let units: Vec<UnitVector> =
             answer.map_err(|(_, brief)| brief)?.iter().map(|vector| unit(vector)).collect();
-        self.queries.remember(queries.clone(), &units);
+        self.queries.cache(queries.clone(), &units);
         Ok(queries.into_iter().zip(units).collect())
     }
 }

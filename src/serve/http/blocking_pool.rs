@@ -8,8 +8,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::problem::{Problem, ProblemCode};
 use crate::guard::MISTAKE;
+use crate::serve::response::problem::{Problem, ProblemCode};
 
 /// Most pieces of slow work at once.
 const MAX_PARALLEL: usize = 4;

@@ -5,9 +5,9 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, header};
 
 use super::Shared;
-use super::problem::{Problem, ProblemCode};
 use crate::exec::Caller;
-use crate::serve::Seen;
+use crate::serve::RequestCatalog;
+use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::state::Session;
 use crate::tool::Effect;
 
@@ -23,7 +23,7 @@ const ALLOW: HeaderName = HeaderName::from_static("x-allow");
 /// The caller of a request for functions.
 pub(super) fn of_request(
     shared: &Shared,
-    seen: &Seen,
+    catalog: &RequestCatalog,
     mut caller: Caller,
     request: &Parts,
 ) -> Result<Caller, Problem> {
@@ -41,7 +41,7 @@ pub(super) fn of_request(
         let allow = allow.ok_or_else(|| refused("`X-Allow` is read, write or destructive"))?;
         caller.allow = caller.allow.min(allow);
     }
-    caller.headers = sent_on(shared, seen, headers);
+    caller.headers = sent_on(shared, catalog, headers);
     Ok(caller)
 }
 
@@ -53,9 +53,9 @@ pub(super) fn may_begin(request: &Parts) -> bool {
 }
 
 /// The headers that some server is configured to receive. Our own tokens are never passed on.
-fn sent_on(shared: &Shared, seen: &Seen, headers: &HeaderMap) -> HeaderMap {
+fn sent_on(shared: &Shared, catalog: &RequestCatalog, headers: &HeaderMap) -> HeaderMap {
     let is_ours = |name: &HeaderName| *name == header::AUTHORIZATION && !shared.tokens.is_empty();
-    let wanted = seen.generation().caller_headers.iter().filter(|name| !is_ours(name));
+    let wanted = catalog.generation().caller_headers.iter().filter(|name| !is_ours(name));
     wanted.filter_map(|name| Some((name.clone(), headers.get(name)?.clone()))).collect()
 }
 

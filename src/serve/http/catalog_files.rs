@@ -2,28 +2,19 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::extract::{Request, State};
-
-use super::cached_body::Vary;
-use super::negotiate::Media;
-use super::problem::{Problem, ProblemCode};
-use super::response_cache::{IndexFiles, ResponseCache};
+use super::request_context::RequestContext;
 use super::{Response, Shared, stream};
 use crate::catalog::{ProfileTool, registry_head, registry_line};
-use crate::exec::Caller;
-use crate::serve::Seen;
+use crate::serve::response::cached_body::Vary;
+use crate::serve::response::negotiate::Media;
+use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::response_cache::{IndexFiles, ResponseCache};
 use crate::tool::DescriptionMode;
 
 /// `GET /registry.json`: cached, and available in ranges, unless there are very many tools.
-pub(super) async fn registry(
-    State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Response, Problem> {
-    let (request, _) = request.into_parts();
-    let cache = Arc::clone(seen.cache(&caller));
+pub(super) async fn registry(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request, .. } = context;
+    let cache = Arc::clone(catalog.cache(&caller));
     if !cache.has_registry() {
         let own = Arc::clone(&cache);
         shared.blocking_pool.run(move || own.registry().is_some()).await?;
@@ -55,14 +46,9 @@ fn registry_piece(cache: &ResponseCache, piece: usize) -> String {
 }
 
 /// `GET /llms.txt`.
-pub(super) async fn llms(
-    State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Response, Problem> {
-    let (request, _) = request.into_parts();
-    let cache = Arc::clone(seen.cache(&caller));
+pub(super) async fn llms(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request, .. } = context;
+    let cache = Arc::clone(catalog.cache(&caller));
     let index = index(&shared, &cache).await?;
     let (version, pieces) = (format!("l{}", index.version), 0..index.llms.brief_pieces());
     let piece = move |piece| {
@@ -73,14 +59,9 @@ pub(super) async fn llms(
 }
 
 /// `GET /llms-full.txt`.
-pub(super) async fn llms_full(
-    State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Response, Problem> {
-    let (request, _) = request.into_parts();
-    let cache = Arc::clone(seen.cache(&caller));
+pub(super) async fn llms_full(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request, .. } = context;
+    let cache = Arc::clone(catalog.cache(&caller));
     let index = index(&shared, &cache).await?;
     let (version, pieces) = (format!("f{}", index.version), 0..index.llms.full_pieces());
     let piece = move |piece| {

@@ -11,13 +11,14 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::Value;
 
 use super::Response;
-use super::ResponseCache;
 use super::address::decoded;
-use super::cached_body::{CachedBody, Vary, with};
-use super::negotiate::{Media, preferred};
 use super::pages::PageContext;
-use super::problem::{Problem, ProblemCode, reads_pages};
 use crate::catalog::{Record, Tool};
+use crate::serve::response::build::with;
+use crate::serve::response::cached_body::{CachedBody, Vary};
+use crate::serve::response::negotiate::{Media, preferred};
+use crate::serve::response::problem::{Problem, ProblemCode, reads_pages};
+use crate::serve::response::response_cache::ResponseCache;
 
 /// The form in the ending of an address.
 #[derive(Clone, Copy, PartialEq, Eq)]

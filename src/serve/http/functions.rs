@@ -2,16 +2,13 @@
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use axum::Extension;
-use axum::body::{Body, HttpBody};
-use axum::extract::{Path, State};
-use axum::response::IntoResponse;
+use axum::body::HttpBody;
+use axum::extract::Path;
 use bytes::{Bytes, BytesMut};
-use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, VARY};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
@@ -19,15 +16,17 @@ use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use super::address::encoded;
-use super::cached_body::{CachedBody, Vary, with};
-use super::negotiate::{Media, preferred};
-use super::problem::{Problem, ProblemCode};
+use super::request_context::RequestContext;
 use super::{Response, Shared};
 use crate::exec::Caller;
 use crate::finding::{from_json_bytes, nearest};
 use crate::functions::{Answer, Function, FunctionContext, ToolCall};
-use crate::serve::Seen;
+use crate::serve::RequestCatalog;
 use crate::serve::call_limiter::LimitReached;
+use crate::serve::response::build::negotiated;
+use crate::serve::response::cached_body::{CachedBody, Vary};
+use crate::serve::response::negotiate::{Media, preferred};
+use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::tool::quoted;
 
 /// The header with the trace id of a function's answer.
@@ -37,13 +36,8 @@ pub(super) const TRACE: HeaderName = HeaderName::from_static("x-trace-id");
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// `GET /v1`: every function with its definition, and the catalog's tools where the surface lists them.
-pub(super) async fn list(
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
-    request: axum::extract::Request,
-) -> Result<Response, Problem> {
-    let (request, _) = request.into_parts();
-    let cache = seen.cache(&caller);
+pub(super) async fn list(context: RequestContext) -> Result<Response, Problem> {
+    let cache = context.catalog.cache(&context.caller);
     let make = || {
         let functions: Vec<Value> = Function::all().iter().map(described).collect();
         let mut listed = json!({ "functions": functions });
@@ -52,7 +46,7 @@ pub(super) async fn list(
         }
         CachedBody::new(format!("{listed}\n"), Media::Json)
     };
-    cache.tool_list_body().get_or_init(make).answer(&request, Vary::Encoding)
+    cache.tool_list_body().get_or_init(make).answer(&context.request, Vary::Encoding)
 }
 
 /// A tool of the catalog as it is bound.
@@ -68,21 +62,15 @@ fn bound(tool: &rmcp::model::Tool) -> Value {
 
 /// `POST /v1/tools/NAME`: a tool by any of its names, with its arguments as the body. The call is handled as one of
 /// `tool_exec`.
-pub(super) async fn run(
-    State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
-    Path(name): Path<String>,
-    request: axum::extract::Request,
-) -> Result<Response, Problem> {
+pub(super) async fn run(Path(name): Path<String>, context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request, body } = context;
     let function = Function::tool_exec();
-    let (request, body) = request.into_parts();
     let passing = shared.call_limiter.acquire(function)?;
     let given = arguments(&shared, &request, body).await?;
     let given = if given.is_null() { json!({}) } else { given };
     let idempotency_key = header_key(function, &request.headers)?;
-    let context = seen.context(&caller);
-    let call = match seen.cache(&caller).listed_tools().place(&name) {
+    let context = catalog.context(&caller);
+    let call = match catalog.cache(&caller).listed_tools().place(&name) {
         Some(place) => ToolCall::listed(&context.view, place),
         None => ToolCall::named(&context.view, &name),
     };
@@ -103,16 +91,10 @@ fn described(function: &Function) -> Value {
 }
 
 /// `POST /v1/FUNCTION` through the router: percent-encoded names, and unknown ones.
-pub(super) async fn call(
-    State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
-    Path(name): Path<String>,
-    request: axum::extract::Request,
-) -> Result<Response, Problem> {
+pub(super) async fn call(Path(name): Path<String>, context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request, body } = context;
     let Some(function) = Function::named(&name) else { return Err(unknown(&name)) };
-    let (request, body) = request.into_parts();
-    answer(&shared, (&seen, &caller), function, &request, body).await
+    answer(&shared, (&catalog, &caller), function, &request, body).await
 }
 
 /// A call with the key of its `Idempotency-Key`, unless it says one itself.
@@ -155,7 +137,7 @@ pub(super) fn called(request: &Parts) -> Option<&'static Function> {
 /// Answers a call.
 pub(super) async fn answer<B>(
     shared: &Shared,
-    (seen, caller): (&Seen, &Caller),
+    (catalog, caller): (&RequestCatalog, &Caller),
     function: &'static Function,
     request: &Parts,
     body: B,
@@ -168,7 +150,7 @@ where
         true => super::query::arguments(function, request.uri.query().unwrap_or_default())?,
         false => keyed(function, &request.headers, arguments(shared, request, body).await?)?,
     };
-    let context = seen.context(caller);
+    let context = catalog.context(caller);
     let answer = passing.call(&context, arguments).await?;
     Ok(traced(written(&answer, &request.headers), &context))
 }
@@ -257,9 +239,9 @@ where
     B: HttpBody<Data = Bytes> + Unpin,
 {
     let too_large = || Problem::new(ProblemCode::ContentTooLarge, format!("a body may have {limit} bytes"));
-    let told =
+    let declared =
         request.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if told.is_some_and(|length| length > limit) {
+    if declared.is_some_and(|length| length > limit) {
         return Err(too_large());
     }
     let (mut only, mut whole) = (Bytes::new(), BytesMut::new());
@@ -295,9 +277,5 @@ fn written(answer: &Answer, request: &HeaderMap) -> Response {
         Some(media @ (Media::Markdown | Media::Text)) => (media, answer.text().into()),
         _ => (Media::Json, answer.json()),
     };
-    let mut headers = HeaderMap::with_capacity(10);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(VARY, HeaderValue::from_static("accept"));
-    with(status, headers, Body::from(text)).into_response()
+    negotiated(status, media.content_type(), text)
 }

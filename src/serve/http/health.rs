@@ -1,23 +1,16 @@
 //! `/healthz`, `/readyz`, `/metrics`: whether the process is alive, whether it has a catalog to serve, and its
 //! counters.
 
-use std::sync::Arc;
-
-use axum::Extension;
-use axum::body::Body;
-use axum::extract::State;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::cached_body::with;
-use super::negotiate::{Media, preferred};
+use super::Response;
 use super::pages::PageContext;
-use super::problem::{Problem, ProblemCode};
-use super::{Response, Shared};
-use crate::exec::Caller;
+use super::request_context::RequestContext;
 use crate::finding::Severity;
-use crate::serve::Seen;
+use crate::serve::response::build::no_store;
+use crate::serve::response::negotiate::{Media, preferred};
+use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::state::Health;
 
 /// `GET /healthz`: the process is alive.
@@ -26,16 +19,13 @@ pub(super) async fn alive() -> Response {
 }
 
 /// `GET /readyz`: there is a catalog to serve. In words or, as JSON or with `?verbose`, in detail.
-pub(super) async fn ready(
-    State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
-    request: axum::extract::Request,
-) -> Result<Response, Problem> {
-    let is_ready = !seen.generation().unrestricted_view().catalog().tools.is_empty();
+pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, request, .. } = context;
+    let is_ready = !catalog.generation().unrestricted_view().catalog().tools.is_empty();
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let verbose =
-        request.uri().query().is_some_and(|query| query.split('&').any(|word| word.starts_with("verbose")));
-    let media = preferred(request.headers(), &[Media::Text, Media::Json]).unwrap_or(Media::Text);
+        request.uri.query().is_some_and(|query| query.split('&').any(|word| word.starts_with("verbose")));
+    let media = preferred(&request.headers, &[Media::Text, Media::Json]).unwrap_or(Media::Text);
     if !verbose && media == Media::Text {
         return match is_ready {
             true => Ok(plain(status, Media::Text, "ready\n".into())),
@@ -43,34 +33,34 @@ pub(super) async fn ready(
         };
     }
     // Findings of the catalog are for callers who may read them.
-    let caller = shared.tokens.caller(request.headers())?;
-    let context = PageContext { seen: &seen, caller: &caller };
+    let caller = shared.tokens.caller(&request.headers)?;
+    let context = PageContext { catalog: &catalog, caller: &caller };
     let detail = detail(context, is_ready);
     Ok(plain(status, Media::Json, format!("{detail:#}\n")))
 }
 
 fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
-    let PageContext { seen, caller } = context;
-    let (generation, view) = (seen.generation(), seen.view(caller));
+    let PageContext { catalog, caller } = context;
+    let (generation, view) = (catalog.generation(), catalog.view(caller));
     let mut detail = json!({
         "ready": is_ready,
         "registry_version": view.version(),
         "tools": view.catalog().tools.len(),
         "search": if view.is_indexed() { "ready" } else { "being made" },
-        "state": state(&seen.services().state.health()),
+        "state": state(&catalog.services().state.health()),
     });
     // Findings of the catalog, and the address of the model, may concern tools that this caller may not see.
     if caller.sees_everything() {
         let count = |severity: Severity| {
             generation.findings.iter().filter(|finding| finding.severity == severity).count()
         };
-        let stale = seen.stale();
+        let stale = catalog.stale();
         detail["complete"] = generation.complete.into();
         detail["current"] = stale.is_none().into();
         detail["findings"] =
             json!({ "errors": count(Severity::Error), "warnings": count(Severity::Warning) });
-        detail["semantic"] = seen.services().semantic.status().to_string().into();
-        if let Some(problem) = seen.services().state.health().problem {
+        detail["semantic"] = catalog.services().semantic.status().to_string().into();
+        if let Some(problem) = catalog.services().state.health().problem {
             detail["state_problem"] = problem.into();
         }
         if let Some(stale) = stale {
@@ -81,21 +71,13 @@ fn detail(context: PageContext<'_>, is_ready: bool) -> Value {
 }
 
 /// `GET /metrics`: counters in the text format of Prometheus.
-pub(super) async fn metrics(
-    State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
-) -> Response {
-    let catalog = seen.view(&caller).catalog();
-    let text = shared.metrics.text(&seen, catalog, caller.sees_everything());
+pub(super) async fn metrics(RequestContext { shared, catalog, caller, .. }: RequestContext) -> Response {
+    let text = shared.metrics.text(&catalog, catalog.view(&caller).catalog(), caller.sees_everything());
     plain(StatusCode::OK, Media::Metrics, text)
 }
 
 fn plain(status: StatusCode, media: Media, text: String) -> Response {
-    let mut headers = HeaderMap::with_capacity(8);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    with(status, headers, Body::from(text))
+    no_store(status, media.content_type(), text)
 }
 
 /// Whether traces can be written.

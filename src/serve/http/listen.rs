@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use super::HttpService;
-use super::full::{self, TurnedAway};
+use super::refused_connections::{RefusedConnections, file_limit};
 use super::workers::Workers;
 use super::write_timeout::WriteTimeout;
 
@@ -46,28 +46,28 @@ impl Listener {
     pub async fn serve(self, door: Arc<HttpService>, stop: impl Future<Output = ()>) -> io::Result<()> {
         let workers = Workers::start()?;
         let limits = door.limits();
-        let files = full::files();
-        let room = Arc::new(Semaphore::new(most(limits.connections, files)));
-        let mut turned_away = TurnedAway::new(files);
+        let files = file_limit();
+        let permits = Arc::new(Semaphore::new(most(limits.connections, files)));
+        let mut refused = RefusedConnections::new(files);
         let flight = GracefulShutdown::new();
         let mut stop = std::pin::pin!(stop);
         loop {
             let accepted = tokio::select! {
                 accepted = self.socket.accept() => accepted,
-                () = turned_away.sweep() => continue,
+                () = refused.close_oldest() => continue,
                 () = &mut stop => break,
             };
-            let permit = Arc::clone(&room).try_acquire_owned().ok().filter(|_| !turned_away.is_last());
+            let permit = Arc::clone(&permits).try_acquire_owned().ok().filter(|_| !refused.is_exhausted());
             match (accepted.and_then(|(stream, _)| stream.into_std()), permit) {
                 (Ok(stream), Some(permit)) => {
                     workers.spawn(answer(stream, permit, Arc::clone(&door), flight.watcher()));
                 }
                 (Ok(stream), None) => {
                     door.metrics().connection_rejected();
-                    turned_away.tell(stream);
+                    refused.refuse(stream);
                 }
                 // Usually the process is out of file descriptors.
-                (Err(_), _) if turned_away.make_room() => {}
+                (Err(_), _) if refused.free_files() => {}
                 (Err(error), _) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     sleep(Duration::from_millis(100)).await;

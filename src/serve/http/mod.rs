@@ -1,30 +1,26 @@
 //! The HTTP door: docs, functions, files about the catalog, and the health of the server.
 //!
-//! 1. [`listen`] accepts connections up to a limit, and closes slow or silent ones; [`full`] refuses the others.
+//! 1. [`listen`] accepts connections up to a limit, and closes slow or silent ones; [`refused_connections`] refuses the others.
 //!    [`workers`] are the threads that serve them.
 //! 2. [`service`] handles each request: [`host_check`], the token, the route, and the headers of the answer.
 //! 3. Docs, the hot path, are answered by [`docs`] at once; all other requests pass the router of [`routes`], and
 //!    slow work, such as [`pages`], runs in [`blocking_pool`].
-//! 4. [`cached_body`] and [`stream`] are bodies: tagged, compressed, whole or in part.
-//! 5. A [`problem`] is the error of a request that reaches no function.
+//! 4. Bodies are cached ([`super::response`]), or a [`stream`].
 
 mod address;
 mod blocking_pool;
-mod cached_body;
 mod caller;
 mod catalog_files;
 mod docs;
-mod full;
 mod functions;
 mod health;
 mod host_check;
 mod listen;
-mod negotiate;
 mod openapi;
 mod pages;
-mod problem;
 mod query;
-mod response_cache;
+mod refused_connections;
+mod request_context;
 mod route;
 mod routes;
 mod service;
@@ -35,17 +31,16 @@ mod write_timeout;
 
 use std::sync::Arc;
 
+use super::response::build::Response;
 use super::{CallLimiter, Metrics, Tokens};
 use crate::config::ServeLimits;
 
 use blocking_pool::BlockingPool;
-use problem::Response;
 use sessions::Streams;
 
+pub use super::response::problem::ProblemCode;
 pub use host_check::Hosts;
 pub use listen::Listener;
-pub use problem::ProblemCode;
-pub(super) use response_cache::ResponseCache;
 pub use service::HttpService;
 
 /// State shared by all requests.

@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::problem::ProblemCode;
 use super::route::{JSON, Operation, RouteEntry};
 use crate::functions::{ErrorCode, Function};
+use crate::serve::response::problem::ProblemCode;
 
 /// The description of these routes.
 pub(super) fn document(routes: &[RouteEntry]) -> Value {
     let mut paths = Map::new();
     for route in routes {
         match route.operation {
-            Operation::Untold => {}
+            Operation::Undescribed => {}
             Operation::CallFunction => paths.extend(Function::all().iter().map(|function| {
                 (route.path.replace("{function}", function.name()), json!({ "post": call(function) }))
             })),
@@ -39,7 +39,7 @@ pub(super) fn document(routes: &[RouteEntry]) -> Value {
             "schemas": { "Answer": answer_schema(), "Error": error_schema() },
             "responses": {
                 "Error": {
-                    "description": "Why there is no answer, and what to do about it.",
+                    "description": "The error, and the next step.",
                     "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
                 },
             },
@@ -122,7 +122,7 @@ fn answer_schema() -> Value {
 
 fn error_schema() -> Value {
     let functions = ErrorCode::ALL.iter().map(|code| code.as_str());
-    let mut codes: Vec<&str> = functions.chain(ProblemCode::all().map(|(_, name, _)| name)).collect();
+    let mut codes: Vec<&str> = functions.chain(ProblemCode::ALL.iter().map(|code| code.as_str())).collect();
     codes.sort_unstable();
     codes.dedup();
     json!({

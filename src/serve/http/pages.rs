@@ -3,32 +3,32 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::StatusCode;
 
+use super::Response;
 use super::address::decoded;
-use super::cached_body::{CachedBody, with};
-use super::problem::{Problem, ProblemCode};
-use super::{Response, ResponseCache};
 use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::render::TemplateError;
-use crate::serve::Seen;
+use crate::serve::RequestCatalog;
+use crate::serve::response::build::negotiated;
+use crate::serve::response::cached_body::CachedBody;
+use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::response::response_cache::ResponseCache;
 use crate::site::Page;
 
 /// The site as one caller sees it.
 #[derive(Clone, Copy)]
 pub(super) struct PageContext<'v> {
-    pub(super) seen: &'v Seen,
+    pub(super) catalog: &'v RequestCatalog,
     pub(super) caller: &'v Caller,
 }
 
 impl<'v> PageContext<'v> {
     /// The cache of the caller.
     pub(super) fn cache(self) -> &'v ResponseCache {
-        self.seen.cache(self.caller)
+        self.catalog.cache(self.caller)
     }
 
     /// The page at a path such as `tools/NAME.html`; `query` is that of the address.
@@ -37,7 +37,7 @@ impl<'v> PageContext<'v> {
         if let Some(kept) = cache.file(path).and_then(|place| place.get()) {
             return Ok(Some(Arc::clone(kept)));
         }
-        let notice = self.seen.notice().filter(|_| self.caller.sees_everything());
+        let notice = self.catalog.notice().filter(|_| self.caller.sees_everything());
         let listed = self.listed(path);
         let site = cache.site().with_notice(notice.as_deref());
         let site = listed.as_deref().map_or(site, |findings| site.with_findings(findings));
@@ -55,7 +55,8 @@ impl<'v> PageContext<'v> {
 
     /// Findings of a broken catalog on disk, before the findings of the served one, for callers who may see both.
     fn listed(self, path: &str) -> Option<Vec<Finding>> {
-        let stale = self.seen.stale().filter(|_| path == "findings.html" && self.caller.sees_everything())?;
+        let stale =
+            self.catalog.stale().filter(|_| path == "findings.html" && self.caller.sees_everything())?;
         let shown = self.cache().findings();
         let mut listed = stale.findings.clone();
         listed.extend(shown.iter().filter(|known| !stale.findings.contains(known)).cloned());
@@ -65,11 +66,7 @@ impl<'v> PageContext<'v> {
     /// The page for an address without content.
     pub(super) fn missing(self, path: &str) -> Result<Response, Problem> {
         let page = self.cache().site().not_found(path).map_err(internal)?;
-        let mut headers = HeaderMap::with_capacity(8);
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(page.content_type));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(VARY, HeaderValue::from_static("accept"));
-        Ok(with(StatusCode::NOT_FOUND, headers, Body::from(page.body)))
+        Ok(negotiated(StatusCode::NOT_FOUND, page.content_type, page.body))
     }
 }
 

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::problem::{Problem, ProblemCode};
 use crate::finding::from_json;
 use crate::functions::Function;
+use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::tool::quoted;
 
 /// The arguments of a query. A list may be given as several fields. Numbers and booleans are converted, and must not

@@ -35,7 +35,7 @@ pub(super) struct RouteEntry {
 #[derive(Clone, Copy)]
 pub(super) enum Operation {
     /// An operation that OpenAPI cannot describe.
-    Untold,
+    Undescribed,
     /// Call of a function; each has a path of its own.
     CallFunction,
     /// Call of a tool of the catalog.

@@ -3,22 +3,20 @@
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-use axum::Extension;
-use axum::extract::{Request, State};
 use axum::routing::{Router, get, post};
 use http::header::ALLOW;
 use http::request::Parts;
 use http::{HeaderValue, Method};
 
 use super::address::decoded;
-use super::cached_body::{CachedBody, Vary};
-use super::negotiate::Media;
 use super::pages::PageContext;
-use super::problem::{Problem, ProblemCode};
+use super::request_context::RequestContext;
 use super::route::{JSON, MARKDOWN, Operation, RouteEntry, TEXT};
 use super::{Response, Shared, catalog_files, docs, functions, health, openapi, sessions};
-use crate::exec::Caller;
-use crate::serve::{Route, Seen};
+use crate::serve::Route;
+use crate::serve::response::cached_body::{CachedBody, Vary};
+use crate::serve::response::negotiate::Media;
+use crate::serve::response::problem::{Problem, ProblemCode};
 
 /// Path of MCP.
 pub(super) const MCP: &str = "/mcp";
@@ -41,11 +39,11 @@ static TABLE: [RouteEntry; 19] = [
     RouteEntry::read(
         "/v1/sessions/{id}/events",
         Route::Function,
-        "The same as it happens; `Last-Event-ID` or `after` says where to begin",
+        "The same as a stream; begins after `Last-Event-ID` or `after`",
         &["text/event-stream"],
     )
     .answered(|| get(sessions::stream_events)),
-    RouteEntry::new("/tools/", Route::Doc, Operation::Untold).answered(|| get(doc)),
+    RouteEntry::new("/tools/", Route::Doc, Operation::Undescribed).answered(|| get(doc)),
     RouteEntry::read("/tools/README.md", Route::Doc, "The index of all tools", &[MARKDOWN]),
     RouteEntry::read(
         "/tools/categories/{page}.md",
@@ -76,11 +74,11 @@ static TABLE: [RouteEntry; 19] = [
         .open(),
     RouteEntry::read("/metrics", Route::Health, "Counters for Prometheus", &[TEXT])
         .answered(|| get(health::metrics)),
-    RouteEntry::new(MCP, Route::Mcp, Operation::Untold),
-    RouteEntry::new("/mcp/{path}", Route::Mcp, Operation::Untold),
+    RouteEntry::new(MCP, Route::Mcp, Operation::Undescribed),
+    RouteEntry::new("/mcp/{path}", Route::Mcp, Operation::Undescribed),
 ];
 
-/// The entry that an address belongs to; none where it is a page for people, or nowhere.
+/// The entry of an address; `None` for a page for people and for an unknown address.
 fn entry(address: &str) -> Option<&'static RouteEntry> {
     TABLE.iter().find(|entry| entry.holds(address))
 }
@@ -90,7 +88,7 @@ pub(super) fn label(address: &str) -> Route {
     entry(address).map_or(Route::Page, |entry| entry.label)
 }
 
-/// Whether who has no token may ask for this address: whoever watches over the process has none.
+/// Whether an address is open without a token, as a process monitor has none.
 pub(super) fn is_open(address: &str) -> bool {
     entry(address).is_some_and(|entry| !entry.needs_token)
 }
@@ -108,60 +106,41 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
 }
 
 /// `GET /openapi.json`.
-async fn describe(request: Request) -> Result<Response, Problem> {
+async fn describe(context: RequestContext) -> Result<Response, Problem> {
     static BODY: LazyLock<CachedBody> =
         LazyLock::new(|| CachedBody::new(format!("{:#}\n", openapi::document(&TABLE)), Media::Json));
-    let (request, _) = request.into_parts();
-    BODY.answer(&request, Vary::Encoding)
+    BODY.answer(&context.request, Vary::Encoding)
 }
 
 /// Docs in forms that take long to make.
-async fn doc(
-    State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Response, Problem> {
-    answered(shared, (seen, caller), request, |context, request| {
-        docs::answer(context, request, &docs::path(request)?)
-    })
-    .await
+async fn doc(context: RequestContext) -> Result<Response, Problem> {
+    answered(context, |context, request| docs::answer(context, request, &docs::path(request)?)).await
 }
 
 /// Pages for people, and every address without content.
-async fn page(
-    State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Response, Problem> {
-    let file = {
-        let path = request.uri().path().trim_start_matches('/');
-        seen.cache(&caller).file(path).and_then(|file| file.get()).map(Arc::clone)
-    };
-    match file.filter(|_| is_read(request.method())) {
-        Some(file) => file.answer(&request.into_parts().0, Vary::Encoding),
-        None => answered(shared, (seen, caller), request, answer_page).await,
+async fn page(context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { catalog, caller, request, .. } = &context;
+    let path = request.uri.path().trim_start_matches('/');
+    let file = catalog.cache(caller).file(path).and_then(|file| file.get());
+    match file.filter(|_| is_read(&request.method)) {
+        Some(file) => file.answer(request, Vary::Encoding),
+        None => answered(context, answer_page).await,
     }
 }
 
 /// Answers when its turn comes; a browser that asks for a missing page gets a page with a search.
 async fn answered(
-    shared: Arc<Shared>,
-    (seen, caller): (Seen, Caller),
-    request: Request,
+    RequestContext { shared, catalog, caller, request, .. }: RequestContext,
     answer: impl FnOnce(PageContext<'_>, &Parts) -> Result<Response, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
-    let (request, _) = request.into_parts();
-    let heavy = shared.blocking_pool.clone();
     let answering = move || {
-        let context = PageContext { seen: &seen, caller: &caller };
+        let context = PageContext { catalog: &catalog, caller: &caller };
         match answer(context, &request) {
             Err(problem) if problem.is_missing_page(&request.headers) => context.missing(&address(&request)?),
             answer => answer,
         }
     };
-    heavy.run(answering).await?
+    shared.blocking_pool.run(answering).await?
 }
 
 fn answer_page(context: PageContext<'_>, request: &Parts) -> Result<Response, Problem> {

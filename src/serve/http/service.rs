@@ -16,16 +16,16 @@ use tokio::time::timeout;
 use tower::ServiceExt;
 
 use super::functions::TRACE;
-use super::negotiate::Media;
 use super::pages::PageContext;
-use super::problem::{Problem, ProblemCode};
 use super::{BlockingPool, Hosts, Response, Shared, caller, docs, functions, routes};
 use crate::config::ServeLimits;
 use crate::exec::Caller;
 use crate::functions::{Function, FunctionContext};
 use crate::guard::{MISTAKE, guarded};
 use crate::serve::auth::AuthError;
-use crate::serve::{CallLimiter, LiveCatalog, Metrics, Route, Seen, Tokens, mcp};
+use crate::serve::response::negotiate::Media;
+use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::serve::{CallLimiter, LiveCatalog, Metrics, RequestCatalog, Route, Tokens, mcp};
 use crate::site;
 use crate::state::random_id;
 
@@ -52,19 +52,19 @@ impl HttpService {
     /// A door to the running catalog.
     pub fn new(live: Arc<LiveCatalog>, hosts: Hosts, tokens: Tokens, limits: ServeLimits) -> Self {
         let metrics = Arc::new(Metrics::default());
-        let gate = Arc::new(CallLimiter::new(&limits, Arc::clone(&metrics)));
+        let limiter = Arc::new(CallLimiter::new(&limits, Arc::clone(&metrics)));
         let shared = Arc::new(Shared {
             tokens,
             limits,
             metrics,
-            call_limiter: gate,
+            call_limiter: limiter,
             blocking_pool: BlockingPool::default(),
             streams: Default::default(),
         });
         Self { live, routes: routes::routes(Arc::clone(&shared)), shared, hosts }
     }
 
-    /// The same service with one for MCP. It gets the extensions of each request: the catalog ([`Seen`]), the [`Caller`],
+    /// The same service with one for MCP. It gets the extensions of each request: the catalog ([`RequestCatalog`]), the [`Caller`],
     /// and the [`CallLimiter`] for calls of functions.
     pub fn with_mcp<S>(mut self, service: S) -> Self
     where
@@ -85,7 +85,7 @@ impl HttpService {
         &self.shared.limits
     }
 
-    /// Ends responses that last as long as somebody listens.
+    /// Ends responses that are streams without an end.
     pub(super) fn close(&self) {
         self.shared.streams.close();
     }
@@ -102,12 +102,12 @@ impl HttpService {
         let route = routes::label(request.uri.path());
         let named = NAMES.map(|name| request.headers.get(&name).filter(|value| value.len() <= 128).cloned());
         let (path, method) = (request.uri.clone(), request.method.clone());
-        let seen = self.live.seen();
+        let catalog = self.live.for_request();
         let begins = route == Route::Mcp && caller::may_begin(&request);
         let mut response = match self.admit(route, &request) {
             Ok(caller) => {
                 let accept = accept_header(&request);
-                let answered = guarded(self.route(route, (seen, caller), request, body)).await;
+                let answered = guarded(self.route(route, (catalog, caller), request, body)).await;
                 answered.unwrap_or_else(|_| Problem::new(ProblemCode::Internal, MISTAKE).answer(&accept))
             }
             Err(problem) => problem.answer(&request.headers),
@@ -158,25 +158,27 @@ impl HttpService {
     async fn route(
         &self,
         route: Route,
-        (seen, caller): (Seen, Caller),
+        (catalog, caller): (RequestCatalog, Caller),
         request: Parts,
         body: Incoming,
     ) -> Response {
         let is_doc = route == Route::Doc && routes::is_read(&request.method);
         if let Some(response) =
-            is_doc.then(|| answer_doc(PageContext { seen: &seen, caller: &caller }, &request)).flatten()
+            is_doc.then(|| answer_doc(PageContext { catalog: &catalog, caller: &caller }, &request)).flatten()
         {
             return response;
         }
         let caller = match route {
-            Route::Function | Route::Mcp => match caller::of_request(&self.shared, &seen, caller, &request) {
-                Ok(caller) => caller,
-                Err(problem) => return problem.answer(&request.headers),
-            },
+            Route::Function | Route::Mcp => {
+                match caller::of_request(&self.shared, &catalog, caller, &request) {
+                    Ok(caller) => caller,
+                    Err(problem) => return problem.answer(&request.headers),
+                }
+            }
             _ => caller,
         };
         if let Some(function) = functions::called(&request) {
-            let answer = functions::answer(&self.shared, (&seen, &caller), function, &request, body).await;
+            let answer = functions::answer(&self.shared, (&catalog, &caller), function, &request, body).await;
             return answer.unwrap_or_else(|problem| problem.answer(&request.headers));
         }
         let body = match route {
@@ -195,7 +197,7 @@ impl HttpService {
             }
             _ => Body::new(body),
         };
-        Box::pin(self.answer_routed(seen, caller, request, body)).await
+        Box::pin(self.answer_routed(catalog, caller, request, body)).await
     }
 
     /// Longest time until an answer begins: for calls of tools, the timeout of their functions.
@@ -207,13 +209,19 @@ impl HttpService {
     }
 
     /// Answers all requests that pass the router.
-    async fn answer_routed(&self, seen: Seen, caller: Caller, mut request: Parts, body: Body) -> Response {
+    async fn answer_routed(
+        &self,
+        catalog: RequestCatalog,
+        caller: Caller,
+        mut request: Parts,
+        body: Body,
+    ) -> Response {
         let accept = accept_header(&request);
         // The origin is checked already; the nested service knows fewer names, and would refuse good ones.
         request.headers.remove(ORIGIN);
-        let limit = self.answer_time(&seen.context(&caller));
+        let limit = self.answer_time(&catalog.context(&caller));
         request.extensions.insert(caller);
-        request.extensions.insert(seen);
+        request.extensions.insert(catalog);
         request.extensions.insert(Arc::clone(&self.shared.call_limiter));
         let request = http::Request::from_parts(request, body);
         let answering = self.routes.clone().oneshot(request);
@@ -264,7 +272,7 @@ fn accept_header(request: &Parts) -> HeaderMap {
 impl From<AuthError> for Problem {
     fn from(unknown: AuthError) -> Self {
         let (message, challenge) = match unknown {
-            AuthError::Missing => ("this server wants a token", "Bearer realm=\"toolcrib\""),
+            AuthError::Missing => ("this server needs a token", "Bearer realm=\"toolcrib\""),
             AuthError::Wrong => {
                 ("this token is not known", "Bearer realm=\"toolcrib\", error=\"invalid_token\"")
             }

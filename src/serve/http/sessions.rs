@@ -6,26 +6,24 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
+use axum::extract::Path;
 use bytes::Bytes;
 use futures_util::stream;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, StatusCode};
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep};
 
-use super::cached_body::with;
-use super::negotiate::Media;
-use super::problem::{Problem, ProblemCode};
-use super::{Response, Shared};
+use super::Response;
+use super::request_context::RequestContext;
 use crate::exec::Caller;
 use crate::functions::Services;
-use crate::serve::Seen;
-use crate::state::{Event, EventQuery, Patience, Session, StateError};
+use crate::serve::response::build::no_store;
+use crate::serve::response::negotiate::Media;
+use crate::serve::response::problem::{Problem, ProblemCode};
+use crate::state::{Event, EventQuery, Session, StateError, WaitBudget};
 
 /// Most events in one answer by default.
 const PAGE: usize = 200;
@@ -47,13 +45,13 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// Places for streams, and the signal that ends them.
 #[derive(Debug)]
 pub(super) struct Streams {
-    room: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     closed: watch::Sender<bool>,
 }
 
 impl Default for Streams {
     fn default() -> Self {
-        Self { room: Arc::new(Semaphore::new(MAX_STREAMS)), closed: watch::channel(false).0 }
+        Self { permits: Arc::new(Semaphore::new(MAX_STREAMS)), closed: watch::channel(false).0 }
     }
 }
 
@@ -65,20 +63,15 @@ impl Streams {
 }
 
 /// `GET /v1/sessions/ID`, with `?after=NUMBER` and `?limit=NUMBER`.
-pub(super) async fn show(
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Result<Response, Problem> {
+pub(super) async fn show(Path(id): Path<String>, context: RequestContext) -> Result<Response, Problem> {
+    let RequestContext { catalog, caller, request, .. } = context;
     let session = named(&caller, &id)?;
-    let state = &seen.services().state;
-    let (request, _) = request.into_parts();
+    let state = &catalog.services().state;
     let limit = number(&request, "limit")?;
     let limit = limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(1).clamp(1, MAX_EVENTS));
     let wanted = EventQuery { limit, ..wanted(&session, number(&request, "after")?.unwrap_or(0)) };
     let read = async { Ok((state.events(&wanted).await?, state.session_context(&session).await?)) };
-    let (mut events, context) = Patience::default().with(read).await.map_err(unavailable)?;
+    let (mut events, context) = WaitBudget::default().with(read).await.map_err(unavailable)?;
     if events.is_empty() && context.is_none() && wanted.after == 0 {
         let message = "nothing is known of this session; a session begins with the first call that names it";
         return Err(
@@ -88,35 +81,29 @@ pub(super) async fn show(
     let next = (events.len() == limit).then(|| events.last().map(|event| event.id)).flatten();
     let events: Vec<Value> = events.drain(..).map(written).collect();
     let body = json!({ "session": id, "context": context, "events": events, "next_after": next });
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(Media::Json.content_type()));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(with(StatusCode::OK, headers, Body::from(format!("{body}\n"))))
+    Ok(no_store(StatusCode::OK, Media::Json.content_type(), format!("{body}\n")))
 }
 
 /// `GET /v1/sessions/ID/events`: server-sent events, from the first or from after the client's last one.
 pub(super) async fn stream_events(
-    State(shared): State<Arc<Shared>>,
-    Extension(seen): Extension<Seen>,
-    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    request: Request,
+    context: RequestContext,
 ) -> Result<Response, Problem> {
+    let RequestContext { shared, catalog, caller, request, .. } = context;
     let session = named(&caller, &id)?;
-    let (request, _) = request.into_parts();
     let last = request.headers.get(LAST_EVENT).and_then(|id| id.to_str().ok()?.trim().parse().ok());
     let after = last.or(number(&request, "after")?).unwrap_or(0);
-    let Ok(place) = Arc::clone(&shared.streams.room).try_acquire_owned() else {
+    let Ok(place) = Arc::clone(&shared.streams.permits).try_acquire_owned() else {
         return Err(Problem::overloaded("too many streams of events are open"));
     };
-    let services = Arc::clone(seen.services());
+    let services = Arc::clone(catalog.services());
     let following = Following {
         news: services.state.last_written(),
         closed: shared.streams.closed.subscribe(),
         services,
         wanted: EventQuery { limit: PAGE, ..wanted(&session, after) },
         waiting: VecDeque::new(),
-        told: Instant::now(),
+        last_sent: Instant::now(),
         _place: place,
     };
     let first = stream::iter([Ok(Bytes::from_static(b"retry: 1000\n\n"))]);
@@ -125,10 +112,7 @@ pub(super) async fn stream_events(
         Some((io::Result::Ok(piece), following))
     });
     let body = Body::from_stream(futures_util::StreamExt::chain(first, rest));
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(with(StatusCode::OK, headers, body))
+    Ok(no_store(StatusCode::OK, "text/event-stream", body))
 }
 
 /// A stream, between two events.
@@ -138,7 +122,7 @@ struct Following {
     waiting: VecDeque<Event>,
     news: watch::Receiver<i64>,
     closed: watch::Receiver<bool>,
-    told: Instant,
+    last_sent: Instant,
     _place: OwnedSemaphorePermit,
 }
 
@@ -147,7 +131,7 @@ impl Following {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(event) = self.waiting.pop_front() {
-                self.told = Instant::now();
+                self.last_sent = Instant::now();
                 return Some(line(event));
             }
             if *self.closed.borrow() {
@@ -161,8 +145,8 @@ impl Following {
             if !self.waiting.is_empty() {
                 continue;
             }
-            if self.told.elapsed() >= KEEP_ALIVE {
-                self.told = Instant::now();
+            if self.last_sent.elapsed() >= KEEP_ALIVE {
+                self.last_sent = Instant::now();
                 return Some(Bytes::from_static(b": still here\n\n"));
             }
             self.wait().await;
@@ -172,7 +156,7 @@ impl Following {
     async fn wait(&mut self) {
         let is_volatile = self.services.state.health().is_volatile;
         // No other process writes into our memory.
-        let pause = if is_volatile { KEEP_ALIVE.saturating_sub(self.told.elapsed()) } else { POLL };
+        let pause = if is_volatile { KEEP_ALIVE.saturating_sub(self.last_sent.elapsed()) } else { POLL };
         let news = async {
             if self.news.changed().await.is_err() {
                 std::future::pending::<()>().await;

@@ -14,9 +14,10 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use super::Response;
 use super::blocking_pool::BlockingPool;
-use super::cached_body::{precondition, tag, with};
-use super::negotiate::{Media, takes_gzip};
-use super::problem::Problem;
+use crate::serve::response::build::with;
+use crate::serve::response::cached_body::{precondition, tag};
+use crate::serve::response::negotiate::{Media, takes_gzip};
+use crate::serve::response::problem::Problem;
 
 /// Bytes up to which pieces are sent together.
 const CHUNK: usize = 32 * 1024;

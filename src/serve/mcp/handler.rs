@@ -19,7 +19,7 @@ use super::{FRESH_FOR, completion, cursor, instructions, notifications, resource
 use crate::exec::Caller;
 use crate::functions::CatalogView;
 use crate::guard::{MISTAKE, guarded};
-use crate::serve::{CallLimiter, LiveCatalog, Seen};
+use crate::serve::{CallLimiter, LiveCatalog, RequestCatalog};
 use crate::state::{Session, random_id};
 
 /// Methods with parameters that may be wrong; without the methods that the newer wire has removed, which are unknown
@@ -54,52 +54,56 @@ pub struct McpService {
     watched: Arc<Mutex<HashMap<String, Option<String>>>>,
     tells: AtomicBool,
     /// Places for subscriptions.
-    room: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     /// The limiter of calls where the HTTP layer has none for them.
-    gate: Arc<CallLimiter>,
+    limiter: Arc<CallLimiter>,
     /// The session of calls without one, where there are connections.
     session: Option<Arc<str>>,
 }
 
 impl McpService {
-    /// A handler for single requests; all of them share the `room` for subscriptions, and the `gate`.
-    pub(super) fn stateless(live: Arc<LiveCatalog>, room: Arc<Semaphore>, gate: Arc<CallLimiter>) -> Self {
+    /// A handler for single requests, which share the `permits` of subscriptions and the `limiter` of calls.
+    pub(super) fn stateless(
+        live: Arc<LiveCatalog>,
+        permits: Arc<Semaphore>,
+        limiter: Arc<CallLimiter>,
+    ) -> Self {
         Self {
             live,
             ended: None,
             watched: Arc::default(),
             tells: AtomicBool::new(false),
-            room,
-            gate,
+            permits,
+            limiter,
             session: None,
         }
     }
 
     /// A handler for one connection, and the sender that signals its end.
     pub(super) fn connected(live: Arc<LiveCatalog>, ended: watch::Receiver<bool>) -> Self {
-        let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-        let gate = gate(&live);
+        let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
+        let limiter = call_limiter(&live);
         let session = Some(random_id("s").into());
-        Self { ended: Some(ended), session, ..Self::stateless(live, room, gate) }
+        Self { ended: Some(ended), session, ..Self::stateless(live, permits, limiter) }
     }
 
     /// The limiter of a call: the one of the HTTP layer, if the call comes from there.
-    fn gate<'g>(&'g self, context: &'g RequestContext<RoleServer>) -> &'g CallLimiter {
+    fn call_limiter<'g>(&'g self, context: &'g RequestContext<RoleServer>) -> &'g CallLimiter {
         let parts = context.extensions.get::<http::request::Parts>();
-        parts.and_then(|parts| parts.extensions.get::<Arc<CallLimiter>>()).unwrap_or(&self.gate)
+        parts.and_then(|parts| parts.extensions.get::<Arc<CallLimiter>>()).unwrap_or(&self.limiter)
     }
 
     /// The catalog of the request: as the HTTP layer has loaded it, else the current one.
-    fn seen(&self, context: &RequestContext<RoleServer>) -> Seen {
+    fn request_catalog(&self, context: &RequestContext<RoleServer>) -> RequestCatalog {
         let parts = context.extensions.get::<http::request::Parts>();
-        let loaded = parts.and_then(|parts| parts.extensions.get::<Seen>()).cloned();
-        loaded.unwrap_or_else(|| self.live.seen())
+        let loaded = parts.and_then(|parts| parts.extensions.get::<RequestCatalog>()).cloned();
+        loaded.unwrap_or_else(|| self.live.for_request())
     }
 
     /// The catalog view of the caller, and the scope in which the answer may be cached.
     fn view(&self, context: &RequestContext<RoleServer>) -> (Arc<CatalogView>, CacheScope) {
         let caller = caller(context);
-        (Arc::clone(self.seen(context).view(&caller)), scope(&caller))
+        (Arc::clone(self.request_catalog(context).view(&caller)), scope(&caller))
     }
 
     async fn run_tool(
@@ -118,16 +122,16 @@ impl McpService {
             }
             None => caller.session = caller.session.or_else(|| self.session.clone()),
         }
-        let seen = self.seen(&context);
+        let catalog = self.request_catalog(&context);
         tokio::select! {
-            answer = tools::call(&seen, &caller, self.gate(&context), request) => answer.map(Into::into),
-            // The call goes on by itself if it changes something.
+            answer = tools::call(&catalog, &caller, self.call_limiter(&context), request) => answer.map(Into::into),
+            // A write goes on in its own task.
             () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
         }
     }
 }
 
-/// The answer to a request, even when making it panics: the SDK would send none, and the client would wait forever.
+/// The answer to a request, also after a panic: without one the client would wait forever.
 async fn answered<T>(answering: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
     let mistake = |_| Err(ErrorData::internal_error(format!("INTERNAL: {MISTAKE}"), None));
     guarded(answering).await.unwrap_or_else(mistake)
@@ -139,7 +143,7 @@ fn scope(caller: &Caller) -> CacheScope {
 }
 
 /// A limiter with the configured limits of the catalog.
-pub(super) fn gate(live: &LiveCatalog) -> Arc<CallLimiter> {
+pub(super) fn call_limiter(live: &LiveCatalog) -> Arc<CallLimiter> {
     let generation = live.current();
     let limits = &generation.unrestricted_view().catalog().config.serve.limits;
     Arc::new(CallLimiter::new(limits, Arc::default()))
@@ -211,9 +215,9 @@ impl ServerHandler for McpService {
     ) -> Result<ListToolsResult, ErrorData> {
         answered(async move {
             let after = cursor::after(request)?;
-            let (caller, seen) = (caller(&context), self.seen(&context));
+            let (caller, catalog) = (caller(&context), self.request_catalog(&context));
             let scope = scope(&caller);
-            tools::list(self.live.listing(), seen.cache(&caller).listed_tools(), after.as_deref(), scope)
+            tools::list(self.live.listing(), catalog.cache(&caller).listed_tools(), after.as_deref(), scope)
         })
         .await
     }
@@ -283,7 +287,7 @@ impl ServerHandler for McpService {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         answered(async move {
-            let Ok(_place) = Arc::clone(&self.room).try_acquire_owned() else {
+            let Ok(_place) = Arc::clone(&self.permits).try_acquire_owned() else {
                 return Err(ErrorData::internal_error("there are too many subscriptions", None));
             };
             let caller = caller(context.request_context());

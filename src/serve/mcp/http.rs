@@ -55,7 +55,7 @@ impl Options {
     }
 }
 
-/// Makes the endpoint. It reads the caller from the request's extensions, as a [`crate::serve::Caller`], and the
+/// Makes the endpoint. It reads the caller from the request's extensions, as a [`crate::exec::Caller`], and the
 /// limiter of calls as a [`crate::serve::CallLimiter`].
 pub fn service(live: Arc<LiveCatalog>, options: Options) -> Service {
     let mut config = StreamableHttpServerConfig::default()
@@ -67,9 +67,10 @@ pub fn service(live: Arc<LiveCatalog>, options: Options) -> Service {
         config = config.enforce_origin_validation();
     }
     config.max_request_body_bytes = options.max_body;
-    let room = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-    let gate = super::handler::gate(&live);
-    let door =
-        move || Ok(handler(McpService::stateless(Arc::clone(&live), Arc::clone(&room), Arc::clone(&gate))));
+    let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
+    let limiter = super::handler::call_limiter(&live);
+    let door = move || {
+        Ok(handler(McpService::stateless(Arc::clone(&live), Arc::clone(&permits), Arc::clone(&limiter))))
+    };
     StreamableHttpService::new(door, Arc::new(NeverSessionManager::default()), config)
 }

@@ -27,7 +27,7 @@ pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy) -> String {
         (ServeSurface::Full, _) => format!("{counted}, all in your list. Call them by name.\n"),
     };
     if shown.surface != ServeSurface::Full {
-        text.push_str(MANNERS);
+        text.push_str(RULES);
     }
     let groups = groups(view);
     if groups.is_empty() {
@@ -55,7 +55,7 @@ pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy) -> String {
 }
 
 /// Rules for a model that changes things.
-const MANNERS: &str = "- Look before you change: search or list first, so that nothing is created twice. Honour the policy of a \
+const RULES: &str = "- Look before you change: search or list first, so that nothing is created twice. Honour the policy of a \
                        tool; when it does not settle the case, ask one question or leave it.\n\
                        - When a call fails, read what its error says, correct the arguments, and try once more, not twice.\n";
 

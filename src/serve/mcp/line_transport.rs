@@ -135,13 +135,13 @@ where
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        let mut told = self.ended.subscribe();
+        let mut ended = self.ended.subscribe();
         while self.until.is_none() {
             self.in_flight.wait(Requests::has_room).await;
             let received = tokio::select! {
                 Some(refused) = self.refused.recv() => Err(refused),
                 received = self.lines.receive() => Ok(received),
-                _ = told.wait_for(|ended| *ended) => Ok(None),
+                _ = ended.wait_for(|ended| *ended) => Ok(None),
             };
             match received {
                 Err((id, error)) => {

@@ -1,10 +1,10 @@
 //! The MCP door: functions as tools, docs as resources, both wires (2025-11-25 and 2026-07-28), over HTTP and stdio.
 //!
 //! 1. [`handler`] answers requests of both transports. It alone knows the SDK's `ServerHandler`.
-//! 2. [`tools`] lists and calls the functions, and the catalog's tools that are [`listed_tools`]; [`resources`] lists
+//! 2. [`tools`] lists and calls the functions, and the catalog's tools that are [listed](super::listed_tools); [`resources`] lists
 //!    and reads the docs, page by page ([`cursor`]).
 //! 3. [`instructions`] explains this server to a model; [`notifications`] announces changes to clients.
-//! 4. [`http`] is the endpoint for a router, [`stdio`] the same over the standard streams ([`line_transport`]).
+//! 4. [`http`] is the endpoint for a router, [`mod@stdio`] the same over the standard streams ([`line_transport`]).
 
 mod completion;
 mod cursor;
@@ -14,7 +14,6 @@ mod handler;
 mod http;
 mod instructions;
 mod line_transport;
-mod listed_tools;
 mod notifications;
 mod resources;
 mod stdio;
@@ -33,7 +32,6 @@ use crate::sources::mcp::{BadLine, LineProblem, problem_of};
 pub use fixtures::Fixtures;
 pub use handler::McpService;
 pub use http::{Options, Service, service};
-pub(super) use listed_tools::ListedTools;
 pub use stdio::{stdio, streams};
 
 /// The answer to a request that the SDK would misread or pass over, and its status.

@@ -10,7 +10,6 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value, json};
 
-use super::listed_tools::ListedTools;
 use super::{FRESH_FOR, cursor, meta, uri};
 use crate::catalog::{Profile, ProfileTool, Resolved, functions};
 use crate::config::Surface;
@@ -19,7 +18,8 @@ use crate::finding::nearest;
 use crate::functions::{Answer, CatalogView, Function, FunctionContext, ToolCall};
 use crate::provider::{self, Provider};
 use crate::serve::call_limiter::LimitReached;
-use crate::serve::{CallLimiter, ListingPolicy, Seen};
+use crate::serve::listed_tools::ListedTools;
+use crate::serve::{CallLimiter, ListingPolicy, RequestCatalog};
 use crate::tool::{DescriptionMode, quoted};
 
 /// Most tools in one answer.
@@ -42,7 +42,7 @@ static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let mut tools: Vec<Tool> =
         body.get("tools").cloned().and_then(|tools| serde_json::from_value(tools).ok()).unwrap_or_default();
     for tool in &mut tools {
-        // The whole schema, and not the compact one for requests with many tools: there are few here.
+        // The whole schema, and not the compact one of `payload`: the list is short.
         if let Some(Value::Object(schema)) =
             functions().named(&tool.name).map(|known| known.parameters.schema())
         {
@@ -78,8 +78,8 @@ pub(super) fn list(
 
 /// Index at which a list continues: after the last listed tool, or at its place when it is gone.
 fn following(all: &[&Tool], after: &str) -> Result<usize, ErrorData> {
-    let told = after.strip_prefix(uri::ROOT).and_then(|rest| rest.strip_prefix("list/")?.split_once('/'));
-    let (place, name) = told
+    let position = after.strip_prefix(uri::ROOT).and_then(|rest| rest.strip_prefix("list/")?.split_once('/'));
+    let (place, name) = position
         .and_then(|(place, name)| Some((place.parse::<usize>().ok()?, name)))
         .ok_or_else(cursor::invalid)?;
     let known = all.iter().position(|tool| tool.name == name).map(|position| position + 1);
@@ -93,21 +93,21 @@ pub(super) fn named(name: &str) -> Option<Tool> {
 
 /// Answers a call. An error in the arguments is a result for the model; an unknown tool is a protocol error.
 pub(super) async fn call(
-    seen: &Seen,
+    catalog: &RequestCatalog,
     caller: &Caller,
-    gate: &CallLimiter,
+    limiter: &CallLimiter,
     request: CallToolRequestParams,
 ) -> Result<CallToolResult, ErrorData> {
-    let (context, bound) = (&seen.context(caller), seen.cache(caller).listed_tools());
+    let (context, bound) = (&catalog.context(caller), catalog.cache(caller).listed_tools());
     let given = request.arguments.map_or(Value::Null, Value::Object);
     let mut result = match call_target(&context.view, bound, &request.name) {
         Some(CallTarget::Function(function)) => {
-            let answer = answer(gate, context, function, given).await;
+            let answer = answer(limiter, context, function, given).await;
             answer.map_or_else(limit_result, |answer| function_result(&answer))
         }
         Some(CallTarget::Tool(function, call)) => {
             let call = ToolCall { arguments: if given.is_null() { json!({}) } else { given }, ..call };
-            let answer = run_tool(gate, context, function, call).await;
+            let answer = run_tool(limiter, context, function, call).await;
             answer.map_or_else(limit_result, |answer| tool_result(&answer))
         }
         None => return Err(unknown(&context.view, &request.name)),
@@ -142,21 +142,21 @@ fn call_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) ->
 }
 
 async fn answer(
-    gate: &CallLimiter,
+    limiter: &CallLimiter,
     context: &FunctionContext,
     function: &'static Function,
     given: Value,
 ) -> Result<Answer, LimitReached> {
-    gate.acquire(function)?.call(context, given).await
+    limiter.acquire(function)?.call(context, given).await
 }
 
 async fn run_tool(
-    gate: &CallLimiter,
+    limiter: &CallLimiter,
     context: &FunctionContext,
     function: &'static Function,
     call: ToolCall<'_>,
 ) -> Result<Answer, LimitReached> {
-    gate.acquire(function)?.call_tool(context, call).await
+    limiter.acquire(function)?.call_tool(context, call).await
 }
 
 fn unknown(view: &CatalogView, name: &str) -> ErrorData {
@@ -169,7 +169,7 @@ fn unknown(view: &CatalogView, name: &str) -> ErrorData {
     ErrorData::invalid_params(message, None)
 }
 
-/// The reason why there is no answer, in the words of the HTTP door. The model reads it, and can wait or ask for
+/// The error of a call over a limit, with the codes of the HTTP door. The model reads it, and can wait or ask for
 /// less.
 fn limit_result(stopped: LimitReached) -> CallToolResult {
     let error = json!({ "code": stopped.code(), "message": stopped.to_string(), "next_action": stopped.next_action() });
@@ -202,10 +202,10 @@ fn tool_result(answer: &Answer) -> CallToolResult {
     let is_telling = |(name, value): &(&String, &Value)| {
         !PLAIN.contains(&name.as_str()) && value.as_array().is_none_or(|list| !list.is_empty())
     };
-    let told = body.get("meta").and_then(Value::as_object).into_iter().flatten().filter(is_telling);
-    let told: Map<String, Value> = told.map(|(name, value)| (name.clone(), value.clone())).collect();
-    if !told.is_empty() {
-        content.push(ContentBlock::text(json!({ "meta": told }).to_string()));
+    let meta = body.get("meta").and_then(Value::as_object).into_iter().flatten().filter(is_telling);
+    let meta: Map<String, Value> = meta.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if !meta.is_empty() {
+        content.push(ContentBlock::text(json!({ "meta": meta }).to_string()));
     }
     let mut result = CallToolResult::success(content);
     result.structured_content = Some(returned).filter(|returned| returned.is_object()).cloned();

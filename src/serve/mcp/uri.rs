@@ -7,7 +7,6 @@ use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use serde_json::json;
 
-use crate::catalog::Resolved;
 use crate::functions::{CatalogView, IndexPage};
 use crate::render::TemplateError;
 use crate::tool::clean_line;
@@ -46,21 +45,10 @@ pub(super) fn find(view: &CatalogView, uri: &str) -> Result<DocResource, ErrorDa
     let path = uri.strip_prefix(ROOT).ok_or_else(|| unknown(uri, Vec::new()))?;
     index_pages(view)?;
     let name = path.strip_suffix(".md").unwrap_or(path);
-    match view.resolve(&decoded(name)) {
-        Ok(index) => Ok(DocResource::Doc(index)),
-        Err(Resolved::Ambiguous(tools)) => {
-            Err(unknown(uri, tools.into_iter().map(|tool| address(&tool.safe_name)).collect()))
-        }
-        Err(Resolved::Unknown(near)) => {
-            let catalog = view.catalog();
-            let near = near.into_iter().filter_map(|name| match catalog.resolve(name) {
-                Resolved::Tool(tool) => Some(address(&tool.safe_name)),
-                _ => None,
-            });
-            Err(unknown(uri, near.collect()))
-        }
-        Err(Resolved::Tool(_)) => Err(unknown(uri, Vec::new())),
-    }
+    view.resolve(&decoded(name)).map(DocResource::Doc).map_err(|found| {
+        let near = view.catalog().explain(name, found).near;
+        unknown(uri, near.iter().map(|tool| address(&tool.safe_name)).collect())
+    })
 }
 
 /// The address of the doc of the tool with this safe name.

@@ -1,18 +1,20 @@
 //! The counters in the text format of Prometheus.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering::Relaxed;
+
+use strum::VariantArray;
 
 use super::{BOUNDS, CallOutcome, Metrics, Route, RouteCounters};
 use crate::catalog::Catalog;
 use crate::functions::{Function, SemanticSearch};
 use crate::search::semantic::SemanticStatus;
-use crate::serve::Seen;
+use crate::serve::RequestCatalog;
 
 impl Metrics {
     /// The text; `catalog` is the one that its reader may see. Reloads and models concern hidden tools too, so their
     /// counters are for callers who see everything.
-    pub fn text(&self, seen: &Seen, catalog: &Catalog, sees_everything: bool) -> String {
+    pub fn text(&self, request_catalog: &RequestCatalog, catalog: &Catalog, sees_everything: bool) -> String {
         let mut page = MetricsText(String::with_capacity(8192));
         page.family(
             "toolcrib_http_requests_total",
@@ -27,7 +29,11 @@ impl Metrics {
         });
         let took = "toolcrib_http_request_duration_seconds";
         page.family(took, "histogram", "Time from the head of a request to the head of its answer.");
-        self.each_route(|name, counted| page.histogram(took, name, counted));
+        self.each_route(|name, counted| {
+            let counts = counted.by_bound.iter().map(|count| count.load(Relaxed));
+            let label = format!("route=\"{name}\",");
+            page.histogram(took, &label, counts, &BOUNDS, counted.micros.load(Relaxed));
+        });
         page.family("toolcrib_function_calls_total", "counter", "Calls of functions, by outcome.");
         for (function, outcomes) in Function::all().iter().zip(&self.calls) {
             for (outcome, count) in CallOutcome::all().map(CallOutcome::as_str).zip(outcomes) {
@@ -37,31 +43,34 @@ impl Metrics {
         }
         let counters = [
             ("toolcrib_doc_reads_total", "Docs sent whole over HTTP.", &self.doc_reads),
-            ("toolcrib_http_not_modified_total", "Answers that said: you have it.", &self.not_modified),
+            (
+                "toolcrib_http_not_modified_total",
+                "Answers that the client's copy is current.",
+                &self.not_modified,
+            ),
             ("toolcrib_http_body_bytes_total", "Bytes of bodies sent.", &self.bytes),
             ("toolcrib_http_connections_turned_away_total", "Connections without room.", &self.turned_away),
         ];
         for (name, help, count) in counters {
-            page.family(name, "counter", help);
-            page.sample(name, "", count.load(Relaxed));
+            page.single("counter", name, help, count.load(Relaxed));
         }
         let connections = self.connections.load(Relaxed).max(0) as u64;
         page.gauge("toolcrib_http_connections", "Connections open.", connections);
         page.gauge("toolcrib_tools", "Tools served.", catalog.tools.len() as u64);
         if sees_everything {
-            page.reloads(seen);
-            page.meaning(&seen.services().semantic);
+            page.reloads(request_catalog);
+            page.meaning(&request_catalog.services().semantic);
         }
-        page.tools(&seen.services().counts, catalog);
-        page.state(&seen.services().state.health());
+        page.tools(&request_catalog.services().counts, catalog);
+        page.state(&request_catalog.services().state.health());
         page.family("toolcrib_catalog_info", "gauge", "The registry version.");
         page.sample("toolcrib_catalog_info", &format!("registry_version=\"{}\"", catalog.version), 1);
         page.0
     }
 
     fn each_route(&self, mut visit: impl FnMut(&str, &RouteCounters)) {
-        for (route, name) in Route::ALL {
-            visit(name, &self.routes[route as usize]);
+        for &route in Route::VARIANTS {
+            visit(route.into(), &self.routes[route as usize]);
         }
     }
 }
@@ -74,25 +83,49 @@ impl MetricsText {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    pub(super) fn sample(&mut self, name: &str, labels: &str, value: u64) {
+    pub(super) fn sample(&mut self, name: &str, labels: &str, value: impl Display) {
         let (open, close) = if labels.is_empty() { ("", "") } else { ("{", "}") };
         let _ = writeln!(self.0, "{name}{open}{labels}{close} {value}");
     }
 
     pub(super) fn gauge(&mut self, name: &str, help: &str, value: u64) {
-        self.family(name, "gauge", help);
+        self.single("gauge", name, help, value);
+    }
+
+    pub(super) fn single(&mut self, kind: &str, name: &str, help: &str, value: u64) {
+        self.family(name, kind, help);
         self.sample(name, "", value);
     }
 
+    /// The buckets, the sum and the count of a histogram; `label` is empty, or ends with a comma.
+    pub(super) fn histogram(
+        &mut self,
+        name: &str,
+        label: &str,
+        counts: impl Iterator<Item = u64>,
+        bounds: &[u64],
+        micros: u64,
+    ) {
+        let mut total = 0;
+        for (index, count) in counts.enumerate() {
+            total += count;
+            let bound = bounds.get(index).map_or("+Inf".into(), |bound| (*bound as f64 / 1e6).to_string());
+            self.sample(&format!("{name}_bucket"), &format!("{label}le=\"{bound}\""), total);
+        }
+        let label = label.trim_end_matches(',');
+        self.sample(&format!("{name}_sum"), label, micros as f64 / 1e6);
+        self.sample(&format!("{name}_count"), label, total);
+    }
+
     /// Whether the catalog on disk is the one that is served.
-    fn reloads(&mut self, seen: &Seen) {
+    fn reloads(&mut self, request_catalog: &RequestCatalog) {
         self.family("toolcrib_reloads_total", "counter", "Rebuilt catalogs, by outcome.");
-        for (outcome, count) in seen.reloads() {
+        for (outcome, count) in request_catalog.reloads() {
             self.sample("toolcrib_reloads_total", &format!("outcome=\"{outcome}\""), count);
         }
-        let is_current = seen.stale().is_none();
+        let is_current = request_catalog.stale().is_none();
         let complete = "1 when all input could be read.";
-        self.gauge("toolcrib_catalog_complete", complete, u64::from(seen.generation().complete));
+        self.gauge("toolcrib_catalog_complete", complete, u64::from(request_catalog.generation().complete));
         self.gauge(
             "toolcrib_catalog_current",
             "1 when the catalog on disk is served.",
@@ -115,8 +148,7 @@ impl MetricsText {
         self.sample(searches, "outcome=\"on\"", counts.on);
         self.sample(searches, "outcome=\"unavailable\"", counts.unavailable);
         let embedded = "toolcrib_semantic_texts_total";
-        self.family(embedded, "counter", "Texts of tools that the model was asked for.");
-        self.sample(embedded, "", counts.embedded);
+        self.single("counter", embedded, "Texts of tools that the model was asked for.", counts.embedded);
         let state = meaning.status();
         let gauges = [
             (
@@ -133,20 +165,7 @@ impl MetricsText {
             ("toolcrib_semantic_vectors_wanted", "Vectors that are wanted.", progress.wanted as u64),
         ];
         for (name, help, value) in gauges {
-            self.family(name, "gauge", help);
-            self.sample(name, "", value);
+            self.gauge(name, help, value);
         }
-    }
-
-    fn histogram(&mut self, name: &str, route: &str, counted: &RouteCounters) {
-        let mut total = 0;
-        for (index, count) in counted.by_bound.iter().enumerate() {
-            total += count.load(Relaxed);
-            let bound = BOUNDS.get(index).map_or("+Inf".into(), |bound| (*bound as f64 / 1e6).to_string());
-            self.sample(&format!("{name}_bucket"), &format!("route=\"{route}\",le=\"{bound}\""), total);
-        }
-        let seconds = counted.micros.load(Relaxed) as f64 / 1e6;
-        let _ = writeln!(self.0, "{name}_sum{{route=\"{route}\"}} {seconds}");
-        self.sample(&format!("{name}_count"), &format!("route=\"{route}\""), total);
     }
 }

@@ -1,6 +1,5 @@
 //! Metrics of tools: reads and calls, tokens, and whether traces can be written.
 
-use std::fmt::Write;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::text::MetricsText;
@@ -40,8 +39,7 @@ impl MetricsText {
             ),
         ];
         for (name, help, count) in totals {
-            self.family(name, "counter", help);
-            self.sample(name, "", count.load(Relaxed));
+            self.single("counter", name, help, count.load(Relaxed));
         }
     }
 
@@ -53,21 +51,13 @@ impl MetricsText {
             "Time from a call of a tool to its result, with the time of its backend.",
         );
         let (by_bound, micros) = counts.latency();
-        let mut total = 0;
-        for (index, count) in by_bound.into_iter().enumerate() {
-            total += count;
-            let bound = BOUNDS.get(index).map_or("+Inf".into(), |bound| (*bound as f64 / 1e6).to_string());
-            self.sample(&format!("{took}_bucket"), &format!("le=\"{bound}\""), total);
-        }
-        let _ = writeln!(self.0, "{took}_sum {}", micros as f64 / 1e6);
-        self.sample(&format!("{took}_count"), "", total);
+        self.histogram(took, "", by_bound.into_iter(), &BOUNDS, micros);
     }
 
     /// Whether traces can be written.
     pub(super) fn state(&mut self, health: &Health) {
         let lost = "toolcrib_state_lost_events_total";
-        self.family(lost, "counter", "Events that could not be written down.");
-        self.sample(lost, "", health.lost);
+        self.single("counter", lost, "Events that could not be written.", health.lost);
         let gauges = [
             (
                 "toolcrib_state_writable",
@@ -81,8 +71,7 @@ impl MetricsText {
             ),
         ];
         for (name, help, value) in gauges {
-            self.family(name, "gauge", help);
-            self.sample(name, "", value);
+            self.gauge(name, help, value);
         }
         if let Some(problem) = &health.problem {
             let name = "toolcrib_state_problem";

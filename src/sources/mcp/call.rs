@@ -41,7 +41,7 @@ impl Session {
         match self.peer().call_tool_once(params).await {
             Ok(CallToolResponse::Complete(result)) => Ok(result),
             Ok(_) => Err(McpCallError::UnexpectedAnswer(
-                "it wants more than arguments, which cannot be given here".into(),
+                "it asks for more than arguments, which cannot be given here".into(),
             )),
             Err(error) => Err(self.meaning(error).await),
         }
@@ -65,7 +65,7 @@ impl Session {
                         McpCallError::NotSent(self.with_stderr(&what))
                     }
                     // A gateway reports that the server behind it did not answer.
-                    Some(StreamableHttpError::HttpStatus(told)) if matches!(told.status, 502 | 504) => {
+                    Some(StreamableHttpError::HttpStatus(reply)) if matches!(reply.status, 502 | 504) => {
                         McpCallError::ConnectionLost(self.with_stderr(&what))
                     }
                     Some(StreamableHttpError::HttpStatus(_) | StreamableHttpError::AuthRequired(_)) => {

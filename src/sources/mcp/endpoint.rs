@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Environment;
-use super::secrets::{Missing, Secrets, wanted};
+use super::secrets::{FilledSecrets, Missing, wanted};
 use crate::config::Server;
 
 /// Variables that every command gets from our environment; others come from its `env`.
@@ -71,7 +71,7 @@ impl Endpoint {
     pub(super) fn variables(
         &self,
         environment: &Environment,
-        secrets: &mut Secrets,
+        secrets: &mut FilledSecrets,
     ) -> Result<HashMap<String, String>, Missing> {
         let mut variables: HashMap<String, String> = inherited(environment).collect();
         variables.extend(secrets.fill(&self.server.env, environment, None)?);
@@ -81,7 +81,7 @@ impl Endpoint {
     pub(super) fn headers(
         &self,
         environment: &Environment,
-        secrets: &mut Secrets,
+        secrets: &mut FilledSecrets,
     ) -> Result<HashMap<HeaderName, HeaderValue>, String> {
         let mut headers = HashMap::new();
         let filled = secrets.fill_headers(&self.server.headers, environment, self.caller.as_ref());
@@ -89,7 +89,7 @@ impl Endpoint {
             let header =
                 HeaderName::try_from(&name).map_err(|_| format!("\"{name}\" is no name of a header"))?;
             let mut value = HeaderValue::try_from(value)
-                .map_err(|_| format!("the header {name} has a value that none can have"))?;
+                .map_err(|_| format!("the header {name} has an invalid value"))?;
             value.set_sensitive(true);
             headers.insert(header, value);
         }

@@ -3,7 +3,7 @@
 //! 1. [`endpoint`] is the address of a server: a command with its environment, or a URL with its headers.
 //! 2. [`session`] connects, in either version of the protocol, and lists all pages within limits.
 //! 3. [`list_all`] does that once, for all servers of a workspace at the same time; [`Servers`] stays connected, and
-//!    keeps the last list of a server while it is away. [`keys`] checks lines before the SDK reads them.
+//!    keeps the last list of a server while it is away. [`line_check`] checks lines before the SDK reads them.
 //! 4. A [`Session`] also calls tools ([`call`]).
 //! 5. [`Listings`] are read like dumps.
 
@@ -27,7 +27,7 @@ pub(crate) use call::McpCallError;
 pub(crate) use endpoint::{Endpoint, inherited};
 pub use follow::Servers;
 pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
-pub(crate) use secrets::{Missing, Secrets};
+pub(crate) use secrets::{FilledSecrets, Missing};
 pub(crate) use session::Session;
 
 /// Longest wait for servers to end when they are no longer needed.

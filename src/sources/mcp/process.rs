@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::Environment;
 use super::endpoint::Endpoint;
-use super::secrets::Secrets;
+use super::secrets::FilledSecrets;
 
 /// Wait for it to end by itself after its stdin is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
@@ -29,7 +29,7 @@ impl Process {
     pub(super) fn start(
         endpoint: &Endpoint,
         environment: &Environment,
-        secrets: &mut Secrets,
+        secrets: &mut FilledSecrets,
     ) -> Result<(Self, ChildStdout, ChildStdin), String> {
         let (program, arguments) = endpoint.server.command.split_first().ok_or("it has no command")?;
         let is_path = program.contains(std::path::is_separator);

@@ -8,11 +8,11 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 
 use super::Environment;
-use crate::secret::{Echo, Policy, REDACTED};
+use crate::secret::{Echo, REDACTED, SecretPolicy};
 use crate::tool::clean_line;
 
 /// Most characters of untrusted text in a message.
-const MAX_TOLD: usize = 300;
+const MAX_EXCERPT: usize = 300;
 /// Bytes from which a value counts as a secret: shorter ones are found everywhere.
 const MIN_SECRET: usize = 4;
 /// Bytes from which a header without a variable is one, whatever its name: `true` and `v2` are found everywhere as well.
@@ -21,14 +21,14 @@ const MIN_HEADER: usize = 8;
 /// themselves.
 const MIN_CREDENTIAL: usize = 12;
 
-/// Values that were filled in, and are shown to nobody.
+/// Secret values that were filled in, to be redacted in answers.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Vec<Secret>);
+pub(crate) struct FilledSecrets(Vec<Secret>);
 
 #[derive(Clone)]
 struct Secret {
     text: String,
-    /// Whether results may have it: a header of whoever calls, or one that names no secret, such as `Accept`.
+    /// Whether results may contain it: a header of the caller, or one that is no secret by its name, such as `Accept`.
     is_for_results: bool,
 }
 
@@ -63,7 +63,7 @@ impl std::fmt::Display for Missing {
 static PLACEHOLDER: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\$\{(?:caller:([A-Za-z0-9_-]+)|([A-Za-z_][A-Za-z0-9_]*))\}").ok());
 
-impl Secrets {
+impl FilledSecrets {
     /// The texts among these values, and within them.
     pub(crate) fn of(values: impl IntoIterator<Item = Value>) -> Self {
         let mut texts = Vec::new();
@@ -80,7 +80,7 @@ impl Secrets {
         Self(texts.into_iter().map(|text| Secret { text, is_for_results: false }).collect())
     }
 
-    /// Headers of a server, filled in. A header without a variable is secret as it stands.
+    /// Headers of a server, filled in. A header without a variable is secret as a whole.
     pub(crate) fn fill_headers(
         &mut self,
         headers: &IndexMap<String, String>,
@@ -88,7 +88,7 @@ impl Secrets {
         caller: Option<&HeaderMap>,
     ) -> Result<Vec<(String, String)>, Missing> {
         for (name, value) in headers.iter().filter(|(_, value)| !value.contains("${")) {
-            let is_credential = Policy::default().is_secret(name);
+            let is_credential = SecretPolicy::default().is_secret(name);
             let (min, scheme) =
                 if is_credential { (MIN_SECRET, value.split_once(' ')) } else { (MIN_HEADER, None) };
             let texts = [value.as_str()].into_iter().chain(scheme.map(|(_, credentials)| credentials.trim()));
@@ -162,7 +162,7 @@ impl Secrets {
     pub(crate) fn hide_in_result(&self, result: Value) -> (Value, Option<String>) {
         let credentials: Vec<Secret> =
             self.0.iter().filter(|secret| secret.is_credential()).cloned().collect();
-        if !credentials.iter().any(|secret| stands_in(&result, &Echo::of(&secret.text))) {
+        if !credentials.iter().any(|secret| occurs_in(&result, &Echo::of(&secret.text))) {
             return (result, None);
         }
         let warning =
@@ -187,17 +187,17 @@ impl Secrets {
 
     /// An untrusted text on one line, with these secrets redacted.
     pub(crate) fn line(&self, text: &str) -> String {
-        clean_line(&self.hide(text)).chars().take(MAX_TOLD).collect()
+        clean_line(&self.hide(text)).chars().take(MAX_EXCERPT).collect()
     }
 }
 
-/// Whether a secret stands anywhere in a value.
-fn stands_in(value: &Value, secret: &Echo<'_>) -> bool {
+/// Whether a secret occurs anywhere in a value.
+fn occurs_in(value: &Value, secret: &Echo<'_>) -> bool {
     match value {
-        Value::String(text) => secret.stands_in(text),
-        Value::Array(items) => items.iter().any(|item| stands_in(item, secret)),
+        Value::String(text) => secret.occurs_in(text),
+        Value::Array(items) => items.iter().any(|item| occurs_in(item, secret)),
         Value::Object(fields) => {
-            fields.iter().any(|(name, field)| secret.stands_in(name) || stands_in(field, secret))
+            fields.iter().any(|(name, field)| secret.occurs_in(name) || occurs_in(field, secret))
         }
         _ => false,
     }
@@ -244,7 +244,7 @@ mod tests {
         )]);
         let wanted = [("A", "${KEY}"), ("B", "${REGION}"), ("C", "${caller:X-Tenant}")];
         let wanted = wanted.map(|(name, value)| (name.to_string(), value.to_string()));
-        let mut secrets = Secrets::default();
+        let mut secrets = FilledSecrets::default();
         secrets.fill(&IndexMap::from(wanted), &environment, Some(&caller)).unwrap();
         let plain = json!({"region": "eu-west", "of": ["a-tenant-of-some-length"]});
         assert_eq!(secrets.hide_in_result(plain.clone()), (plain, None));

@@ -23,7 +23,7 @@ use super::Environment;
 use super::endpoint::Endpoint;
 use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::process::Process;
-use super::secrets::Secrets;
+use super::secrets::FilledSecrets;
 use crate::sources::listings::Listing;
 
 /// Limits of a server's list; above any real one.
@@ -39,7 +39,7 @@ const CLOSING: Duration = Duration::from_secs(1);
 pub(crate) struct Session {
     service: RunningService<RoleClient, Client>,
     process: Option<Process>,
-    secrets: Secrets,
+    secrets: FilledSecrets,
     changed: Arc<Notify>,
     /// The error of its last message with a repeated key.
     twice: Arc<Mutex<Option<String>>>,
@@ -73,7 +73,7 @@ impl Session {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         };
-        let mut secrets = Secrets::default();
+        let mut secrets = FilledSecrets::default();
         match Self::begin(endpoint, environment, &mut secrets, newest).await {
             // The server speaks the older protocol only: it says so, or started so slowly that its answers to the
             // probe and to the older handshake cross.
@@ -88,7 +88,7 @@ impl Session {
     async fn begin(
         endpoint: &Endpoint,
         environment: &Environment,
-        secrets: &mut Secrets,
+        secrets: &mut FilledSecrets,
         mode: ClientLifecycleMode,
     ) -> Result<Self, ConnectError> {
         let (changed, twice) = (Arc::new(Notify::new()), Arc::<Mutex<Option<String>>>::default());
@@ -245,7 +245,7 @@ fn http(
     url: &str,
     endpoint: &Endpoint,
     environment: &Environment,
-    secrets: &mut Secrets,
+    secrets: &mut FilledSecrets,
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
     // The program has one cryptography provider; a second call changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -297,7 +297,7 @@ pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
 }
 
 /// The reason with a command's last line on stderr, with secrets redacted.
-async fn with_last_stderr(what: String, process: Option<&mut Process>, secrets: &Secrets) -> String {
+async fn with_last_stderr(what: String, process: Option<&mut Process>, secrets: &FilledSecrets) -> String {
     let words = match process {
         Some(process) => process.last_stderr().await,
         None => String::new(),

@@ -10,14 +10,11 @@ use super::bundle::Component;
 use super::document::Dialect;
 use super::flatten::flatten;
 use super::lower::Direction;
+use super::media::{FORM, JSON, MULTIPART, best_media, content_type, essence, rank};
 use super::parameter::Parameter;
 use super::paths::Found;
 use crate::finding::pointer_join;
 use crate::tool::Location;
-
-const JSON: &str = "application/json";
-const FORM: &str = "application/x-www-form-urlencoded";
-const MULTIPART: &str = "multipart/form-data";
 
 /// The body of an operation.
 #[derive(Default)]
@@ -38,35 +35,6 @@ struct Content<'s> {
     required: Option<bool>,
     /// Encodings of the fields of a form, by name.
     encoding: Option<&'s Map<String, Value>>,
-}
-
-/// The preferred media type of a `content` map.
-pub(super) fn best_media(content: &Map<String, Value>) -> Option<(&str, &Map<String, Value>)> {
-    let usable = content.iter().filter_map(|(media, value)| Some((media.as_str(), value.as_object()?)));
-    usable.min_by_key(|(media, _)| rank(media))
-}
-
-/// The JSON media type of a `content` map.
-pub(super) fn json_media(content: &Map<String, Value>) -> Option<(&str, &Map<String, Value>)> {
-    best_media(content).filter(|(media, _)| rank(media) <= 1)
-}
-
-fn rank(media: &str) -> u8 {
-    match essence(media).as_str() {
-        JSON | "*/*" | "application/*" => 0,
-        media if media.ends_with("+json") || media == "text/json" => 1,
-        FORM => 2,
-        MULTIPART => 3,
-        _ => 4,
-    }
-}
-
-fn essence(media: &str) -> String {
-    media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-fn content_type(media: &str) -> Option<String> {
-    (rank(media) != 0).then(|| media.to_string())
 }
 
 impl<'d> Importer<'_, 'd> {

@@ -6,11 +6,10 @@ use std::rc::Rc;
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
+use super::definition_keys::DefinitionKeys;
 use super::document::Document;
 use super::lower::{Direction, Lowering};
-use super::name::{Names, portable};
 use super::report::Report;
-use crate::finding::pointer_split;
 
 /// A rewritten schema.
 #[derive(Debug, Default)]
@@ -34,38 +33,16 @@ impl Component {
     }
 }
 
-/// The keys in `$defs` of all targets of `$ref`: one for each place, the same in all tools.
-#[derive(Default)]
-pub(super) struct Keys {
-    by_pointer: HashMap<String, String>,
-    pointers: HashMap<String, String>,
-    names: Names,
-}
-
-impl Keys {
-    /// The key of the schema at a pointer: its last segment, numbered when that is taken.
-    pub(super) fn of(&mut self, pointer: &str) -> String {
-        if let Some(key) = self.by_pointer.get(pointer) {
-            return key.clone();
-        }
-        let (_, last) = pointer_split(pointer).unwrap_or_default();
-        let key = self.names.number(&portable(&last, 128, "schema"));
-        self.by_pointer.insert(pointer.to_string(), key.clone());
-        self.pointers.insert(key.clone(), pointer.to_string());
-        key
-    }
-}
-
 /// The rewritten schemas of a document.
 pub(super) struct Bundle<'a, 'd> {
     document: &'a Document<'d>,
     components: HashMap<(Direction, String), Rc<Component>>,
-    keys: Keys,
+    keys: DefinitionKeys,
 }
 
 impl<'a, 'd> Bundle<'a, 'd> {
     pub(super) fn new(document: &'a Document<'d>) -> Self {
-        Self { document, components: HashMap::new(), keys: Keys::default() }
+        Self { document, components: HashMap::new(), keys: DefinitionKeys::default() }
     }
 
     /// The schema at a pointer, rewritten.
@@ -96,7 +73,7 @@ impl<'a, 'd> Bundle<'a, 'd> {
         way: Direction,
         report: &mut Report,
     ) -> Option<Rc<Component>> {
-        let pointer = self.keys.pointers.get(reference.strip_prefix("#/$defs/")?)?.clone();
+        let pointer = self.keys.pointer(reference)?.to_string();
         let schema = self.document.at(&pointer)?;
         Some(self.schema(schema, &pointer, way, report))
     }

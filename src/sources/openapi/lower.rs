@@ -6,7 +6,7 @@
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
-use super::bundle::Keys;
+use super::definition_keys::DefinitionKeys;
 use super::document::{Dialect, Document, Target};
 use super::keyword::{Kind, fits, kind, strings};
 use super::report::{Report, quote};
@@ -33,7 +33,7 @@ pub(super) enum Direction {
 pub(super) struct Lowering<'a, 'd> {
     pub(super) document: &'a Document<'d>,
     pub(super) report: &'a mut Report,
-    pub(super) keys: &'a mut Keys,
+    pub(super) keys: &'a mut DefinitionKeys,
     pub(super) direction: Direction,
     /// Place of the schema in the document.
     pub(super) pointer: String,

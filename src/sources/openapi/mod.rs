@@ -13,10 +13,12 @@
 mod argument;
 mod body;
 mod bundle;
+mod definition_keys;
 mod document;
 mod flatten;
 mod keyword;
 mod lower;
+mod media;
 mod name;
 mod operation;
 mod parameter;

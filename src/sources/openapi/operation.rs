@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::argument::{Argument, Merged, merge};
-use super::body::{Body, json_media};
+use super::body::Body;
 use super::bundle::weight;
 use super::document::Dialect;
 use super::lower::{Direction, is_true};
+use super::media::json_media;
 use super::parameter::Parameter;
 use super::paths::Found;
 use super::report::quote;

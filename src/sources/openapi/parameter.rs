@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::Importer;
 use super::argument::{Argument, Writing};
-use super::body::best_media;
 use super::bundle::Component;
 use super::document::Dialect;
 use super::lower::{Direction, is_true};
+use super::media::best_media;
 use super::name::path_variables;
 use super::paths::Found;
 use super::report::quote;

@@ -3,8 +3,8 @@
 use deadpool_postgres::Client;
 use tokio_postgres::Row;
 
-use super::{json, plain, told};
-use crate::state::{Approval, ApprovalStatus, Asked, StateError, random_id};
+use super::{json, plain};
+use crate::state::{Approval, ApprovalResponse, ApprovalStatus, StateError, random_id};
 
 const READ: &str = "SELECT id, caller, session, op, arguments, fingerprint, status, reason, hidden, bound, \
                     (extract(epoch FROM asked_at) * 1000)::bigint AS asked_at, \
@@ -14,30 +14,29 @@ const READ: &str = "SELECT id, caller, session, op, arguments, fingerprint, stat
 const ERASED: &str = "arguments = 'null', hidden = '[]'";
 
 /// Queues a call for a decision, unless it is queued. Approvals that are bound to another definition become void.
-pub(super) async fn ask(mut client: Client, request: &Approval) -> Result<Asked, StateError> {
+pub(super) async fn ask(mut client: Client, request: &Approval) -> Result<ApprovalResponse, StateError> {
     erase_expired(&client).await?;
     let (caller, op) = (&*plain(&request.caller), &*plain(&request.op));
     let session = request.session.as_deref().map(plain);
-    let turn = client.transaction().await.map_err(told)?;
+    let turn = client.transaction().await?;
     // Simultaneous requests for the same call wait for each other.
     let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))";
-    turn.execute(lock, &[&caller, &request.fingerprint]).await.map_err(told)?;
+    turn.execute(lock, &[&caller, &request.fingerprint]).await?;
     let change = format!(
         "UPDATE tool_approvals SET status = 'void', {ERASED} WHERE caller = $1 AND fingerprint = $2 AND bound <> $3 \
          AND status IN ('waiting', 'approved', 'denied') AND until > clock_timestamp() RETURNING id"
     );
-    let void = turn.query(&change, &[&caller, &request.fingerprint, &request.bound]).await.map_err(told)?;
+    let void = turn.query(&change, &[&caller, &request.fingerprint, &request.bound]).await?;
     let void = void.last().map(|row| row.get("id"));
     let select = format!(
         "{READ} WHERE caller = $1 AND fingerprint = $2 AND bound = $3 \
          AND status IN ('waiting', 'approved', 'denied') AND until > clock_timestamp() \
          ORDER BY status = 'denied' DESC, status = 'approved' DESC, tool_approvals.asked_at DESC, id LIMIT 1"
     );
-    let there =
-        turn.query_opt(&select, &[&caller, &request.fingerprint, &request.bound]).await.map_err(told)?;
+    let there = turn.query_opt(&select, &[&caller, &request.fingerprint, &request.bound]).await?;
     if let Some(there) = there {
-        turn.commit().await.map_err(told)?;
-        return Ok(Asked { approval: approval(&there)?, void });
+        turn.commit().await?;
+        return Ok(ApprovalResponse { approval: approval(&there)?, void });
     }
     let insert = "INSERT INTO tool_approvals \
                   (id, caller, session, op, arguments, fingerprint, asked_at, until, status, reason, hidden, bound) VALUES \
@@ -60,10 +59,9 @@ pub(super) async fn ask(mut client: Client, request: &Approval) -> Result<Asked,
             &request.bound,
         ],
     )
-    .await
-    .map_err(told)?;
-    turn.commit().await.map_err(told)?;
-    Ok(Asked { approval: request.clone(), void })
+    .await?;
+    turn.commit().await?;
+    Ok(ApprovalResponse { approval: request.clone(), void })
 }
 
 fn written(approval: &Approval) -> String {
@@ -77,7 +75,7 @@ pub(super) async fn take(client: Client, id: &str) -> Result<bool, StateError> {
         "UPDATE tool_approvals SET status = 'used', {ERASED} \
          WHERE id = $1 AND status = 'approved' AND bound <> '' AND until > clock_timestamp()"
     );
-    Ok(client.execute(&update, &[&&*plain(id)]).await.map_err(told)? == 1)
+    Ok(client.execute(&update, &[&&*plain(id)]).await? == 1)
 }
 
 /// Makes a used approval valid again.
@@ -85,7 +83,8 @@ pub(super) async fn give_back(client: Client, approval: &Approval) -> Result<(),
     let update = "UPDATE tool_approvals SET status = 'approved', arguments = $2, hidden = $3 \
                   WHERE id = $1 AND status = 'used'";
     let shown = (approval.arguments.to_string(), written(approval));
-    client.execute(update, &[&approval.id, &shown.0, &shown.1]).await.map_err(told).map(drop)
+    client.execute(update, &[&approval.id, &shown.0, &shown.1]).await?;
+    Ok(())
 }
 
 /// Erases the arguments of expired approvals.
@@ -93,15 +92,16 @@ pub(super) async fn erase_expired(client: &Client) -> Result<(), StateError> {
     let update = format!(
         "UPDATE tool_approvals SET {ERASED} WHERE until <= clock_timestamp() AND arguments <> 'null'"
     );
-    client.execute(&update, &[]).await.map_err(told).map(drop)
+    client.execute(&update, &[]).await?;
+    Ok(())
 }
 
 /// The key of hashes, made at its first use.
 pub(super) async fn hash_key(client: Client) -> Result<String, StateError> {
     let insert = "INSERT INTO tool_hash_key (one, key) VALUES (1, $1) ON CONFLICT DO NOTHING";
     let fresh = [random_id("a"), random_id("b"), random_id("c")].concat();
-    client.execute(insert, &[&fresh]).await.map_err(told)?;
-    Ok(client.query_one("SELECT key FROM tool_hash_key", &[]).await.map_err(told)?.get(0))
+    client.execute(insert, &[&fresh]).await?;
+    Ok(client.query_one("SELECT key FROM tool_hash_key", &[]).await?.get(0))
 }
 
 /// Approves or denies.
@@ -121,8 +121,8 @@ pub(super) async fn decide(
         "UPDATE tool_approvals SET status = $2, reason = $3{erased} \
          WHERE id = $1 AND status = 'waiting' AND bound <> '' AND until > clock_timestamp()"
     );
-    client.execute(&update, &[&id, &status.as_str(), &reason.as_deref()]).await.map_err(told)?;
-    let now = client.query_opt(&format!("{READ} WHERE id = $1"), &[&id]).await.map_err(told)?;
+    client.execute(&update, &[&id, &status.as_str(), &reason.as_deref()]).await?;
+    let now = client.query_opt(&format!("{READ} WHERE id = $1"), &[&id]).await?;
     now.as_ref().map(approval).transpose()
 }
 
@@ -132,7 +132,7 @@ pub(super) async fn list(client: Client, waiting_only: bool) -> Result<Vec<Appro
         "{READ} WHERE NOT $1::boolean OR (status = 'waiting' AND until > clock_timestamp()) \
          ORDER BY tool_approvals.asked_at, id"
     );
-    client.query(&select, &[&waiting_only]).await.map_err(told)?.iter().map(approval).collect()
+    client.query(&select, &[&waiting_only]).await?.iter().map(approval).collect()
 }
 
 fn approval(row: &Row) -> Result<Approval, StateError> {
@@ -146,7 +146,7 @@ fn approval(row: &Row) -> Result<Approval, StateError> {
         asked_at: row.get("asked_at"),
         until: row.get("until"),
         // An unknown word is not an approval.
-        status: ApprovalStatus::parse(row.get("status")).unwrap_or(ApprovalStatus::Denied),
+        status: row.get::<_, &str>("status").parse().unwrap_or(ApprovalStatus::Denied),
         reason: row.get("reason"),
         hidden: json(row.get("hidden"))?,
         bound: row.get("bound"),

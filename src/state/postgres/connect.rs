@@ -91,15 +91,15 @@ fn tls() -> Result<ClientConfig, StateError> {
 
 /// Updates the database to our schema, while other processes wait.
 pub(super) async fn migrate(pool: &Pool) -> Result<(), StateError> {
-    let mut client = pool.get().await.map_err(away)?;
+    let mut client = pool.get().await?;
     let steps = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
-    let steps = steps.start().await.map_err(told)?;
+    let steps = steps.start().await?;
     let begin = "SET LOCAL statement_timeout = '60s'; SET LOCAL lock_timeout = '60s'";
-    steps.batch_execute(begin).await.map_err(told)?;
-    steps.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(told)?;
+    steps.batch_execute(begin).await?;
+    steps.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
     let table = "CREATE TABLE IF NOT EXISTS toolcrib_schema (version int NOT NULL)";
-    steps.batch_execute(table).await.map_err(told)?;
-    let version = steps.query_opt("SELECT max(version) FROM toolcrib_schema", &[]).await.map_err(told)?;
+    steps.batch_execute(table).await?;
+    let version = steps.query_opt("SELECT max(version) FROM toolcrib_schema", &[]).await?;
     let version = version.and_then(|row| row.get::<_, Option<i32>>(0)).unwrap_or(0);
     let done = usize::try_from(version).unwrap_or(0);
     if done > MIGRATIONS.len() {
@@ -113,33 +113,35 @@ pub(super) async fn migrate(pool: &Pool) -> Result<(), StateError> {
         return Ok(());
     }
     for migration in &MIGRATIONS[done..] {
-        steps.batch_execute(migration).await.map_err(told)?;
+        steps.batch_execute(migration).await?;
     }
     let now = MIGRATIONS.len() as i32;
-    steps.execute("DELETE FROM toolcrib_schema", &[]).await.map_err(told)?;
-    steps.execute("INSERT INTO toolcrib_schema (version) VALUES ($1)", &[&now]).await.map_err(told)?;
-    steps.commit().await.map_err(told)
+    steps.execute("DELETE FROM toolcrib_schema", &[]).await?;
+    steps.execute("INSERT INTO toolcrib_schema (version) VALUES ($1)", &[&now]).await?;
+    Ok(steps.commit().await?)
 }
 
-/// Reason why there is no connection.
-pub(super) fn away(error: PoolError) -> StateError {
-    match error {
-        PoolError::Backend(error) => told(error),
-        PoolError::Timeout(_) => StateError("PostgreSQL did not answer in time".into()),
-        error => StateError(format!("PostgreSQL: {error}")),
+impl From<PoolError> for StateError {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) => error.into(),
+            PoolError::Timeout(_) => Self("PostgreSQL did not answer in time".into()),
+            error => Self(format!("PostgreSQL: {error}")),
+        }
     }
 }
 
-/// Reason why a statement failed.
-pub(super) fn told(error: tokio_postgres::Error) -> StateError {
-    if let Some(error) = error.as_db_error() {
-        return StateError(format!("PostgreSQL: {} ({})", error.message(), error.code().code()));
+impl From<tokio_postgres::Error> for StateError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        if let Some(error) = error.as_db_error() {
+            return Self(format!("PostgreSQL: {} ({})", error.message(), error.code().code()));
+        }
+        let mut text = format!("PostgreSQL: {error}");
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            text.push_str(&format!(": {error}"));
+            cause = error.source();
+        }
+        Self(text)
     }
-    let mut text = format!("PostgreSQL: {error}");
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    StateError(text)
 }

@@ -5,21 +5,21 @@ use deadpool_postgres::{Client, Transaction};
 use futures_util::future::try_join_all;
 use tokio_postgres::{Row, Statement};
 
-use super::{json, plain, told};
+use super::{json, plain};
 use crate::state::{Event, EventKind, EventQuery, SessionSummary, StateError};
 use crate::tool::Effect;
 
 /// Writes events, and returns the last number.
 pub(super) async fn write(mut client: Client, events: &[Event], durably: bool) -> Result<i64, StateError> {
-    let all = client.transaction().await.map_err(told)?;
-    let (calls, others) = statements(&all).await.map_err(told)?;
+    let all = client.transaction().await?;
+    let (calls, others) = statements(&all).await?;
     if !durably {
         // The last lines of a trace may be lost in a power failure.
-        all.batch_execute("SET LOCAL synchronous_commit = off").await.map_err(told)?;
+        all.batch_execute("SET LOCAL synchronous_commit = off").await?;
     }
     let count = events.len() as i64;
     let counter = "UPDATE tool_event_counter SET last = last + $1 WHERE one = 1 RETURNING last";
-    let last: i64 = all.query_one(counter, &[&count]).await.map_err(told)?.get(0);
+    let last: i64 = all.query_one(counter, &[&count]).await?.get(0);
     // Sent one after the other, without waiting in between.
     let writing = (last - count + 1..).zip(events).map(|(id, event)| {
         let (all, calls, others) = (&all, &calls, &others);
@@ -30,8 +30,8 @@ pub(super) async fn write(mut client: Client, events: &[Event], durably: bool) -
             }
         }
     });
-    try_join_all(writing).await.map_err(told)?;
-    all.commit().await.map_err(told)?;
+    try_join_all(writing).await?;
+    all.commit().await?;
     Ok(last)
 }
 
@@ -134,13 +134,11 @@ pub(super) async fn read(client: Client, wanted: &EventQuery) -> Result<Vec<Even
              outcome, error, NULL::boolean, NULL, NULL, false, latency_us, detail \
              FROM session_events WHERE {chosen} ORDER BY id LIMIT $4)) AS events ORDER BY id LIMIT $4"
         ))
-        .await
-        .map_err(told)?;
+        .await?;
     let (session, caller) = (wanted.session.as_deref().map(plain), wanted.caller.as_deref().map(plain));
     let rows = client
         .query(&select, &[&wanted.after, &session.as_deref(), &caller.as_deref(), &wanted.rows()])
-        .await
-        .map_err(told)?;
+        .await?;
     rows.iter().map(event).collect()
 }
 
@@ -152,7 +150,7 @@ fn event(row: &Row) -> Result<Event, StateError> {
         trace_id: row.get("trace_id"),
         caller: row.get("caller"),
         session: row.get("session"),
-        kind: EventKind::parse(row.get("kind")).unwrap_or_default(),
+        kind: row.get::<_, &str>("kind").parse().unwrap_or_default(),
         function: row.get("function"),
         op: row.get("op"),
         tool: row.get("tool"),
@@ -180,7 +178,7 @@ pub(super) async fn visits(client: Client, limit: usize) -> Result<Vec<SessionSu
                   SELECT caller, session, at, false, outcome FROM session_events WHERE session IS NOT NULL) AS events \
                   GROUP BY caller, session ORDER BY max(at) DESC, session LIMIT $1";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = client.query(select, &[&limit]).await.map_err(told)?;
+    let rows = client.query(select, &[&limit]).await?;
     let visit = |row: &Row| SessionSummary {
         caller: row.get("caller"),
         session: row.get("session"),
@@ -195,25 +193,25 @@ pub(super) async fn visits(client: Client, limit: usize) -> Result<Vec<SessionSu
 
 /// Deletes rows older than this many milliseconds, and rows that do not count any more.
 pub(super) async fn forget(mut client: Client, age: i64) -> Result<(), StateError> {
-    let all = client.transaction().await.map_err(told)?;
+    let all = client.transaction().await?;
     // A clock that is wrong once ages nothing.
     let clock = "UPDATE tool_state SET seen = clock_timestamp(), \
                  clock = clock + least(greatest(clock_timestamp() - seen, interval '0'), interval '1 day') WHERE one = 1";
-    all.execute(clock, &[]).await.map_err(told)?;
+    all.execute(clock, &[]).await?;
     let before = "(SELECT clock FROM tool_state) - $1::double precision * interval '1 millisecond'";
     let age = age as f64;
     for table in ["tool_executions", "session_events", "session_docs", "session_failures", "session_contexts"]
     {
-        all.execute(&format!("DELETE FROM {table} WHERE at < {before}"), &[&age]).await.map_err(told)?;
+        all.execute(&format!("DELETE FROM {table} WHERE at < {before}"), &[&age]).await?;
     }
     let keys = format!(
         "DELETE FROM tool_idempotency_keys WHERE changed_at < {before} \
          AND (status <> 'running' OR lease_until < clock_timestamp())"
     );
-    all.execute(&keys, &[&age]).await.map_err(told)?;
+    all.execute(&keys, &[&age]).await?;
     let approvals =
         format!("DELETE FROM tool_approvals WHERE asked_at < {before} AND until < clock_timestamp()");
-    all.execute(&approvals, &[&age]).await.map_err(told)?;
-    all.execute("DELETE FROM tool_results WHERE until < clock_timestamp()", &[]).await.map_err(told)?;
-    all.commit().await.map_err(told)
+    all.execute(&approvals, &[&age]).await?;
+    all.execute("DELETE FROM tool_results WHERE until < clock_timestamp()", &[]).await?;
+    Ok(all.commit().await?)
 }

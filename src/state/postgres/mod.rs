@@ -21,14 +21,13 @@ use deadpool_postgres::{Client, Pool};
 use serde_json::Value;
 use tokio::sync::{OnceCell, watch};
 
-use self::connect::{away, told};
 use self::recorder::Recorder;
 use super::clock::millis;
 use super::failed_sessions::FailedSessions;
-use super::patience::waited;
+use super::wait_budget::waited;
 use super::{
-    Approval, Asked, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session, SessionSummary,
-    StateError, StateFuture, StateStore, StoredResult,
+    Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
+    SessionSummary, StateError, StateFuture, StateStore, StoredResult,
 };
 
 /// State in PostgreSQL.
@@ -47,7 +46,7 @@ struct Database {
 impl Database {
     async fn client(&self) -> Result<Client, StateError> {
         self.is_ours.get_or_try_init(|| connect::migrate(&self.pool)).await?;
-        self.pool.get().await.map_err(away)
+        Ok(self.pool.get().await?)
     }
 }
 
@@ -116,7 +115,7 @@ impl StateStore for Postgres {
         })
     }
 
-    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, Asked> {
+    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, ApprovalResponse> {
         self.go(move |client| approvals::ask(client, request))
     }
 

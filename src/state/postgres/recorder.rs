@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::connect::CONNECT_TIMEOUT;
 use super::{Database, events};
 use crate::guard::guarded;
-use crate::state::problem::Problem;
+use crate::state::write_failure::WriteFailure;
 use crate::state::{Event, Health, StateError};
 
 /// Most events that wait to be written.
@@ -34,7 +34,7 @@ enum Message {
 struct Shared {
     waiting: AtomicUsize,
     lost: AtomicU64,
-    problem: Problem,
+    write_failure: WriteFailure,
     written: watch::Sender<i64>,
 }
 
@@ -51,7 +51,7 @@ impl Recorder {
         let shared = Shared {
             waiting: Default::default(),
             lost: Default::default(),
-            problem: Default::default(),
+            write_failure: Default::default(),
             written,
         };
         Self { database, shared: Arc::new(shared), to: OnceLock::new() }
@@ -59,7 +59,7 @@ impl Recorder {
 
     pub(super) fn health(&self) -> Health {
         Health {
-            problem: self.shared.problem.now(),
+            problem: self.shared.write_failure.current(),
             lost: self.shared.lost.load(Relaxed),
             is_volatile: false,
         }
@@ -92,7 +92,7 @@ impl Recorder {
 
     /// Records a failure, and tests when writing works again.
     pub(super) fn probe(&self, problem: &StateError) {
-        self.shared.problem.say(Some(problem));
+        self.shared.write_failure.record(Some(problem));
         self.send(Message::Probe);
     }
 
@@ -105,16 +105,16 @@ impl Recorder {
     }
 
     pub(super) async fn flush(&self) -> Result<(), StateError> {
-        let (done, told) = oneshot::channel();
+        let (done, answer) = oneshot::channel();
         self.send(Message::Flush(done));
-        told.await.unwrap_or_else(|_| Err(StateError("the connection to PostgreSQL has ended".into())))
+        answer.await.unwrap_or_else(|_| Err(StateError("the connection to PostgreSQL has ended".into())))
     }
 }
 
 async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: UnboundedReceiver<Message>) {
     let mut messages = Vec::with_capacity(BATCH);
     loop {
-        let waited = match shared.problem.is_none() {
+        let waited = match shared.write_failure.is_none() {
             true => Ok(from.recv_many(&mut messages, BATCH).await),
             false => timeout(PROBE, from.recv_many(&mut messages, BATCH)).await,
         };
@@ -140,7 +140,7 @@ async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: Unbounded
             Err(_) => Err(StateError("PostgreSQL did not answer in time".into())),
         };
         shared.waiting.fetch_sub(given.len(), Relaxed);
-        shared.problem.say(done.as_ref().err());
+        shared.write_failure.record(done.as_ref().err());
         match &done {
             Ok(last) if !given.is_empty() => drop(shared.written.send_replace(*last)),
             Ok(_) => {}

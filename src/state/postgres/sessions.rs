@@ -3,7 +3,7 @@
 use deadpool_postgres::Client;
 use serde_json::Value;
 
-use super::{json, plain, told};
+use super::{json, plain};
 use crate::state::{Session, StateError, StoredResult};
 
 pub(super) async fn give(
@@ -17,19 +17,18 @@ pub(super) async fn give(
             "INSERT INTO session_docs (caller, session, op, doc_version, at) VALUES ($1, $2, $3, $4, clock_timestamp()) \
              ON CONFLICT (caller, session, op) DO UPDATE SET doc_version = excluded.doc_version, at = excluded.at",
         )
-        .await
-        .map_err(told)?;
+        .await?;
     let (caller, id) = (&*plain(&session.caller), &*plain(&session.id));
-    client.execute(&insert, &[&caller, &id, &&*plain(op), &&*plain(version)]).await.map(drop).map_err(told)
+    client.execute(&insert, &[&caller, &id, &&*plain(op), &&*plain(version)]).await?;
+    Ok(())
 }
 
 pub(super) async fn given(client: Client, session: &Session, op: &str) -> Result<Option<String>, StateError> {
     let select = client
         .prepare_cached("SELECT doc_version FROM session_docs WHERE caller = $1 AND session = $2 AND op = $3")
-        .await
-        .map_err(told)?;
+        .await?;
     let (caller, id) = (&*plain(&session.caller), &*plain(&session.id));
-    let row = client.query_opt(&select, &[&caller, &id, &&*plain(op)]).await.map_err(told)?;
+    let row = client.query_opt(&select, &[&caller, &id, &&*plain(op)]).await?;
     Ok(row.map(|row| row.get(0)))
 }
 
@@ -41,10 +40,9 @@ pub(super) async fn fail(client: Client, session: &Session, fingerprint: &str) -
              DO UPDATE SET failures = CASE WHEN known.at < clock_timestamp() - interval '10 minutes' THEN 1 \
              ELSE known.failures + 1 END, at = excluded.at RETURNING failures",
         )
-        .await
-        .map_err(told)?;
+        .await?;
     let (caller, id) = (&*plain(&session.caller), &*plain(&session.id));
-    let row = client.query_one(&count, &[&caller, &id, &&*plain(fingerprint)]).await.map_err(told)?;
+    let row = client.query_one(&count, &[&caller, &id, &&*plain(fingerprint)]).await?;
     Ok(u32::try_from(row.get::<_, i64>(0)).unwrap_or(u32::MAX))
 }
 
@@ -58,10 +56,9 @@ pub(super) async fn failures(
             "SELECT failures FROM session_failures WHERE caller = $1 AND session = $2 AND fingerprint = $3 \
              AND at >= clock_timestamp() - interval '10 minutes'",
         )
-        .await
-        .map_err(told)?;
+        .await?;
     let (caller, id) = (&*plain(&session.caller), &*plain(&session.id));
-    let row = client.query_opt(&select, &[&caller, &id, &&*plain(fingerprint)]).await.map_err(told)?;
+    let row = client.query_opt(&select, &[&caller, &id, &&*plain(fingerprint)]).await?;
     Ok(row.map_or(0, |row| u32::try_from(row.get::<_, i64>(0)).unwrap_or(u32::MAX)))
 }
 
@@ -69,16 +66,16 @@ pub(super) async fn clear(client: Client, session: &Session, beginning: &str) ->
     let delete =
         "DELETE FROM session_failures WHERE caller = $1 AND session = $2 AND starts_with(fingerprint, $3)";
     let (caller, id) = (&*plain(&session.caller), &*plain(&session.id));
-    client.execute(delete, &[&caller, &id, &&*plain(beginning)]).await.map(drop).map_err(told)
+    client.execute(delete, &[&caller, &id, &&*plain(beginning)]).await?;
+    Ok(())
 }
 
 pub(super) async fn context(client: Client, session: &Session) -> Result<Option<Value>, StateError> {
     let select = client
         .prepare_cached("SELECT context FROM session_contexts WHERE caller = $1 AND session = $2")
-        .await
-        .map_err(told)?;
+        .await?;
     let (caller, id) = (&*plain(&session.caller), &*plain(&session.id));
-    let row = client.query_opt(&select, &[&caller, &id]).await.map_err(told)?;
+    let row = client.query_opt(&select, &[&caller, &id]).await?;
     row.map(|row| json(row.get(0))).transpose()
 }
 
@@ -86,23 +83,25 @@ pub(super) async fn shift(client: Client, session: &Session, context: &Value) ->
     let insert = "INSERT INTO session_contexts (caller, session, context, at) VALUES ($1, $2, $3, clock_timestamp()) \
                   ON CONFLICT (caller, session) DO UPDATE SET context = excluded.context, at = excluded.at";
     let (caller, id) = (&*plain(&session.caller), &*plain(&session.id));
-    client.execute(insert, &[&caller, &id, &context.to_string()]).await.map(drop).map_err(told)
+    client.execute(insert, &[&caller, &id, &context.to_string()]).await?;
+    Ok(())
 }
 
 pub(super) async fn keep(client: Client, result: &StoredResult) -> Result<(), StateError> {
-    client.execute("DELETE FROM tool_results WHERE until < clock_timestamp()", &[]).await.map_err(told)?;
+    client.execute("DELETE FROM tool_results WHERE until < clock_timestamp()", &[]).await?;
     let insert = "INSERT INTO tool_results (id, caller, text, until) \
                   VALUES ($1, $2, $3, to_timestamp($4::bigint / 1000.0)) ON CONFLICT (id) DO UPDATE \
                   SET caller = excluded.caller, text = excluded.text, until = excluded.until";
     let values: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
         [&result.id, &&*plain(&result.caller), &result.text.as_bytes(), &result.until];
-    client.execute(insert, &values).await.map(drop).map_err(told)
+    client.execute(insert, &values).await?;
+    Ok(())
 }
 
 pub(super) async fn kept(client: Client, caller: &str, id: &str) -> Result<Option<StoredResult>, StateError> {
     let select = "SELECT id, caller, text, (extract(epoch FROM until) * 1000)::bigint AS until_ms FROM tool_results \
                   WHERE caller = $1 AND id = $2 AND until > clock_timestamp()";
-    let row = client.query_opt(select, &[&&*plain(caller), &&*plain(id)]).await.map_err(told)?;
+    let row = client.query_opt(select, &[&&*plain(caller), &&*plain(id)]).await?;
     Ok(row.map(|row| StoredResult {
         id: row.get("id"),
         caller: row.get("caller"),

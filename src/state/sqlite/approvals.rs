@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::events::json;
-use crate::state::{Approval, ApprovalStatus, Asked, random_id};
+use crate::state::{Approval, ApprovalResponse, ApprovalStatus, random_id};
 
 const COLUMNS: &str =
     "id, caller, session, op, arguments, fingerprint, asked_at, until, status, reason, hidden, bound";
@@ -12,7 +12,7 @@ const COLUMNS: &str =
 const ERASED: &str = "arguments = 'null', hidden = '[]'";
 
 /// Queues a call for a decision, unless it is queued. Approvals that are bound to another definition become void.
-pub(super) fn ask(db: &Connection, request: Approval, now: i64) -> rusqlite::Result<Asked> {
+pub(super) fn ask(db: &Connection, request: Approval, now: i64) -> rusqlite::Result<ApprovalResponse> {
     erase_expired(db, now)?;
     let mut change = db.prepare_cached(&format!(
         "UPDATE tool_approvals SET status = 'void', {ERASED} WHERE caller = ?1 AND fingerprint = ?2 AND bound <> ?3 \
@@ -27,7 +27,7 @@ pub(super) fn ask(db: &Connection, request: Approval, now: i64) -> rusqlite::Res
          ORDER BY status = 'denied' DESC, status = 'approved' DESC, asked_at DESC, id LIMIT 1"
     ))?;
     if let Some(approval) = select.query_row(same, approval).optional()? {
-        return Ok(Asked { approval, void });
+        return Ok(ApprovalResponse { approval, void });
     }
     let mut insert = db.prepare_cached(&format!(
         "INSERT INTO tool_approvals ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
@@ -47,7 +47,7 @@ pub(super) fn ask(db: &Connection, request: Approval, now: i64) -> rusqlite::Res
         written(&request),
         request.bound,
     ])?;
-    Ok(Asked { approval: request, void })
+    Ok(ApprovalResponse { approval: request, void })
 }
 
 fn written(approval: &Approval) -> String {
@@ -128,7 +128,7 @@ fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
         asked_at: row.get("asked_at")?,
         until: row.get("until")?,
         // An unknown word is not an approval.
-        status: ApprovalStatus::parse(&status).unwrap_or(ApprovalStatus::Denied),
+        status: status.parse().unwrap_or(ApprovalStatus::Denied),
         reason: row.get("reason")?,
         hidden: json(row, "hidden")?,
         bound: row.get("bound")?,

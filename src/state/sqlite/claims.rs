@@ -16,7 +16,7 @@ struct Known {
 }
 
 /// Status that a claim finds; `None` where the key is free.
-pub(super) fn standing(
+pub(super) fn status(
     db: &Connection,
     claim: &Claim,
     lease: i64,

@@ -119,7 +119,7 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
         trace_id: row.get("trace_id")?,
         caller: row.get("caller")?,
         session: row.get("session")?,
-        kind: EventKind::parse(&kind).unwrap_or_default(),
+        kind: kind.parse().unwrap_or_default(),
         function: row.get("function")?,
         op: row.get("op")?,
         tool: row.get("tool")?,

@@ -18,7 +18,7 @@ pub(super) struct FileId {
 
 impl FileId {
     pub(super) fn at(file: PathBuf) -> Self {
-        Self { inode: std::fs::metadata(&file).ok().map(|told| inode(&told)), file }
+        Self { inode: std::fs::metadata(&file).ok().map(|metadata| inode(&metadata)), file }
     }
 
     /// The file, if it exists: where memory cannot be shared, SQLite keeps no log.
@@ -30,8 +30,8 @@ impl FileId {
     pub(super) fn check(&self) -> Result<Metadata, StateError> {
         match std::fs::metadata(&self.file) {
             Err(_) => Err(damaged(&self.file, "removed")),
-            Ok(told) if Some(inode(&told)) != self.inode => Err(damaged(&self.file, "replaced")),
-            Ok(told) => Ok(told),
+            Ok(metadata) if Some(inode(&metadata)) != self.inode => Err(damaged(&self.file, "replaced")),
+            Ok(metadata) => Ok(metadata),
         }
     }
 }
@@ -54,9 +54,9 @@ pub(super) fn damaged(file: &Path, how: &str) -> StateError {
 }
 
 /// The inode of a file; on systems without one, whether the file exists.
-fn inode(told: &Metadata) -> u64 {
+fn inode(metadata: &Metadata) -> u64 {
     #[cfg(unix)]
-    return std::os::unix::fs::MetadataExt::ino(told);
+    return std::os::unix::fs::MetadataExt::ino(metadata);
     #[cfg(not(unix))]
-    return u64::from(told.is_file());
+    return u64::from(metadata.is_file());
 }

@@ -42,7 +42,7 @@ impl Files {
         let DatabasePath::File(file) = place else { return Ok(None) };
         let opened =
             File::open(file).and_then(|opened| Ok((Header::of(&opened)?, opened.metadata()?, opened)));
-        let (header, told, opened) =
+        let (header, metadata, opened) =
             opened.map_err(|error| StateError(format!("{}: {error}", name(file))))?;
         Ok(Some(Self {
             database: FileId::at(file.clone()),
@@ -51,15 +51,15 @@ impl Files {
             seal: None,
             opened,
             header,
-            largest: told.len(),
-            changed: told.modified().ok(),
+            largest: metadata.len(),
+            changed: metadata.modified().ok(),
         }))
     }
 
     /// Whether other processes, and this one after a restart, will find the writes.
     pub(super) fn check(&mut self, db: &Connection) -> Result<(), StateError> {
-        let told = self.database.check()?;
-        self.is_whole(&told)?;
+        let metadata = self.database.check()?;
+        self.is_whole(&metadata)?;
         self.has_log(db)?;
         if let Some(index) = &self.index {
             index.check()?;
@@ -97,8 +97,8 @@ impl Files {
     }
 
     /// The header is checked after each change of the file, which only a checkpoint makes.
-    fn is_whole(&mut self, told: &Metadata) -> Result<(), StateError> {
-        let (length, changed) = (told.len(), told.modified().ok());
+    fn is_whole(&mut self, metadata: &Metadata) -> Result<(), StateError> {
+        let (length, changed) = (metadata.len(), metadata.modified().ok());
         if length == self.largest && changed == self.changed {
             return Ok(());
         }
@@ -117,8 +117,8 @@ impl Files {
     /// Whether the log has the content that SQLite wrote.
     fn has_log(&self, db: &Connection) -> Result<(), StateError> {
         let Some(log) = &self.log else { return Ok(()) };
-        let told = match log.check() {
-            Ok(told) => told,
+        let metadata = match log.check() {
+            Ok(metadata) => metadata,
             Err(error) => {
                 if !log.file.exists() {
                     // SQLite still has it open: its content is moved to the database.
@@ -133,7 +133,7 @@ impl Files {
         if frames == 0 {
             return Ok(());
         }
-        if told.len() < LOG_HEADER + frames * (FRAME_HEADER + self.header.page()) {
+        if metadata.len() < LOG_HEADER + frames * (FRAME_HEADER + self.header.page()) {
             return Err(damaged(&log.file, "cut off"));
         }
         let mut magic = [0; 4];

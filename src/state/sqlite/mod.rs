@@ -28,8 +28,8 @@ use self::writer::{AccessMode, Shared, Writer};
 use super::clock::{millis, now};
 use super::failed_sessions::FailedSessions;
 use super::{
-    Approval, Asked, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session, SessionSummary,
-    StateError, StateFuture, StateStore, StoredResult,
+    Approval, ApprovalResponse, Claim, ClaimOutcome, ClaimStatus, Event, EventQuery, Health, Session,
+    SessionSummary, StateError, StateFuture, StateStore, StoredResult,
 };
 
 /// State in SQLite.
@@ -104,7 +104,7 @@ impl StateStore for Sqlite {
 
     fn recall<'a>(&'a self, claim: &'a Claim, lease: Duration) -> StateFuture<'a, Option<ClaimStatus>> {
         let claim = claim.clone();
-        self.ask(AccessMode::Read, move |db| claims::standing(db, &claim, millis(lease), now()))
+        self.ask(AccessMode::Read, move |db| claims::status(db, &claim, millis(lease), now()))
     }
 
     fn settle<'a>(&'a self, claim: &'a Claim, outcome: ClaimOutcome) -> StateFuture<'a, ()> {
@@ -116,7 +116,7 @@ impl StateStore for Sqlite {
         })
     }
 
-    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, Asked> {
+    fn request_approval<'a>(&'a self, request: &'a Approval) -> StateFuture<'a, ApprovalResponse> {
         let request = request.clone();
         self.ask(AccessMode::Erasing, move |db| approvals::ask(db, request, now()))
     }

@@ -51,7 +51,7 @@ impl Seal {
 
     /// Whether the seal counts more transactions than so short a database file can hold.
     pub(super) fn refutes(database: &Path) -> Result<(), StateError> {
-        let length = std::fs::metadata(database).map_or(0, |told| told.len());
+        let length = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
         let path = path(database);
         match length < HEADER && path.exists() {
             true if length == 0 && !database.exists() => Err(lost(&path, "was removed")),

@@ -15,7 +15,7 @@ use super::events;
 use super::files::Files;
 use super::open::DatabasePath;
 use crate::guard::guarded_now;
-use crate::state::problem::Problem;
+use crate::state::write_failure::WriteFailure;
 use crate::state::{Event, Health, StateError, StateFuture};
 
 /// Most events that wait to be written.
@@ -98,20 +98,20 @@ pub(super) struct Shared {
     lost: AtomicU64,
     /// Whether the thread waits for another process's lock.
     is_locked_out: AtomicBool,
-    problem: Problem,
+    write_failure: WriteFailure,
     written: watch::Sender<i64>,
 }
 
 impl Default for Shared {
     fn default() -> Self {
-        let (events, lost, is_locked_out, problem) = Default::default();
-        Self { events, lost, is_locked_out, problem, written: watch::channel(0).0 }
+        let (events, lost, is_locked_out, write_failure) = Default::default();
+        Self { events, lost, is_locked_out, write_failure, written: watch::channel(0).0 }
     }
 }
 
 impl Shared {
     pub(super) fn health(&self, is_volatile: bool) -> Health {
-        Health { problem: self.problem.now(), lost: self.lost.load(Relaxed), is_volatile }
+        Health { problem: self.write_failure.current(), lost: self.lost.load(Relaxed), is_volatile }
     }
 
     pub(super) fn written(&self) -> watch::Receiver<i64> {
@@ -124,7 +124,7 @@ impl Shared {
 
     /// The result of a request, unless another process's lock is in the way for more than a moment.
     pub(super) async fn unless_locked<T>(&self, mut asking: StateFuture<'_, T>) -> Result<T, StateError> {
-        let moment = if self.problem.is_none() { LOCK_WAIT } else { Duration::from_millis(5) };
+        let moment = if self.write_failure.is_none() { LOCK_WAIT } else { Duration::from_millis(5) };
         loop {
             match timeout(moment, &mut asking).await {
                 Ok(answer) => return answer,
@@ -224,7 +224,7 @@ struct WriterThread {
 
 impl WriterThread {
     fn work(mut self, from: &Receiver<Message>) {
-        let mut is_well = self.shared.problem.is_none();
+        let mut is_well = self.shared.write_failure.is_none();
         loop {
             match from.recv_timeout(if is_well { FILE_CHECK_INTERVAL } else { PROBE }) {
                 Ok(first) => {
@@ -246,7 +246,7 @@ impl WriterThread {
     /// Reports a panic in a piece of work, which loses everything written in its transaction. Waiting callers are
     /// told.
     fn broke(&mut self) -> bool {
-        self.shared.problem.say(Some(&StateError("writing broke down; it is tried again".into())));
+        self.shared.write_failure.record(Some(&StateError("writing broke down; it is tried again".into())));
         self.shared.lost.fetch_add(std::mem::take(&mut self.in_hand), Relaxed);
         false
     }
@@ -282,15 +282,16 @@ impl WriterThread {
     ) -> Result<(), StateError> {
         let wants_disk =
             writes.iter().any(|(how, _)| matches!(how, AccessMode::Durable | AccessMode::Erasing));
-        let is_due =
-            wants_disk || !self.shared.problem.is_none() || self.looked.elapsed() >= FILE_CHECK_INTERVAL;
+        let is_due = wants_disk
+            || !self.shared.write_failure.is_none()
+            || self.looked.elapsed() >= FILE_CHECK_INTERVAL;
         let looked = if is_due { self.look() } else { Ok(()) };
         let done = looked.and_then(|()| self.transact(given, writes, wants_disk));
         if done.is_ok() && !self.is_volatile && writes.iter().any(|(how, _)| *how == AccessMode::Erasing) {
             // While another process reads, the log stays until the next time.
             let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
-        self.shared.problem.say(done.as_ref().err());
+        self.shared.write_failure.record(done.as_ref().err());
         if let Some(last) = *done.as_ref().unwrap_or(&None) {
             self.shared.written.send_replace(last);
         }
@@ -302,11 +303,11 @@ impl WriterThread {
         self.looked = Instant::now();
         let Some(files) = &mut self.files else { return Ok(()) };
         let mut looked = files.check(&self.db);
-        if !self.shared.problem.is_none() {
+        if !self.shared.write_failure.is_none() {
             looked = looked.and_then(|()| files.has_room());
         }
         if let Err(problem) = &looked {
-            self.shared.problem.say(Some(problem));
+            self.shared.write_failure.record(Some(problem));
         }
         looked
     }

@@ -39,7 +39,7 @@ fn answers_are_what_they_say_they_are() {
     check("binary", json!({ "media_type": "image/png", "bytes": 4, "base64": "iVBORw==" }), "");
     check("empty", json!(null), "");
     check("problem_json", json!({ "a": [1] }), "");
-    check("broken_json", json!("{\"a\": "), "says that it is JSON");
+    check("broken_json", json!("{\"a\": "), "declared as JSON");
     check("untyped", json!({ "b": 2 }), "");
     check("huge", json!("x".repeat(1_000_000)), "longer than 1000000 bytes");
     running.time = Duration::from_secs(1);
@@ -71,7 +71,7 @@ fn an_error_says_what_to_do() {
         (401, "credentials"),
         (403, "does not allow"),
         (404, "has nothing"),
-        (409, "conflicts"),
+        (409, "conflict"),
         (422, "does not accept these arguments"),
         (500, "failed"),
         (418, "refuses"),

@@ -113,13 +113,17 @@ fn calls_share_a_connection_and_do_not_wait_for_each_other() {
 fn a_server_that_dies_comes_back_and_what_changes_something_is_not_repeated() {
     let (_root, running, notes) = live();
     running.call("echo", json!({})).unwrap();
-    let error =
-        running.fails("die", json!({}), BackendErrorKind::ConnectionLost, "went away during the call");
+    let error = running.fails(
+        "die",
+        json!({}),
+        BackendErrorKind::ConnectionLost,
+        "closed the connection during the call",
+    );
     assert!(error.message.contains("out of memory"), "{error:?}");
     assert_eq!((noted(&notes, "call die"), noted(&notes, "start")), (1, 1));
     running.call("echo", json!({})).unwrap();
     assert_eq!(noted(&notes, "start"), 2);
-    running.fails("die_reading", json!({}), BackendErrorKind::ConnectionLost, "went away");
+    running.fails("die_reading", json!({}), BackendErrorKind::ConnectionLost, "closed the connection");
     assert_eq!(noted(&notes, "call die_reading"), 2);
 }
 

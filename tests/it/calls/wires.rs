@@ -281,7 +281,7 @@ fn every_ready_made_call_comes_back() {
         .filter_map(|tool| Some((tool.name.as_str(), Value::Object(tool.call.clone()?))))
         .collect();
     assert!(calls.len() > 50);
-    for provider in Provider::ALL {
+    for &provider in Provider::ALL {
         let parser = Parser::new(&checked.catalog, provider);
         for (name, args) in &calls {
             let entries = parser.parse(&response(provider, &parser.emitted(name), args).to_string()).unwrap();
@@ -294,7 +294,9 @@ fn every_ready_made_call_comes_back() {
 #[test]
 fn a_body_of_another_wire_is_an_error_that_says_so() {
     let args = json!({"path": "a"});
-    for (provider, other) in Provider::ALL.iter().flat_map(|one| Provider::ALL.map(|other| (*one, other))) {
+    for (provider, other) in
+        Provider::ALL.iter().flat_map(|one| Provider::ALL.iter().map(|other| (*one, *other)))
+    {
         let body = response(other, "files_read", &args).to_string();
         let same_shape = |pair: [Provider; 2]| pair.contains(&provider) && pair.contains(&other);
         let is_same = provider == other
@@ -319,7 +321,7 @@ fn a_body_of_another_wire_is_an_error_that_says_so() {
         "expected a response of anthropic: a message whose `content` is a list of blocks, or a list of messages; this looks like gemini"
     );
     for body in ["", "data: {}", "1", "\"x\"", "null", "{}", "{\"error\":{\"message\":\"x\"}}", "[1]"] {
-        for provider in Provider::ALL {
+        for &provider in Provider::ALL {
             assert!(parsed(provider, body).is_err(), "{} takes {body}", provider.as_str());
         }
     }
@@ -328,7 +330,7 @@ fn a_body_of_another_wire_is_an_error_that_says_so() {
 #[test]
 fn bodies_cut_short_or_broken_never_panic() {
     let args = json!({"path": "ä\"\\", "price": 1.5, "tags": ["x"]});
-    for provider in Provider::ALL {
+    for &provider in Provider::ALL {
         let parser = Parser::new(&checked().catalog, provider);
         let body = response(provider, "files_read", &args).to_string();
         for end in 0..body.len() {

@@ -100,7 +100,7 @@ fn an_example_says_what_is_made_up_and_what_was_left_out() {
     let of = |args: Value| bench.run("onto.item.add", args)["error"].clone();
     let made_up = of(json!({"count": 3}));
     assert_eq!((&made_up["fill_in"], made_up.get("dropped")), (&json!(["/item_id"]), None), "{made_up}");
-    assert!(made_up["next_action"].as_str().unwrap().contains("put your own values in place"), "{made_up}");
+    assert!(made_up["next_action"].as_str().unwrap().contains("replace the values listed"), "{made_up}");
     assert_eq!(made_up["example"]["args"]["count"], 3);
     let theirs = of(json!({"itemIds": 5, "idd": "x", "state": "doing", "colour": 1}));
     assert_eq!(theirs["example"]["args"], json!({"item_id": "5", "id": "x"}), "{theirs}");

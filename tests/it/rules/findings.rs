@@ -212,7 +212,7 @@ fn clash(tools: &[(&str, &str)], provider: Provider, surface: Surface, expect: (
 
 #[test]
 fn names_that_meet_are_an_error() {
-    for provider in Provider::ALL {
+    for &provider in Provider::ALL {
         let doc = [("read_tool_doc", GOOD)];
         clash(&doc, provider, Surface::Hybrid, ("read_tool_doc", "read_tool_doc", "read_tool_doc"));
         if provider.defers() {

@@ -55,7 +55,7 @@ fn a_new_tool_is_appended() {
     for file in ["box-openapi.json", "github-mcp-server.json"] {
         let (_, checked) = fixture::catalog(file);
         let tools = mixed(&checked.catalog);
-        for provider in Provider::ALL {
+        for &provider in Provider::ALL {
             for (surface, options) in options(provider) {
                 let made = |count: usize| {
                     let profile = profile(&tools[..count]);
@@ -97,7 +97,7 @@ fn a_toolset_more_is_appended() {
         assert!(names.len() > 2, "{file} {names:?}");
         // In another order than the catalog's: what was loaded first stays first.
         names.reverse();
-        for provider in Provider::ALL {
+        for &provider in Provider::ALL {
             let made = |load: &[String]| {
                 let (surface, options) = (Surface::Toolset, config::Payload::default());
                 let request = PayloadRequest {

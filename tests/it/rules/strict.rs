@@ -64,7 +64,7 @@ fn strict(checked: &Checked, provider: Provider, surface: Surface) -> (Vec<Strin
 fn check(parameters: &Value, strictly: &[Provider]) {
     let checked = catalog(&[tool("one", parameters)]);
     let one = vec!["one".to_string()];
-    for provider in Provider::ALL {
+    for &provider in Provider::ALL {
         let expect = match strictly.contains(&provider) {
             true => (one.clone(), vec![]),
             false => (vec![], one.clone()),
@@ -231,7 +231,7 @@ fn what_is_deferred_is_not_strict() {
     let mut one = tool("one", &parameters);
     one["description_mode"] = "deferred".into();
     let checked = catalog(&[one]);
-    for provider in Provider::ALL {
+    for &provider in Provider::ALL {
         assert_eq!(strict(&checked, provider, Surface::Hybrid), (vec![], vec![]), "{}", provider.as_str());
     }
 }

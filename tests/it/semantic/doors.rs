@@ -58,7 +58,7 @@ fn a_server_works_without_a_model_and_without_its_key() {
     assert_eq!(refused.status(), 400);
     let refused: Value = refused.json().unwrap();
     assert!(
-        refused["error"]["message"].as_str().unwrap().contains("`search.semantic` names none"),
+        refused["error"]["message"].as_str().unwrap().contains("`search.semantic` is not configured"),
         "{refused}"
     );
 
@@ -91,7 +91,7 @@ fn the_command_line_waits_for_vectors_and_keeps_them() {
     assert_eq!(keyless.code, 0);
     assert!(keyless.stderr.contains("semantic search: the environment variable VECTORS_KEY is not set"));
     let offline = call(&["--offline"], &[("VECTORS_KEY", KEY)]);
-    assert!(offline.stderr.contains("nobody is asked with --offline"), "{}", offline.stderr);
+    assert!(offline.stderr.contains("with --offline, no model is asked"), "{}", offline.stderr);
     assert!(vectors.asked().is_empty());
     // Nobody waits long for a model that is gone.
     fixture::write(folder.path(), "toolcrib.toml", &config.replace(&vectors.url, "http://127.0.0.1:1"));

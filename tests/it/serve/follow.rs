@@ -106,7 +106,7 @@ fn edits_are_served_broken_ones_are_not_and_no_request_fails() {
     assert_eq!(finding["code"], "file-invalid", "{ready}");
     assert!(finding.to_string().contains("tools.json"), "{ready}");
     let home = edited.server.text("/");
-    assert!(home.contains("The catalog has 1 error; this is the last good one."), "{home}");
+    assert!(home.contains("The catalog has 1 error; this is the last valid one."), "{home}");
 
     edited.write(&tools("Look up the third thing."));
     edited.has(DOC, "the third thing");

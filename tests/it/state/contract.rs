@@ -309,7 +309,7 @@ async fn events_come_back_in_order(again: Again<'_>) {
     let session = random_id("s");
     let mut written = one.last_written();
     let mut given = Vec::new();
-    for kind in EventKind::ALL.into_iter().chain([EventKind::Call, EventKind::Search]) {
+    for kind in EventKind::ALL.iter().copied().chain([EventKind::Call, EventKind::Search]) {
         let event = match kind {
             EventKind::Call => call(&session),
             kind => Event {

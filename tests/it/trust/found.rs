@@ -81,7 +81,7 @@ const OWN: &str = "[[overlay]]\nmatch = \"weather\"\nbackend = { type = \"comman
 fn a_configuration_that_was_merely_found_runs_nothing_and_says_so() {
     for toml in [TRUSTED, OWN] {
         let place = Place::with(toml);
-        place.check_is_refused("nobody has trusted it");
+        place.check_is_refused("it is not trusted");
         let named = place.run(&["call", "tool_exec", r#"{"op": "weather", "args": {}}"#, "--catalog", "."]);
         assert_eq!(named.code, 0, "{} {}", named.stdout, named.stderr);
         assert!(place.root.path().join("ran").exists() && !named.stderr.contains("merely found"));
@@ -156,7 +156,7 @@ fn a_folder_is_trusted_until_what_it_runs_changes() {
     let list = place.run(&["trust", "--list"]);
     assert_eq!(list.stdout.trim(), text(&place.root.path().canonicalize().unwrap()));
     assert_eq!(place.run(&["trust", "--remove", "."]).code, 0);
-    place.check_is_refused("nobody has trusted it");
+    place.check_is_refused("it is not trusted");
     assert_eq!(place.run(&["trust", "--list"]).stdout, "");
     assert_eq!(place.run(&["trust", "--remove", "."]).code, 1);
 }

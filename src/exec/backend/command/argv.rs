@@ -1,4 +1,4 @@
-//! The program and its arguments, with those of the call in their places.
+//! The program and its arguments, with the values of a call in their places.
 
 use serde_json::{Map, Value};
 
@@ -6,14 +6,14 @@ use crate::exec::backend::http::plain;
 use crate::exec::backend::{BackendError, BackendRequest};
 use crate::tool::CommandBackend;
 
-/// The program and its arguments. What stands for an argument that was not given is left out.
+/// The program and its arguments. An element whose argument is absent is left out.
 pub(super) fn filled(
     backend: &CommandBackend,
     call: BackendRequest<'_>,
 ) -> Result<Vec<String>, BackendError> {
     let (program, templates) =
         backend.argv.split_first().ok_or_else(|| BackendError::unconfigured("its backend has no program"))?;
-    // Braces around anything else are the program's own; which names stand for arguments is not for a call to say.
+    // Braces around other names belong to the program. The schema names the arguments, not the call.
     let properties = call.tool.parameters.schema()["properties"].as_object();
     let mut argv = vec![program.clone()];
     let mut are_options_over = false;
@@ -28,12 +28,12 @@ pub(super) fn filled(
 struct Filling<'f> {
     properties: Option<&'f Map<String, Value>>,
     arguments: &'f Value,
-    /// Whether `--` has been.
+    /// Whether `--` came before.
     are_options_over: bool,
 }
 
 impl Filling<'_> {
-    /// One argument of the program, or none where a value is absent.
+    /// One argument of the program; `None` where a value is absent.
     fn argument(&self, template: &str) -> Result<Option<String>, BackendError> {
         let (mut argument, mut rest) = (String::new(), template);
         while let Some(start) = rest.find('{') {
@@ -61,7 +61,7 @@ impl Filling<'_> {
         self.properties?.contains_key(name).then_some((name, after))
     }
 
-    /// Whether a value stays a value, wherever it stands.
+    /// Refuses a value that the program would read as an option, and one with a NUL.
     fn check(&self, name: &str, value: &str, is_first: bool) -> Result<(), BackendError> {
         if value.contains('\0') {
             return Err(BackendError::invalid_argument(

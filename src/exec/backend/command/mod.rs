@@ -1,8 +1,8 @@
-//! Commands: a program for each call, never through a shell, with arguments as a list and as JSON on its stdin.
+//! Commands: one program for each call, never through a shell, with arguments as a list and as JSON on its stdin.
 //!
-//! 1. [`argv`] puts arguments in their places, where none can become an option or a second argument.
-//! 2. [`run`](self) runs it in a process group of its own, which ends with the call.
-//! 3. [`output`] reads what it writes, within a limit.
+//! 1. [`argv`] puts arguments in their places; a value cannot become an option or a second argument.
+//! 2. [`run`](self) runs the program in a process group of its own, which ends with the call.
+//! 3. [`output`] reads its output, within a limit.
 
 mod argv;
 mod output;
@@ -18,20 +18,20 @@ use tokio::process::Command;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer};
-use crate::sources::mcp::{Environment, Secrets, inherited};
+use crate::sources::mcp::{Environment, FilledSecrets, inherited};
 use crate::tool::{CommandBackend, Effect, Stdin};
 use output::{Captured, Pipe};
 
-/// What a program may write when nothing else is said.
+/// Bytes that a program may write unless its backend sets `max_bytes`: a result larger than 1 MiB is a mistake.
 const MAX_BYTES: usize = 1 << 20;
-/// How much of stderr is kept: its end.
+/// Bytes that are kept of the end of stderr: the error is mostly there.
 const MAX_STDERR: usize = 8 << 10;
-/// How much of what a failed program wrote is told.
-const MAX_TOLD: usize = 2048;
-/// How long a program that is told to end has for it.
+/// Bytes of a failed program's output that an error repeats: a model reads it.
+const MAX_EXCERPT: usize = 2048;
+/// Seconds that a program has to end after SIGTERM, before it is killed.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A program at work. Dropped, its whole group is killed.
+/// A running program. Dropping it kills its whole process group.
 struct Running(Box<dyn ChildWrapper>);
 
 impl Drop for Running {
@@ -46,7 +46,7 @@ pub(super) async fn run(
     (root, environment): (&Path, &Environment),
 ) -> Result<BackendResponse, BackendError> {
     let argv = argv::filled(backend, call)?;
-    let mut secrets = Secrets::default();
+    let mut secrets = FilledSecrets::default();
     let variables = secrets.fill(&backend.env, environment, Some(&call.caller.headers))?;
     let program = name(&argv);
     call.begun.mark();
@@ -95,16 +95,16 @@ pub(super) async fn run(
         }
         Ok(status) => Err(failed(program, status, &stdout, &stderr, &secrets)),
         Err(_) => {
-            let message = format!("nobody knows how `{program}` ended");
+            let message = format!("it is not known how `{program}` ended");
             Err(BackendError::connection_lost(message))
         }
     }
 }
 
-/// What a call would run.
+/// The command of a call, for a dry run.
 pub(super) fn preview(backend: &CommandBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
     argv::filled(backend, call)?;
-    let arguments = call.shown();
+    let arguments = call.redacted();
     let argv = argv::filled(backend, BackendRequest { arguments: &arguments, ..call })?;
     let mut shown = json!({ "backend": "command", "argv": call.secrets().command_line(&argv) });
     if backend.stdin == Stdin::Json {
@@ -113,7 +113,7 @@ pub(super) fn preview(backend: &CommandBackend, call: BackendRequest<'_>) -> Res
     Ok(shown)
 }
 
-/// A program without its folder.
+/// The name of the program without its folder.
 fn name(argv: &[String]) -> &str {
     let program = argv.first().map_or("", String::as_str);
     program.rsplit(std::path::is_separator).next().unwrap_or(program)
@@ -128,7 +128,7 @@ fn start(
         argv.split_first().ok_or_else(|| BackendError::unconfigured("its backend has no program"))?;
     let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
     let is_path = program.contains(std::path::is_separator);
-    // A path is one from the catalog's folder, wherever we run.
+    // A relative path starts at the catalog's folder, not at the working directory.
     let absolute = || std::path::absolute(root.join(program)).unwrap_or_else(|_| root.join(program));
     let mut command = Command::new(if is_path { absolute() } else { program.into() });
     command.args(arguments).current_dir(root).env_clear().envs(variables);
@@ -152,7 +152,7 @@ fn start(
     })
 }
 
-/// Gives it its stdin, whether it reads that or not.
+/// Writes the program's stdin in the background, since the program may never read it.
 fn write_stdin(running: &mut Running, stdin: Stdin, arguments: &Value) {
     let Some(mut pipe) = running.0.stdin().take() else { return };
     if stdin == Stdin::Json {
@@ -163,7 +163,7 @@ fn write_stdin(running: &mut Running, stdin: Stdin, arguments: &Value) {
     }
 }
 
-/// Tells the group to end, and then sees to it.
+/// Asks the process group to end, and kills it after [`GRACE`].
 async fn end(running: &mut Running) {
     #[cfg(unix)]
     if running.0.signal(SIGTERM).is_ok() && timeout(GRACE, running.0.wait()).await.is_ok() {
@@ -193,7 +193,7 @@ fn failed(
     status: ExitStatus,
     stdout: &Captured,
     stderr: &Captured,
-    secrets: &Secrets,
+    secrets: &FilledSecrets,
 ) -> BackendError {
     let how = match status.code() {
         Some(code) => format!("failed with exit code {code}"),
@@ -205,10 +205,10 @@ fn failed(
         if last.is_empty() { format!("`{program}` {how}") } else { format!("`{program}` {how}: {last}") };
     let excerpt = |text: &str| {
         let text = secrets.hide(text);
-        let end = text.floor_char_boundary(MAX_TOLD);
+        let end = text.floor_char_boundary(MAX_EXCERPT);
         Some(text[..end].to_string()).filter(|_| !text.trim().is_empty())
     };
-    let from = said.ceil_char_boundary(said.len().saturating_sub(MAX_TOLD));
+    let from = said.ceil_char_boundary(said.len().saturating_sub(MAX_EXCERPT));
     let answer = ErrorAnswer::Command {
         exit_code: status.code(),
         stderr: excerpt(&said[from..]),
@@ -216,8 +216,10 @@ fn failed(
     };
     let (kind, next) = match status.code() {
         Some(_) => (BackendErrorKind::Failed, "correct the arguments as the message says, or tell the user"),
-        // Somebody ended it in the middle of its work.
-        None => (BackendErrorKind::ConnectionLost, "look what is there before you send the call again"),
+        // A signal ended it in the middle of its work.
+        None => {
+            (BackendErrorKind::ConnectionLost, "check whether it was done before you send the call again")
+        }
     };
     BackendError::new(kind, message, next).with_answer(answer)
 }

@@ -1,4 +1,4 @@
-//! What a program writes: read to the end, so that it never waits for us, and kept up to a limit.
+//! Output of a program: read to its end, so that the program never blocks, and kept up to a limit.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-/// How long to read on after the program has ended: what it started may hold the pipe open.
+/// Milliseconds to read on after the program has ended: its children may hold the pipe open.
 const CLOSE_GRACE: Duration = Duration::from_millis(200);
 
 /// A pipe that is read in the background.
@@ -21,12 +21,12 @@ struct Shared {
     overflow: Notify,
 }
 
-/// What was read.
+/// The bytes of a pipe that were kept.
 #[derive(Clone, Default)]
 pub(super) struct Captured {
     pub(super) bytes: Vec<u8>,
     pub(super) is_cut: bool,
-    /// How much was written, where only the end is kept.
+    /// Bytes written in all, where only the end is kept.
     written: usize,
 }
 
@@ -46,7 +46,7 @@ impl Pipe {
         })
     }
 
-    /// Keeps the end, of no more than `limit` in all.
+    /// Keeps the last `most` bytes; more than `limit` bytes in all are an overflow.
     pub(super) fn tail(
         pipe: Option<impl AsyncRead + Unpin + Send + 'static>,
         most: usize,
@@ -81,12 +81,12 @@ impl Pipe {
         Self { shared, reader }
     }
 
-    /// Waits until there is more than is kept.
+    /// Waits until more was written than the limit.
     pub(super) async fn overflow(&self) {
         self.shared.overflow.notified().await;
     }
 
-    /// All that there is, once the program has ended.
+    /// The kept bytes, once the program has ended.
     pub(super) async fn captured(mut self) -> Captured {
         let _ = tokio::time::timeout(CLOSE_GRACE, &mut self.reader).await;
         self.reader.abort();

@@ -1,4 +1,4 @@
-//! The body of a request: JSON, a form, or whatever the backend says.
+//! The body of a request: JSON, a form, or the media type of the backend.
 
 use serde_json::{Map, Value};
 
@@ -16,12 +16,12 @@ const MULTIPART: &str = "multipart/form-data";
 pub(super) struct Body {
     pub(super) content_type: String,
     pub(super) content: Vec<u8>,
-    /// As people read it.
+    /// The body as a dry run shows it.
     pub(super) shown: Value,
 }
 
 impl Body {
-    /// The body that arguments make, if they make any. `is_expected` says that an object without fields is one too.
+    /// The body made of arguments; `None` without any. With `is_expected`, no arguments make an empty object.
     pub(super) fn new(
         content_type: Option<&str>,
         parts: &Parts<'_>,
@@ -68,10 +68,10 @@ impl Body {
         Self { content_type: content_type.into(), content: text.clone().into(), shown: text.into() }
     }
 
-    /// A part for each value. Content of files comes as text, since arguments are JSON.
+    /// A multipart form with a part for each value. Content of files is text, since arguments are JSON.
     fn multipart(parts: &[Part<'_>], tool: &Tool) -> Self {
         let content: String = parts.iter().map(|part| part.value.to_string()).collect();
-        // No value holds a hash of all of them.
+        // A hash of the whole content occurs in no value.
         let boundary = blake3::hash(content.as_bytes()).to_hex().to_string();
         let mut text = String::new();
         for part in parts {
@@ -109,7 +109,7 @@ fn is_json(essence: &str) -> bool {
     matches!(essence, JSON | "text/json" | "*/*" | "application/*") || essence.ends_with("+json")
 }
 
-/// A name as a form has it between quotes (RFC 7578 leaves that to HTML).
+/// A name as it is escaped between the quotes of a form (RFC 7578 follows HTML).
 fn quoted(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }

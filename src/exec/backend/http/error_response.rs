@@ -1,24 +1,24 @@
-//! What it means when a server refuses, or is not heard of again, and what can be done.
+//! Errors of HTTP servers: the meaning of a status or of a missing answer, and the next step.
 
 use serde_json::Value;
 
 use crate::exec::backend::{BackendError, BackendErrorKind, ErrorAnswer};
-use crate::sources::mcp::Secrets;
+use crate::sources::mcp::FilledSecrets;
 use crate::tool::Effect;
 
-/// The most of a body that is told.
-const MAX_TOLD: usize = 2048;
+/// Bytes of a body that an error repeats: a model reads it.
+const MAX_EXCERPT: usize = 2048;
 
-/// An answer that is no success.
+/// An HTTP response that is no success.
 pub(super) struct ErrorResponse<'r> {
     pub(super) name: &'r str,
     pub(super) status: u16,
     pub(super) body: String,
-    /// Where it would rather send us.
+    /// The `Location` header of a redirect.
     pub(super) location: Option<String>,
     pub(super) retry_after_seconds: Option<u64>,
     pub(super) effect: Effect,
-    pub(super) secrets: &'r Secrets,
+    pub(super) secrets: &'r FilledSecrets,
 }
 
 impl ErrorResponse<'_> {
@@ -32,9 +32,9 @@ impl ErrorResponse<'_> {
             body: (!self.body.trim().is_empty()).then(|| self.body_excerpt()),
         };
         let kind = match self.status {
-            // Both say that the call was turned away; other errors may come out of the middle of the work.
+            // Only these two say that the call was not run.
             429 | 503 => BackendErrorKind::Busy,
-            // A gateway says that it has no answer of the server behind it.
+            // A gateway got no answer from the server behind it.
             502 | 504 => BackendErrorKind::ConnectionLost,
             _ => BackendErrorKind::Failed,
         };
@@ -50,20 +50,19 @@ impl ErrorResponse<'_> {
             ),
             401 => (
                 "does not accept the credentials of this call",
-                format!("whoever connects has to bring valid credentials; {again}"),
+                format!("the client has to send valid credentials; {again}"),
             ),
             403 => ("does not allow this", format!("choose something else, or tell the user; {again}")),
             404 | 410 => (
                 "has nothing under these arguments",
                 "check the ids: list or search for them, rather than guessing".into(),
             ),
-            409 | 412 => (
-                "finds that this conflicts with what is there",
-                "read what is there now, and decide anew".into(),
-            ),
+            409 | 412 => {
+                ("reports a conflict with the current data", "read the current data, and decide again".into())
+            }
             400 | 415 | 422 => (
                 "does not accept these arguments",
-                "correct the arguments as `body` says, with the help of the tool's doc".into(),
+                "correct the arguments as `body` says, with the tool's doc".into(),
             ),
             429 => {
                 let wait =
@@ -72,33 +71,32 @@ impl ErrorResponse<'_> {
             }
             500.. if self.effect > Effect::Read => (
                 "failed",
-                "it may have done a part of the work: look what is there before you send the call again"
-                    .into(),
+                "it may have done a part of the work: check that before you send the call again".into(),
             ),
             500.. => ("failed", "try again later, or tell the user".into()),
             _ => ("refuses", format!("do as `body` says, or tell the user; {again}")),
         }
     }
 
-    /// What it said: JSON where it is that and short, else the beginning.
+    /// The body: JSON where it is JSON and short, else its beginning.
     fn body_excerpt(&self) -> Value {
         let body = self.secrets.hide(&self.body);
-        if body.len() <= MAX_TOLD {
+        if body.len() <= MAX_EXCERPT {
             let read = serde_json::from_str(&body).unwrap_or(Value::String(body));
             return self.secrets.hide_in(read);
         }
-        let end = body.floor_char_boundary(MAX_TOLD);
+        let end = body.floor_char_boundary(MAX_EXCERPT);
         format!("{}...", &body[..end]).into()
     }
 }
 
-/// It was asked, and has not answered.
+/// A request without an answer in time.
 pub(super) fn too_slow(name: &str) -> BackendError {
     let message = format!("the server `{name}` did not answer in time; it may have run the call");
     BackendError::timed_out(message)
 }
 
-/// It answered with a success that cannot be read.
+/// A success with a body that cannot be read.
 pub(super) fn unreadable(name: &str) -> BackendError {
     let message = format!(
         "the server `{name}` answered with something else than the JSON that its head promises; it may have run the call"
@@ -106,7 +104,7 @@ pub(super) fn unreadable(name: &str) -> BackendError {
     BackendError::connection_lost(message)
 }
 
-/// It was asked, and the connection is gone.
+/// A request whose connection broke.
 pub(super) fn connection_lost(name: &str) -> BackendError {
     let message =
         format!("the connection to the server `{name}` broke after the call was sent; it may have been run");

@@ -1,10 +1,10 @@
-//! One expression of a URI template (RFC 6570). Values are encoded before they are put in, whatever they hold.
+//! One expression of a URI template (RFC 6570). Every value is encoded before it is put in.
 
 use serde_json::{Map, Value};
 
 use super::text::{encode, encode_reserved, plain};
 
-/// What stands between braces.
+/// The text between braces, parsed.
 pub(super) struct Expression {
     operator: Option<char>,
     variables: Vec<Variable>,
@@ -12,18 +12,18 @@ pub(super) struct Expression {
 
 struct Variable {
     name: String,
-    /// How many characters of a text are taken.
+    /// Characters of a text that are used.
     prefix: Option<usize>,
-    /// Whether each part of a list or an object stands by itself.
+    /// Whether each part of a list or an object is written separately (`*`).
     explodes: bool,
 }
 
-/// How an operator writes values (RFC 6570, appendix A).
+/// The notation of an operator (RFC 6570, appendix A).
 struct Style {
     first: &'static str,
     separator: &'static str,
     is_named: bool,
-    /// What follows the name of an empty value.
+    /// The text after the name of an empty value.
     if_empty: &'static str,
     encode: fn(&str) -> String,
 }
@@ -31,7 +31,7 @@ struct Style {
 const OPERATORS: [char; 7] = ['+', '#', '.', '/', ';', '?', '&'];
 
 impl Expression {
-    /// Reads what stands between braces. Other formats allow any name there, such as `user-id`.
+    /// Parses the text between braces. Names of other formats are accepted too, such as `user-id`.
     pub(super) fn new(inside: &str) -> Option<Self> {
         let operator = inside.chars().next().filter(|first| OPERATORS.contains(first));
         let list = &inside[operator.map_or(0, char::len_utf8)..];
@@ -53,7 +53,7 @@ impl Expression {
         self.variables.iter().map(|variable| variable.name.as_str())
     }
 
-    /// Whether the path has a hole where a value is absent.
+    /// Whether the path is broken without a value.
     pub(super) fn needs_values(&self) -> bool {
         matches!(self.operator, None | Some('+'))
     }
@@ -62,7 +62,7 @@ impl Expression {
         matches!(self.operator, Some('?' | '&'))
     }
 
-    /// The text with values in it. Absent values, `null`, and lists and objects without parts leave nothing.
+    /// The expression with its values. Absent values, `null`, and empty lists and objects leave no text.
     pub(super) fn expand(&self, values: &Map<String, Value>) -> String {
         let style = Style::of(self.operator);
         let written = self.variables.iter().filter_map(|variable| {
@@ -92,7 +92,7 @@ impl Style {
         Self { first, separator, is_named, if_empty, encode }
     }
 
-    /// A value that is encoded, behind its name.
+    /// An encoded value after its name.
     fn named(&self, name: &str, value: &str) -> String {
         match value {
             "" => format!("{name}{}", self.if_empty),
@@ -112,7 +112,7 @@ impl Variable {
         is_name.then(|| Self { name: name.to_string(), prefix, explodes })
     }
 
-    /// A value as the expression has it; none where it leaves nothing.
+    /// A value in the notation of the expression; `None` where it leaves no text.
     fn written(&self, value: &Value, style: &Style) -> Option<String> {
         let encoded = |value: &Value| (style.encode)(&plain(value));
         let pair = |(name, value): (&String, &Value)| [(style.encode)(name), encoded(value)];

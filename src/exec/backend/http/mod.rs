@@ -1,9 +1,9 @@
-//! HTTP backends: one request for each call, to the configured server and nowhere else.
+//! HTTP backends: one request for each call, to the configured server only.
 //!
-//! 1. [`parts`] says which argument goes where; [`path`] with its [`expression`]s, [`text`] and [`body`] write them.
-//! 2. [`request`] is all of it, with the server's headers.
-//! 3. [`send`] sends it, again where that cannot do harm, and follows redirects where that is configured.
-//! 4. [`response`] reads the answer within its limits, and [`error_response`] says what an error means.
+//! 1. [`parts`] assigns arguments to parts of the request; [`path`] with its [`expression`]s, [`text`] and [`body`] write them.
+//! 2. [`request`] is the whole request, with the server's headers.
+//! 3. [`send`] sends it, retries where that does no harm, and follows redirects where these are configured.
+//! 4. [`response`] reads the answer within its limits, and [`error_response`] explains an error.
 
 mod body;
 mod error_response;
@@ -22,13 +22,13 @@ use serde_json::Value;
 
 use super::{BackendError, BackendRequest, BackendResponse, choice};
 use crate::secret::REDACTED;
-use crate::sources::mcp::{Environment, Secrets};
+use crate::sources::mcp::{Environment, FilledSecrets};
 use crate::tool::{HttpBackend, Location};
 use request::HttpRequest;
 use send::Exchange;
 pub(super) use text::plain;
 
-/// How long a connection may take, whatever the call may.
+/// Seconds for opening a connection: a server that is down is noticed before the call times out.
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// Connections to all servers.
@@ -46,12 +46,12 @@ impl Http {
     ) -> Result<BackendResponse, BackendError> {
         let (name, server) = choice::web_server(backend, call.tool, call.config)?;
         let request = HttpRequest::new(backend, server, call)?;
-        let mut secrets = Secrets::default();
+        let mut secrets = FilledSecrets::default();
         let (url, headers) = (request.url()?, request.headers(call, environment, &mut secrets)?);
         let client = self.client()?;
         let exchange = Exchange { client, name, server, call, request: &request, headers, secrets: &secrets };
         let mut response = exchange.run(url).await?;
-        // A server that echoes what it was sent would tell our credentials.
+        // A server that echoes its request would give away our credentials.
         let (content, warning) = secrets.hide_in_result(response.content);
         response.content = content;
         response.warnings.extend(warning);
@@ -60,7 +60,7 @@ impl Http {
 
     fn client(&self) -> Result<&reqwest::Client, BackendError> {
         let client = self.client.get_or_init(|| {
-            // One provider of cryptography for the whole program; a second call changes nothing.
+            // One provider of cryptography for the whole process; a second call does nothing.
             let _ = rustls::crypto::ring::default_provider().install_default();
             reqwest::Client::builder()
                 .redirect(reqwest::redirect::Policy::none())
@@ -76,11 +76,11 @@ impl Http {
     }
 }
 
-/// What a call would send, without secrets: what an argument is called there may say that it is one.
+/// The request of a call, without secrets. An argument's name in the request can mark it as a secret too.
 pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
     let (name, server) = choice::web_server(backend, call.tool, call.config)?;
     HttpRequest::new(backend, server, call)?.url()?;
-    let mut shown = call.shown();
+    let mut shown = call.redacted();
     for (argument, place) in &backend.arguments {
         let is_secret = call.secrets().is_secret(place.name.as_deref().unwrap_or(argument));
         if let Some(value) =

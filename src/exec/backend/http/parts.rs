@@ -1,4 +1,4 @@
-//! Which argument goes into which part of a request.
+//! Assignment of arguments to the parts of a request.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::tool::{ArgumentPlace, HttpBackend, Location};
 /// The arguments of a call, in the parts of the request where they go.
 #[derive(Default)]
 pub(super) struct Parts<'o> {
-    /// By the names that the template has for them.
+    /// Values by their names in the template.
     pub(super) path: Map<String, Value>,
     pub(super) query: Vec<Part<'o>>,
     pub(super) headers: Vec<Part<'o>>,
@@ -20,9 +20,9 @@ pub(super) struct Parts<'o> {
 
 /// One argument in its place.
 pub(super) struct Part<'o> {
-    /// What the caller calls it.
+    /// Its name in the schema of the tool.
     pub(super) argument: &'o str,
-    /// What it is called in the request.
+    /// Its name in the request.
     pub(super) name: &'o str,
     pub(super) value: &'o Value,
     pub(super) place: Option<&'o ArgumentPlace>,
@@ -60,7 +60,7 @@ impl<'o> Parts<'o> {
     }
 }
 
-/// Where an argument goes: where the backend says, else into the path, else where the method says.
+/// The location of an argument: as the backend says; else the path, if it has this variable; else as the method says.
 pub(super) fn location(backend: &HttpBackend, template: &Template, argument: &str) -> Location {
     if let Some(place) = backend.arguments.get(argument) {
         return place.location;
@@ -74,7 +74,7 @@ pub(super) fn location(backend: &HttpBackend, template: &Template, argument: &st
     }
 }
 
-/// What the caller calls a variable of the path.
+/// The argument for a variable of the path.
 pub(super) fn argument_of<'b>(backend: &'b HttpBackend, variable: &'b str) -> &'b str {
     let named = |(_, place): &(&String, &ArgumentPlace)| {
         place.location == Location::Path && place.name.as_deref() == Some(variable)

@@ -1,4 +1,4 @@
-//! The path of a request: a template of RFC 6570 with the arguments in their places, which no argument can leave.
+//! The path of a request: a template of RFC 6570 with arguments in their places. A value cannot change other parts of it.
 
 use serde_json::{Map, Value};
 
@@ -75,7 +75,7 @@ impl Template {
         expressions.flat_map(Expression::names)
     }
 
-    /// Puts values in. `called` is what the caller calls a variable.
+    /// Puts values in. `called` gives the argument for a variable.
     pub(super) fn expand(
         &self,
         values: &Map<String, Value>,
@@ -104,7 +104,7 @@ impl Template {
                 Piece::Literal(text) => query.push_str(&encode_literal(text)),
                 Piece::Expression(expression) => {
                     let text = expression.expand(values);
-                    // Other operators encode what parts parameters.
+                    // Other operators encode these separators.
                     if expression.operator() == Some('+') && text.contains(['&', ';', '#']) {
                         let argument = called(expression.names().next().unwrap_or_default());
                         let message =
@@ -119,7 +119,7 @@ impl Template {
     }
 }
 
-/// Whether the path is whole with these values.
+/// Refuses values with which the path would be broken.
 fn check(
     expression: &Expression,
     values: &Map<String, Value>,
@@ -157,7 +157,7 @@ fn check(
     Ok(())
 }
 
-/// Whether some step of a path is `.` or `..`, also where dots and slashes are percent-encoded, even twice.
+/// Whether a segment of a path is `.` or `..`, also with percent-encoded dots and slashes, even encoded twice.
 fn climbs(value: &Value) -> bool {
     let steps_are_dots = |text: &str| text.split(['/', '\\']).any(|step| matches!(step, "." | ".."));
     let text_climbs = |text: &str| {

@@ -1,4 +1,4 @@
-//! One request, built from a call: where it goes, and what it carries.
+//! One request, built from a call: method, address, headers and body.
 
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -12,10 +12,10 @@ use super::text::{encode, form, pairs, simple};
 use crate::config::Server;
 use crate::exec::backend::{BackendError, BackendRequest};
 use crate::secret::REDACTED;
-use crate::sources::mcp::{Environment, Secrets};
+use crate::sources::mcp::{Environment, FilledSecrets};
 use crate::tool::{HttpBackend, Location};
 
-/// Headers that the connection decides, not a call.
+/// Headers that arguments may not set: the connection sets them.
 const RESERVED_HEADERS: [&str; 13] = [
     "connection",
     "content-length",
@@ -32,10 +32,10 @@ const RESERVED_HEADERS: [&str; 13] = [
     "cookie",
 ];
 
-/// A request without what the server's configuration adds.
+/// A request without the headers of the server's configuration.
 pub(super) struct HttpRequest<'o> {
     pub(super) method: Method,
-    /// Below the base URL.
+    /// The path below the base URL.
     path: String,
     query: String,
     headers: Vec<(HeaderName, HeaderValue)>,
@@ -52,7 +52,7 @@ impl<'o> HttpRequest<'o> {
     ) -> Result<Self, BackendError> {
         let method = Method::from_bytes(backend.method.to_ascii_uppercase().as_bytes());
         let method =
-            method.map_err(|_| BackendError::unconfigured("its backend has a method that none can have"))?;
+            method.map_err(|_| BackendError::unconfigured("its backend has an invalid HTTP method"))?;
         let template = Template::parse(&backend.path)?;
         let parts = Parts::new(backend, &template, call.arguments)?;
         let expanded =
@@ -76,7 +76,7 @@ impl<'o> HttpRequest<'o> {
         })
     }
 
-    /// Where it goes: below the base URL, whatever the arguments are.
+    /// The address; always below the base URL.
     pub(super) fn url(&self) -> Result<Url, BackendError> {
         let base = self.server.url.as_deref().and_then(|base| Url::parse(base).ok());
         let is_plain = |base: &Url| {
@@ -92,7 +92,7 @@ impl<'o> HttpRequest<'o> {
         let path = format!("{}{}", base.path().trim_end_matches('/'), self.path);
         url.set_path(&path);
         url.set_query(Some(self.query.as_str()).filter(|query| !query.is_empty()));
-        // A parser that reads the path in another way than it was written has found a way out of it.
+        // A parser that reads another path than was written may lead out of the base URL.
         if url.path() != path || url.origin() != base.origin() {
             return Err(BackendError::invalid_argument(
                 "",
@@ -102,12 +102,12 @@ impl<'o> HttpRequest<'o> {
         Ok(url)
     }
 
-    /// All headers. What is configured wins over what is asked for.
+    /// All headers. The configuration wins over arguments.
     pub(super) fn headers(
         &self,
         call: BackendRequest<'_>,
         environment: &Environment,
-        secrets: &mut Secrets,
+        secrets: &mut FilledSecrets,
     ) -> Result<HeaderMap, BackendError> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.5"));
@@ -121,7 +121,7 @@ impl<'o> HttpRequest<'o> {
         {
             let (name, mut value) = configured(&name, &value)?;
             value.set_sensitive(true);
-            // The body is written by us, and we know its type best.
+            // The body is written here, so its type is known.
             if name != CONTENT_TYPE || self.body.is_none() {
                 headers.insert(name, value);
             }
@@ -141,7 +141,7 @@ impl<'o> HttpRequest<'o> {
         Ok(headers)
     }
 
-    /// What it is, for somebody who wants to know before it is sent.
+    /// The request as a dry run shows it.
     pub(super) fn preview(&self, server_name: &str, call: BackendRequest<'_>) -> Value {
         let mut shown = Map::new();
         shown.insert("backend".into(), "http".into());
@@ -178,18 +178,18 @@ impl<'o> HttpRequest<'o> {
     }
 }
 
-/// A part of a request in which what was left out is written plainly.
+/// Text of a request in which the marker of redacted values is readable.
 fn readable(written: &str) -> String {
     written.replace(&encode(REDACTED), REDACTED)
 }
 
-/// An argument as a header; one that would end its line is refused.
+/// An argument as a header; a value with a line break is refused.
 fn header(part: &Part<'_>) -> Result<(HeaderName, HeaderValue), BackendError> {
     let wrong = |_| BackendError::unconfigured(format!("\"{}\" is no name of a header", part.name));
     let name = HeaderName::try_from(part.name).map_err(wrong)?;
     if RESERVED_HEADERS.contains(&name.as_str()) {
         return Err(BackendError::unconfigured(format!(
-            "its backend lets a call say the header `{name}`, which it cannot"
+            "its backend takes the header `{name}` from an argument, which is not allowed"
         )));
     }
     let value = HeaderValue::try_from(simple(part.value)).map_err(|_| {
@@ -208,8 +208,7 @@ fn configured(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Back
     let header =
         header.map_err(|_| BackendError::unconfigured(format!("\"{name}\" is no name of a header")))?;
     let value = HeaderValue::try_from(value);
-    let value = value.map_err(|_| {
-        BackendError::unconfigured(format!("the header {name} has a value that none can have"))
-    })?;
+    let value =
+        value.map_err(|_| BackendError::unconfigured(format!("the header {name} has an invalid value")))?;
     Ok((header, value))
 }

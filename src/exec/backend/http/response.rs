@@ -12,10 +12,10 @@ use crate::catalog::Tool;
 use crate::exec::backend::{BackendError, BackendResponse};
 use crate::tool::Effect;
 
-/// The most that is read of an error.
+/// Bytes that are read of an error's body.
 const MAX_ERROR: usize = 64 << 10;
 
-/// What was read, and why not more.
+/// The bytes of a body, and the reason why reading ended.
 struct Content {
     bytes: Vec<u8>,
     ended: Ended,
@@ -28,7 +28,7 @@ enum Ended {
     Broken,
 }
 
-/// How a successful answer is read.
+/// Settings for reading a successful answer.
 pub(super) struct Reading<'r> {
     pub(super) name: &'r str,
     pub(super) tool: &'r Tool,
@@ -55,18 +55,18 @@ impl Reading<'_> {
         };
         let (mut response, is_as_said) = media.decode(content.bytes, warning.is_none());
         if !is_as_said {
-            // Whoever wrote this may not be the server, but something before it that has lost its answer.
+            // A proxy may have written this in place of the server's answer.
             if self.tool.effect != Effect::Read {
                 return Err(error_response::unreadable(name));
             }
-            response.warnings.push("the answer says that it is JSON, and is not".into());
+            response.warnings.push("the answer is declared as JSON, and is not".into());
         }
         response.warnings.extend(warning);
         Ok(response)
     }
 }
 
-/// Reads as much of an error as there is.
+/// Reads the body of an error, as far as it comes.
 pub(super) async fn read_error(response: Response, deadline: Instant) -> String {
     let content = content(response, MAX_ERROR, deadline).await;
     String::from_utf8_lossy(&content.bytes).into_owned()
@@ -91,9 +91,9 @@ async fn content(mut response: Response, max_bytes: usize, deadline: Instant) ->
     Content { bytes, ended }
 }
 
-/// What an answer says to be.
+/// The media type of an answer.
 struct Media {
-    /// Without parameters, in lower case; empty when it says nothing.
+    /// Without parameters, in lower case; empty when there is none.
     essence: String,
     is_latin: bool,
     is_encoded: bool,
@@ -122,12 +122,12 @@ impl Media {
             || TEXTS.iter().any(|text| self.essence.ends_with(text))
     }
 
-    /// Whether it is sent bit by bit, for as long as somebody listens.
+    /// Whether the answer is a stream that may never end.
     fn is_stream(&self) -> bool {
         matches!(self.essence.as_str(), "text/event-stream" | "application/x-ndjson" | "application/jsonl")
     }
 
-    /// What was read, and whether it is what it says to be.
+    /// The content, and whether it fits its media type.
     fn decode(&self, bytes: Vec<u8>, is_whole: bool) -> (BackendResponse, bool) {
         if bytes.is_empty() {
             return (BackendResponse::new(Value::Null), true);

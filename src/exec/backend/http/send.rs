@@ -1,4 +1,4 @@
-//! Sending a request: again where that cannot do harm, and after redirects where that is configured.
+//! Sending of a request, with retries where these do no harm, and redirects where these are configured.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::request::HttpRequest;
 use super::{error_response, response};
 use crate::config::Server;
 use crate::exec::backend::{BackendError, BackendErrorKind, BackendRequest, BackendResponse};
-use crate::sources::mcp::Secrets;
+use crate::sources::mcp::FilledSecrets;
 use crate::tool::Effect;
 
-/// How long to wait before a request is sent again: at first, and at most.
+/// Time before a retry: 100 ms at first, doubled each time, 5 s at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
@@ -26,7 +26,7 @@ pub(super) struct Exchange<'e> {
     pub(super) call: BackendRequest<'e>,
     pub(super) request: &'e HttpRequest<'e>,
     pub(super) headers: HeaderMap,
-    pub(super) secrets: &'e Secrets,
+    pub(super) secrets: &'e FilledSecrets,
 }
 
 impl Exchange<'_> {
@@ -55,10 +55,10 @@ impl Exchange<'_> {
         }
     }
 
-    /// Whether the call may run twice: it changes nothing, or the server knows it by its key.
+    /// Whether the call may be sent twice: it changes nothing, or the server gets an idempotency key.
     fn is_repeatable(&self) -> bool {
         let tool = self.call.tool;
-        // That a name sounds like reading is not enough for a method that writes.
+        // An effect guessed from the tool's name is not enough for a method that writes.
         let is_sure = self.request.method.is_safe() || tool.definition.effect.is_some();
         let has_key = self.server.idempotency_header.is_some() && self.call.idempotency_key.is_some();
         has_key || (tool.effect == Effect::Read && is_sure)
@@ -133,8 +133,8 @@ impl Exchange<'_> {
         error_response::connection_lost(name)
     }
 
-    /// Where a redirect leads, and with which method, if that can be followed: within the origin, and without turning
-    /// what writes into something else.
+    /// The address and the method of a redirect that may be followed: within the origin. Clients disagree whether a 301 or 302
+    /// keeps the method of a write, so a write does not follow one.
     fn redirect(&self, response: &Response, from: &Url, method: &Method) -> Option<(Url, Method)> {
         let to = from.join(response.headers().get(LOCATION)?.to_str().ok()?).ok()?;
         let method = match response.status() {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::tool::{ArgumentPlace, Style};
 
-/// A value without quotes; what is no plain value as JSON.
+/// A text without quotes; lists and objects as JSON.
 pub(in crate::exec::backend) fn plain(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
@@ -16,22 +16,22 @@ pub(in crate::exec::backend) fn plain(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// Percent-encodes all that is not unreserved.
+/// Percent-encodes all but unreserved characters.
 pub(super) fn encode(text: &str) -> String {
     escaped(text, |byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
 }
 
-/// Percent-encodes what cannot stand in a path or query as a template has it.
+/// Percent-encodes the literal text of a template: characters that a path or query cannot have.
 pub(super) fn encode_literal(text: &str) -> String {
     encode_but(b"-._~!$&()*+,;=:@/?", text)
 }
 
-/// Percent-encodes all that is neither unreserved nor reserved, and brackets, which no path or query can hold (RFC 3986).
+/// Percent-encodes all but unreserved and reserved characters, and also brackets, which no path or query has (RFC 3986).
 pub(super) fn encode_reserved(text: &str) -> String {
     encode_but(b"-._~:/?#@!$&'()*+,;=", text)
 }
 
-/// Percent-encodes all but letters, digits and these. Triplets stay as they are (RFC 6570, section 3.2.1).
+/// Percent-encodes all but letters, digits and `others`. Encoded triplets stay (RFC 6570, section 3.2.1).
 fn encode_but(others: &[u8], text: &str) -> String {
     let plainly = |piece: &str| escaped(piece, |byte| byte.is_ascii_alphanumeric() || others.contains(&byte));
     let is_triplet =
@@ -57,7 +57,7 @@ fn escaped(text: &str, may_stand: impl Fn(u8) -> bool) -> String {
     escaped
 }
 
-/// One argument as the names and values of a query or form. `null` is nothing.
+/// One argument as names and values of a query or form. `null` gives none.
 pub(super) fn pairs(name: &str, value: &Value, place: Option<&ArgumentPlace>) -> Vec<(String, String)> {
     let style = place.and_then(|place| place.style);
     let explodes = place.and_then(|place| place.explode).unwrap_or(matches!(style, None | Some(Style::Form)));
@@ -85,7 +85,7 @@ pub(super) fn pairs(name: &str, value: &Value, place: Option<&ArgumentPlace>) ->
     }
 }
 
-/// A value in one line, as headers and cookies have it.
+/// A value on one line, for headers and cookies.
 pub(super) fn simple(value: &Value) -> String {
     match value {
         Value::Array(items) => joined(items.iter().map(plain), ","),
@@ -108,7 +108,7 @@ fn joined<'t>(parts: impl Iterator<Item = Cow<'t, str>>, delimiter: &str) -> Str
     parts.collect::<Vec<_>>().join(delimiter)
 }
 
-/// `filter[created][after]=...`, as deep as the value is.
+/// Nested names: `filter[created][after]=...`, to any depth.
 fn deep(name: &str, value: &Value) -> Vec<(String, String)> {
     match value {
         Value::Null => Vec::new(),

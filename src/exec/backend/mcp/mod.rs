@@ -1,7 +1,7 @@
-//! Tools of other MCP servers: called by name, over a connection that is kept.
+//! Tools of other MCP servers: called by name, over a connection that stays open.
 //!
-//! 1. [`sessions`] are the connections, one for each server, shared by all calls.
-//! 2. [`result`] is what a tool's answer says.
+//! 1. [`sessions`] holds the connections, one for each server, shared by all calls.
+//! 2. [`result`] reads the answer of a tool.
 
 mod result;
 mod sessions;
@@ -15,7 +15,7 @@ use crate::tool::Effect;
 
 pub(super) use sessions::Sessions;
 
-/// What an order asks of another server.
+/// A call of a tool on another server.
 #[derive(Clone, Copy)]
 struct McpCall<'o> {
     server: &'o str,
@@ -81,14 +81,14 @@ impl McpCall<'_> {
         self.call.arguments.as_object().cloned().unwrap_or_default()
     }
 
-    /// Whether the call may run twice: its server or its author says that it changes nothing.
+    /// Whether the call may be sent twice: its server or its author says that it changes nothing.
     fn is_repeatable(&self) -> bool {
         self.call.tool.definition.effect == Some(Effect::Read)
     }
 
     fn too_slow(&self) -> BackendError {
         let message = format!(
-            "the MCP server `{}` did not answer in time, and was told to stop; it may have run the call",
+            "the MCP server `{}` did not answer in time, and was asked to stop; it may have run the call",
             self.server
         );
         BackendError::timed_out(message)
@@ -102,12 +102,13 @@ impl McpCall<'_> {
                 BackendError::new(BackendErrorKind::NotSent, message, "try again later, or tell the user")
             }
             McpCallError::ConnectionLost(what) => {
-                let message = format!("the MCP server `{server}` went away during the call: {what}");
+                let message =
+                    format!("the MCP server `{server}` closed the connection during the call: {what}");
                 BackendError::connection_lost(message)
             }
             McpCallError::Unreadable(what) => {
                 let message = format!(
-                    "the MCP server `{server}` answered with something that is no result; it may have run the call: {what}"
+                    "the MCP server `{server}` answered with no valid result; it may have run the call: {what}"
                 );
                 BackendError::connection_lost(message)
             }
@@ -131,8 +132,10 @@ impl McpCall<'_> {
     }
 }
 
-/// What a call would send.
+/// The call as a dry run shows it.
 pub(super) fn preview(server: &str, tool: &str, call: BackendRequest<'_>) -> Result<Value, BackendError> {
     choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server, call.config))?;
-    Ok(json!({ "backend": "mcp", "server": choice::bare(server), "tool": tool, "arguments": call.shown() }))
+    Ok(
+        json!({ "backend": "mcp", "server": choice::bare(server), "tool": tool, "arguments": call.redacted() }),
+    )
 }

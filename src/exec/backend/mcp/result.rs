@@ -1,4 +1,4 @@
-//! What a tool of another server answered: JSON where there is some, text where that is all, else its content as it is.
+//! The answer of a tool on another server: its JSON, else its text, else its content unchanged.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::exec::backend::{BackendError, BackendErrorKind, BackendResponse, ErrorAnswer};
 use crate::sources::mcp::Session;
 
-/// The most characters of an error that are told.
-const MAX_TOLD: usize = 2000;
+/// Characters of an error that are repeated: a model reads it.
+const MAX_EXCERPT: usize = 2000;
 
 pub(super) fn read(
     answer: CallToolResult,
@@ -44,14 +44,14 @@ fn of_blocks(blocks: Vec<ContentBlock>) -> Value {
     }
 }
 
-/// A text that is a JSON object or list is meant as that.
+/// A text, or the JSON object or list that it holds.
 fn of_text(text: String) -> Value {
     let may_be_json = text.trim_start().starts_with(['{', '[']);
     let json = may_be_json.then(|| serde_json::from_str(&text).ok()).flatten();
     json.unwrap_or(Value::String(text))
 }
 
-/// What is too large becomes text, which can be cut.
+/// A value; one that is too large becomes text, which can be cut.
 fn within(content: Value, max_bytes: usize) -> BackendResponse {
     let cut = |text: String| {
         let end = text.floor_char_boundary(max_bytes);
@@ -62,14 +62,14 @@ fn within(content: Value, max_bytes: usize) -> BackendResponse {
         Value::String(text) if text.len() > max_bytes => cut(text),
         Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => BackendResponse::new(content),
         content => {
-            // A value takes more room in memory than as text; most are far from the limit.
+            // The estimate never is too small, so most values are not written out.
             let text = if weight(&content) > max_bytes { content.to_string() } else { String::new() };
             if text.len() > max_bytes { cut(text) } else { BackendResponse::new(content) }
         }
     }
 }
 
-/// No fewer bytes than a value takes as text.
+/// An upper bound of a value's bytes as text.
 fn weight(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 5,
@@ -101,10 +101,10 @@ fn error(answer: &CallToolResult, server: &str, session: &Session) -> BackendErr
         Some(detail) => detail.to_string(),
         None => texts.join("\n"),
     };
-    let end = detail.floor_char_boundary(MAX_TOLD);
+    let end = detail.floor_char_boundary(MAX_EXCERPT);
     let error = BackendError::new(BackendErrorKind::Failed, message, next);
     match &detail[..end] {
         "" => error,
-        told => error.with_answer(ErrorAnswer::McpResult { body: session.without_secrets(told) }),
+        text => error.with_answer(ErrorAnswer::McpResult { body: session.without_secrets(text) }),
     }
 }

@@ -1,4 +1,4 @@
-//! Connections to MCP servers: opened when first needed, kept, shared by all calls, and opened again after an end.
+//! Connections to MCP servers: opened when first needed, shared by all calls, and opened again after they have ended.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -9,16 +9,16 @@ use tokio::time::timeout;
 use crate::config::{Config, Server};
 use crate::sources::mcp::{Endpoint, Environment, Session};
 
-/// The most that are kept. A server whose headers are the callers' own has one for each of them.
+/// Connections that are kept. A server that gets headers of its callers has one for each caller.
 const MAX_KEPT: usize = 64;
-/// How long they have to end, all together.
+/// Seconds that all servers together have to end.
 const CLOSING: Duration = Duration::from_secs(6);
 
-/// All connections, those used last at the end.
+/// All connections; the one used last is at the end.
 #[derive(Default)]
 pub(in crate::exec::backend) struct Sessions(std::sync::Mutex<Vec<(Endpoint, Arc<Slot>)>>);
 
-/// A connection, once there is one. Whoever needs it while it is opened waits for it.
+/// A connection, once it is open. Other calls wait while it is opened.
 type Slot = Mutex<Option<Arc<Session>>>;
 
 impl std::fmt::Debug for Sessions {
@@ -28,7 +28,7 @@ impl std::fmt::Debug for Sessions {
 }
 
 impl Sessions {
-    /// A connection to a server, open as far as one can know.
+    /// A connection to a server that is not known to be closed.
     pub(super) async fn session(
         &self,
         endpoint: &Endpoint,
@@ -46,7 +46,7 @@ impl Sessions {
         Ok(session)
     }
 
-    /// Lets a connection go that has come to its end.
+    /// Removes a connection that has ended.
     pub(super) async fn forget(&self, endpoint: &Endpoint, ended: &Arc<Session>) {
         let known =
             self.known().iter().find(|(known, _)| known == endpoint).map(|(_, slot)| Arc::clone(slot));
@@ -57,7 +57,7 @@ impl Sessions {
         }
     }
 
-    /// Ends all connections as politely as there is time for.
+    /// Closes all connections; servers get [`CLOSING`] to end.
     pub(in crate::exec::backend) async fn close(&self) {
         let slots = std::mem::take(&mut *self.known());
         let mut closing = tokio::task::JoinSet::new();
@@ -79,7 +79,7 @@ impl Sessions {
                 known.push(used);
             }
         } else {
-            // Those of servers that are configured no more, and of callers that have not called for long.
+            // Connections of servers that are no longer configured, and of callers that have not called for long, are closed.
             known.retain(|(known, _)| is_configured(&known.server, config));
             let excess = (known.len() + 1).saturating_sub(MAX_KEPT);
             known.drain(..excess);

@@ -41,7 +41,7 @@ fn a_run_that_fails_midway_leaves_only_what_is_known_as_ours() {
         let error =
             sync(&root, &FileSet { paths, render: &render, key: "after".into(), prune: true }, &|_| {})
                 .unwrap_err();
-        assert_eq!(error.code(), "folder-io");
+        assert_eq!(variant(&error), "Io");
         assert!(error.to_string().contains(fails_at), "{error}");
         assert_eq!(fs::read_to_string(root.join("a/list.md")).unwrap(), "list 2\n");
         fs::remove_dir(root.join(fails_at)).unwrap();

@@ -13,7 +13,7 @@ fn a_page_edited_while_its_tool_is_gone_is_the_users() {
     assert_eq!(run(&root, &OLD[..2]).unwrap().kept, Vec::<String>::new());
     let before = tree(&root);
     let (code, message) = code(&root, OLD);
-    assert_eq!(code, "folder-occupied");
+    assert_eq!(code, "Occupied");
     assert!(message.ends_with("a/list.md"), "{message}");
     assert_eq!(tree(&root), before);
     fs::remove_file(root.join("a/list.md")).unwrap();
@@ -49,7 +49,7 @@ fn a_content_that_fails_at_any_file_changes_nothing() {
         let files = FileSet { paths, render: &fails, key: "new".into(), prune: true };
         let errors = [sync(&root, &files, &|_| {}).unwrap_err(), check(&root, &files).unwrap_err()];
         for error in errors {
-            assert_eq!(error.code(), "folder-render");
+            assert_eq!(variant(&error), "Render");
             assert_eq!(error.to_string(), format!("cannot render {name}: it is broken"));
         }
         assert_eq!((tree(&root), fs::read(root.join(MANIFEST)).unwrap()), before);

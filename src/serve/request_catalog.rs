@@ -1,28 +1,28 @@
-//! The running catalog as one request sees it: one generation, loaded when the request comes in. No code that answers
-//! it has another way to the catalog, so that no reload comes between two steps.
+//! The catalog of one request: one generation, loaded when the request comes in. The code that answers the request gets
+//! the catalog only from here, so that no reload comes between two steps.
 
 use std::sync::Arc;
 
-use super::http::ResponseCache;
 use super::live::{Generation, LiveCatalog, StaleCatalog};
+use super::response::response_cache::ResponseCache;
 use crate::exec::Caller;
 use crate::functions::{CatalogView, FunctionContext, Services, Trace};
 
-/// The running catalog as one request sees it.
+/// The catalog of one request.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct RequestCatalog {
     live: Arc<LiveCatalog>,
     generation: Arc<Generation>,
 }
 
 impl LiveCatalog {
-    /// The current generation for one request, which loads it once.
-    pub fn seen(self: &Arc<Self>) -> Seen {
-        Seen { live: Arc::clone(self), generation: self.current() }
+    /// The current generation, for one request.
+    pub fn for_request(self: &Arc<Self>) -> RequestCatalog {
+        RequestCatalog { live: Arc::clone(self), generation: self.current() }
     }
 }
 
-impl Seen {
+impl RequestCatalog {
     /// The generation.
     pub fn generation(&self) -> &Generation {
         &self.generation
@@ -65,8 +65,8 @@ impl Seen {
         let count = self.stale()?.findings.len();
         let errors = if count == 1 { "1 error".into() } else { format!("{count} errors") };
         let shown = match self.generation.complete {
-            true => "this is the last good one",
-            false => "this is what could be read of it",
+            true => "this is the last valid one",
+            false => "this is the part that could be read",
         };
         Some(format!("The catalog has {errors}; {shown}. `toolcrib check` says more."))
     }

@@ -11,7 +11,7 @@ use crate::finding::Finding;
 use crate::functions::CatalogView;
 use crate::render::{Docs, Llms};
 use crate::serve::ListingPolicy;
-use crate::serve::mcp::ListedTools;
+use crate::serve::listed_tools::ListedTools;
 use crate::site::{Site, SiteIndex};
 
 /// Most tools with which `registry.json` is cached; for more it is made anew each time.
@@ -19,7 +19,7 @@ const MAX_CACHED_TOOLS: usize = 1000;
 
 /// The bodies of one catalog view. Errors are those of templates.
 #[derive(Debug)]
-pub(in crate::serve) struct ResponseCache {
+pub(crate) struct ResponseCache {
     view: Arc<CatalogView>,
     docs: Vec<OnceLock<Result<CachedBody, String>>>,
     index: OnceLock<Result<IndexFiles, String>>,
@@ -36,22 +36,18 @@ pub(in crate::serve) struct ResponseCache {
 
 /// Files that are laid out from all tools.
 #[derive(Debug)]
-pub(super) struct IndexFiles {
+pub(crate) struct IndexFiles {
     /// `README.md`, and pages below `categories/`.
-    pub(super) files: HashMap<String, CachedBody>,
+    pub(crate) files: HashMap<String, CachedBody>,
     /// `llms.txt` and `llms-full.txt`.
-    pub(super) llms: Llms,
+    pub(crate) llms: Llms,
     /// Hash that changes with any of these files, or the registry.
-    pub(super) version: String,
+    pub(crate) version: String,
 }
 
 impl ResponseCache {
     /// An empty cache.
-    pub(in crate::serve) fn new(
-        view: Arc<CatalogView>,
-        findings: Arc<[Finding]>,
-        shown: ListingPolicy,
-    ) -> Self {
+    pub(crate) fn new(view: Arc<CatalogView>, findings: Arc<[Finding]>, shown: ListingPolicy) -> Self {
         let docs = view.catalog().tools.iter().map(|_| OnceLock::new()).collect();
         let (index, registry, site) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let names = view.templates().assets().keys().map(String::as_str).chain(["search-index.js"]);
@@ -72,12 +68,12 @@ impl ResponseCache {
     }
 
     /// The catalog view of these bodies.
-    pub(in crate::serve) fn view(&self) -> &Arc<CatalogView> {
+    pub(crate) fn view(&self) -> &Arc<CatalogView> {
         &self.view
     }
 
     /// The doc of a tool, `tools/NAME.md`.
-    pub(super) fn doc(&self, index: usize) -> Option<&Result<CachedBody, String>> {
+    pub(crate) fn doc(&self, index: usize) -> Option<&Result<CachedBody, String>> {
         let make = || match self.view.page(index) {
             Some(Ok(page)) => Ok(CachedBody::new(page.markdown.clone(), Media::Markdown)),
             Some(Err(error)) => Err(error.to_string()),
@@ -87,12 +83,12 @@ impl ResponseCache {
     }
 
     /// The files that are laid out from all tools.
-    pub(super) fn index(&self) -> Result<&IndexFiles, &String> {
+    pub(crate) fn index(&self) -> Result<&IndexFiles, &String> {
         self.index.get_or_init(|| self.lay_out()).as_ref()
     }
 
     /// Whether these files are made already, which takes time in a large catalog.
-    pub(super) fn is_laid_out(&self) -> bool {
+    pub(crate) fn is_laid_out(&self) -> bool {
         self.index.get().is_some()
     }
 
@@ -112,46 +108,46 @@ impl ResponseCache {
     }
 
     /// The policy of the lists of clients.
-    pub(super) fn listing(&self) -> ListingPolicy {
+    pub(crate) fn listing(&self) -> ListingPolicy {
         self.listing
     }
 
     /// The catalog's tools that clients list.
-    pub(in crate::serve) fn listed_tools(&self) -> &ListedTools {
+    pub(crate) fn listed_tools(&self) -> &ListedTools {
         self.listed_tools.get_or_init(|| ListedTools::of(&self.view, self.listing))
     }
 
     /// The slot for the list of functions and tools.
-    pub(super) fn tool_list_body(&self) -> &OnceLock<CachedBody> {
+    pub(crate) fn tool_list_body(&self) -> &OnceLock<CachedBody> {
         &self.tool_list_body
     }
 
     /// Findings of the input.
-    pub(super) fn findings(&self) -> &[Finding] {
+    pub(crate) fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
     /// The pages for people.
-    pub(super) fn site(&self) -> Site<'_> {
+    pub(crate) fn site(&self) -> Site<'_> {
         let (catalog, templates) = (self.view.catalog(), self.view.templates());
         let index = self.site.get_or_init(|| SiteIndex::new(catalog, &self.view.profile()));
         Site::new(index, catalog, &self.findings, templates).served()
     }
 
     /// The slot for an asset of pages.
-    pub(super) fn file(&self, path: &str) -> Option<&OnceLock<Arc<CachedBody>>> {
+    pub(crate) fn file(&self, path: &str) -> Option<&OnceLock<Arc<CachedBody>>> {
         self.files.get(path)
     }
 
     /// `registry.json`, unless it is too large to be cached.
-    pub(super) fn registry(&self) -> Option<&CachedBody> {
+    pub(crate) fn registry(&self) -> Option<&CachedBody> {
         let is_small = self.view.catalog().tools.len() <= MAX_CACHED_TOOLS;
         let make = || CachedBody::new(registry(self.view.catalog(), &self.view.profile()), Media::Json);
         is_small.then(|| self.registry.get_or_init(make))
     }
 
     /// Whether `registry.json` has been made already.
-    pub(super) fn has_registry(&self) -> bool {
+    pub(crate) fn has_registry(&self) -> bool {
         self.registry.get().is_some()
     }
 }

@@ -1,61 +1,90 @@
-//! Keywords of one place of a schema, gathered from its `$ref`, `allOf` and alternatives.
+//! One place of a JSON Schema as readers take it: its `$ref`, its `allOf` and its one alternative beside null read as one.
+//!
+//! `kind` has the type of its values, `limits` their further limits. Texts for agents and people are made of these
+//! alone, each in its own form.
+
+mod keyword;
+mod kind;
+mod limits;
 
 use serde_json::Value;
 
-use super::keyword::{Keywords, is_null, keyword, last_segment, list, resolve};
-use super::types::Types;
+use crate::finding::resolve_local;
+use crate::tool::words;
+use keyword::{Keywords, is_null, keyword};
 
+pub(crate) use keyword::{last_segment, list};
+pub(crate) use kind::{Kind, Type};
+
+/// Most schemas that are read as one.
 const MAX_PARTS: usize = 24;
+/// Longest meaning of a constant, and longest title that is told, in bytes.
 const MAX_MEANING: usize = 40;
+const MAX_TITLE: usize = 80;
 
 /// The keyword sets that apply together at one place, nearest first.
-#[derive(Default)]
-pub(super) struct SchemaView<'a> {
+#[derive(Debug)]
+pub(crate) struct SchemaView<'a> {
+    root: &'a Value,
     parts: Vec<&'a Keywords>,
     /// The reference to a named type, which is not followed.
-    pub(super) named: Option<&'a str>,
+    pub(crate) named: Option<&'a str>,
     /// The last word of the last reference that was followed.
-    pub(super) reference: Option<&'a str>,
+    reference: Option<&'a str>,
     /// Alternatives other than null, where there are several.
-    pub(super) variants: Vec<&'a Value>,
-    pub(super) nullable: bool,
-    pub(super) never: bool,
+    pub(crate) variants: Vec<&'a Value>,
+    /// Whether null is allowed beside its type.
+    pub(crate) is_nullable: bool,
+    is_never: bool,
 }
 
 impl<'a> SchemaView<'a> {
-    pub(super) fn of(schema: &'a Value, root: &'a Value, types: &Types<'_>) -> Self {
-        let mut view = Self::default();
-        view.gather(schema, root, types);
+    /// A place of the schema `root`.
+    pub(crate) fn of(schema: &'a Value, root: &'a Value) -> Self {
+        Self::with_names(schema, root, &|_| false)
+    }
+
+    /// A place of the schema `root`, some of whose references are known by a name.
+    pub(crate) fn with_names(schema: &'a Value, root: &'a Value, is_named: &dyn Fn(&str) -> bool) -> Self {
+        let (parts, variants) = (Vec::new(), Vec::new());
+        let (named, reference, is_nullable, is_never) = (None, None, false, false);
+        let mut view = Self { root, parts, named, reference, variants, is_nullable, is_never };
+        view.gather(schema, is_named);
         view
     }
 
-    fn gather(&mut self, schema: &'a Value, root: &'a Value, types: &Types<'_>) {
+    /// Another place of the same schema.
+    pub(crate) fn at(&self, schema: &'a Value) -> Self {
+        Self::of(schema, self.root)
+    }
+
+    fn gather(&mut self, schema: &'a Value, is_named: &dyn Fn(&str) -> bool) {
         let Value::Object(part) = schema else {
-            self.never |= schema == &Value::Bool(false);
+            self.is_never |= schema == &Value::Bool(false);
             return;
         };
         if self.parts.len() >= MAX_PARTS || self.parts.iter().any(|known| std::ptr::eq(*known, part)) {
             return;
         }
         self.parts.push(part);
-        self.nullable |= keyword(part, "nullable") == Some(&Value::Bool(true));
+        self.is_nullable |= keyword(part, "nullable") == Some(&Value::Bool(true));
         if let Some(reference) = keyword(part, "$ref").and_then(Value::as_str) {
-            if types.has(reference) {
+            if is_named(reference) {
                 self.named = Some(reference);
-            } else if let Some(target) = resolve(reference, root) {
+            } else if let Some(target) = resolve_local(reference, self.root) {
                 self.reference = Some(last_segment(reference));
-                self.gather(target, root, types);
+                self.gather(target, is_named);
             }
         }
         for member in list(part, "allOf") {
-            self.gather(member, root, types);
+            self.gather(member, is_named);
         }
         for variants in ["anyOf", "oneOf"].map(|name| list(part, name)) {
             let real = || variants.iter().filter(|variant| !is_null(variant));
-            self.nullable |= variants.iter().any(is_null);
+            self.is_nullable |= variants.iter().any(is_null);
             match real().count() {
                 0 => {}
-                1 => real().for_each(|variant| self.gather(variant, root, types)),
+                1 => real().for_each(|variant| self.gather(variant, is_named)),
                 _ if self.variants.is_empty() => self.variants = real().collect(),
                 _ => {}
             }
@@ -63,18 +92,18 @@ impl<'a> SchemaView<'a> {
     }
 
     /// The nearest value of a keyword.
-    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'a Value> {
         self.parts.iter().find_map(|part| keyword(part, name))
     }
 
     /// The nearest text of a keyword that is not blank.
-    pub(super) fn text(&self, name: &str) -> Option<&'a str> {
+    pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
         let mut texts = self.parts.iter().filter_map(|part| keyword(part, name)?.as_str());
         texts.find(|text| !text.trim().is_empty())
     }
 
-    /// Properties with whether they are required: required ones first, else in the author's order.
-    pub(super) fn properties(&self) -> Vec<Property<'a>> {
+    /// Its properties, in the author's order.
+    pub(crate) fn properties(&self) -> Vec<Property<'a>> {
         let required = self.required();
         let lists = || self.parts.iter().filter_map(|part| keyword(part, "properties")?.as_object());
         let mut found: Vec<Property<'a>> = Vec::new();
@@ -87,7 +116,6 @@ impl<'a> SchemaView<'a> {
                 }
             }
         }
-        found.sort_by_key(|property| !property.required);
         found
     }
 
@@ -99,38 +127,54 @@ impl<'a> SchemaView<'a> {
         names
     }
 
+    /// Its description, or a title that says more than the name.
+    pub(crate) fn about(&self, name: &str) -> Option<&'a str> {
+        let says_more = |title: &&str| title.len() <= MAX_TITLE && words(title) != words(name);
+        self.text("description").or_else(|| self.text("title").filter(says_more))
+    }
+
+    /// Its own name: a title, or the last word of its reference.
+    pub(crate) fn name(&self) -> Option<&'a str> {
+        self.text("title").or(self.reference).filter(|name| name.len() <= MAX_TITLE)
+    }
+
+    /// Whether it is marked as deprecated.
+    pub(crate) fn is_deprecated(&self) -> bool {
+        self.get("deprecated") == Some(&Value::Bool(true))
+    }
+
     /// The schema of properties that are not listed, where one is given.
-    pub(super) fn other_values(&self) -> Option<&'a Value> {
+    pub(crate) fn other_values(&self) -> Option<&'a Value> {
         let patterns = || self.get("patternProperties")?.as_object()?.values().next();
         self.get("additionalProperties").filter(|schema| !schema.is_boolean()).or_else(patterns)
     }
 
     /// The schema of array elements.
-    pub(super) fn items(&self) -> Option<&'a Value> {
+    pub(crate) fn items(&self) -> Option<&'a Value> {
         self.get("items").filter(|items| !items.is_array())
     }
 
     /// The schemas of the first array elements, where each has its own.
-    pub(super) fn tuple(&self) -> &'a [Value] {
+    pub(crate) fn tuple(&self) -> &'a [Value] {
         let tuple = self.get("prefixItems").or_else(|| self.get("items"));
         tuple.and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
     /// The one value that is allowed.
-    pub(super) fn constant(&self) -> Option<&'a Value> {
+    pub(crate) fn constant(&self) -> Option<&'a Value> {
         let single = || self.get("enum")?.as_array().filter(|values| values.len() == 1)?.first();
         self.get("const").or_else(single)
     }
 
     /// The meaning of a constant, where the schema gives it in a few words.
-    pub(super) fn meaning(&self) -> Option<&'a str> {
+    pub(crate) fn meaning(&self) -> Option<&'a str> {
         let constant = self.constant()?.as_str();
         let text = self.text("description").or_else(|| self.text("title"))?;
         (constant != Some(text) && text.len() <= MAX_MEANING).then_some(text)
     }
 
     /// The names of required properties, where a variant has no other keyword.
-    pub(super) fn only_requires(&self) -> Option<Vec<&'a str>> {
+    pub(crate) fn only_requires(&self) -> Option<Vec<&'a str>> {
         let bare = self.parts.iter().all(|part| part.keys().all(|key| key == "required"));
         let names = self.required();
         (bare && !names.is_empty()).then_some(names)
@@ -138,8 +182,8 @@ impl<'a> SchemaView<'a> {
 }
 
 /// One argument or field.
-pub(super) struct Property<'a> {
-    pub(super) name: &'a str,
-    pub(super) schema: &'a Value,
-    pub(super) required: bool,
+pub(crate) struct Property<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) schema: &'a Value,
+    pub(crate) required: bool,
 }

@@ -5,8 +5,6 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 
-use super::target::HelpTarget;
-use crate::functions::CatalogView;
 use crate::help::{EffectFilter, Format, Groups, HelpOptions};
 
 /// Formats of one target: of an op, short or full, with examples, with schemas; of a group, short or full, all of it,
@@ -16,48 +14,57 @@ const WAYS: usize = 6;
 /// The answers on one target; allocated at its first use.
 type Answers = OnceLock<Box<[OnceLock<Bytes>; WAYS]>>;
 
+/// Target of help.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum HelpTarget {
+    /// The tool at this position of the catalog.
+    Op(usize),
+    /// The group at this position of the groups, or a part of it.
+    Group(usize, EffectFilter),
+    /// Ops with a common beginning.
+    Beginning(String),
+    /// The events of the caller's session.
+    Session,
+}
+
 /// Cached help of one catalog view. Reading takes no lock.
 #[derive(Debug, Default)]
-pub(in crate::functions) struct HelpCache {
+pub(super) struct HelpCache {
     ops: Vec<Answers>,
     groups: OnceLock<(Groups, Vec<Answers>)>,
 }
 
 impl HelpCache {
     /// A cache for this many tools.
-    pub(in crate::functions) fn of(tools: usize) -> Self {
+    pub(super) fn of(tools: usize) -> Self {
         Self { ops: empty_slots(tools), groups: OnceLock::new() }
     }
 
-    /// The groups. Made at their first use.
-    pub(in crate::functions) fn groups(&self, view: &CatalogView) -> &Groups {
-        &self.groups_and_slots(view).0
-    }
-
-    fn groups_and_slots(&self, view: &CatalogView) -> &(Groups, Vec<Answers>) {
+    /// The groups, each with its slots; `make` makes them at their first use.
+    pub(super) fn groups(&self, make: impl FnOnce() -> Groups) -> &(Groups, Vec<Answers>) {
         self.groups.get_or_init(|| {
-            let groups = Groups::of(view.catalog(), view.tree());
+            let groups = make();
             let answers = empty_slots(groups.all().len());
             (groups, answers)
         })
     }
 
     /// The slot of the answer on a target, if it is cached.
-    pub(super) fn place(
+    pub(super) fn slot(
         &self,
-        view: &CatalogView,
-        place: &HelpTarget,
+        target: &HelpTarget,
         wanted: HelpOptions,
+        make_groups: impl FnOnce() -> Groups,
     ) -> Option<&OnceLock<Bytes>> {
         let is_full = usize::from(wanted.format == Format::Full);
-        let (answers, way) = match place {
+        let (answers, way) = match target {
             HelpTarget::Op(index) => {
                 let examples = usize::from(wanted.examples) * 2 * is_full;
                 (self.ops.get(*index)?, is_full * 2 + examples + usize::from(wanted.schemas))
             }
             HelpTarget::Group(group, only) => {
                 let only = EffectFilter::ALL.iter().position(|one| one == only)?;
-                (self.groups_and_slots(view).1.get(*group)?, is_full * EffectFilter::ALL.len() + only)
+                (self.groups(make_groups).1.get(*group)?, is_full * EffectFilter::ALL.len() + only)
             }
             HelpTarget::Beginning(_) | HelpTarget::Session => return None,
         };

@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName};
 
 /// Media type of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Media {
+pub(crate) enum Media {
     Markdown,
     Json,
     Html,
@@ -15,7 +15,7 @@ pub(super) enum Media {
 
 impl Media {
     /// The value of `Content-Type`.
-    pub(super) fn content_type(self) -> &'static str {
+    pub(crate) fn content_type(self) -> &'static str {
         match self {
             Media::Markdown => "text/markdown; charset=utf-8",
             Media::Json => "application/json",
@@ -26,7 +26,7 @@ impl Media {
     }
 
     /// The subtype, after the slash.
-    pub(super) fn subtype(self) -> &'static str {
+    pub(crate) fn subtype(self) -> &'static str {
         self.names().1
     }
 
@@ -41,7 +41,7 @@ impl Media {
 }
 
 /// The media type that the client prefers, the first one where it has no preference; `None` when it accepts none.
-pub(super) fn preferred(headers: &HeaderMap, offered: &[Media]) -> Option<Media> {
+pub(crate) fn preferred(headers: &HeaderMap, offered: &[Media]) -> Option<Media> {
     if !headers.contains_key(ACCEPT) {
         return offered.first().copied();
     }
@@ -76,7 +76,7 @@ fn media_quality(headers: &HeaderMap, media: Media) -> u16 {
 }
 
 /// Whether the client prefers gzip to the plain body.
-pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
+pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     if !headers.contains_key(ACCEPT_ENCODING) {
         return false;
     }

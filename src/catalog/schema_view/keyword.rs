@@ -1,4 +1,4 @@
-//! Keywords of one schema object, and the targets of its references.
+//! Keywords of one schema object, and names in references.
 
 use serde_json::{Map, Value};
 
@@ -14,17 +14,12 @@ pub(super) fn keyword<'a>(part: &'a Keywords, name: &str) -> Option<&'a Value> {
 }
 
 /// The elements of a keyword that should hold a list.
-pub(super) fn list<'a>(part: &'a Keywords, name: &str) -> &'a [Value] {
+pub(crate) fn list<'a>(part: &'a Keywords, name: &str) -> &'a [Value] {
     keyword(part, name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The target of a reference within the document; nothing else is looked up.
-pub(super) fn resolve<'a>(reference: &str, root: &'a Value) -> Option<&'a Value> {
-    root.pointer(reference.strip_prefix('#')?)
-}
-
 /// The name in a reference: its last segment that is no keyword.
-pub(super) fn last_segment(reference: &str) -> &str {
+pub(crate) fn last_segment(reference: &str) -> &str {
     let is_name = |word: &&str| {
         !matches!(*word, "" | "items" | "properties" | "additionalProperties" | "anyOf" | "oneOf" | "allOf")
     };

@@ -1,5 +1,5 @@
-//! The wait of one call for state, in total. A database that hangs delays a call once, and not once for every use of
-//! state.
+//! The time that one call may wait for state, in total: a database that hangs delays a call once, and not once for every
+//! use of state.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -9,22 +9,22 @@ use tokio::time::timeout;
 
 use super::StateError;
 
-/// Longest wait of one call.
+/// Seconds that one call may wait for state in total: after that, a call without state is better than a later one.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Longest wait that is not counted: it is normal work.
+/// Milliseconds of a wait that is not counted: a database that works is as slow at times.
 const MOMENT: Duration = Duration::from_millis(100);
 
 tokio::task_local! {
-    static OF_CALL: Patience;
+    static OF_CALL: WaitBudget;
 }
 
-/// Milliseconds that a call has waited. The calls of a batch share it.
+/// The milliseconds that a call has waited. The calls of a batch share them.
 #[derive(Clone, Debug, Default)]
-pub struct Patience(Arc<AtomicU64>);
+pub struct WaitBudget(Arc<AtomicU64>);
 
-impl Patience {
-    /// Patience of the current call; a new one outside of calls.
+impl WaitBudget {
+    /// The budget of the current call; a new one outside of calls.
     pub fn current() -> Self {
         OF_CALL.try_with(Clone::clone).unwrap_or_default()
     }
@@ -39,19 +39,18 @@ impl Patience {
     }
 }
 
-/// The result of a request, as long as the call may still wait. A call that has waited long enough makes no request
-/// at all.
+/// The result of a request to the database, within the budget of the call. A call without budget makes no request.
 pub(super) async fn waited<T>(asking: impl Future<Output = Result<T, StateError>>) -> Result<T, StateError> {
-    let (patience, begun) = (Patience::current(), Instant::now());
+    let (budget, begun) = (WaitBudget::current(), Instant::now());
     let late = || StateError("the database did not answer in time".into());
-    let left = patience.left();
+    let left = budget.left();
     if left.is_zero() {
         return Err(late());
     }
     let answer = timeout(left, asking).await;
     let took = begun.elapsed();
     if took > MOMENT {
-        patience.0.fetch_add(u64::try_from(took.as_millis()).unwrap_or(u64::MAX / 2), Relaxed);
+        budget.0.fetch_add(u64::try_from(took.as_millis()).unwrap_or(u64::MAX / 2), Relaxed);
     }
     answer.unwrap_or_else(|_| Err(late()))
 }

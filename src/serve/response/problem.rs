@@ -2,17 +2,17 @@
 
 use axum::body::Body;
 use axum::response::IntoResponse;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY};
+use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
+use strum::{IntoStaticStr, VariantArray};
 
+use super::build::{Response, negotiated};
 use super::negotiate::{Media, preferred};
 
-/// An answer.
-pub(super) type Response = http::Response<Body>;
-
 /// Code of a problem; stable, and documented in `docs/errors.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum ProblemCode {
     /// The request is malformed.
     BadRequest,
@@ -60,73 +60,57 @@ pub enum ProblemCode {
     StateUnavailable,
 }
 
-/// Code, status, and next step.
-const TABLE: [(ProblemCode, &str, u16, &str); 22] = [
-    (ProblemCode::BadRequest, "BAD_REQUEST", 400, "correct the request"),
-    (ProblemCode::ValidationError, "VALIDATION_ERROR", 400, "correct the request"),
-    (ProblemCode::MalformedJson, "MALFORMED_JSON", 400, "send one JSON object, at most 100 levels deep"),
-    (ProblemCode::Unauthorized, "UNAUTHORIZED", 401, "send `Authorization: Bearer TOKEN`"),
-    (
-        ProblemCode::HostNotAllowed,
-        "HOST_NOT_ALLOWED",
-        403,
-        "use the address that the server listens on, or have its operator add the name with --public-host",
-    ),
-    (
-        ProblemCode::OriginNotAllowed,
-        "ORIGIN_NOT_ALLOWED",
-        403,
-        "send the request from a page of this server, or without `Origin`",
-    ),
-    (ProblemCode::NotFound, "NOT_FOUND", 404, "find the tool by what it does in /tools/README.md"),
-    (ProblemCode::Ambiguous, "AMBIGUOUS", 409, "ask for one of `nearest`"),
-    (ProblemCode::MethodNotAllowed, "METHOD_NOT_ALLOWED", 405, "use a method that `Allow` names"),
-    (
-        ProblemCode::NotAcceptable,
-        "NOT_ACCEPTABLE",
-        406,
-        "accept text/markdown, text/html or application/json",
-    ),
-    (ProblemCode::RequestTimeout, "REQUEST_TIMEOUT", 408, "send the request again, faster"),
-    (ProblemCode::PreconditionFailed, "PRECONDITION_FAILED", 412, "read it again without `If-Match`"),
-    (ProblemCode::ContentTooLarge, "CONTENT_TOO_LARGE", 413, "send less"),
-    (ProblemCode::UriTooLong, "URI_TOO_LONG", 414, "shorten the address; arguments belong in the body"),
-    (
-        ProblemCode::UnsupportedMediaType,
-        "UNSUPPORTED_MEDIA_TYPE",
-        415,
-        "send JSON, with `Content-Type: application/json`",
-    ),
-    (ProblemCode::RangeNotSatisfiable, "RANGE_NOT_SATISFIABLE", 416, "ask for a range that there is"),
-    (ProblemCode::Internal, "INTERNAL", 500, "tell the operator of this server"),
-    (ProblemCode::Overloaded, "OVERLOADED", 503, "try again in a second"),
-    (ProblemCode::NotReady, "NOT_READY", 503, "try again when the catalog has been put right"),
-    (ProblemCode::Timeout, "TIMEOUT", 504, "ask for less, or try again"),
-    (
-        ProblemCode::NotAuthorized,
-        "NOT_AUTHORIZED",
-        403,
-        "do without this tool, or show a token that may use it",
-    ),
-    (ProblemCode::StateUnavailable, "STATE_UNAVAILABLE", 503, "try again later, or tell the operator"),
-];
-
 impl ProblemCode {
-    /// Every code with its name and its HTTP status.
-    pub fn all() -> impl Iterator<Item = (ProblemCode, &'static str, u16)> {
-        TABLE.into_iter().map(|(code, name, status, _)| (code, name, status))
+    /// Every code.
+    pub const ALL: &[ProblemCode] = Self::VARIANTS;
+
+    /// The code as answers write it.
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
-    fn row(self) -> (&'static str, StatusCode, &'static str) {
-        let row = TABLE.into_iter().find(|(code, ..)| *code == self);
-        let (_, name, status, next) = row.unwrap_or(TABLE[16]);
-        (name, StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), next)
+    /// The HTTP status of the code.
+    pub fn http_status(self) -> u16 {
+        self.row().0
+    }
+
+    /// Status, and next step.
+    fn row(self) -> (u16, &'static str) {
+        match self {
+            ProblemCode::BadRequest => (400, "correct the request"),
+            ProblemCode::ValidationError => (400, "correct the request"),
+            ProblemCode::MalformedJson => (400, "send one JSON object, at most 100 levels deep"),
+            ProblemCode::Unauthorized => (401, "send `Authorization: Bearer TOKEN`"),
+            ProblemCode::HostNotAllowed => (
+                403,
+                "use the address that the server listens on, or have its operator add the name with --public-host",
+            ),
+            ProblemCode::OriginNotAllowed => {
+                (403, "send the request from a page of this server, or without `Origin`")
+            }
+            ProblemCode::NotFound => (404, "find the tool by what it does in /tools/README.md"),
+            ProblemCode::Ambiguous => (409, "ask for one of `nearest`"),
+            ProblemCode::MethodNotAllowed => (405, "use a method that `Allow` names"),
+            ProblemCode::NotAcceptable => (406, "accept text/markdown, text/html or application/json"),
+            ProblemCode::RequestTimeout => (408, "send the request again, faster"),
+            ProblemCode::PreconditionFailed => (412, "read it again without `If-Match`"),
+            ProblemCode::ContentTooLarge => (413, "send less"),
+            ProblemCode::UriTooLong => (414, "shorten the address; arguments belong in the body"),
+            ProblemCode::UnsupportedMediaType => (415, "send JSON, with `Content-Type: application/json`"),
+            ProblemCode::RangeNotSatisfiable => (416, "ask for a range that there is"),
+            ProblemCode::Internal => (500, "tell the operator of this server"),
+            ProblemCode::Overloaded => (503, "try again in a second"),
+            ProblemCode::NotReady => (503, "try again when the catalog has been put right"),
+            ProblemCode::Timeout => (504, "ask for less, or try again"),
+            ProblemCode::NotAuthorized => (403, "do without this tool, or show a token that may use it"),
+            ProblemCode::StateUnavailable => (503, "try again later, or tell the operator"),
+        }
     }
 }
 
 /// The reason why a request has no answer. Made where the failure is noticed, turned into a response by the door.
 #[derive(Clone, Debug)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     code: ProblemCode,
     message: String,
     nearest: Vec<String>,
@@ -138,62 +122,61 @@ pub(super) struct Problem {
 
 impl Problem {
     /// A problem with a message.
-    pub(super) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
         let (message, nearest, headers) = (message.into(), Vec::new(), HeaderMap::new());
         Self { code, message, nearest, is_about_tools: false, next_action: None, headers }
     }
 
     /// The problem of too many requests.
-    pub(super) fn overloaded(message: &str) -> Self {
+    pub(crate) fn overloaded(message: &str) -> Self {
         let later = [(RETRY_AFTER, HeaderValue::from_static("1"))];
         Self::new(ProblemCode::Overloaded, message).header(later)
     }
 
     /// Adds names that may have been meant.
-    pub(super) fn nearest(mut self, names: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn nearest(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.nearest = names.into_iter().collect();
         self
     }
 
     /// Adds safe names of tools that may have been meant.
-    pub(super) fn nearest_tools(mut self, names: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn nearest_tools(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.is_about_tools = true;
         self.nearest(names)
     }
 
     /// Sets the next step, where it is not the code's usual one.
-    pub(super) fn next(mut self, action: impl Into<String>) -> Self {
+    pub(crate) fn next(mut self, action: impl Into<String>) -> Self {
         self.next_action = Some(action.into());
         self
     }
 
     /// Adds a header.
-    pub(super) fn header(mut self, header: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Self {
+    pub(crate) fn header(mut self, header: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Self {
         self.headers.extend(header);
         self
     }
 
     /// Whether a browser asks for a page that does not exist.
-    pub(super) fn is_missing_page(&self, request: &HeaderMap) -> bool {
+    pub(crate) fn is_missing_page(&self, request: &HeaderMap) -> bool {
         self.code == ProblemCode::NotFound && reads_pages(request)
     }
 
     /// The response, as JSON or as a page, whichever the client prefers.
-    pub(super) fn answer(&self, request: &HeaderMap) -> Response {
-        let (name, status, next) = self.code.row();
+    pub(crate) fn answer(&self, request: &HeaderMap) -> Response {
+        let (name, status, (_, next)) = (self.code.as_str(), self.status(), self.code.row());
         let next = self.next_action.as_deref().unwrap_or(next);
         let (media, text) = match reads_pages(request) {
             true => (Media::Html, self.page(name, status, next)),
             false => (Media::Json, self.json(name, next)),
         };
-        let mut response = Response::new(Body::from(text));
-        *response.status_mut() = status;
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.content_type()));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(VARY, HeaderValue::from_static("accept"));
-        headers.extend(self.headers.clone());
+        let mut response = negotiated(status, media.content_type(), text);
+        response.headers_mut().extend(self.headers.clone());
         response
+    }
+
+    fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
     fn json(&self, name: &str, next: &str) -> String {
@@ -236,14 +219,14 @@ impl IntoResponse for Problem {
     /// The door writes it once it knows the media types that the client accepts.
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::empty());
-        *response.status_mut() = self.code.row().1;
+        *response.status_mut() = self.status();
         response.extensions_mut().insert(self);
         response
     }
 }
 
 /// Whether the client prefers a page to JSON.
-pub(super) fn reads_pages(request: &HeaderMap) -> bool {
+pub(crate) fn reads_pages(request: &HeaderMap) -> bool {
     preferred(request, &[Media::Json, Media::Html]) == Some(Media::Html)
 }
 

@@ -12,15 +12,16 @@ use http::header::{
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
+use super::build::{Response, with};
 use super::negotiate::{Media, takes_gzip};
-use super::problem::{Problem, ProblemCode, Response};
+use super::problem::{Problem, ProblemCode};
 
 /// Fewest bytes that are compressed: less saves no packet.
 const MIN_COMPRESSED_BYTES: usize = 1024;
 
 /// A cached body.
 #[derive(Debug)]
-pub(super) struct CachedBody {
+pub(crate) struct CachedBody {
     body: Bytes,
     content_type: &'static str,
     tag: HeaderValue,
@@ -29,7 +30,7 @@ pub(super) struct CachedBody {
 
 /// The headers that choose a representation, for caches on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Vary {
+pub(crate) enum Vary {
     Encoding,
     MediaAndEncoding,
 }
@@ -52,23 +53,23 @@ enum ByteRange {
 
 impl CachedBody {
     /// Caches a body of text. Its tag is the hash of its bytes.
-    pub(super) fn new(body: impl Into<Bytes>, media: Media) -> Self {
+    pub(crate) fn new(body: impl Into<Bytes>, media: Media) -> Self {
         Self::of_type(body.into(), media.content_type())
     }
 
     /// Caches a body of any type.
-    pub(super) fn of_type(body: Bytes, content_type: &'static str) -> Self {
+    pub(crate) fn of_type(body: Bytes, content_type: &'static str) -> Self {
         let tag = tag(&blake3::hash(&body).to_hex()[..20]);
         Self { body, content_type, tag, gzip: OnceLock::new() }
     }
 
     /// The answer to a GET or HEAD.
-    pub(super) fn answer(&self, request: &Parts, varies: Vary) -> Result<Response, Problem> {
+    pub(crate) fn answer(&self, request: &Parts, varies: Vary) -> Result<Response, Problem> {
         self.answer_tagged(self.content_type, HeaderValue::clone, request, varies)
     }
 
     /// The same body with another media type; this is another representation, with its own tag.
-    pub(super) fn answer_as(&self, media: Media, request: &Parts, varies: Vary) -> Result<Response, Problem> {
+    pub(crate) fn answer_as(&self, media: Media, request: &Parts, varies: Vary) -> Result<Response, Problem> {
         let own = |tag: &HeaderValue| also(tag, media.subtype());
         self.answer_tagged(media.content_type(), own, request, varies)
     }
@@ -105,7 +106,7 @@ impl CachedBody {
                 Ok(with(StatusCode::PARTIAL_CONTENT, headers, Body::from(body.slice(from..to))))
             }
             ByteRange::Outside => {
-                let message = format!("there are {length} bytes, and none of them is in the range");
+                let message = format!("the range is outside of the {length} bytes");
                 let problem = Problem::new(ProblemCode::RangeNotSatisfiable, message);
                 Err(problem.header(header(CONTENT_RANGE, &format!("bytes */{length}"))))
             }
@@ -128,12 +129,12 @@ fn also(own: &HeaderValue, what: &str) -> HeaderValue {
 }
 
 /// A strong tag.
-pub(super) fn tag(text: &str) -> HeaderValue {
+pub(crate) fn tag(text: &str) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{text}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
 /// The answer that the conditional headers alone decide: 304, or a problem.
-pub(super) fn precondition(headers: &HeaderMap, tag: &HeaderValue) -> Result<Option<StatusCode>, Problem> {
+pub(crate) fn precondition(headers: &HeaderMap, tag: &HeaderValue) -> Result<Option<StatusCode>, Problem> {
     if headers.contains_key(IF_MATCH) && !names(headers, IF_MATCH, tag, false) {
         let message = "the content is no longer the one that `If-Match` names";
         return Err(Problem::new(ProblemCode::PreconditionFailed, message));
@@ -181,14 +182,6 @@ impl ByteRange {
 
 fn header(name: HeaderName, value: &str) -> Option<(HeaderName, HeaderValue)> {
     Some((name, HeaderValue::from_str(value).ok()?))
-}
-
-/// An answer with these headers.
-pub(super) fn with(status: StatusCode, headers: HeaderMap, body: Body) -> Response {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    *response.headers_mut() = headers;
-    response
 }
 
 fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {

@@ -1,16 +1,15 @@
-//! The problem that keeps state from being written, as of the last attempt. It is logged when it begins, changes and
-//! ends.
+//! The failure of the last write of state. It is logged when it begins, changes and ends.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::StateError;
 
-/// The present problem, if there is one.
+/// The failure of the last write, if it failed.
 #[derive(Debug, Default)]
-pub(super) struct Problem(Mutex<Option<String>>);
+pub(super) struct WriteFailure(Mutex<Option<String>>);
 
-impl Problem {
-    pub(super) fn now(&self) -> Option<String> {
+impl WriteFailure {
+    pub(super) fn current(&self) -> Option<String> {
         self.lock().clone()
     }
 
@@ -19,7 +18,7 @@ impl Problem {
     }
 
     /// Records the result of the last attempt.
-    pub(super) fn say(&self, problem: Option<&StateError>) {
+    pub(super) fn record(&self, problem: Option<&StateError>) {
         let mut known = self.lock();
         if known.as_deref() == problem.map(|problem| problem.0.as_str()) {
             return;
