@@ -9,10 +9,10 @@
 //! 4. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
 //!    sure that no name depends on a tool that some of its callers cannot see.
 //! 5. [`lint`] looks at tools and at pairs of them.
-//! 5. [`mod@registry`] writes the content down and hashes it: the registry version.
+//! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
 //! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
 //!    the form of a tool for callers who may see but not call it.
-//! 7. [`schema_view`] reads a place of a schema for texts about it.
+//! 8. [`schema_view`] reads a place of a schema for texts about it.
 
 mod audience;
 mod build;

@@ -71,7 +71,7 @@ fn derive_categories(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &m
         let paths = categories(tools, &objects, &vectors, &seen);
         derived.extend(paths.into_iter().filter(|(index, _)| own.contains(index)));
     }
-    tell(tools, &derived, findings);
+    report(tools, &derived, findings);
     for (index, path) in derived {
         let path = CategoryPath::from_segments(path.iter().map(String::as_str));
         tools[index].categories.extend(path.or_else(|| CategoryPath::parse(LEFT_OVER)));
@@ -150,7 +150,7 @@ fn categories(
 }
 
 /// A finding for each derived category.
-fn tell(tools: &[Tool], derived: &BTreeMap<usize, Vec<String>>, findings: &mut Vec<Finding>) {
+fn report(tools: &[Tool], derived: &BTreeMap<usize, Vec<String>>, findings: &mut Vec<Finding>) {
     let mut categories: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (&index, path) in derived.iter().filter(|(_, path)| path[0] != LEFT_OVER) {
         categories.entry(path.join("/")).or_default().push(index);
