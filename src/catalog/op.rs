@@ -38,8 +38,8 @@ pub(super) fn with_whole_name(tool: &Tool, is_category_derived: bool) -> String 
 fn groups(tool: &Tool, is_category_derived: bool) -> Vec<String> {
     let categories = tool.categories.first().map(|path| path.segments().map(segment).collect::<Vec<_>>());
     let mut categories = categories.unwrap_or_default();
-    // Letters sort the tools that are left over; they are no part of a name.
-    if is_category_derived && tool.category().starts_with(LEFT_OVER) {
+    if tool.root_category() == LEFT_OVER {
+        // Letters only sort the tools that are left over.
         categories.truncate(1);
     }
     let server = tool.server.as_deref().map(segment).filter(|server| !server.is_empty());

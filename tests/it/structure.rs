@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolcrib::catalog::{Catalog, Checked};
 use toolcrib::tokens::estimate;
 
-use crate::fixture::{self, data, folder, open, open_text, package, text};
+use crate::fixture::{self, data, folder, open, open_text, package};
 
 /// The categories of tools, by name.
 type Labels = BTreeMap<String, String>;
@@ -89,8 +89,8 @@ fn several_servers_in_one_dump_are_their_categories() {
 
 #[test]
 fn what_an_author_or_an_overlay_says_stays() {
-    let tools = r#"[{"name": "create_issue", "category": "Work"}, {"name": "list_issues"}, {"name": "get_issue"},
-        {"name": "close_issue"}, {"name": "read_issue", "op": "my.op"}]"#;
+    let tools = r#"[{"name": "create_issue", "category": "Work", "parameters": {}}, {"name": "list_issues", "parameters": {}},
+        {"name": "get_issue", "parameters": {}}, {"name": "close_issue", "parameters": {}}, {"name": "read_issue", "op": "my.op", "parameters": {}}]"#;
     let config = "[[overlay]]\nmatch = \"close_issue\"\ncategory = \"Done\"\n";
     let root = folder(&[("toolcrib.toml", config), ("tools.json", tools)]);
     let checked = open(root.path());
@@ -102,7 +102,7 @@ fn what_an_author_or_an_overlay_says_stays() {
     assert_eq!(checked.catalog.named("read_issue").unwrap().op, "my.op");
     let off = folder(&[
         ("toolcrib.toml", "[catalog]\nderive_categories = false\n"),
-        ("tools.json", r#"[{"name": "a_b"}]"#),
+        ("tools.json", r#"[{"name": "a_b", "parameters": {}}]"#),
     ]);
     assert_eq!(open(off.path()).catalog.tools[0].category(), "General");
 }
@@ -112,7 +112,7 @@ fn derived_structure_is_told_and_can_be_kept() {
     let names = ["create_issue", "list_issues", "get_issue"];
     let checked = bare(&names);
     assert!(fixture::codes(&checked).iter().any(|(code, ..)| *code == "category-derived"));
-    let tools: Vec<Value> = names.iter().map(|name| json!({"name": name})).collect();
+    let tools: Vec<Value> = names.iter().map(|name| json!({"name": name, "parameters": {}})).collect();
     let root = folder(&[("tools.json", &json!(tools).to_string())]);
     let path = root.path().to_str().unwrap();
     let lines = fixture::run(&["check", "--suggest", "--catalog", path]).stdout;
@@ -156,7 +156,7 @@ fn v_measure(truth: &Labels, derived: &Labels) -> f64 {
 
 /// An OpenAPI document, with its author's tags as the truth and without them as the input.
 fn without_tags(file: &Path) -> (Labels, Labels) {
-    let mut document: Value = serde_json::from_str(text(file)).unwrap();
+    let mut document: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     let truth = labels(&open(file).catalog);
     for path in document["paths"].as_object_mut().unwrap().values_mut() {
         for operation in path.as_object_mut().unwrap().values_mut().filter_map(Value::as_object_mut) {
@@ -181,7 +181,8 @@ fn derived_categories_are_near_those_of_authors() {
             v_measure(&labels(&written.catalog), &labels(&dump(&written.catalog).catalog)),
         );
     }
-    let servers: Value = serde_json::from_str(text(&catalogs.join("livemcpbench-servers.json"))).unwrap();
+    let servers: Value =
+        serde_json::from_slice(&std::fs::read(catalogs.join("livemcpbench-servers.json")).unwrap()).unwrap();
     let mut truth = Labels::new();
     for server in servers.as_array().unwrap().iter().flat_map(|entry| entry["tools"].as_object().unwrap()) {
         for tool in server.1["tools"].as_array().unwrap() {

@@ -29,6 +29,8 @@ pub(super) fn derive(tools: &mut [Tool], settings: CatalogSettings, findings: &m
     for tool in tools.iter_mut().filter(|tool| tool.categories.is_empty()) {
         tool.categories.extend(CategoryPath::parse(LEFT_OVER));
     }
+    let without: BTreeSet<usize> =
+        without.into_iter().filter(|&index| tools[index].root_category() != LEFT_OVER).collect();
     let without_op: Vec<usize> = (0..tools.len()).filter(|&index| tools[index].op.is_empty()).collect();
     for &index in &without_op {
         tools[index].op = op::derived(&tools[index], without.contains(&index));

@@ -182,14 +182,17 @@ pub const CASES: &[Case] = &[
     ("short-derived", &[("a.yaml", GOOD)], ("a.yaml", Some(1), "")),
     (
         "category-derived",
-        &[("a.json", "[{\"name\": \"get_cat\"},\n{\"name\": \"list_cats\"},\n{\"name\": \"feed_cat\"}]")],
+        &[(
+            "a.json",
+            "[{\"name\": \"get_cat\", \"parameters\": {}},\n{\"name\": \"list_cats\", \"parameters\": {}},\n{\"name\": \"feed_cat\", \"parameters\": {}}]",
+        )],
         ("a.json", Some(1), "/0"),
     ),
     (
         "short-equal",
         &[(
             "a.json",
-            "[{\"name\": \"a\", \"description\": \"Find it.\"},\n{\"name\": \"b\", \"description\": \"Find it.\"}]",
+            "[{\"name\": \"a\", \"description\": \"Find it.\", \"parameters\": {}},\n{\"name\": \"b\", \"description\": \"Find it.\", \"parameters\": {}}]",
         )],
         ("a.json", Some(2), "/1"),
     ),
