@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::{Catalog, Tool};
-use crate::tool::grammar::{WordClass, plural, singular};
+use crate::tool::grammar::{WordClass, singular};
 use crate::tool::{CategoryPath, clean_line, words};
 
 /// Most verbs, and most nouns, of a purpose.
@@ -21,36 +21,42 @@ impl Catalog {
     }
 }
 
-/// `Create, list, update; comments, reactions`.
+/// `create, list, update; comments, reactions`.
 fn in_words(path: &str, tools: &[&Tool]) -> String {
-    let said: Vec<String> = words(path).iter().map(|word| singular(word)).collect();
-    let (mut verbs, mut nouns): (IndexMap<String, usize>, IndexMap<String, usize>) = Default::default();
+    let title: Vec<String> = words(path).iter().map(|word| singular(word)).collect();
+    let (mut verbs, mut nouns) = (Counts::default(), Counts::default());
     for tool in tools.iter().take(MAX_TOOLS) {
         let mut is_lead = true;
         for word in words(&tool.name) {
-            match WordClass::of(&word) {
-                WordClass::Verb | WordClass::VerbOrNoun if is_lead && !said.contains(&word) => {
-                    is_lead = false;
-                    *verbs.entry(word).or_default() += 1;
-                }
-                WordClass::Noun | WordClass::VerbOrNoun
-                    if !said.contains(&singular(&word)) && word.len() > 2 =>
-                {
-                    is_lead = false;
-                    *nouns.entry(singular(&word)).or_default() += 1;
-                }
-                _ => {}
+            let class = WordClass::of(&word);
+            let is_verb = class == WordClass::Verb || (class == WordClass::VerbOrNoun && is_lead);
+            if title.contains(&singular(&word)) || class == WordClass::Empty {
+                continue;
             }
+            if is_verb && is_lead {
+                verbs.add(word.clone(), word);
+            } else if matches!(class, WordClass::Noun | WordClass::VerbOrNoun) && word.len() > 2 {
+                nouns.add(singular(&word), word);
+            }
+            is_lead = false;
         }
     }
-    let nouns = frequent(nouns).into_iter().map(|noun| if said.is_empty() { noun } else { plural(&noun) });
-    let parts = [frequent(verbs).join(", "), nouns.collect::<Vec<_>>().join(", ")];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join("; ")
+    let parts = [verbs.frequent().join(", "), nouns.frequent().join(", ")];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// The most frequent words, the earlier first where two are equal.
-fn frequent(mut counts: IndexMap<String, usize>) -> Vec<String> {
-    counts.sort_by(|_, one, _, other| other.cmp(one));
-    counts.into_keys().take(MAX_WORDS).collect()
+/// Number of times that each word was counted, with the form in which it came first.
+#[derive(Default)]
+struct Counts(IndexMap<String, (usize, String)>);
+
+impl Counts {
+    fn add(&mut self, word: String, form: String) {
+        self.0.entry(word).or_insert((0, form)).0 += 1;
+    }
+
+    /// The most frequent words, the earlier first where two are equal.
+    fn frequent(mut self) -> Vec<String> {
+        self.0.sort_by(|_, one, _, other| other.0.cmp(&one.0));
+        self.0.into_values().take(MAX_WORDS).map(|(_, form)| form).collect()
+    }
 }

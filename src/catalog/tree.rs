@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
-use super::{Catalog, Tool};
+use super::{Catalog, LEFT_OVER, Tool};
 use crate::config::Category;
 use crate::finding::{Code, Finding, Place, nearest};
 use crate::tool::{CategoryPath, clean_line};
@@ -235,6 +235,11 @@ impl Tool {
     /// The path of its first category; empty where it has none.
     pub fn category(&self) -> &str {
         self.categories.first().map_or("", CategoryPath::as_str)
+    }
+
+    /// Whether its category was derived, and is not that of tools that are left over.
+    pub fn has_derived_category(&self) -> bool {
+        self.definition.category.is_empty() && self.root_category() != LEFT_OVER
     }
 
     /// The root of its first category; empty where it has none.

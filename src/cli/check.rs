@@ -76,7 +76,7 @@ impl CheckArgs {
 /// The overlays that say what was derived, one for each category.
 fn suggestions(catalog: &Catalog) -> String {
     let mut categories: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for tool in catalog.tools.iter().filter(|tool| tool.definition.category.is_empty()) {
+    for tool in catalog.tools.iter().filter(|tool| tool.has_derived_category()) {
         categories.entry(tool.category()).or_default().push(quoted(&tool.name));
     }
     let overlay = |(category, names): (&str, Vec<String>)| {
