@@ -54,8 +54,12 @@ fn groups(tool: &Tool, is_category_derived: bool) -> Vec<String> {
     }
 }
 
-/// The words of a name without those at its beginning that the last groups have.
+/// The words of a name without those at its beginning that the groups have. A verb stays: `research_topic` of the group
+/// `research` is no `topic`.
 fn undoubled(groups: &[String], name: &[String]) -> String {
+    if name.first().is_some_and(|word| is_leading_verb(word)) {
+        return name.join("_");
+    }
     let said: Vec<&str> = groups.iter().flat_map(|group| group.split('_')).collect();
     let doubled = (1..name.len()).rev().find(|&count| {
         let beginning = name[..count].iter().map(String::as_str);

@@ -83,6 +83,10 @@ fn definition(catalog: &Catalog, index: usize) -> String {
     // Fields derived from the server, the order or the file are written down, since that origin is lost in the new
     // file.
     definition.op = Some(tool.op.clone());
+    // The server, from which the category may have been derived, is not part of a definition.
+    if tool.has_derived_category() {
+        definition.category.clone_from(&tool.categories);
+    }
     // An effect in a file is a claim of its author; it is written only where the name alone would give another one.
     if definition.effect.is_none() && Effect::of_name(&tool.name) != tool.effect {
         definition.effect = Some(tool.effect);
