@@ -60,21 +60,18 @@ fn is_object(word: &&String) -> bool {
 
 /// Groups of the tools without one, by any noun that enough of them share; the most frequent noun comes first.
 fn by_shared_noun(objects: &[Object], members: &[usize], keys: &mut BTreeMap<usize, String>) {
-    loop {
-        let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
-        for tool in members.iter().filter(|tool| !keys.contains_key(tool)) {
-            let nouns: BTreeSet<&String> = objects[*tool].all().filter(is_object).collect();
-            nouns.into_iter().for_each(|noun| *counts.entry(noun).or_default() += 1);
-        }
-        let Some((noun, _)) =
-            counts.into_iter().filter(|(_, count)| *count >= MIN).max_by_key(|(_, count)| *count)
-        else {
-            return;
-        };
-        let noun = noun.clone();
+    let nouns = |tool: usize| objects[tool].all().filter(is_object).collect::<BTreeSet<&String>>();
+    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+    for &tool in members.iter().filter(|tool| !keys.contains_key(tool)) {
+        nouns(tool).into_iter().for_each(|noun| *counts.entry(noun).or_default() += 1);
+    }
+    while let Some((&noun, _)) =
+        counts.iter().filter(|(_, count)| **count >= MIN).max_by_key(|(_, count)| **count)
+    {
         for &tool in members {
-            if !keys.contains_key(&tool) && objects[tool].all().any(|own| *own == noun) {
+            if !keys.contains_key(&tool) && objects[tool].all().any(|own| own == noun) {
                 keys.insert(tool, noun.clone());
+                nouns(tool).into_iter().for_each(|noun| *counts.entry(noun).or_default() -= 1);
             }
         }
     }
@@ -82,24 +79,26 @@ fn by_shared_noun(objects: &[Object], members: &[usize], keys: &mut BTreeMap<usi
 
 /// Adds the tools without a group to the most similar one.
 fn by_similarity(vectors: &WordVectors, members: &[usize], keys: &mut BTreeMap<usize, String>) {
-    let grouped: Vec<usize> = keys.keys().copied().collect();
+    let names: Vec<String> = keys.values().cloned().collect::<BTreeSet<_>>().into_iter().collect();
+    let group = |key: &String| names.binary_search(key).unwrap_or_default();
+    let grouped: Vec<(usize, usize)> = keys.iter().map(|(&tool, key)| (tool, group(key))).collect();
+    let mut similarities = Vec::new();
     let mut found = Vec::new();
     for &tool in members.iter().filter(|tool| !keys.contains_key(tool)) {
-        let mut nearest: BTreeMap<&String, [f32; NEAREST]> = BTreeMap::new();
-        for (other, similarity) in
-            vectors.similarities(tool, &grouped).filter(|(_, similarity)| *similarity > 0.0)
-        {
-            let best = nearest.entry(&keys[&other]).or_default();
-            if similarity > best[NEAREST - 1] {
-                best[NEAREST - 1] = similarity;
+        vectors.similarities(tool, &mut similarities);
+        let mut nearest = vec![[0.0_f32; NEAREST]; names.len()];
+        for &(other, group) in &grouped {
+            let best = &mut nearest[group];
+            if similarities[other] > best[NEAREST - 1] {
+                best[NEAREST - 1] = similarities[other];
                 best.sort_by(|one, other| other.total_cmp(one));
             }
         }
-        let means = nearest.into_iter().map(|(key, best)| (key, best.iter().sum::<f32>() / NEAREST as f32));
-        if let Some((key, mean)) = means.max_by(|one, other| one.1.total_cmp(&other.1))
+        let means = nearest.iter().map(|best| best.iter().sum::<f32>() / NEAREST as f32).enumerate();
+        if let Some((group, mean)) = means.max_by(|one, other| one.1.total_cmp(&other.1))
             && mean >= MIN_SIMILARITY
         {
-            found.push((tool, key.clone()));
+            found.push((tool, names[group].clone()));
         }
     }
     keys.extend(found);

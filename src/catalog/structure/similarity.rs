@@ -1,7 +1,7 @@
 //! Similarity of tools by the words of their names and descriptions. Each word has the same weight in every catalog,
 //! so that the similarity of two tools does not depend on a third.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::tool::grammar::{WordClass, singular};
 use crate::tool::words;
@@ -18,29 +18,33 @@ const EMPTY: &str = "it its this that these those is are be can will not if when
 /// The words of all tools, as unit vectors.
 pub(super) struct WordVectors {
     vectors: Vec<Vec<(u32, f32)>>,
+    /// The tools that have a word, by word.
+    holders: Vec<Vec<(u32, f32)>>,
 }
 
 impl WordVectors {
     /// Vectors of tools, given as names and descriptions.
     pub(super) fn of<'a>(tools: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let mut ids: HashMap<String, u32> = HashMap::new();
-        let empty: std::collections::HashSet<&str> = EMPTY.split_whitespace().collect();
-        let vectors = tools.map(|(name, description)| vector(name, description, &mut ids, &empty)).collect();
-        Self { vectors }
+        let empty: HashSet<&str> = EMPTY.split_whitespace().collect();
+        let vectors: Vec<_> =
+            tools.map(|(name, description)| vector(name, description, &mut ids, &empty)).collect();
+        let mut holders = vec![Vec::new(); ids.len()];
+        for (tool, words) in vectors.iter().enumerate() {
+            words.iter().for_each(|&(word, weight)| holders[word as usize].push((tool as u32, weight)));
+        }
+        Self { vectors, holders }
     }
 
-    /// Similarities of a tool with those of a list, from 0 to 1.
-    pub(super) fn similarities<'a>(
-        &'a self,
-        tool: usize,
-        others: &'a [usize],
-    ) -> impl Iterator<Item = (usize, f32)> + 'a {
-        let own: HashMap<u32, f32> = self.vectors[tool].iter().copied().collect();
-        others.iter().map(move |&other| {
-            let products =
-                self.vectors[other].iter().filter_map(|(word, weight)| Some(own.get(word)? * weight));
-            (other, products.sum())
-        })
+    /// Writes the similarities of a tool with all tools, from 0 to 1, by their positions.
+    pub(super) fn similarities(&self, tool: usize, similarities: &mut Vec<f32>) {
+        similarities.clear();
+        similarities.resize(self.vectors.len(), 0.0);
+        for &(word, weight) in &self.vectors[tool] {
+            for &(other, of_other) in &self.holders[word as usize] {
+                similarities[other as usize] += weight * of_other;
+            }
+        }
     }
 }
 
@@ -48,7 +52,7 @@ fn vector(
     name: &str,
     description: &str,
     ids: &mut HashMap<String, u32>,
-    empty: &std::collections::HashSet<&str>,
+    empty: &HashSet<&str>,
 ) -> Vec<(u32, f32)> {
     let end = description.char_indices().nth(MAX_CHARS).map_or(description.len(), |(end, _)| end);
     let in_name = words(name);

@@ -50,8 +50,10 @@ fn title(tools: &[Tool], objects: &[Object], path: &[String], members: &[usize])
         if let Some(last) = nouns.last_mut() {
             let many = plural(last);
             let says = |&tool: &usize| {
-                let is_many = |text: &str| words(text).contains(&many);
-                is_many(&tools[tool].name) || is_many(&tools[tool].description)
+                let description = &tools[tool].description;
+                // Splitting a long text into words is slow; most texts have no such letters.
+                words(&tools[tool].name).contains(&many)
+                    || (description.contains(&many) && words(description).contains(&many))
             };
             if members.iter().any(says) {
                 *last = many;
