@@ -1,5 +1,7 @@
 //! Ops: the stable dotted names of the gateway.
 
+use std::collections::HashSet;
+
 use unicode_normalization::UnicodeNormalization;
 
 use super::{LEFT_OVER, Tool};
@@ -54,6 +56,9 @@ fn groups(tool: &Tool, is_category_derived: bool) -> Vec<String> {
     }
 }
 
+/// Most words at the beginning of a name that are looked for in its groups.
+const MAX_DOUBLED: usize = 8;
+
 /// The words of a name without those at its beginning that the groups have. A verb stays: `research_topic` of the group
 /// `research` is no `topic`.
 fn undoubled(groups: &[String], name: &[String]) -> String {
@@ -61,7 +66,7 @@ fn undoubled(groups: &[String], name: &[String]) -> String {
         return name.join("_");
     }
     let said: Vec<&str> = groups.iter().flat_map(|group| group.split('_')).collect();
-    let doubled = (1..name.len()).rev().find(|&count| {
+    let doubled = (1..name.len().min(MAX_DOUBLED + 1)).rev().find(|&count| {
         let beginning = name[..count].iter().map(String::as_str);
         (0..said.len()).any(|start| {
             said[start..].len() >= count && beginning.clone().eq(said[start..start + count].iter().copied())
@@ -72,7 +77,7 @@ fn undoubled(groups: &[String], name: &[String]) -> String {
 
 /// The words of a name that its groups do not have, a leading verb last.
 fn action(groups: &[String], name: &[String]) -> String {
-    let said: Vec<String> = groups.iter().flat_map(|group| group.split('_')).map(singular).collect();
+    let said: HashSet<String> = groups.iter().flat_map(|group| group.split('_')).map(singular).collect();
     let rest: Vec<&str> =
         name.iter().filter(|word| !said.contains(&singular(word))).map(String::as_str).collect();
     let is_phrase = |word: &&str| {

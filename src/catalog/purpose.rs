@@ -3,20 +3,28 @@
 use indexmap::IndexMap;
 
 use super::{Catalog, Tool};
+use crate::config::Category;
 use crate::tool::grammar::{WordClass, singular};
 use crate::tool::{CategoryPath, clean_line, words};
 
 /// Most verbs, and most nouns, of a purpose.
 const MAX_WORDS: usize = 4;
+/// Most characters of a word: a longer one is no word.
+const MAX_CHARS: usize = 30;
 /// Most tools whose names are read: the words of more would be the same.
 const MAX_TOOLS: usize = 400;
 
 impl Catalog {
+    /// The `[[category]]` entry of a path.
+    pub(super) fn configured_category(&self, path: &str) -> Option<&Category> {
+        let is_about = |known: &str| CategoryPath::parse(known).is_some_and(|known| known.as_str() == path);
+        self.config.categories.iter().find(|category| is_about(&category.path))
+    }
+
     /// The purpose of a category: in its author's words if there are any, else from the names of these tools.
     pub fn purpose(&self, path: &str, tools: &[&Tool]) -> String {
-        let is_about = |known: &str| CategoryPath::parse(known).is_some_and(|known| known.as_str() == path);
-        let configured = self.config.categories.iter().find(|category| is_about(&category.path));
-        let summary = configured.and_then(|category| category.summary.as_deref()).map(clean_line);
+        let summary =
+            self.configured_category(path).and_then(|category| category.summary.as_deref()).map(clean_line);
         summary.filter(|summary| !summary.is_empty()).unwrap_or_else(|| in_words(path, tools))
     }
 }
@@ -27,7 +35,7 @@ fn in_words(path: &str, tools: &[&Tool]) -> String {
     let (mut verbs, mut nouns) = (Counts::default(), Counts::default());
     for tool in tools.iter().take(MAX_TOOLS) {
         let mut is_lead = true;
-        for word in words(&tool.name) {
+        for word in words(&tool.name).into_iter().filter(|word| word.chars().count() <= MAX_CHARS) {
             let class = WordClass::of(&word);
             let is_verb = class == WordClass::Verb || (class == WordClass::VerbOrNoun && is_lead);
             if title.contains(&singular(&word)) || class == WordClass::Empty {

@@ -161,7 +161,7 @@ impl CategoryTree {
     fn describe(&mut self, catalog: &Catalog) {
         for index in 0..self.nodes.len() {
             let node = &self.nodes[index];
-            let said = catalog.config.categories.iter().find(|category| is_about(category, node));
+            let said = catalog.configured_category(&node.path);
             let summary = said.and_then(|category| category.summary.as_deref()).map(clean_line);
             let summary = summary.filter(|summary| !summary.is_empty());
             let summary = summary.unwrap_or_else(|| self.summary(index, catalog));
@@ -225,10 +225,6 @@ pub fn by_category<'t, T: Copy>(
         }
     }
     categories
-}
-
-fn is_about(category: &Category, node: &CategoryNode) -> bool {
-    CategoryPath::parse(&category.path).is_some_and(|path| path.as_str() == node.path)
 }
 
 impl Tool {

@@ -255,3 +255,25 @@ fn the_way_from_the_index_to_a_page_is_short() {
         assert!(longest.0 <= most_tokens && pages <= most_pages, "{count} tools: {longest:?}, {pages} pages");
     }
 }
+
+#[test]
+fn names_of_any_length_end_in_an_index() {
+    let long = "category ".repeat(4000);
+    let words = "a_word_and_".repeat(20_000);
+    let mut tools: Vec<Value> = (0..40)
+        .map(|index| {
+            let name = format!("tool_{index}");
+            json!({"name": name, "category": format!("{long}{index}"), "description": name, "parameters": {}})
+        })
+        .collect();
+    tools.push(json!({"name": words, "category": words, "description": "Long.", "parameters": {}}));
+    tools.push(json!({"name": format!("{words}b"), "description": "Long.", "parameters": {}}));
+    let root = folder(&[
+        ("toolcrib.toml", "[render]\nindex_tools = 1\npage_tokens = 200\n"),
+        ("tools.json", &json!(tools).to_string()),
+    ]);
+    let checked = open(root.path());
+    let out = tempfile::tempdir().unwrap();
+    fixture::render(&checked, None, &out.path().join("tools"));
+    assert_eq!(ways(&out.path().join("tools")).len(), checked.catalog.tools.len());
+}

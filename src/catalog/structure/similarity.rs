@@ -8,6 +8,8 @@ use crate::tool::words;
 
 /// Most characters of a description that are read: the beginning says what a tool does.
 const MAX_CHARS: usize = 600;
+/// Most words of a name that are read: a longer one is no name.
+const MAX_NAME_WORDS: usize = 40;
 /// Weight of a word of the name that is no verb; a word of the description has 1.
 const NAME_WEIGHT: f32 = 2.0;
 /// Words of descriptions that tell no object from another.
@@ -55,7 +57,8 @@ fn vector(
     empty: &HashSet<&str>,
 ) -> Vec<(u32, f32)> {
     let end = description.char_indices().nth(MAX_CHARS).map_or(description.len(), |(end, _)| end);
-    let in_name = words(name);
+    let mut in_name = words(name);
+    in_name.truncate(MAX_NAME_WORDS);
     let mut counts: Vec<(u32, f32, f32)> = Vec::new();
     for (word, is_name) in in_name
         .iter()

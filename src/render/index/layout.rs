@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{CategoryPage, Line, Section, joined};
+use super::{CategoryPage, Line, Section, clipped, joined};
 use crate::render::markdown::{inline, name};
 use crate::tool::slug;
 
@@ -41,8 +41,9 @@ impl Layout {
         if size(&entries) > self.budget && roots(&entries) * LINE <= self.budget {
             entries = self.pages_of_roots(entries);
         }
-        while size(&entries) > self.budget {
-            entries = self.pages_of_pages(entries);
+        // A line by itself cannot get shorter.
+        while size(&entries) > self.budget && entries.len() > 1 {
+            entries = self.group(entries, false);
         }
         entries
     }
@@ -90,7 +91,7 @@ impl Layout {
             let (label, stem, about) = match is_one {
                 true => (title.clone(), path.clone(), inline(&purpose)),
                 false => {
-                    let range = format!("{} to {}", name(&first), name(&last));
+                    let range = format!("{} to {}", name(&clipped(&first)), name(&clipped(&last)));
                     (format!("{title}: {range}"), format!("{path} {first}"), String::new())
                 }
             };
@@ -146,11 +147,7 @@ impl Layout {
         above
     }
 
-    /// Pages of consecutive lines.
-    fn pages_of_pages(&mut self, entries: Vec<Line>) -> Vec<Line> {
-        self.group(entries, false)
-    }
-
+    /// Pages of consecutive lines: half as many lines at most, and one more.
     fn group(&mut self, entries: Vec<Line>, is_root: bool) -> Vec<Line> {
         let chunks = chunked(entries, self.budget);
         let is_whole = is_root && chunks.len() == 1;
@@ -163,9 +160,9 @@ impl Layout {
             let (first, last) = ends(&chunk);
             let root = chunk[0].root.clone();
             let label = if is_whole {
-                inline(&root)
+                inline(&clipped(&root))
             } else {
-                format!("{} to {}", chunk[0].starts(), chunk[chunk.len() - 1].ends())
+                range(chunk[0].starts(), chunk[chunk.len() - 1].ends())
             };
             let tools = chunk.iter().map(|line| line.tools).sum();
             let names: Vec<String> = chunk.iter().flat_map(|line| line.names.iter().cloned()).collect();

@@ -175,7 +175,18 @@ fn tool_line(tool: &Tool) -> Line {
 
 /// `workspace` reads `Workspace`, `Storage/Buckets` reads `Storage / Buckets`.
 fn title(path: &str) -> String {
-    inline(&path.split('/').map(segment_title).collect::<Vec<_>>().join(" / "))
+    let segments = path.split('/').map(|segment| clipped(&segment_title(segment)));
+    inline(&segments.collect::<Vec<_>>().join(" / "))
+}
+
+/// A name of bounded length: a line of the index has several.
+fn clipped(name: &str) -> String {
+    /// Most characters of a name in a line.
+    const MAX: usize = 60;
+    match name.char_indices().nth(MAX) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_string(),
+    }
 }
 
 /// A segment of a category path as a heading: with a capital, unless it has any.
