@@ -5,25 +5,22 @@ use super::REDACTED;
 /// A secret to look for.
 pub(crate) struct Echo<'s> {
     secret: &'s str,
-    /// Whether an encoder would change it; most tokens stay as they are.
-    is_changed: bool,
 }
 
 impl<'s> Echo<'s> {
     pub(crate) fn of(secret: &'s str) -> Self {
-        let is_changed = secret.bytes().any(|byte| !byte.is_ascii_alphanumeric() && !b"-_.".contains(&byte));
-        Self { secret, is_changed }
+        Self { secret }
     }
 
     /// Whether a text repeats it.
     pub(crate) fn occurs_in(&self, text: &str) -> bool {
         let is_encoded = |(at, _)| self.encoded_length(&text[at..]).is_some();
-        text.contains(self.secret) || (self.may_be_encoded(text) && text.char_indices().any(is_encoded))
+        text.contains(self.secret) || (may_hold_encoded(text) && text.char_indices().any(is_encoded))
     }
 
     /// A text without it.
     pub(crate) fn hidden_in(&self, text: &str) -> String {
-        if !self.may_be_encoded(text) {
+        if !may_hold_encoded(text) {
             return text.replace(self.secret, REDACTED);
         }
         let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
@@ -40,10 +37,6 @@ impl<'s> Echo<'s> {
         shown
     }
 
-    fn may_be_encoded(&self, text: &str) -> bool {
-        self.is_changed && text.contains(['%', '+', '\\'])
-    }
-
     /// The bytes of the secret where a text begins with it, each letter encoded or not.
     fn encoded_length(&self, text: &str) -> Option<usize> {
         let mut rest = text;
@@ -53,6 +46,11 @@ impl<'s> Echo<'s> {
         }
         Some(text.len() - rest.len())
     }
+}
+
+/// Any letter can be encoded, also one that an encoder would usually leave.
+fn may_hold_encoded(text: &str) -> bool {
+    text.contains(['%', '+', '\\'])
 }
 
 /// The bytes of an encoded letter that a text begins with.

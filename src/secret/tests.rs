@@ -91,6 +91,13 @@ fn headers_and_own_names_are_covered() {
 }
 
 #[test]
+fn a_plain_secret_is_found_though_every_letter_was_encoded() {
+    let echo = Echo::of("aB3_");
+    assert_eq!(echo.hidden_in("<%61%42%33%5f>"), "<[redacted]>");
+    assert_eq!(echo.hidden_in("<a\\u0042\\u00333_ a\\u00423%5F>"), "<a\\u0042\\u00333_ [redacted]>");
+}
+
+#[test]
 fn what_is_long_is_cut() {
     let long = json!({"text": "ä".repeat(5000), "after": 1});
     let kept = redacted(&long, &[]);
