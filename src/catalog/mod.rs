@@ -44,7 +44,7 @@ use crate::config::{Config, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
 use crate::secret::SecretPolicy;
 use crate::sources::{Listings, Loaded, load};
-use crate::tool::{CategoryPath, Definition, Effect, Example, Policy};
+use crate::tool::{CategoryPath, Definition, Effect, Example, Policy, is_respelled};
 
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool};
@@ -245,6 +245,13 @@ impl Catalog {
             Some([index]) => Some(*index),
             _ => self.named(name).and_then(|tool| self.position(&tool.name)),
         }
+    }
+
+    /// The one tool whose op or canonical name is this name in another case, or with other separators.
+    pub fn respelled(&self, name: &str) -> Option<&Tool> {
+        let is_it = |tool: &&Arc<Tool>| is_respelled(name, &tool.op) || is_respelled(name, &tool.name);
+        let mut like = self.tools.iter().filter(is_it);
+        like.next().filter(|_| like.next().is_none()).map(|tool| &**tool)
     }
 
     /// A catalog of these tools.

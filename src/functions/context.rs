@@ -28,6 +28,8 @@ pub struct Services {
     pub semantic: SemanticSearch,
     /// The model behind the scorer `llm` of `pick`, or the reason why it cannot be asked.
     pub llm: Option<Result<Arc<dyn ChatModel + Send + Sync>, String>>,
+    /// The model that may repair the arguments of a call of a tool, once.
+    pub repair: Option<Arc<dyn ChatModel + Send + Sync>>,
     /// The store of state.
     pub state: Arc<dyn StateStore>,
     /// The backends of tools.
@@ -59,7 +61,7 @@ impl Default for Services {
     fn default() -> Self {
         let state = Arc::new(Sqlite::in_memory());
         let (backends, counts) = Default::default();
-        Self { semantic: SemanticSearch::Off, llm: None, state, backends, counts }
+        Self { semantic: SemanticSearch::Off, llm: None, repair: None, state, backends, counts }
     }
 }
 

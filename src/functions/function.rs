@@ -23,7 +23,6 @@ pub struct Function {
     pub(super) trace: Option<EventKind>,
     example: Option<Example>,
     takes_idempotency_key: bool,
-    pub(super) has_root_help: bool,
 }
 
 /// Handler of a function, by the way it answers.
@@ -95,7 +94,6 @@ impl Function {
             trace: None,
             example: None,
             takes_idempotency_key: false,
-            has_root_help: false,
         }
     }
 
@@ -130,12 +128,6 @@ impl Function {
         self
     }
 
-    /// Refers to the root of the help after an error, where no op is known.
-    pub(super) const fn root_help(mut self) -> Self {
-        self.has_root_help = true;
-        self
-    }
-
     /// Its name.
     pub fn name(&self) -> &'static str {
         self.name
@@ -154,6 +146,11 @@ impl Function {
     /// Whether it runs tools.
     pub fn runs_tools(&self) -> bool {
         self.runs.is_some()
+    }
+
+    /// Whether its answers are docs, which clients may keep and ask for again by their tag.
+    pub fn gives_docs(&self) -> bool {
+        matches!(self.trace, Some(EventKind::Read | EventKind::Expand))
     }
 
     /// Whether it may run a tool that changes something.

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::call::ROOT;
 use super::{Answer, CatalogView, DocPage, ErrorCode, Function, FunctionContext, Refusal, discovery};
 use crate::catalog::{Resolved, Tool};
 use crate::render::{Doc, Section};
@@ -296,7 +297,7 @@ fn answer(
             near => format!("; nearest: {}", near.join(", ")),
         };
         texts.push(format!("{}{near}", refusal.message));
-        let mut error = serde_json::to_value(refusal).unwrap_or_default();
+        let mut error = serde_json::to_value(refusal.or_help_path(ROOT)).unwrap_or_default();
         error["asked"] = name.into();
         errors.push(error);
     }

@@ -67,6 +67,11 @@ impl TracedCall {
         Some(Self { kind, names, input, started: Instant::now() })
     }
 
+    /// The first tool that was requested by name.
+    pub(super) fn first_name(&self) -> Option<&str> {
+        self.names.first().map(String::as_str)
+    }
+
     /// Records the outcome.
     pub(super) async fn record(self, function: &Function, context: &FunctionContext, answer: &Answer) {
         self.count(context, answer);
