@@ -72,7 +72,6 @@ impl Function {
         };
         let answer = match (checked, self.handler) {
             (Err(refusal), _) => Err(refusal),
-            (Ok(arguments), Handler::Sync(run)) => run(self, context, arguments),
             (Ok(arguments), Handler::Async(run) | Handler::RawAsync(run)) => {
                 run(self, context.clone(), arguments).await
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CatalogView, FunctionCounters, Trace};
+use super::{CatalogView, FunctionCounters, KeptDocs, Trace};
 use crate::exec::Caller;
 use crate::exec::backend::Backends;
 use crate::model::ChatModel;
@@ -34,6 +34,8 @@ pub struct Services {
     pub state: Arc<dyn StateStore>,
     /// The backends of tools.
     pub backends: Backends,
+    /// The docs that are kept for their readers.
+    pub kept_docs: KeptDocs,
     /// Counters of functions and tools.
     pub counts: FunctionCounters,
 }
@@ -60,8 +62,8 @@ impl FunctionContext {
 impl Default for Services {
     fn default() -> Self {
         let state = Arc::new(Sqlite::in_memory());
-        let (backends, counts) = Default::default();
-        Self { semantic: SemanticSearch::Off, llm: None, repair: None, state, backends, counts }
+        let (backends, kept_docs, counts) = Default::default();
+        Self { semantic: SemanticSearch::Off, llm: None, repair: None, state, backends, kept_docs, counts }
     }
 }
 

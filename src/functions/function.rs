@@ -28,8 +28,6 @@ pub struct Function {
 /// Handler of a function, by the way it answers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Handler {
-    /// Answers from memory.
-    Sync(fn(&Function, &FunctionContext, Value) -> Result<Answer, Refusal>),
     /// Answers after waiting for another program.
     Async(fn(&'static Function, FunctionContext, Value) -> AnswerFuture),
     /// Answers after waiting, and reads unchecked arguments itself.

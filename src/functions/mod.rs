@@ -20,6 +20,7 @@ mod example;
 mod function;
 pub mod function_counters;
 mod help_cache;
+mod kept_docs;
 pub mod pick;
 mod read_result;
 mod read_tool_doc;
@@ -43,6 +44,7 @@ pub use catalog_view::{CatalogView, DocPage, IndexPage};
 pub use context::{FunctionContext, SemanticSearch, Services};
 pub use function::{Function, FunctionList};
 pub use function_counters::FunctionCounters;
+pub use kept_docs::KeptDocs;
 pub use search::{SearchOutcome, SearchQuery};
 pub use tool_exec::ToolCall;
 pub use trace_id::Trace;
@@ -61,7 +63,7 @@ const TOOL_EXEC: Function = Function::new("tool_exec", Handler::RawAsync(tool_ex
 
 /// Every function, in the order in which lists show them.
 static ALL: [Function; 14] = [
-    Function::new("read_tool_doc", Handler::Sync(read_tool_doc::run))
+    Function::new("read_tool_doc", Handler::MaybeAsync(read_tool_doc::run))
         .listed(&[Discovery, Hybrid, All, SplitAll])
         .traced(EventKind::Read)
         .example(example::doc),
@@ -94,7 +96,7 @@ static ALL: [Function; 14] = [
     Function::new("search_tool_by_category", Handler::Async(discovery::search_tool_by_category))
         .listed(&[Discovery, All, SplitAll])
         .traced(EventKind::Search),
-    Function::new("expand_tool", Handler::Sync(discovery::expand_tool))
+    Function::new("expand_tool", Handler::MaybeAsync(discovery::expand_tool))
         .listed(&[Discovery, All, SplitAll])
         .traced(EventKind::Expand)
         .example(example::expand),

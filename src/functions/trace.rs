@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
+use super::kept_docs::{self, KeptForm};
 use super::{Answer, ErrorCode, Function, FunctionContext, Refusal};
 use crate::config::RequireDoc;
 use crate::exec::Caller;
@@ -105,7 +106,16 @@ impl TracedCall {
             return state.record(Event { input: self.input, ..event });
         }
         let keeps = context.view.catalog().config.exec.require_doc != RequireDoc::Never;
+        if let Some(version) = body.get("schema_version").and_then(Value::as_str)
+            && let (Some(op), true) = (op(body), body.contains_key("args_schema"))
+        {
+            let text = String::from_utf8_lossy(&answer.json()).into_owned();
+            kept_docs::keep(context, KeptForm::Schema, op, version, text).await;
+        }
         for (op, version, proves) in docs {
+            if let Some(text) = context.view.doc_of(op, version) {
+                kept_docs::keep(context, KeptForm::Doc, op, version, text).await;
+            }
             if keeps && (proves || self.kind == EventKind::Expand) {
                 // A failure of state shows in its health, and prevents no reading.
                 let _ = state.record_doc_read(&session, op, version).await;

@@ -172,3 +172,44 @@ fn every_error_of_every_function_has_a_help_path_that_is_answered() {
     assert_eq!(help["results"][1]["error"]["help_path"], "root");
     check(&roles.run("nothing", json!({})));
 }
+
+#[test]
+fn an_old_version_of_a_doc_or_schema_is_read_by_those_who_have_read_it() {
+    let state = std::sync::Arc::new(toolcrib::state::Sqlite::in_memory());
+    let bench = |tools: &str| {
+        let folder = crate::fixture::folder(&[("tools.json", tools)]);
+        Bench::at(folder, None, std::sync::Arc::clone(&state)).in_session("s")
+    };
+    let before = bench(TOOLS);
+    let doc = before.call("read_tool_doc", json!({"name": "create_task"}))["docs"][0].take();
+    let schema = before.call("expand_tool", json!({"tool_id": "create_task"}));
+    let edited =
+        TOOLS.replace("Create a task.", "Make a task.").replace("\"minLength\": 3", "\"minLength\": 4");
+    let after = bench(&edited);
+    let version = &doc["doc_version"];
+    let current = after.call("read_tool_doc", json!({"name": "create_task"}))["docs"][0].take();
+    assert_ne!(&current["doc_version"], version);
+    let old =
+        after.call("read_tool_doc", json!({"name": "create_task", "version": version}))["docs"][0].take();
+    assert_eq!((&old["markdown"], &old["old_version"]), (&doc["markdown"], version), "{old}");
+    assert_eq!(old.get("receipt"), None);
+    let same = after.call("read_tool_doc", json!({"name": "create_task", "version": current["doc_version"]}));
+    assert_eq!(same["docs"][0], current);
+    let wanted = json!({"tool_id": "create_task", "version": schema["schema_version"]});
+    let old = after.call("expand_tool", wanted.clone());
+    assert_eq!(old["args_schema"], schema["args_schema"], "{old}");
+    // Nobody else, and nothing that was never read.
+    let other = toolcrib::exec::Caller { name: "bob".into(), ..Default::default() };
+    let other = toolcrib::functions::FunctionContext { caller: other.into(), ..after.context.clone() };
+    for (function, input) in
+        [("expand_tool", wanted), ("read_tool_doc", json!({"name": "create_task", "version": version}))]
+    {
+        assert_eq!(code(&after.call_in(&other, function, input)), "NOT_FOUND");
+    }
+    let never = after.call("read_tool_doc", json!({"name": "create_task", "version": "0000000000"}));
+    assert_eq!(
+        (code(&never), &never["error"]["help_path"]),
+        ("NOT_FOUND", &json!("onto.task.create")),
+        "{never}"
+    );
+}
