@@ -6,8 +6,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::finding::{SchemaNames, percent_decoded, pointer_join};
-use crate::tool::plain_meaning;
+use crate::finding::{SchemaNames, percent_decoded, plain_meaning, pointer_join};
 
 /// The repairs made, each with the JSON Pointer of its place.
 #[derive(Debug, Default)]

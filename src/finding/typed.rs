@@ -11,8 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::violation::{Violation, violations};
-use super::{Code, Finding, Place, pointer_split};
-use crate::tool::plain_meaning;
+use super::{Code, Finding, Place, plain_meaning, pointer_split};
 
 /// Most mistakes of one value that are reported and left out: each of them validates the value again.
 const MAX_REPAIRS: usize = 200;

@@ -7,7 +7,6 @@ mod definition;
 mod effect;
 pub mod grammar;
 mod name;
-pub mod plain_meaning;
 mod schema;
 mod text;
 

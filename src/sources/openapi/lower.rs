@@ -10,8 +10,7 @@ use super::definition_keys::DefinitionKeys;
 use super::document::{Dialect, Document, Target};
 use super::keyword::{Kind, fits, kind, strings};
 use super::report::{Report, quote};
-use crate::finding::{Code, pointer_push};
-use crate::tool::plain_meaning;
+use crate::finding::{Code, plain_meaning, pointer_push};
 
 /// Deepest schema that is read; deeper ones accept any value.
 const MAX_DEPTH: usize = 200;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::finding::{Code, Finding, Place, pointer_join};
-use crate::tool::{clean_line, plain_meaning};
+use crate::finding::{Code, Finding, Place, plain_meaning, pointer_join};
+use crate::tool::clean_line;
 
 /// The findings about one document, each place and message once, however many operations share it.
 pub(super) struct Report {
