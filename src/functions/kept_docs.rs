@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use super::{ErrorCode, FunctionContext, Refusal};
-use crate::state::{StoredResult, now};
+use super::{ErrorCode, Refusal};
+use crate::state::{StateStore, StoredResult, now};
 
 /// Most ids that are remembered as kept; beyond it, all are forgotten and written again.
 const MAX_KNOWN: usize = 20_000;
@@ -36,44 +36,48 @@ impl KeptDocs {
     }
 }
 
-/// Keeps a text for its caller, as long as traces are kept.
-pub(super) async fn keep(context: &FunctionContext, form: KeptForm, op: &str, version: &str, text: String) {
-    let id = id(context, form, op, version);
-    if !context.services.kept_docs.is_new(&id) {
-        return;
-    }
-    let days = i64::try_from(context.view.catalog().config.state.days).unwrap_or(i64::MAX);
-    let until = now().saturating_add(days.saturating_mul(DAY));
-    let kept = StoredResult { id, caller: context.caller.name.to_string(), text, until };
-    // A failure of state shows in its health, and prevents no reading.
-    let _ = context.services.state.store_result(&kept).await;
+/// One text that is kept for its caller.
+pub(super) struct KeptText<'t> {
+    pub(super) form: KeptForm,
+    pub(super) caller: &'t str,
+    pub(super) op: &'t str,
+    pub(super) version: &'t str,
 }
 
-/// The text of an old version, if this caller has read it and state still has it.
-pub(super) async fn old(
-    context: &FunctionContext,
-    form: KeptForm,
-    op: &str,
-    version: &str,
-) -> Result<String, Refusal> {
-    let id = id(context, form, op, version);
-    let kept = context.services.state.stored_result(&context.caller.name, &id).await;
-    let (code, message) = match kept {
-        Ok(Some(kept)) => return Ok(kept.text),
-        Ok(None) => (ErrorCode::NotFound, format!("this version of `{op}` is not kept for you")),
-        Err(error) => (ErrorCode::StateUnavailable, format!("old versions cannot be read now ({error})")),
-    };
-    Err(Refusal::new(code, message, "leave `version` out to read the current one").or_help_path(op))
-}
-
-fn id(context: &FunctionContext, form: KeptForm, op: &str, version: &str) -> String {
-    let mut hasher = blake3::Hasher::new();
-    let form = match form {
-        KeptForm::Doc => "doc",
-        KeptForm::Schema => "schema",
-    };
-    for part in [form, &context.caller.name, op, version] {
-        hasher.update(&part.len().to_le_bytes()).update(part.as_bytes());
+impl KeptText<'_> {
+    /// Keeps the text for this number of days.
+    pub(super) async fn keep(&self, known: &KeptDocs, state: &dyn StateStore, days: u64, text: String) {
+        let id = self.id();
+        if !known.is_new(&id) {
+            return;
+        }
+        let days = i64::try_from(days).unwrap_or(i64::MAX);
+        let until = now().saturating_add(days.saturating_mul(DAY));
+        let kept = StoredResult { id, caller: self.caller.to_string(), text, until };
+        // A failure of state shows in its health, and prevents no reading.
+        let _ = state.store_result(&kept).await;
     }
-    format!("{form}_{}", &hasher.finalize().to_hex()[..32])
+
+    /// The text, if its caller has read it and state still has it.
+    pub(super) async fn read(&self, state: &dyn StateStore) -> Result<String, Refusal> {
+        let (code, message) = match state.stored_result(self.caller, &self.id()).await {
+            Ok(Some(kept)) => return Ok(kept.text),
+            Ok(None) => (ErrorCode::NotFound, format!("this version of `{}` is not kept for you", self.op)),
+            Err(error) => (ErrorCode::StateUnavailable, format!("old versions cannot be read now ({error})")),
+        };
+        let next = "leave `version` out to read the current one";
+        Err(Refusal::new(code, message, next).or_help_path(self.op))
+    }
+
+    fn id(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let form = match self.form {
+            KeptForm::Doc => "doc",
+            KeptForm::Schema => "schema",
+        };
+        for part in [form, self.caller, self.op, self.version] {
+            hasher.update(&part.len().to_le_bytes()).update(part.as_bytes());
+        }
+        format!("{form}_{}", &hasher.finalize().to_hex()[..32])
+    }
 }

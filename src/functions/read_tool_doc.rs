@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::call::ROOT;
-use super::kept_docs::{self, KeptForm};
+use super::kept_docs::{KeptForm, KeptText};
 use super::{
     Answer, CatalogView, DocPage, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal, discovery,
 };
@@ -108,7 +108,8 @@ fn old_version<'a>(view: &CatalogView, asked: &'a Arguments) -> Option<Result<(u
 /// An old version of a doc. It has no receipt.
 async fn old_doc(context: &FunctionContext, index: usize, version: &str) -> Result<Answer, Refusal> {
     let Some(tool) = context.view.catalog().tools.get(index) else { return Err(nothing_asked()) };
-    let text = kept_docs::old(context, KeptForm::Doc, &tool.op, version).await?;
+    let kept = KeptText { form: KeptForm::Doc, caller: &context.caller.name, op: &tool.op, version };
+    let text = kept.read(&*context.services.state).await?;
     let mut fields = Map::new();
     fields.insert("name".into(), tool.name.as_str().into());
     fields.insert("old_version".into(), version.into());

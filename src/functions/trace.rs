@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::kept_docs::{self, KeptForm};
+use super::kept_docs::{KeptForm, KeptText};
 use super::{Answer, ErrorCode, Function, FunctionContext, Refusal};
 use crate::config::RequireDoc;
 use crate::exec::Caller;
@@ -110,11 +110,11 @@ impl TracedCall {
             && let (Some(op), true) = (op(body), body.contains_key("args_schema"))
         {
             let text = String::from_utf8_lossy(&answer.json()).into_owned();
-            kept_docs::keep(context, KeptForm::Schema, op, version, text).await;
+            keep(context, KeptForm::Schema, (op, version), text).await;
         }
         for (op, version, proves) in docs {
             if let Some(text) = context.view.doc_of(op, version) {
-                kept_docs::keep(context, KeptForm::Doc, op, version, text).await;
+                keep(context, KeptForm::Doc, (op, version), text).await;
             }
             if keeps && (proves || self.kind == EventKind::Expand) {
                 // A failure of state shows in its health, and prevents no reading.
@@ -145,6 +145,14 @@ impl TracedCall {
             }
         }
     }
+}
+
+/// Keeps a text that was told, as long as traces are kept.
+async fn keep(context: &FunctionContext, form: KeptForm, (op, version): (&str, &str), text: String) {
+    let services = &context.services;
+    let days = context.view.catalog().config.state.days;
+    let kept = KeptText { form, caller: &context.caller.name, op, version };
+    kept.keep(&services.kept_docs, &*services.state, days, text).await;
 }
 
 /// The tools that are requested by name.

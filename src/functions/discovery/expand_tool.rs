@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{read, resolve_tool};
 use crate::catalog::{Callable, Tool};
-use crate::functions::kept_docs::{self, KeptForm};
+use crate::functions::kept_docs::{KeptForm, KeptText};
 use crate::functions::{Answer, CatalogView, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal};
 use crate::tool::{Effect, NoSchemaMode, Schema};
 
@@ -77,7 +77,8 @@ pub(in crate::functions) fn run(
 
 /// The schemas of an old version, as they were told.
 async fn old_schema(context: &FunctionContext, op: &str, version: &str) -> Result<Answer, Refusal> {
-    let text = kept_docs::old(context, KeptForm::Schema, op, version).await?;
+    let kept = KeptText { form: KeptForm::Schema, caller: &context.caller.name, op, version };
+    let text = kept.read(&*context.services.state).await?;
     let told: Value = serde_json::from_str(&text).map_err(|error| broken(&error.to_string()))?;
     let mut fields = Map::from_iter([("tool_id".to_string(), Value::from(op))]);
     fields.insert("old_version".into(), version.into());
