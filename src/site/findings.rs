@@ -13,7 +13,7 @@ use crate::render::markdown::inline;
 use crate::tool::clean_line;
 
 /// Most findings on the page; `toolcrib check` lists all.
-const MAX_FINDINGS: usize = 500;
+const MAX_FINDINGS: usize = 300;
 /// Most characters of a message on the page.
 const MAX_MESSAGE: usize = 1000;
 
