@@ -3,8 +3,9 @@
 use serde::Serialize;
 use tera::Context;
 
-use super::frame::{Frame, Link, Position, clipped, shown_name};
+use super::frame::{Frame, Link, Position};
 use super::index::Entry;
+use super::name::{clipped, shown_name};
 use super::{Page, Site, html, tree};
 use crate::catalog::Callable;
 use crate::render::TemplateError;

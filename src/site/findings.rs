@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tera::Context;
 
-use super::frame::{Frame, Link, clipped, shown_name};
+use super::frame::{Frame, Link};
+use super::name::{clipped, shown_name};
 use super::{Page, Site, html};
 use crate::finding::{Code, Finding, Severity};
 use crate::render::TemplateError;

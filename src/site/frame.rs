@@ -3,15 +3,13 @@
 use serde::Serialize;
 
 use super::index::{CategoryPages, ROOT};
+use super::name::{MAX_NAME, clipped, shown_name};
 use super::{CONTENT_SECURITY_POLICY, Site};
-use crate::tool::clean_line;
 
 /// Most entries on a level of the navigation; the others are on the page of the parent.
 const MAX_ENTRIES: usize = 60;
 /// Most tools of the page's own category in the navigation.
 const MAX_TOOLS: usize = 40;
-/// Most characters of a name in a list.
-const MAX_NAME: usize = 120;
 
 /// Values for the layout.
 #[derive(Debug, Serialize)]
@@ -147,20 +145,6 @@ impl Frame {
 /// Title of the catalog on its pages.
 pub(super) fn site_name(site: &Site<'_>) -> String {
     clipped(&site.catalog.title().unwrap_or_else(|| "Tools".into()), MAX_NAME)
-}
-
-/// A text of at most this many characters; a longer one ends in an ellipsis.
-pub(super) fn clipped(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_string(),
-    }
-}
-
-/// A name for lists; an invisible one is replaced.
-pub(super) fn shown_name(name: &str, otherwise: &str) -> String {
-    let name = clean_line(name);
-    if name.is_empty() { otherwise.to_string() } else { clipped(&name, MAX_NAME) }
 }
 
 struct Navigation<'s, 'a> {

@@ -3,8 +3,9 @@
 use serde::Serialize;
 use tera::Context;
 
-use super::frame::{Frame, clipped, shown_name, site_name};
+use super::frame::{Frame, site_name};
 use super::index::ROOT;
+use super::name::{clipped, shown_name};
 use super::{Page, Site, category, tree};
 use crate::render::TemplateError;
 use crate::tool::clean_line;

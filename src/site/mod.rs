@@ -21,6 +21,7 @@ mod home;
 mod html;
 mod index;
 mod json;
+mod name;
 mod payload;
 mod profile;
 mod profile_reports;

@@ -6,8 +6,9 @@ use tera::Context;
 
 use super::address::payloads_path;
 use super::arguments::Arguments;
-use super::frame::{Frame, Link, Position, clipped, shown_name};
+use super::frame::{Frame, Link, Position};
 use super::json::{cut, json_text};
+use super::name::{clipped, shown_name};
 use super::payload::{ProviderPayload, payloads};
 use super::{Page, Site, category, html};
 use crate::catalog::{Callable, Resolved, Tool};
@@ -226,9 +227,12 @@ impl Replacement {
 /// same sentence, the whole of it is told alone.
 fn told_once(tool: &Tool) -> (&str, &str) {
     let long = tool.long.trim();
-    let Some(end) = end_of_short(long, &tool.short) else { return (&tool.short, long) };
-    let after = long[end..].strip_prefix('.').unwrap_or(&long[end..]);
-    let is_sentence = long[end..].starts_with('.') && after.starts_with(char::is_whitespace);
+    let short = tool.short.trim_end_matches(['.', '。', '…']);
+    let Some(end) = end_of_short(long, short).filter(|end| *end > 0) else { return (&tool.short, long) };
+    let rest = &long[end..];
+    let after = rest.strip_prefix(['.', '。']).unwrap_or(rest);
+    let is_sentence =
+        rest.starts_with('。') || rest.starts_with('.') && after.starts_with(char::is_whitespace);
     match after {
         "" => (&tool.short, ""),
         _ if is_sentence || after.starts_with("\n\n") => (&tool.short, after.trim_start_matches([' ', '\n'])),
@@ -241,7 +245,10 @@ fn told_once(tool: &Tool) -> (&str, &str) {
 fn end_of_short(long: &str, short: &str) -> Option<usize> {
     /// Most words before it.
     const OPENING: usize = 4;
-    let short: Vec<&str> = short.trim_end_matches(['.', '…']).split_whitespace().collect();
+    if long.starts_with(short) {
+        return Some(short.len());
+    }
+    let short: Vec<&str> = short.split_whitespace().collect();
     let [first, .., last] = &short[..] else { return None };
     let mut at = 0;
     let pieces = long.split_inclusive(char::is_whitespace).map(|piece| {

@@ -2,15 +2,13 @@
 
 use serde::Serialize;
 
-use super::frame::clipped;
 use super::index::Entry;
+use super::name::{MAX_NAME, clipped};
 use super::{Site, html};
 use crate::render::markdown::inline;
 
 /// Most lines of a tree. Levels that do not fit as a whole are on the pages of the categories above them.
 const MAX_LINES: usize = 300;
-/// Most characters of a title.
-const MAX_TITLE: usize = 120;
 
 /// A line of the tree. The lines of the categories below it follow; a template nests them as lists.
 #[derive(Debug, Serialize)]
@@ -49,7 +47,7 @@ fn add(site: &Site<'_>, category: usize, (root, depth): (&str, usize), lines: &m
     let pages = &site.index.categories()[category];
     let below = if depth == 0 { &[][..] } else { &node.children[..] };
     lines.push(TreeLine {
-        title: clipped(&pages.title, MAX_TITLE),
+        title: clipped(&pages.title, MAX_NAME),
         href: format!("{root}{}", pages.path(0)),
         count: node.descendant_tools.len(),
         purpose: html::line(&inline(&node.purpose)),

@@ -77,6 +77,7 @@ fn a_description_is_told_once() {
             "List files and folders…",
             "List files and folders, and links.",
         ),
+        ("获取文件。按名称排序。", "获取文件", "获取文件 按名称排序。"),
         ("Another text.", "List files", "List files Another text."),
     ];
     for (long, short, expect) in told {
