@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tera::Context;
 
-use super::arguments::{arguments, type_words};
+use super::arguments::{doc_arguments, type_words};
 use super::markdown::{code, fence, inline, name, prose};
 use super::templates::{TemplateError, Templates};
 use crate::catalog::{Callable, Catalog, Resolved, Tool};
@@ -24,7 +24,7 @@ pub struct Doc {
     pub(super) approval: bool,
     pub(super) long: String,
     pub(super) arguments: String,
-    folded: bool,
+    pub(super) folded: bool,
     pub(super) returns: Option<String>,
     pub(super) raises: Option<String>,
     pub(super) call: Option<String>,
@@ -41,7 +41,7 @@ pub(crate) const MAX_EXAMPLE: usize = 4000;
 impl Doc {
     /// Makes the doc of a tool.
     pub fn of(tool: &Tool, catalog: &Catalog) -> Self {
-        let arguments = arguments(tool.parameters.schema());
+        let arguments = doc_arguments(tool.parameters.schema());
         let categories: Vec<String> =
             tool.categories.iter().map(|path| inline(&path.as_str().replace('/', " / "))).collect();
         let (not_callable, unchecked) = match tool.parameters.callable() {

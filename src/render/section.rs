@@ -58,7 +58,9 @@ impl Doc {
             }
             Section::Arguments => {
                 let call = self.call.as_ref().map(|call| format!("\n\n**Call:**\n{call}"));
-                Some(format!("**Arguments:**\n{}{}", self.arguments, call.unwrap_or_default()))
+                let whole = "\n\nShortened; section `schema` of `read_tool_doc` has the whole schema.";
+                let whole = if self.folded { whole } else { "" };
+                Some(format!("**Arguments:**\n{}{whole}{}", self.arguments, call.unwrap_or_default()))
             }
             Section::Returns => {
                 let returns = self.returns.as_ref().map(|text| format!("**Returns:**{text}"));
