@@ -12,7 +12,7 @@
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
 //! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
 //!    the form of a tool for callers who may see but not call it.
-//! 8. [`schema_view`] reads a place of a schema for texts about it.
+//! 8. [`schema_view`] reads a place of a schema for texts about it; [`shared_text`] finds text that tools repeat.
 
 mod audience;
 mod build;
@@ -31,6 +31,7 @@ mod repair;
 mod sample;
 mod schema;
 pub(crate) mod schema_view;
+mod shared_text;
 mod short;
 mod structure;
 mod tree;
@@ -123,6 +124,7 @@ pub struct Catalog {
     by_name: HashMap<String, Vec<usize>>,
     /// Tools for callers who see no other tool that shares one of their names.
     contested: Vec<audience::Contested>,
+    shared_texts: OnceLock<shared_text::SharedTexts>,
 }
 
 /// Result of looking up a name.
@@ -253,7 +255,8 @@ impl Catalog {
         let by_name = names::lookup(&tools);
         let all = tools.iter().chain(contested.iter().map(|contested| &contested.tool));
         let version = registry::version(&all.map(|tool| &**tool).collect::<Vec<_>>(), &config.categories);
-        Self { tools, config, version, complete: true, by_name, contested }
+        let shared_texts = OnceLock::new();
+        Self { tools, config, version, complete: true, by_name, contested, shared_texts }
     }
 
     /// The tools of a caller who sees these, in the order of their sources. A caller who sees several tools that
