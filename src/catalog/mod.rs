@@ -52,6 +52,7 @@ pub use functions::functions;
 pub use profile::{Profile, ProfileTool};
 pub use registry::{Record, registry, registry_head, registry_line};
 pub use schema::{Callable, Parameters};
+pub use shared_text::SharedGroup;
 pub use tree::{CategoryNode, CategoryTree, by_category};
 pub use unresolved::UnresolvedName;
 

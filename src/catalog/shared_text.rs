@@ -51,11 +51,14 @@ impl SharedGroup {
         &self.paragraphs
     }
 
-    /// The shared arguments of one of its tools.
+    /// The shared arguments of one of its tools that are optional there: no call is made without reading about
+    /// required ones.
     pub fn arguments_of<'a>(&'a self, tool: &'a Tool) -> impl Iterator<Item = &'a str> {
-        let own = properties(tool.parameters.schema());
-        let own = own.into_iter().flatten();
-        own.filter(|(name, schema)| self.arguments.get(*name) == Some(schema)).map(|(name, _)| name.as_str())
+        let schema = tool.parameters.schema();
+        let required = schema.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let own = properties(schema).into_iter().flatten();
+        let own = own.filter(|(name, schema)| self.arguments.get(*name) == Some(schema));
+        own.map(|(name, _)| name.as_str()).filter(|name| !required.iter().any(|other| other == name))
     }
 
     /// The description of one of its tools, without shared paragraphs.
@@ -133,7 +136,8 @@ impl SharedTexts {
             let stem: String = slug(&group.name).chars().take(MAX).collect();
             let stem = if stem.is_empty() { "tools".to_string() } else { stem };
             let numbered = (2..).map(|count| format!("{stem}_{count}"));
-            let free = std::iter::once(stem.clone()).chain(numbered).find(|stem| taken.insert(stem.to_lowercase()));
+            let free =
+                std::iter::once(stem.clone()).chain(numbered).find(|stem| taken.insert(stem.to_lowercase()));
             group.stem = free.unwrap_or(stem);
         }
     }
@@ -150,7 +154,8 @@ fn shared_arguments(tools: &[&Tool]) -> Map<String, Value> {
             counts.entry((name, hash(schema))).or_insert((schema, 0)).1 += 1;
         }
     }
-    let shared = counts.into_iter().filter(|(_, (schema, count))| is_shared(*count, tools.len()) && !refers(schema));
+    let shared =
+        counts.into_iter().filter(|(_, (schema, count))| is_shared(*count, tools.len()) && !refers(schema));
     shared.map(|((name, _), (schema, _))| (name.to_string(), schema.clone())).collect()
 }
 

@@ -15,7 +15,7 @@ mod types;
 
 use serde_json::Value;
 
-use extent::Fold;
+use extent::{Fold, label};
 use tree::Writer;
 use types::Types;
 
@@ -42,21 +42,28 @@ pub(crate) fn arguments(schema: &Value) -> Arguments {
 }
 
 /// The argument list of a doc. Where it takes more tokens than a doc should, optional parts are folded, the deepest
-/// first; it stays whole where even that would save little.
-pub(crate) fn doc_arguments(schema: &Value) -> Arguments {
-    let whole = arguments(schema);
+/// first; it stays whole where even that would save little. `shared` arguments are described elsewhere.
+pub(crate) fn doc_arguments(schema: &Value, shared: &[&str]) -> Arguments {
+    let shared: Vec<String> = shared.iter().map(|name| label(name)).collect();
+    let list = |fold: Fold| {
+        let mut list = written(schema, fold);
+        let told = |row: &&mut Row| row.depth == 0 && shared.contains(&row.label);
+        list.rows.iter_mut().filter(told).for_each(|row| row.about.clear());
+        list
+    };
+    let whole = list(Fold::NONE);
     let size = size(&whole);
     if size <= LIST_TOKENS {
         return whole;
     }
     for fold in Fold::STEPS {
-        let list = written(schema, fold);
+        let list = list(fold);
         if self::size(&list) <= LIST_TOKENS {
             return list;
         }
     }
     let shortest = Fold::STEPS[Fold::STEPS.len() - 1];
-    Some(written(schema, shortest)).filter(|list| self::size(list) <= size / 4 * 3).unwrap_or(whole)
+    Some(list(shortest)).filter(|list| self::size(list) <= size / 4 * 3).unwrap_or(whole)
 }
 
 /// Tokens of a list at which a doc still has 500 in all, about.

@@ -2,6 +2,7 @@
 //! page exceeds the configured budget.
 
 mod layout;
+mod shared;
 
 use std::collections::BTreeMap;
 
@@ -96,18 +97,22 @@ impl DocIndex {
     /// Lays out the index of a profile.
     pub(super) fn lay_out(catalog: &Catalog, profile: &Profile<'_>) -> Self {
         let sections = sections(catalog, profile);
+        let shared = shared::pages(catalog, profile);
         let total = profile.tools.len();
         let render = &catalog.config.render;
         if total <= render.index_tools {
             let sections: Vec<String> = sections.iter().map(|section| section.markdown(false)).collect();
-            return Self { note: String::new(), sections: sections.join("\n\n"), pages: Vec::new() };
+            let note = if shared.is_empty() { String::new() } else { shared::NOTE.into() };
+            return Self { note, sections: sections.join("\n\n"), pages: shared };
         }
         let mut layout = Layout::new(render.page_tokens.max(200));
         let entries = layout.lay_out(sections);
         let note = format!(
             "{total} tools, listed by category on the pages below; each tool has its own file in this folder."
         );
-        Self { note, sections: joined(&entries, false), pages: layout.pages }
+        let note = if shared.is_empty() { note } else { format!("{note} {}", shared::NOTE) };
+        let pages = layout.pages.into_iter().chain(shared).collect();
+        Self { note, sections: joined(&entries, false), pages }
     }
 
     pub(super) fn pages(&self) -> &[CategoryPage] {
