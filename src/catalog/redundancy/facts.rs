@@ -75,7 +75,11 @@ fn types<'a>(view: &SchemaView<'a>) -> Vec<&'a str> {
         Type::Array(_) | Type::Tuple(_) => Some("array"),
         Type::Object | Type::Map(_) => Some("object"),
     };
-    view.types().into_iter().filter_map(word).collect()
+    let of = |view: &SchemaView<'a>| view.types().into_iter().filter_map(word).collect::<Vec<_>>();
+    match view.variants.is_empty() {
+        true => of(view),
+        false => view.variants.iter().take(MAX_VALUES).flat_map(|variant| of(&view.at(variant))).collect(),
+    }
 }
 
 fn is_told(default: &Value) -> bool {

@@ -120,6 +120,16 @@ fn types_and_words_of_a_docstring_leave() {
 }
 
 #[test]
+fn a_type_of_a_union_and_one_before_a_long_text_leave() {
+    holds(
+        json!({ "anyOf": [{ "type": "string" }, { "type": "integer" }] }),
+        &[("(str) The day.", "The day.")],
+    );
+    let long = "Words. ".repeat(1000);
+    assert_eq!(shortened(json!({ "type": "string" }), &format!("(str) {long}")), long);
+}
+
+#[test]
 fn the_schema_of_the_author_is_not_changed() {
     let author =
         Arc::new(json!({ "properties": { "a": { "type": "string", "description": "(str) The name." } } }));

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::facts::Facts;
 use super::tokens::{Token, tokens};
 
-/// Longest description that is read, in bytes: longer ones hold more than a list of values.
+/// Longest description that is read beyond its first words, in bytes: longer ones hold more than a list of values.
 const MAX_TEXT: usize = 4000;
 /// Longest clause that may repeat a fact, in bytes.
 const MAX_CLAUSE: usize = 400;
@@ -96,7 +96,8 @@ const AROUND_VALUES: [&str; 47] = [
 /// The text without what the facts tell; `None` when it stays as it is.
 pub(super) fn without_repetition(text: &str, facts: &Facts<'_>) -> Option<String> {
     if text.len() > MAX_TEXT {
-        return None;
+        let (_, rest) = without_label(text, facts);
+        return (rest.len() < text.trim_start().len()).then(|| rest.to_string());
     }
     let is_list = text.lines().any(|line| line.trim_start().starts_with(['-', '*', '\u{2022}']));
     let mut lines: Vec<Cow<'_, str>> = Vec::new();
@@ -110,7 +111,7 @@ pub(super) fn without_repetition(text: &str, facts: &Facts<'_>) -> Option<String
         if !line.trim().is_empty() {
             starts_sentence = line.trim_end().ends_with(['.', '!', '?']);
         }
-        if !(shorter.trim().is_empty() && !line.trim().is_empty()) {
+        if !shorter.trim().is_empty() || line.trim().is_empty() {
             lines.push(shorter);
         }
     }

@@ -326,6 +326,10 @@ fn long_schema() -> Value {
             "options": branch(&[]),
             "filter": branch(&["leaf_1"]),
             "target": branch(&["leaf_0"]),
+            "level": { "oneOf": [
+                { "const": 1, "description": "The first level, with a meaning too long for a type" },
+                { "const": 2, "description": "The second level, with a meaning too long for a type" },
+            ] },
             "rules": { "type": "array", "items": { "oneOf": [
                 { "properties": { "kind": { "const": "a" }, "x": branch(&[]) } },
                 { "properties": { "kind": { "const": "b" }, "y": branch(&[]) } },
@@ -343,6 +347,7 @@ fn a_long_list_names_optional_parts_and_lists_required_ones() {
     assert!(text.contains("- `options` (object, optional): Optional fields: `leaf_0`, `leaf_1`"), "{text}");
     assert!(text.contains("- `filter` (object, optional): Fields: `leaf_1`; optional: `leaf_0`, "), "{text}");
     assert!(text.contains("- `target` (object)\n  - `leaf_0` (string): Words"), "{text}");
+    assert!(text.contains("  - either `1`: The first level"), "values keep their meanings: {text}");
     assert!(text.contains("Forms: `kind` `\"a\"`; `kind` `\"b\"`."), "{text}");
     assert!(estimate(&text) < 500, "{text}");
     assert!(!arguments(&schema).folded, "the page for people has them all");

@@ -159,13 +159,14 @@ impl<'a> Writer<'a> {
         }
         let given = self.default_or_example(&view);
         let mut about = self.about(&view, name);
-        let is_folded = !self.is_needed && depth + 1 >= self.fold.levels;
-        if is_folded {
-            about = format!("{about} {}", self.named_parts(&view)).trim().to_string();
+        let may_fold = !self.is_needed && depth + 1 >= self.fold.levels;
+        let named = if may_fold { self.named_parts(&view) } else { String::new() };
+        if !named.is_empty() {
+            about = format!("{about} {named}").trim().to_string();
         }
         let facts = Facts { kind, is_required, limits, given, is_deprecated: view.is_deprecated() };
         self.listed.rows.push(Row { depth, label: label.into(), facts: Some(facts), about });
-        if !is_folded {
+        if named.is_empty() {
             self.children(&view, depth + 1, None);
         }
         self.is_needed = around;
@@ -191,6 +192,9 @@ impl<'a> Writer<'a> {
         let Some((end, _)) = line.char_indices().nth(longest) else { return Cow::Owned(line) };
         self.folded = true;
         let head = &line[..end];
+        // Half a link reads as nothing.
+        let head = &head[..head.rfind('[').filter(|&open| !head[open..].contains(']')).unwrap_or(end)];
+        let end = head.len();
         let sentence = [". ", "! ", "? ", "。"]
             .iter()
             .filter_map(|stop| Some(head.rfind(stop)? + stop.trim_end().len()))
