@@ -44,8 +44,7 @@ impl Shortened<'_> {
     fn schema(&mut self, schema: &Value, is_required: Option<bool>, pointer: &str) {
         let Value::Object(place) = schema else { return };
         if let Some(description) = place.get("description").and_then(Value::as_str)
-            && let facts = Facts::of(&SchemaView::of(schema, self.root), is_required)
-            && let Some(shorter) = text::without_repetition(description, &facts)
+            && let Some(shorter) = self.shorter(description, schema, is_required)
         {
             self.texts.push((pointer.to_string(), shorter));
         }
@@ -66,6 +65,17 @@ impl Shortened<'_> {
                 _ => {}
             }
         }
+    }
+
+    fn shorter(&self, description: &str, schema: &Value, is_required: Option<bool>) -> Option<String> {
+        let mut facts = Facts::of(&SchemaView::of(schema, self.root), is_required);
+        let shorter = text::without_repetition(description, &facts)?;
+        // Where a wire has no keyword for a default, text that still speaks of one is taken for it.
+        if facts.default.is_none() || !shorter.to_lowercase().contains("default") {
+            return Some(shorter);
+        }
+        facts.default = None;
+        text::without_repetition(description, &facts)
     }
 
     fn properties(&mut self, object: &Map<String, Value>, properties: &Map<String, Value>, pointer: &str) {

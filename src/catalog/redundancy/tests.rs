@@ -93,6 +93,12 @@ fn a_default_of_the_type_leaves() {
             ("Whether to show it. Default: true", "Whether to show it."),
         ],
     );
+    let other = "Whether to make it the default project (default: true)";
+    assert_eq!(
+        shortened(json!({ "type": "boolean", "default": true }), other),
+        other,
+        "a wire may lack the keyword"
+    );
     let stays = "The file. Defaults to the name of the page.";
     assert_eq!(shortened(json!({ "type": "string", "default": "x" }), stays), stays);
     let in_prose_alone = "Most results (default: 10)";
