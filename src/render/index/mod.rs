@@ -102,8 +102,10 @@ impl DocIndex {
         let render = &catalog.config.render;
         if total <= render.index_tools {
             let sections: Vec<String> = sections.iter().map(|section| section.markdown(false)).collect();
-            let note = if shared.is_empty() { String::new() } else { shared::NOTE.into() };
-            return Self { note, sections: sections.join("\n\n"), pages: shared };
+            let none = "No tools are documented: there are none, or their definitions could not be read.";
+            let note = if total == 0 { none } else { "" };
+            let note = if shared.is_empty() { note } else { shared::NOTE };
+            return Self { note: note.into(), sections: sections.join("\n\n"), pages: shared };
         }
         let mut layout = Layout::new(render.page_tokens.max(200));
         let entries = layout.lay_out(sections);
