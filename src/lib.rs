@@ -87,7 +87,7 @@ pub use api::{Call, Catalog, Error, Found, FoundTool, Payload, PayloadOptions, T
 pub use arguments::{FieldError, Repair};
 pub use config::Surface;
 pub use finding::{Finding, Severity};
-pub use provider::Provider;
 pub use provider::call::CallError;
+pub use provider::{Provider, RequestHeader};
 pub use report::Report as TokenReport;
 pub use tool::Effect;

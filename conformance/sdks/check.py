@@ -43,6 +43,10 @@ def variants(provider, surface):
     """Options that change what is bound."""
     if surface == "hybrid":
         return [[], ["--deferred", "compact"]]
+    if surface == "native" and provider == "anthropic":
+        return [[], ["--cache", "on"], ["--search", "regex"]]
+    if surface == "files":
+        return [[], ["--discovery"]]
     if surface in ("full", "native") and provider in ("anthropic", "bedrock"):
         return [[], ["--cache", "on"]]
     return [[]]

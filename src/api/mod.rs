@@ -116,7 +116,8 @@ impl Catalog {
             options: configured,
             load: &options.loaded,
         })?;
-        Ok(Payload { surface: payload.surface, body: payload.body, findings: payload.findings })
+        let provider::Payload { surface, body, findings, headers, notes, .. } = payload;
+        Ok(Payload { surface, body, findings, headers, notes })
     }
 
     /// The section of the system prompt that goes with a payload of the same options.
@@ -127,7 +128,7 @@ impl Catalog {
             surface: options.provider.surface(wanted),
             deferred: configured.deferred,
             folder: render::DOCS,
-            discovery: false,
+            discovery: configured.discovery,
         };
         Ok(section.render(&self.profile(options.profile.as_deref())?, &self.templates)?)
     }

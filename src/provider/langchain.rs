@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::bound_function::BoundFunctions;
+use super::bound_function::{BoundFunction, BoundFunctions};
+use super::chat_completions;
 use super::fields::{objects, take_list, take_object, take_text};
 use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
@@ -15,6 +16,10 @@ pub(super) struct LangChain;
 
 /// The expected form of a response, for errors.
 const EXPECTED: &str = "a dumped `AIMessage`, a list of dumped messages, or `AIMessage.tool_calls`";
+/// The note on deferred tools.
+const DEFERRAL: &str = "LangChain passes `extras` on from tool objects only: make each tool with `StructuredTool(..., extras=...)`, \
+    and bind the search of your provider beside them: {\"type\": \"tool_search\"} for OpenAI, \
+    {\"type\": \"tool_search_tool_bm25_20251119\", \"name\": \"tool_search_tool_bm25\"} for Anthropic";
 /// The types of messages.
 const KINDS: [&str; 8] =
     ["ai", "AIMessageChunk", "human", "HumanMessageChunk", "system", "tool", "function", "chat"];
@@ -22,7 +27,7 @@ const KINDS: [&str; 8] =
 const RULES: Rules = Rules {
     names: NameRule::Safe,
     max_entries: Some(128),
-    native: Native::No,
+    native: Native::Single,
     cache: Cache::Never,
     schema: SchemaRules { keys: Keys::Portable, strict: Some(Strict::OpenAi), ..JSON_SCHEMA },
     stub: Stub::Empty,
@@ -31,6 +36,19 @@ const RULES: Rules = Rules {
 impl Wire for LangChain {
     fn rules(&self) -> &'static Rules {
         &RULES
+    }
+
+    /// `extras` reach the provider from tool objects, such as `StructuredTool(extras=...)`.
+    fn function(&self, function: &BoundFunction<'_>) -> Value {
+        let mut entry = chat_completions::function(function);
+        if let Some(fields) = entry.as_object_mut().filter(|_| function.deferred) {
+            fields.insert("extras".into(), json!({"defer_loading": true}));
+        }
+        entry
+    }
+
+    fn deferral_note(&self) -> Option<&'static str> {
+        Some(DEFERRAL)
     }
 
     fn body(&self, bound: &BoundFunctions<'_>) -> Value {

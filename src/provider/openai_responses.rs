@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::bound_function::{BoundFunction, BoundFunctions};
+use super::bound_function::{BoundFunction, BoundFunctions, Extent};
 use super::fields::{object, objects, take_list, take_text};
 use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
 use super::surface::TOOL_SEARCH;
-use super::view::{SchemaRules, Strict};
+use super::view::{self, SchemaRules, Strict};
 use super::wire::{Wire, tool_list};
 use crate::catalog::Tool;
 use crate::config::SearchBy;
@@ -47,6 +47,14 @@ impl Wire for OpenAiResponses {
         fields.insert("strict".into(), function.strict.into());
         if function.deferred {
             fields.insert("defer_loading".into(), true.into());
+        }
+        let callers = function.callers(|caller| matches!(caller, "direct" | "programmatic"));
+        if !callers.is_empty() {
+            fields.insert("allowed_callers".into(), callers.into());
+        }
+        let result = function.tool.definition.result_schema.as_ref().map(|schema| schema.value());
+        if let Some(schema) = result.filter(|schema| schema.is_object() && function.extent == Extent::Full) {
+            fields.insert("output_schema".into(), view::cleaned(schema));
         }
         Value::Object(fields)
     }

@@ -5,9 +5,11 @@ use serde_json::{Map, Value};
 use super::bound_function::{BoundFunction, BoundFunctions};
 use super::chat_completions;
 use super::fields::object;
+use super::headers::RequestHeader;
 use super::raw_call::Calls;
 use super::results::ToolResult;
 use super::rules::Rules;
+use crate::config::SearchBy;
 
 /// The whole wire of one provider (docs/reference/wires.md).
 pub(super) trait Wire: Sync {
@@ -15,7 +17,22 @@ pub(super) trait Wire: Sync {
     fn rules(&self) -> &'static Rules;
 
     /// The name of the entry for the provider's own search, where it has one.
-    fn own_search(&self) -> Option<&'static str> {
+    fn own_search(&self, _: SearchBy) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether a function may have examples of its arguments, in a request in which tools are deferred or not.
+    fn takes_examples(&self, _defers: bool) -> bool {
+        false
+    }
+
+    /// The headers that a request with this body needs.
+    fn headers(&self, _: &BoundFunctions<'_>) -> Option<RequestHeader> {
+        None
+    }
+
+    /// The steps that are left to the caller when tools are deferred.
+    fn deferral_note(&self) -> Option<&'static str> {
         None
     }
 
