@@ -80,15 +80,15 @@ def gemini_interactions(body):
         unchanged(models[tool["type"]], tool)
 
 
-def bedrock_shape(name):
-    """The shape of an operation's input in botocore's own model of the service."""
+def bedrock_shape(name, side="input_shape"):
+    """The shape of an operation's input, or output, in botocore's own model of the service."""
     import botocore.session
 
     loader = botocore.session.get_session().get_component("data_loader")
     from botocore.model import ServiceModel
 
     model = ServiceModel(loader.load_service_model("bedrock-runtime", "service-2"), "bedrock-runtime")
-    return model.operation_model(name).input_shape
+    return getattr(model.operation_model(name), side)
 
 
 def bedrock(body, messages=None):

@@ -8,6 +8,8 @@ use super::headers::RequestHeader;
 use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
+use super::stream::assembly::Assembly;
+use super::stream::raw_fields::{RawFields, written};
 use super::view::{Keys, SchemaRules, Strict};
 use super::wire::{Wire, tool_list};
 use crate::config::SearchBy;
@@ -95,7 +97,7 @@ impl Wire for Anthropic {
     fn headers(&self, bound: &BoundFunctions<'_>) -> Option<RequestHeader> {
         let any = |is_it: fn(&BoundFunction<'_>) -> bool| bound.functions.iter().any(is_it);
         let runs_code = |function: &BoundFunction<'_>| {
-            function.callers(|caller| caller.starts_with(CODE_CALLERS)).first().is_some()
+            !function.callers(|caller| caller.starts_with(CODE_CALLERS)).is_empty()
         };
         let reasons = [
             ("defer_loading", any(|function| function.deferred)),
@@ -126,6 +128,33 @@ impl Wire for Anthropic {
         let is_ours = |block: &Map<String, Value>| block.get("type").is_some_and(|kind| kind == "tool_use");
         let calls = objects(blocks.ok_or(EXPECTED)?.into_iter().flatten().collect()).filter(is_ours);
         Ok(calls.map(|mut block| RawCall::of(&mut block, "id", "name", "input")).collect())
+    }
+
+    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
+        let kind = event.text("type").unwrap_or_default();
+        let index = event.raw("index").map_or("", |index| index.get());
+        match kind.as_str() {
+            "content_block_start" => {
+                let mut block = event.object("content_block").unwrap_or_default();
+                if block.is("type", "tool_use") {
+                    let input = block.take("input");
+                    response.begin(index, block, input);
+                }
+            }
+            "content_block_delta" => {
+                let delta = event.object("delta").unwrap_or_default();
+                response.append(index, &delta.text("partial_json").unwrap_or_default());
+            }
+            "message_delta" if !event.object("delta").is_some_and(|delta| delta.has("stop_reason")) => {}
+            "message_delta" | "message_stop" => response.end(),
+            "message_start" | "content_block_stop" | "ping" => {}
+            _ => return false,
+        }
+        true
+    }
+
+    fn stream_body(&self, response: &mut Assembly) -> String {
+        format!(r#"{{"role":"assistant","content":{}}}"#, written(&response.calls("input")))
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

@@ -27,6 +27,7 @@ mod openai_responses;
 mod raw_call;
 mod results;
 mod rules;
+mod stream;
 mod surface;
 mod toolset;
 mod view;
@@ -40,6 +41,7 @@ use crate::config::{self, SearchBy, Surface};
 use crate::finding::Finding;
 
 pub use bound_function::{BoundFunction, Extent};
+pub use call::ResponseStream;
 pub use error::PayloadError;
 pub use headers::RequestHeader;
 pub use results::{FoundTool, ToolResult, result_messages};

@@ -9,6 +9,8 @@ use super::headers::RequestHeader;
 use super::raw_call::Calls;
 use super::results::ToolResult;
 use super::rules::Rules;
+use super::stream::assembly::Assembly;
+use super::stream::raw_fields::RawFields;
 use crate::config::SearchBy;
 
 /// The whole wire of one provider (docs/reference/wires.md).
@@ -53,6 +55,14 @@ pub(super) trait Wire: Sync {
 
     /// The calls of a response, in order.
     fn calls(&self, response: Value) -> Calls;
+
+    /// Reads one event of a stream. `false` when it is none of this provider's.
+    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool;
+
+    /// The body of a response that has arrived, as [`Wire::calls`] takes it.
+    fn stream_body(&self, response: &mut Assembly) -> String {
+        response.parts()
+    }
 
     /// The results of one turn as the message, or messages, to send.
     fn result_messages(&self, results: &[ToolResult]) -> Value;

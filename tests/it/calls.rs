@@ -2,6 +2,7 @@
 //! `replies`.
 
 mod results;
+mod streams;
 mod wires;
 
 use std::sync::LazyLock;
