@@ -111,11 +111,14 @@ fn shown(body: &Map<String, Value>) -> String {
     out
 }
 
-/// Two lines a tool.
+/// Two lines a tool, by the confidence that they show; tools with the same one stay in the order of the search.
 fn tools(tools: &[Value]) -> String {
+    let printed = |tool: &Value| (tool["confidence"].as_f64().unwrap_or_default() * 100.0).round();
+    let mut tools: Vec<&Value> = tools.iter().collect();
+    tools.sort_by(|one, other| printed(other).total_cmp(&printed(one)));
     let text = |tool: &Value, field: &str| tool[field].as_str().unwrap_or_default().to_string();
     let width = tools.iter().map(|tool| text(tool, "op").chars().count()).max().unwrap_or(0).min(48);
-    let line = |tool: &Value| {
+    let line = |tool: &&Value| {
         let (op, summary, reason) = (text(tool, "op"), text(tool, "summary"), text(tool, "reason"));
         let confidence = tool["confidence"].as_f64().unwrap_or_default();
         format!("{op:width$}  {confidence:.2}  {summary}\n{:width$}        {reason}\n", "")
