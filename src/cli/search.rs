@@ -125,3 +125,18 @@ fn tools(tools: &[Value]) -> String {
     };
     tools.iter().map(line).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn hits_are_ordered_by_the_confidence_that_is_printed() {
+        let hit = |op: &str, confidence: f64| json!({"op": op, "confidence": confidence, "summary": "", "reason": ""});
+        let hits = [hit("a", 0.8), hit("b", 0.101), hit("c", 0.11), hit("d", 0.099)];
+        let printed = super::tools(&hits);
+        let ops: Vec<&str> =
+            printed.lines().step_by(2).filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(ops, ["a", "c", "b", "d"]);
+    }
+}

@@ -149,7 +149,7 @@ fn a_stream_that_is_cut_never_loses_a_call_unseen() {
 fn a_damaged_stream_reads_the_same_in_any_chunks() {
     for (name, provider) in RECORDED {
         let bytes = recorded(name);
-        for (index, byte) in (0..bytes.len()).zip(b"\"{}[]\n\r:\\\x00\xff,d".iter().cycle()) {
+        for (index, byte) in (0..bytes.len()).step_by(13).zip(b"\"{}[]\n\r:\\\x00\xff,d".iter().cycle()) {
             let mut damaged = bytes.clone();
             damaged[index] = *byte;
             assert_eq!(
