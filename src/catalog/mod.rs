@@ -44,7 +44,7 @@ use crate::config::{Config, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
 use crate::secret::SecretPolicy;
 use crate::sources::{Listings, Loaded, load};
-use crate::tool::{CategoryPath, Definition, Effect, Example, Policy};
+use crate::tool::{CategoryPath, Definition, Effect, Example, Policy, clean_line};
 
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool};
@@ -214,6 +214,15 @@ impl Catalog {
             })
         };
         findings.retain(|finding| !off(finding.code) && !ignored(finding));
+    }
+
+    /// The title: that of the configuration, else the name of the one server (of an OpenAPI document, its title).
+    pub fn title(&self) -> Option<String> {
+        let configured = self.config.title.as_deref().map(clean_line).filter(|title| !title.is_empty());
+        let mut servers = self.tools.iter().map(|tool| tool.server.as_deref());
+        let first = servers.next().flatten();
+        let server = first.filter(|_| servers.all(|server| server == first));
+        configured.or_else(|| server.map(clean_line).filter(|name| !name.is_empty()))
     }
 
     /// The secrets policy for calls of its tools.
