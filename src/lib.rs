@@ -84,12 +84,13 @@ pub mod trust; // folders that the operator has trusted
 pub mod watch; // when what a catalog is made of changes
 
 pub use api::{
-    Call, Catalog, Error, Found, FoundTool, Payload, PayloadOptions, ToolSummary, WorkspaceTemplate, Written,
+    Call, CallStream, Catalog, Error, Found, FoundTool, Payload, PayloadOptions, ToolSummary,
+    WorkspaceTemplate, Written,
 };
 pub use arguments::{FieldError, Repair};
 pub use config::Surface;
 pub use finding::{Finding, Severity};
-pub use provider::Provider;
 pub use provider::call::CallError;
+pub use provider::{Provider, RequestHeader};
 pub use report::Report as TokenReport;
 pub use tool::Effect;

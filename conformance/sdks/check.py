@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import payloads
+import streams
 import turns
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +35,8 @@ def program():
 
 def run(command, arguments, stdin=None):
     """What one command prints, as JSON, and how it ended."""
-    done = subprocess.run(command + arguments, cwd=ROOT, input=stdin, capture_output=True, text=True)
+    given = {"input": stdin} if isinstance(stdin, (str, type(None))) else {"stdin": stdin}
+    done = subprocess.run(command + arguments, cwd=ROOT, capture_output=True, text=True, **given)
     printed = json.loads(done.stdout) if done.stdout.strip() else None
     return done.returncode, printed, done.stderr
 
@@ -43,6 +45,10 @@ def variants(provider, surface):
     """Options that change what is bound."""
     if surface == "hybrid":
         return [[], ["--deferred", "compact"]]
+    if surface == "native" and provider == "anthropic":
+        return [[], ["--cache", "on"], ["--search", "regex"]]
+    if surface == "files":
+        return [[], ["--discovery"]]
     if surface in ("full", "native") and provider in ("anthropic", "bedrock"):
         return [[], ["--cache", "on"]]
     return [[]]
@@ -79,6 +85,7 @@ def main():
             continue
         refused += check_payloads(command, provider, check)
         refused += turns.check(command, run, provider)
+        refused += streams.check(command, run, provider)
     print("all accepted" if refused == 0 else f"{refused} refused")
     return 1 if refused else 0
 

@@ -80,15 +80,15 @@ def gemini_interactions(body):
         unchanged(models[tool["type"]], tool)
 
 
-def bedrock_shape(name):
-    """The shape of an operation's input in botocore's own model of the service."""
+def bedrock_shape(name, side="input_shape"):
+    """The shape of an operation's input, or output, in botocore's own model of the service."""
     import botocore.session
 
     loader = botocore.session.get_session().get_component("data_loader")
     from botocore.model import ServiceModel
 
     model = ServiceModel(loader.load_service_model("bedrock-runtime", "service-2"), "bedrock-runtime")
-    return model.operation_model(name).input_shape
+    return getattr(model.operation_model(name), side)
 
 
 def bedrock(body, messages=None):
@@ -137,9 +137,12 @@ def mcp(body):
 
 
 def langchain(body):
-    """Dicts pass unchanged, and reach OpenAI's types as they are and Anthropic's converted."""
+    """Dicts pass unchanged, and reach OpenAI's types as they are and Anthropic's converted; `extras` go through tool objects."""
     from langchain_core.utils.function_calling import convert_to_openai_tool
 
+    deferred = [tool for tool in body if "extras" in tool]
+    if deferred:
+        return langchain_extras(deferred)
     for tool in body:
         if convert_to_openai_tool(tool) != tool:
             raise ValueError(f"convert_to_openai_tool changes {tool['function']['name']}")
@@ -155,6 +158,33 @@ def langchain(body):
 
         model = ChatAnthropic(model="claude-sonnet-4-5", api_key="none")
         anthropic({"tools": model.bind_tools(body).kwargs["tools"]})
+
+
+def langchain_extras(body):
+    """Tool objects made of the dicts are deferred at both providers."""
+    from langchain_core.tools import StructuredTool
+
+    tools = [
+        StructuredTool(
+            name=tool["function"]["name"], description=tool["function"]["description"],
+            args_schema=tool["function"]["parameters"], func=print, extras=tool["extras"],
+        )
+        for tool in body
+    ]
+    bound = []
+    if importlib.util.find_spec("langchain_openai"):
+        from langchain_openai import ChatOpenAI
+
+        model = ChatOpenAI(model="gpt-5.4", api_key="none", use_responses_api=True)
+        bound += model.bind_tools(tools).kwargs["tools"]
+    if importlib.util.find_spec("langchain_anthropic"):
+        from langchain_anthropic import ChatAnthropic
+
+        model = ChatAnthropic(model="claude-sonnet-4-5", api_key="none")
+        bound += model.bind_tools(tools).kwargs["tools"]
+        anthropic({"tools": bound[-len(tools):]})
+    if not all(tool.get("defer_loading") for tool in bound):
+        raise ValueError("a deferred tool is not deferred")
 
 
 # Provider, the module that must be there, what it checks.

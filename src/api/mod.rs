@@ -1,6 +1,7 @@
 //! The public interface: a catalog and its jobs. The command line calls the same stages.
 
 mod error;
+mod stream;
 mod types;
 
 use std::path::Path;
@@ -13,13 +14,14 @@ use crate::config;
 use crate::finding::Finding;
 use crate::help::{Format, HelpOptions, of_tool};
 use crate::provider::call::Parser;
-use crate::provider::{self, PayloadRequest, Provider, ToolResult};
+use crate::provider::{self, PayloadRequest, Provider, ResponseStream, ToolResult};
 use crate::render::{self, Doc, Docs, PromptSection, Templates};
 use crate::report;
 use crate::search::{Index, IndexEntry, SearchRequest, Verdict};
 
 pub use crate::render::WorkspaceTemplate;
 pub use error::Error;
+pub use stream::CallStream;
 pub use types::{Call, Found, FoundTool, Payload, PayloadOptions, ToolSummary, Written};
 
 /// Requests of one job, for [`Catalog::tokens`]: the default of `toolcrib tokens`.
@@ -136,7 +138,8 @@ impl Catalog {
             options: configured,
             load: &options.loaded,
         })?;
-        Ok(Payload { surface: payload.surface, body: payload.body, findings: payload.findings })
+        let provider::Payload { surface, body, findings, headers, notes, .. } = payload;
+        Ok(Payload { surface, body, findings, headers, notes })
     }
 
     /// The section of the system prompt that goes with a payload of the same options.
@@ -147,7 +150,7 @@ impl Catalog {
             surface: options.provider.surface(wanted),
             deferred: configured.deferred,
             folder: render::DOCS,
-            discovery: false,
+            discovery: configured.discovery,
         };
         Ok(section.render(&self.profile(options.profile.as_deref())?, &self.templates)?)
     }
@@ -167,6 +170,12 @@ impl Catalog {
     pub fn parse(&self, provider: Provider, response: &str) -> Result<Vec<Call>, Error> {
         let entries = Parser::new(&self.checked.catalog, provider).parse(response)?;
         Ok(entries.into_iter().map(Call::from).collect())
+    }
+
+    /// Reads the stream of a response: server-sent events, JSON lines, a list of chunks, or frames of AWS.
+    pub fn stream(&self, provider: Provider) -> CallStream<'_> {
+        let parser = Parser::new(&self.checked.catalog, provider);
+        CallStream { parser, response: ResponseStream::new(provider) }
     }
 
     /// The results of calls as the message, or messages, that go back to the provider. A call that never ran has none,

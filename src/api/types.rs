@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use crate::arguments::Repair;
 use crate::config::Surface;
 use crate::finding::Finding;
-use crate::provider::Provider;
 use crate::provider::call::{CallEntry, CallError};
+use crate::provider::{Provider, RequestHeader};
 use crate::render::{Seeded, folder};
 use crate::tool::Effect;
 
@@ -72,6 +72,10 @@ pub struct Payload {
     pub body: Value,
     /// Findings on what this provider's schemas cannot say.
     pub findings: Vec<Finding>,
+    /// Headers that the request needs for what is bound.
+    pub headers: Vec<RequestHeader>,
+    /// Notes for a person: the surface is another one, or a step is left to you.
+    pub notes: Vec<String>,
 }
 
 /// One call of a response.

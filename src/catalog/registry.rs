@@ -66,6 +66,8 @@ struct Rest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     context_shift: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    allowed_callers: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     allowed_roles: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     when_forbidden: Option<WhenForbidden>,
@@ -96,6 +98,7 @@ impl<'a> Rest<'a> {
             approval: definition.approval,
             dry_run: definition.dry_run,
             context_shift: definition.context_shift.as_deref(),
+            allowed_callers: &definition.allowed_callers,
             allowed_roles: &definition.allowed_roles,
             when_forbidden: definition.when_forbidden,
             cost: definition.cost,

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
+use serde_json::json;
+
 use super::catalog::{CatalogArgs, complete, report_lost, word};
 use super::pick::PickArgs;
 use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;
-use crate::config::{Deferred, Surface};
+use crate::config::{Deferred, SearchBy, Surface};
 use crate::finding::{Code, Finding, Severity, locate, text_report};
-use crate::provider::{self, PayloadError, PayloadRequest, Provider};
+use crate::provider::{self, Payload, PayloadError, PayloadRequest, Provider, RequestHeader};
 
 /// Print the tools of a request, as the part of the body that the provider takes.
 ///
@@ -36,9 +38,23 @@ pub(super) struct PayloadArgs {
     /// descriptions).
     #[arg(long, value_parser = word::<Deferred>())]
     deferred: Option<Deferred>,
+    /// The search on the surface `native`: provider (by words), regex (by regular expressions; `anthropic`), or client
+    /// (calls of `tool_search`, which come to you).
+    #[arg(long, value_parser = word::<SearchBy>())]
+    search: Option<SearchBy>,
+    /// Bind the functions of the discovery protocol too.
+    #[arg(long)]
+    discovery: bool,
     /// Whether to mark the list of tools for the prompt cache.
     #[arg(long, value_parser = ["on", "off"])]
     cache: Option<String>,
+    /// Print the request headers that the provider needs for what is bound, one a line as `name: value`, and nothing
+    /// else.
+    #[arg(long, conflicts_with = "json")]
+    headers: bool,
+    /// Print an object with `provider`, `surface`, `headers`, `notes` and the `body`.
+    #[arg(long)]
+    json: bool,
     /// Indent, for people.
     #[arg(long)]
     pretty: bool,
@@ -66,6 +82,8 @@ impl PayloadArgs {
         let profile = catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
         let mut options = catalog.config.payload;
         options.deferred = self.deferred.unwrap_or(options.deferred);
+        options.search = self.search.unwrap_or(options.search);
+        options.discovery |= self.discovery;
         options.cache = self.cache.as_deref().map(|word| word == "on").or(options.cache);
         let surface = match self.pick.is_wanted() {
             true => self.target.surface.unwrap_or(Surface::Full),
@@ -80,14 +98,37 @@ impl PayloadArgs {
         let request =
             PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &self.load };
         let payload = provider::payload(request).map_err(refused)?;
-        payload.note.iter().for_each(print_note);
+        self.print_notes(&payload);
         report(&payload.findings, &checked, self.verbose);
         if payload.findings.iter().any(|finding| finding.severity == Severity::Error) {
             return Err(failed("nothing is printed, since there are errors"));
         }
-        let text = if self.pretty { format!("{:#}", payload.body) } else { payload.body.to_string() };
-        print(&format!("{text}\n"))?;
+        print(&self.text(provider, payload).map_err(failed)?)?;
         complete(&checked)
+    }
+
+    /// Notes, and headers unless they are on stdout: a payload that needs one never goes without saying so.
+    fn print_notes(&self, payload: &Payload<'_>) {
+        payload.notes.iter().for_each(print_note);
+        for header in payload.headers.iter().filter(|_| !self.headers && !self.json) {
+            let RequestHeader { name, value, reason } = header;
+            print_note(format!("send the header `{name}: {value}` with this payload, for {reason}"));
+        }
+    }
+
+    fn text(&self, provider: Provider, payload: Payload<'_>) -> serde_json::Result<String> {
+        if self.headers {
+            let lines = payload.headers.iter().map(|header| format!("{}: {}\n", header.name, header.value));
+            return Ok(lines.collect());
+        }
+        let printed = match self.json {
+            true => json!({
+                "provider": provider.as_str(), "surface": payload.surface.as_str(),
+                "headers": serde_json::to_value(&payload.headers)?, "notes": payload.notes, "body": payload.body
+            }),
+            false => payload.body,
+        };
+        Ok(if self.pretty { format!("{printed:#}\n") } else { format!("{printed}\n") })
     }
 }
 

@@ -57,7 +57,7 @@ impl PromptArgs {
             surface,
             deferred,
             folder: self.folder.trim_end_matches('/'),
-            discovery: self.discovery,
+            discovery: self.discovery || configured.discovery,
         };
         let text = section.render(&profile, &templates).map_err(failed)?;
         print(&format!("{text}\n"))?;

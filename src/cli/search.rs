@@ -111,14 +111,32 @@ fn shown(body: &Map<String, Value>) -> String {
     out
 }
 
-/// Two lines a tool.
+/// Two lines a tool, by the confidence that they show; tools with the same one stay in the order of the search.
 fn tools(tools: &[Value]) -> String {
+    let printed = |tool: &Value| (tool["confidence"].as_f64().unwrap_or_default() * 100.0).round();
+    let mut tools: Vec<&Value> = tools.iter().collect();
+    tools.sort_by(|one, other| printed(other).total_cmp(&printed(one)));
     let text = |tool: &Value, field: &str| tool[field].as_str().unwrap_or_default().to_string();
     let width = tools.iter().map(|tool| text(tool, "op").chars().count()).max().unwrap_or(0).min(48);
-    let line = |tool: &Value| {
+    let line = |tool: &&Value| {
         let (op, summary, reason) = (text(tool, "op"), text(tool, "summary"), text(tool, "reason"));
         let confidence = tool["confidence"].as_f64().unwrap_or_default();
         format!("{op:width$}  {confidence:.2}  {summary}\n{:width$}        {reason}\n", "")
     };
     tools.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn hits_are_ordered_by_the_confidence_that_is_printed() {
+        let hit = |op: &str, confidence: f64| json!({"op": op, "confidence": confidence, "summary": "", "reason": ""});
+        let hits = [hit("a", 0.8), hit("b", 0.101), hit("c", 0.11), hit("d", 0.099)];
+        let printed = super::tools(&hits);
+        let ops: Vec<&str> =
+            printed.lines().step_by(2).filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(ops, ["a", "c", "b", "d"]);
+    }
 }

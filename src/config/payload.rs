@@ -57,10 +57,14 @@ pub enum Deferred {
 /// The one who answers a search for tools on the surface `native`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[derive(IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum SearchBy {
-    /// The provider.
+    /// The provider, by words.
     #[default]
     Provider,
+    /// The provider, by regular expressions, where it has such a search: `anthropic`. Elsewhere as `provider`.
+    Regex,
     /// The caller, who passes the search on to `tool_search`.
     Client,
 }
@@ -82,6 +86,8 @@ pub struct Payload {
     /// Whether tools are marked for the prompt cache. The default is yes for `anthropic`, and no for `bedrock`, where
     /// some models refuse the mark.
     pub cache: Option<bool>,
+    /// Whether the functions of the discovery protocol are bound too.
+    pub discovery: bool,
 }
 
 /// A model that may repair a call, once.

@@ -4,9 +4,12 @@ use serde_json::{Map, Value, json};
 
 use super::bound_function::{BoundFunction, BoundFunctions};
 use super::fields::{objects, take_list};
+use super::headers::RequestHeader;
 use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
+use super::stream::assembly::Assembly;
+use super::stream::raw_fields::{RawFields, written};
 use super::view::{Keys, SchemaRules, Strict};
 use super::wire::{Wire, tool_list};
 use crate::config::SearchBy;
@@ -17,8 +20,12 @@ pub(super) struct Anthropic;
 /// The expected form of a response, for errors.
 const EXPECTED: &str = "a message whose `content` is a list of blocks, or a list of messages";
 
-/// The provider's search for tools, by their words.
-const OWN_SEARCH: &str = "tool_search_tool_bm25";
+/// The beta of deferred tools, examples and calls by code: `_TOOL_TYPE_TO_BETA` of langchain-anthropic 1.7.7, and
+/// <https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool>. Strict tools, cache marks and
+/// `eager_input_streaming` need none since they are generally available.
+const ADVANCED_TOOL_USE: &str = "advanced-tool-use-2025-11-20";
+/// The prefix of callers that run code in the provider's sandbox.
+const CODE_CALLERS: &str = "code_execution_";
 
 const RULES: Rules = Rules {
     names: NameRule::Safe,
@@ -34,8 +41,17 @@ impl Wire for Anthropic {
         &RULES
     }
 
-    fn own_search(&self) -> Option<&'static str> {
-        Some(OWN_SEARCH)
+    fn own_search(&self, by: SearchBy) -> Option<&'static str> {
+        match by {
+            SearchBy::Provider => Some("tool_search_tool_bm25"),
+            SearchBy::Regex => Some("tool_search_tool_regex"),
+            SearchBy::Client => None,
+        }
+    }
+
+    /// Examples and tool search exclude each other.
+    fn takes_examples(&self, defers: bool) -> bool {
+        !defers
     }
 
     fn function(&self, function: &BoundFunction<'_>) -> Value {
@@ -52,13 +68,20 @@ impl Wire for Anthropic {
         if function.deferred {
             fields.insert("defer_loading".into(), true.into());
         }
+        if !function.examples.is_empty() {
+            fields.insert("input_examples".into(), function.examples.clone().into());
+        }
+        let callers = function.callers(|caller| caller == "direct" || caller.starts_with(CODE_CALLERS));
+        if !callers.is_empty() {
+            fields.insert("allowed_callers".into(), callers.into());
+        }
         Value::Object(fields)
     }
 
     fn body(&self, bound: &BoundFunctions<'_>) -> Value {
         let mut tools = Vec::new();
-        if bound.search == Some(SearchBy::Provider) {
-            tools.push(json!({"type": "tool_search_tool_bm25_20251119", "name": OWN_SEARCH}));
+        if let Some(name) = bound.search.and_then(|by| self.own_search(by)) {
+            tools.push(json!({"type": format!("{name}_20251119"), "name": name}));
         }
         tools.extend(bound.functions.iter().map(|function| self.function(function)));
         if bound.cache {
@@ -69,6 +92,19 @@ impl Wire for Anthropic {
             }
         }
         tool_list(tools)
+    }
+
+    fn headers(&self, bound: &BoundFunctions<'_>) -> Option<RequestHeader> {
+        let any = |is_it: fn(&BoundFunction<'_>) -> bool| bound.functions.iter().any(is_it);
+        let runs_code = |function: &BoundFunction<'_>| {
+            !function.callers(|caller| caller.starts_with(CODE_CALLERS)).is_empty()
+        };
+        let reasons = [
+            ("defer_loading", any(|function| function.deferred)),
+            ("input_examples", any(|function| !function.examples.is_empty())),
+            ("allowed_callers", any(runs_code)),
+        ];
+        RequestHeader::needed("anthropic-beta", ADVANCED_TOOL_USE, &reasons)
     }
 
     fn calls(&self, response: Value) -> Calls {
@@ -92,6 +128,33 @@ impl Wire for Anthropic {
         let is_ours = |block: &Map<String, Value>| block.get("type").is_some_and(|kind| kind == "tool_use");
         let calls = objects(blocks.ok_or(EXPECTED)?.into_iter().flatten().collect()).filter(is_ours);
         Ok(calls.map(|mut block| RawCall::of(&mut block, "id", "name", "input")).collect())
+    }
+
+    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
+        let kind = event.text("type").unwrap_or_default();
+        let index = event.raw("index").map_or("", |index| index.get());
+        match kind.as_str() {
+            "content_block_start" => {
+                let mut block = event.object("content_block").unwrap_or_default();
+                if block.is("type", "tool_use") {
+                    let input = block.take("input");
+                    response.begin(index, block, input);
+                }
+            }
+            "content_block_delta" => {
+                let delta = event.object("delta").unwrap_or_default();
+                response.append(index, &delta.text("partial_json").unwrap_or_default());
+            }
+            "message_delta" if !event.object("delta").is_some_and(|delta| delta.has("stop_reason")) => {}
+            "message_delta" | "message_stop" => response.end(),
+            "message_start" | "content_block_stop" | "ping" => {}
+            _ => return false,
+        }
+        true
+    }
+
+    fn stream_body(&self, response: &mut Assembly) -> String {
+        format!(r#"{{"role":"assistant","content":{}}}"#, written(&response.calls("input")))
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

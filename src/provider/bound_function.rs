@@ -29,12 +29,22 @@ pub struct BoundFunction<'a> {
     pub description: String,
     /// The schema that the provider sees; `None` where an empty one is refused.
     pub schema: Option<Value>,
+    /// Arguments of calls that work, where the wire takes them.
+    pub examples: Vec<Value>,
     /// Extent of the binding.
     pub extent: Extent,
     /// Whether the provider is asked to enforce the schema.
     pub strict: bool,
     /// Whether the provider keeps it out of the context until it is searched for.
     pub deferred: bool,
+}
+
+impl BoundFunction<'_> {
+    /// The callers that the definition allows and the wire knows.
+    pub(super) fn callers(&self, is_known: impl Fn(&str) -> bool) -> Vec<&str> {
+        let callers = self.tool.definition.allowed_callers.iter().map(String::as_str);
+        callers.filter(|caller| is_known(caller)).collect()
+    }
 }
 
 /// A tool that will be bound.

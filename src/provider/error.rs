@@ -23,7 +23,7 @@ pub enum PayloadError {
         /// Alternatives within the limit, as options of the command line.
         fits: Vec<String>,
     },
-    /// Two tools have one name on this wire.
+    /// A tool and a function of toolcrib, or the provider's own search, have one name on this wire.
     #[error("`{first}` and `{second}` are both named `{name}` for {}", provider.as_str())]
     Clash {
         /// The provider.

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::bound_function::{BoundFunction, Extent, SelectedTool};
-use super::names;
+use super::names::WireNames;
 use super::rules::{Rules, Stub};
-use super::view::{self, StrictBudget};
+use super::view::{self, Renaming, StrictBudget};
+use super::wire::Wire;
 use super::{PayloadError, PayloadRequest};
 use crate::arguments::{WRAPPERS, has_property};
 use crate::catalog::{Callable, Tool};
@@ -17,11 +18,13 @@ const DOC_FIRST: &str = "Doc first.";
 /// The functions of the chosen tools. A tool that cannot be bound is left out, with a finding.
 pub(super) fn view<'a>(
     chosen: &[SelectedTool<'a>],
-    rules: &Rules,
+    wire: &dyn Wire,
     request: &PayloadRequest<'a>,
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<BoundFunction<'a>>, PayloadError> {
-    let names = names::emitted(chosen, rules.names, request.provider)?;
+    let rules = wire.rules();
+    let names = WireNames::of(request.catalog, rules.names).of_request(chosen, request.provider)?;
+    let wants_examples = wire.takes_examples(chosen.iter().any(|chosen| chosen.deferred));
     let mut room = StrictBudget::default();
     let mut functions = Vec::with_capacity(chosen.len());
     for (chosen, name) in chosen.iter().zip(names) {
@@ -42,6 +45,11 @@ pub(super) fn view<'a>(
             name,
             description: text(chosen),
             schema: bound.schema,
+            examples: if wants_examples && !bound.strict {
+                examples(chosen, rules, request)
+            } else {
+                Vec::new()
+            },
             extent: chosen.extent,
             strict: bound.strict,
             deferred: chosen.deferred,
@@ -89,6 +97,21 @@ fn bound_schema(
         report(finding);
     }
     Ok(BoundSchema { schema: view.schema, strict: view.strict })
+}
+
+/// Arguments of the author's examples, which fit the bound schema and have no secrets.
+fn examples(chosen: &SelectedTool<'_>, rules: &Rules, request: &PayloadRequest<'_>) -> Vec<Value> {
+    let tool = chosen.tool;
+    let is_bound_as_written = chosen.extent == Extent::Full && tool.definition.provider_schema.is_none();
+    if tool.examples.is_empty() || !is_bound_as_written || !tool.parameters.is_checked() {
+        return Vec::new();
+    }
+    let schema = tool.parameters.schema();
+    if Renaming::of(schema, rules.schema.keys).is_some() {
+        return Vec::new();
+    }
+    let arguments = tool.examples.iter().map(|example| Value::Object(example.arguments.clone()));
+    arguments.filter(|arguments| request.catalog.secrets().shown(schema, arguments) == *arguments).collect()
 }
 
 /// The schema that views are derived from: the author's own for providers, where there is one.

@@ -7,6 +7,8 @@ use super::fields::{object, objects, take_list, take_object, take_text};
 use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
+use super::stream::assembly::Assembly;
+use super::stream::raw_fields::RawFields;
 use super::view::SchemaRules;
 use super::wire::{Wire, tool_list};
 
@@ -43,6 +45,9 @@ const EXPECTED: &str =
     "an object with the list `candidates`, a content with the list `parts`, or a list of these";
 /// Fields of a response without candidates.
 const FEEDBACK: [&str; 4] = ["promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"];
+
+/// Fields of a call whose arguments come in parts, where a request asks for that; only Vertex AI has it.
+const PARTIAL: [&str; 4] = ["partialArgs", "partial_args", "willContinue", "will_continue"];
 
 const RULES: Rules = Rules {
     names: NameRule::Safe,
@@ -107,6 +112,21 @@ impl Wire for Gemini {
         Ok(calls)
     }
 
+    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
+        let candidates = event.objects("candidates");
+        let has = |keys: &[&str]| keys.iter().any(|key| event.has(key));
+        if candidates.is_none() && !has(&FEEDBACK) {
+            return has(&["responseId", "response_id", "modelVersion", "model_version"]);
+        }
+        response.keep(&event.as_raw());
+        let is_last = |candidate: &RawFields| candidate.has("finishReason") || candidate.has("finish_reason");
+        let is_refused = has(&["promptFeedback", "prompt_feedback"]);
+        if is_refused || candidates.is_some_and(|candidates| candidates.iter().any(is_last)) {
+            response.end();
+        }
+        true
+    }
+
     fn result_messages(&self, results: &[ToolResult]) -> Value {
         let part = |tool_result: &ToolResult| {
             if tool_result.name.is_empty() {
@@ -144,8 +164,12 @@ fn content_calls(mut content: Map<String, Value>, calls: &mut Vec<RawCall>) {
     let parts = take_list(&mut content, "parts").unwrap_or_default();
     calls.extend(objects(parts).filter_map(|mut part| {
         let mut call = either(&mut part, ["functionCall", "function_call"], take_object)?;
+        let is_partial = PARTIAL.iter().any(|key| call.contains_key(*key));
+        let malformed = is_partial.then(|| {
+            "its arguments came in parts; ask for them whole, without `streamFunctionCallArguments`".into()
+        });
         let signature = either(&mut part, ["thoughtSignature", "thought_signature"], take_text);
-        Some(RawCall { signature, ..RawCall::of(&mut call, "id", "name", "args") })
+        Some(RawCall { signature, malformed, ..RawCall::of(&mut call, "id", "name", "args") })
     }));
 }
 

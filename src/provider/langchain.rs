@@ -2,11 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::bound_function::BoundFunctions;
+use super::bound_function::{BoundFunction, BoundFunctions};
+use super::chat_completions;
 use super::fields::{objects, take_list, take_object, take_text};
 use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
+use super::stream::assembly::Assembly;
+use super::stream::raw_fields::{RawFields, written};
 use super::view::{Keys, SchemaRules, Strict};
 use super::wire::Wire;
 
@@ -15,6 +18,10 @@ pub(super) struct LangChain;
 
 /// The expected form of a response, for errors.
 const EXPECTED: &str = "a dumped `AIMessage`, a list of dumped messages, or `AIMessage.tool_calls`";
+/// The note on deferred tools.
+const DEFERRAL: &str = "LangChain passes `extras` on from tool objects only: make each tool with `StructuredTool(..., extras=...)`, \
+    and bind the search of your provider beside them: {\"type\": \"tool_search\"} for OpenAI, \
+    {\"type\": \"tool_search_tool_bm25_20251119\", \"name\": \"tool_search_tool_bm25\"} for Anthropic";
 /// The types of messages.
 const KINDS: [&str; 8] =
     ["ai", "AIMessageChunk", "human", "HumanMessageChunk", "system", "tool", "function", "chat"];
@@ -22,7 +29,7 @@ const KINDS: [&str; 8] =
 const RULES: Rules = Rules {
     names: NameRule::Safe,
     max_entries: Some(128),
-    native: Native::No,
+    native: Native::Single,
     cache: Cache::Never,
     schema: SchemaRules { keys: Keys::Portable, strict: Some(Strict::OpenAi), ..JSON_SCHEMA },
     stub: Stub::Empty,
@@ -31,6 +38,19 @@ const RULES: Rules = Rules {
 impl Wire for LangChain {
     fn rules(&self) -> &'static Rules {
         &RULES
+    }
+
+    /// `extras` reach the provider from tool objects, such as `StructuredTool(extras=...)`.
+    fn function(&self, function: &BoundFunction<'_>) -> Value {
+        let mut entry = chat_completions::function(function);
+        if let Some(fields) = entry.as_object_mut().filter(|_| function.deferred) {
+            fields.insert("extras".into(), json!({"defer_loading": true}));
+        }
+        entry
+    }
+
+    fn deferral_note(&self) -> Option<&'static str> {
+        Some(DEFERRAL)
     }
 
     fn body(&self, bound: &BoundFunctions<'_>) -> Value {
@@ -64,6 +84,29 @@ impl Wire for LangChain {
         Ok(calls)
     }
 
+    /// Chunks are dumps of `AIMessageChunk`; there is no end but that of the stream.
+    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
+        let Some(chunk) = chunk_fields(event) else { return false };
+        let fragments = chunk.objects("tool_call_chunks").unwrap_or_default();
+        let whole = chunk.objects("tool_calls").filter(|_| fragments.is_empty()).unwrap_or_default();
+        for call in &fragments {
+            let index = call.raw("index").map_or("", |index| index.get());
+            response.fragment(index, call.clone().only(&["id", "name"]), call.raw("args"));
+        }
+        for mut call in whole {
+            let arguments = call.take("args");
+            response.begin("", call.only(&["id", "name"]), arguments);
+        }
+        response.end();
+        true
+    }
+
+    fn stream_body(&self, response: &mut Assembly) -> String {
+        let mut calls = response.calls("args");
+        calls.iter_mut().filter(|call| !call.has("name")).for_each(|call| call.set("name", ()));
+        written(&calls)
+    }
+
     fn result_messages(&self, results: &[ToolResult]) -> Value {
         let message = |tool_result: &ToolResult| {
             let status = if tool_result.is_error { "error" } else { "success" };
@@ -73,6 +116,15 @@ impl Wire for LangChain {
             })
         };
         results.iter().map(message).collect()
+    }
+}
+
+/// The fields of a streamed message, out of the dump that it comes in.
+fn chunk_fields(event: &RawFields) -> Option<RawFields> {
+    match event.text("type")?.as_str() {
+        "constructor" => event.object("kwargs"),
+        kind if KINDS.contains(&kind) => event.object("data").or_else(|| Some(event.clone())),
+        _ => None,
     }
 }
 

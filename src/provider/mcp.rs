@@ -7,6 +7,8 @@ use super::fields::{object, objects, take, take_object};
 use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
+use super::stream::assembly::Assembly;
+use super::stream::raw_fields::RawFields;
 use super::view::{self, Root, SchemaRules};
 use super::wire::Wire;
 use crate::tool::{Effect, clean_line};
@@ -79,6 +81,16 @@ impl Wire for Mcp {
             Some(RawCall { call_id, ..RawCall::of(&mut params, "id", "name", "arguments") })
         };
         Ok(objects(messages).filter_map(call).collect())
+    }
+
+    /// Requests come one a line, or as server-sent events; there is no end but that of the connection.
+    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
+        let is_request = event.has("method");
+        if is_request {
+            response.keep(&event.as_raw());
+            response.end();
+        }
+        is_request
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

@@ -6,6 +6,8 @@ use super::chat_completions::{self, ResponseShape};
 use super::raw_call::Calls;
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
+use super::stream::assembly::Assembly;
+use super::stream::raw_fields::RawFields;
 use super::view::{SchemaRules, Strict};
 use super::wire::Wire;
 
@@ -32,6 +34,14 @@ impl Wire for Mistral {
             call.call_id = call.call_id.take().filter(|id| id != "null");
         }
         Ok(calls)
+    }
+
+    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
+        chat_completions::stream_event(event, response)
+    }
+
+    fn stream_body(&self, response: &mut Assembly) -> String {
+        chat_completions::stream_body(response)
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

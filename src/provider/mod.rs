@@ -16,6 +16,7 @@ mod fields;
 mod function;
 mod gemini;
 mod gemini_interactions;
+mod headers;
 mod langchain;
 mod mcp;
 mod mistral;
@@ -26,6 +27,7 @@ mod openai_responses;
 mod raw_call;
 mod results;
 mod rules;
+mod stream;
 mod surface;
 mod toolset;
 mod view;
@@ -39,7 +41,9 @@ use crate::config::{self, SearchBy, Surface};
 use crate::finding::Finding;
 
 pub use bound_function::{BoundFunction, Extent};
+pub use call::ResponseStream;
 pub use error::PayloadError;
+pub use headers::RequestHeader;
 pub use results::{FoundTool, ToolResult, result_messages};
 pub use surface::READ_TOOL_DOC;
 pub use toolset::toolsets;
@@ -172,8 +176,10 @@ pub struct Payload<'a> {
     pub functions: Vec<BoundFunction<'a>>,
     /// Parts of tools that this provider cannot take.
     pub findings: Vec<Finding>,
-    /// A note for a person about the surface.
-    pub note: Option<String>,
+    /// Headers that the provider needs for what was bound.
+    pub headers: Vec<RequestHeader>,
+    /// Notes for a person, each on one line.
+    pub notes: Vec<String>,
 }
 
 /// Makes a payload. The same input gives the same bytes; a tool that cannot be bound is left out with a finding.
@@ -188,19 +194,16 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
     let wire = request.provider.wire();
     let rules = wire.rules();
     let surface = request.provider.surface(request.surface);
-    let note = (surface != request.surface).then(|| {
-        let (provider, surface) = (request.provider.as_str(), surface.as_str());
-        format!("{provider} cannot defer tools by itself; this is the surface {surface}")
-    });
     let chosen = surface::select_tools(&request, surface)?;
     let mut findings = Vec::new();
-    let functions = function::view(&chosen, rules, &request, &mut findings)?;
+    let functions = function::view(&chosen, wire, &request, &mut findings)?;
     let cache = match rules.cache {
         Cache::Never => false,
         Cache::OnByDefault => request.options.cache.unwrap_or(true),
         Cache::OffByDefault => request.options.cache.unwrap_or(false),
     };
     let defers = functions.iter().any(|function| function.deferred);
+    let notes = notes(&request, surface, defers);
     let bound = BoundFunctions {
         functions: &functions,
         search: defers.then_some(request.options.search),
@@ -208,8 +211,7 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
         max_entries: request.max_entries(),
     };
     // The provider's own search takes a name too.
-    if let (Some(search), Some(own)) = (bound.search, wire.own_search())
-        && search == SearchBy::Provider
+    if let Some(own) = bound.search.and_then(|by| wire.own_search(by))
         && let Some(function) = functions.iter().find(|function| function.name == own)
     {
         let (provider, first) = (request.provider, function.tool.name.clone());
@@ -221,8 +223,25 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
         });
     }
     let body = wire.body(&bound);
+    let headers = wire.headers(&bound).into_iter().collect();
     request.catalog.configure(&mut findings);
-    Ok(Payload { surface, body, functions, findings, note })
+    Ok(Payload { surface, body, functions, findings, headers, notes })
+}
+
+/// Notes for a person: the surface is another one, a step is left to the caller, or a setting has no effect.
+fn notes(request: &PayloadRequest<'_>, surface: Surface, defers: bool) -> Vec<String> {
+    let (provider, wire) = (request.provider.as_str(), request.provider.wire());
+    let is_other = surface != request.surface;
+    let lacks_regex = request.options.search == SearchBy::Regex && wire.own_search(SearchBy::Regex).is_none();
+    let notes = [
+        is_other.then(|| {
+            format!("{provider} cannot defer tools by itself; this is the surface {}", surface.as_str())
+        }),
+        wire.deferral_note().filter(|_| defers).map(str::to_string),
+        (defers && lacks_regex)
+            .then(|| format!("{provider} has no search by regular expressions; this is its own")),
+    ];
+    notes.into_iter().flatten().collect()
 }
 
 impl Payload<'_> {

@@ -6,6 +6,8 @@ use super::chat_completions::{self, ResponseShape};
 use super::raw_call::Calls;
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
+use super::stream::assembly::Assembly;
+use super::stream::raw_fields::RawFields;
 use super::view::{Root, SchemaRules};
 use super::wire::Wire;
 
@@ -33,6 +35,15 @@ impl Wire for Ollama {
 
     fn calls(&self, response: Value) -> Calls {
         chat_completions::calls(response, ResponseShape::Message)
+    }
+
+    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
+        let Some(message) = event.raw("message").filter(|_| !event.has("type")) else { return false };
+        response.keep(message);
+        if event.raw("done").is_some_and(|done| done.get() == "true") {
+            response.end();
+        }
+        true
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

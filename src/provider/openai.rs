@@ -6,6 +6,8 @@ use super::chat_completions::{self, ResponseShape};
 use super::raw_call::Calls;
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
+use super::stream::assembly::Assembly;
+use super::stream::raw_fields::RawFields;
 use super::view::{SchemaRules, Strict};
 use super::wire::Wire;
 
@@ -28,6 +30,14 @@ impl Wire for OpenAi {
 
     fn calls(&self, response: Value) -> Calls {
         chat_completions::calls(response, ResponseShape::Choices)
+    }
+
+    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
+        chat_completions::stream_event(event, response)
+    }
+
+    fn stream_body(&self, response: &mut Assembly) -> String {
+        chat_completions::stream_body(response)
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

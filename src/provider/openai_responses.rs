@@ -4,13 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::bound_function::{BoundFunction, BoundFunctions};
+use super::bound_function::{BoundFunction, BoundFunctions, Extent};
 use super::fields::{object, objects, take_list, take_text};
 use super::raw_call::{Calls, RawCall};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
+use super::stream::assembly::Assembly;
+use super::stream::raw_fields::{RawFields, written};
 use super::surface::TOOL_SEARCH;
-use super::view::{SchemaRules, Strict};
+use super::view::{self, SchemaRules, Strict};
 use super::wire::{Wire, tool_list};
 use crate::catalog::Tool;
 use crate::config::SearchBy;
@@ -47,6 +49,14 @@ impl Wire for OpenAiResponses {
         fields.insert("strict".into(), function.strict.into());
         if function.deferred {
             fields.insert("defer_loading".into(), true.into());
+        }
+        let callers = function.callers(|caller| matches!(caller, "direct" | "programmatic"));
+        if !callers.is_empty() {
+            fields.insert("allowed_callers".into(), callers.into());
+        }
+        let result = function.tool.definition.result_schema.as_ref().map(|schema| schema.value());
+        if let Some(schema) = result.filter(|schema| schema.is_object() && function.extent == Extent::Full) {
+            fields.insert("output_schema".into(), view::cleaned(schema));
         }
         Value::Object(fields)
     }
@@ -103,6 +113,38 @@ impl Wire for OpenAiResponses {
             _ => None,
         };
         Ok(objects(items).filter_map(call).collect())
+    }
+
+    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool {
+        let kind = event.text("type").unwrap_or_default();
+        let index = event.raw("output_index").map_or("", |index| index.get());
+        match kind.as_str() {
+            "response.output_item.added" | "response.output_item.done" => {
+                let mut item = event.object("item").unwrap_or_default();
+                if item.is("type", "function_call") || item.is("type", "tool_search_call") {
+                    let arguments = item.take("arguments");
+                    response.replace(index, item, arguments);
+                }
+            }
+            "response.function_call_arguments.delta" => {
+                response.append(index, &event.text("delta").unwrap_or_default());
+            }
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                let whole = event.object("response").unwrap_or_default();
+                match whole.objects("output") {
+                    _ if whole.has("error") => response.fail(written(&whole.only(&["error"]))),
+                    Some(output) if !output.is_empty() => response.end_with(written(&whole)),
+                    _ => response.end(),
+                }
+            }
+            "error" => response.fail(written(&RawFields::of("error", event))),
+            other => return other.starts_with("response."),
+        }
+        true
+    }
+
+    fn stream_body(&self, response: &mut Assembly) -> String {
+        format!(r#"{{"output":{}}}"#, written(&response.calls("arguments")))
     }
 
     fn result_messages(&self, results: &[ToolResult]) -> Value {

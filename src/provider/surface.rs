@@ -16,6 +16,8 @@ use crate::tool::DescriptionMode;
 pub const READ_TOOL_DOC: &str = "read_tool_doc";
 /// The function that answers searches of a provider that leaves them to its client.
 pub(super) const TOOL_SEARCH: &str = "tool_search";
+/// The functions of the discovery protocol.
+const DISCOVERY: [&str; 5] = ["list", "search_nodes", "search_tool_by_category", "expand_tool", "call_tool"];
 
 /// The tools that a surface binds.
 pub(super) fn select_tools<'a>(
@@ -27,6 +29,7 @@ pub(super) fn select_tools<'a>(
     let whole = |tool: &'a Tool| SelectedTool { tool, ours: false, extent: Extent::Full, deferred: false };
     let any_deferred = || tools().any(|entry| entry.mode == DescriptionMode::Deferred);
     let mut chosen: Vec<SelectedTool<'a>> = Vec::new();
+    chosen.extend(ours(if request.options.discovery { &DISCOVERY } else { &[] }));
     match surface {
         Surface::Full => chosen.extend(tools().map(|entry| whole(entry.tool))),
         Surface::Hybrid => {

@@ -5,9 +5,13 @@ use serde_json::{Map, Value};
 use super::bound_function::{BoundFunction, BoundFunctions};
 use super::chat_completions;
 use super::fields::object;
+use super::headers::RequestHeader;
 use super::raw_call::Calls;
 use super::results::ToolResult;
 use super::rules::Rules;
+use super::stream::assembly::Assembly;
+use super::stream::raw_fields::RawFields;
+use crate::config::SearchBy;
 
 /// The whole wire of one provider (docs/reference/wires.md).
 pub(super) trait Wire: Sync {
@@ -15,7 +19,22 @@ pub(super) trait Wire: Sync {
     fn rules(&self) -> &'static Rules;
 
     /// The name of the entry for the provider's own search, where it has one.
-    fn own_search(&self) -> Option<&'static str> {
+    fn own_search(&self, _: SearchBy) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether a function may have examples of its arguments, in a request in which tools are deferred or not.
+    fn takes_examples(&self, _defers: bool) -> bool {
+        false
+    }
+
+    /// The headers that a request with this body needs.
+    fn headers(&self, _: &BoundFunctions<'_>) -> Option<RequestHeader> {
+        None
+    }
+
+    /// The steps that are left to the caller when tools are deferred.
+    fn deferral_note(&self) -> Option<&'static str> {
         None
     }
 
@@ -36,6 +55,14 @@ pub(super) trait Wire: Sync {
 
     /// The calls of a response, in order.
     fn calls(&self, response: Value) -> Calls;
+
+    /// Reads one event of a stream. `false` when it is none of this provider's.
+    fn stream_event(&self, event: &RawFields, response: &mut Assembly) -> bool;
+
+    /// The body of a response that has arrived, as [`Wire::calls`] takes it.
+    fn stream_body(&self, response: &mut Assembly) -> String {
+        response.parts()
+    }
 
     /// The results of one turn as the message, or messages, to send.
     fn result_messages(&self, results: &[ToolResult]) -> Value;

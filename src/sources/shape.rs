@@ -137,6 +137,8 @@ fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String
             .map(|arguments| Example { arguments: arguments.clone(), ..Example::default() })
             .collect();
     }
+    let callers = object.get("allowed_callers").and_then(Value::as_array).into_iter().flatten();
+    tool.allowed_callers = callers.filter_map(Value::as_str).map(str::to_string).collect();
     if let Some(annotations) = object.get("annotations").and_then(Value::as_object) {
         read_annotations(annotations, &mut tool);
     }

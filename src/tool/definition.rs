@@ -76,6 +76,10 @@ pub struct Definition {
     /// Place in a result of the session's new context: a JSON Pointer into it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_shift: Option<String>,
+    /// Callers that a provider lets call the tool, in its words: `direct`, or a sandbox such as `programmatic`. Only
+    /// payloads use them; empty means every caller.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed_callers: Vec<String>,
     /// Roles that may see and call the tool; empty means everyone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_roles: Vec<String>,

@@ -56,7 +56,7 @@ pub fn safe_names<S: AsRef<str>>(names: &[S]) -> Vec<String> {
     for (slot, name) in safe.iter_mut().zip(names) {
         let mut salt = 0u32;
         while slot.is_none() {
-            let name = hashed(name.as_ref(), salt);
+            let name = hashed_name(name.as_ref(), salt);
             *slot = taken.insert(name.to_ascii_lowercase()).then_some(name);
             salt += 1;
         }
@@ -106,7 +106,8 @@ fn sanitise(name: &str) -> Option<(String, bool)> {
     Some((text, lost))
 }
 
-fn hashed(name: &str, salt: u32) -> String {
+/// A safe name that ends in a hash of the whole name.
+pub fn hashed_name(name: &str, salt: u32) -> String {
     let stem = sanitise(name).map_or_else(|| name.to_string(), |(text, _)| text);
     let stem = stem.trim_matches('_');
     let hash = blake3::hash(format!("{name}\0{salt}").as_bytes()).to_hex();

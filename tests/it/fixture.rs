@@ -113,6 +113,11 @@ pub fn run(arguments: &[&str]) -> Run {
 
 /// Runs the program to its end, with this text on stdin and these variables set.
 pub fn run_with(arguments: &[&str], stdin: &str, variables: &[(&str, &str)]) -> Run {
+    run_with_bytes(arguments, stdin.as_bytes(), variables)
+}
+
+/// The same with bytes on stdin.
+pub fn run_with_bytes(arguments: &[&str], stdin: &[u8], variables: &[(&str, &str)]) -> Run {
     let mut command = program(arguments);
     command
         .envs(variables.iter().copied())
@@ -120,7 +125,7 @@ pub fn run_with(arguments: &[&str], stdin: &str, variables: &[(&str, &str)]) -> 
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+    child.stdin.take().unwrap().write_all(stdin).unwrap();
     ended(child.wait_with_output().unwrap())
 }
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
 use toolcrib::config::{Deferred, Surface};
 use toolcrib::provider::{PayloadRequest, Provider, payload};
@@ -217,5 +217,132 @@ fn texts(value: &Value, show: &mut dyn FnMut(&str)) {
         }),
         Value::Array(items) => items.iter().for_each(|item| texts(item, show)),
         _ => {}
+    }
+}
+
+/// The bodies of a catalog of one file for these options, by provider.
+fn bodies(tools: &str, arguments: &[&str]) -> Vec<(Provider, Value)> {
+    let folder = fixture::folder(&[("tools.json", tools)]);
+    let body = |&provider: &Provider| {
+        let given = ["payload", "--catalog", text(folder.path()), "--provider", provider.as_str()];
+        let run = run(&[&given[..], arguments].concat());
+        assert_eq!(run.code, 0, "{}: {}", provider.as_str(), run.stderr);
+        (provider, serde_json::from_str(&run.stdout).unwrap())
+    };
+    Provider::ALL.iter().map(body).collect()
+}
+
+fn body_of(bodies: &[(Provider, Value)], provider: Provider) -> &Value {
+    &bodies.iter().find(|(of, _)| *of == provider).unwrap().1
+}
+
+#[test]
+fn examples_callers_and_result_schemas_are_written_where_a_wire_has_them() {
+    let tools = r#"[{"name": "a", "description": "Adds.", "input_schema": {"type": "object", "properties": {"n": {"type": "integer"}}},
+        "input_examples": [{"n": 1}, {"n": "no"}], "allowed_callers": ["direct", "code_execution_20260120", "programmatic"],
+        "output_schema": {"type": "object", "properties": {"sum": true}}}]"#;
+    let full = bodies(tools, &["--surface", "full"]);
+    let anthropic = &body_of(&full, Provider::Anthropic)["tools"][0];
+    assert_eq!(anthropic["input_examples"], json!([{"n": 1}]));
+    assert_eq!(anthropic["allowed_callers"], json!(["direct", "code_execution_20260120"]));
+    let result = json!({"type": "object", "properties": {"sum": {}}});
+    let responses = &body_of(&full, Provider::OpenAiResponses)["tools"][0];
+    assert_eq!(responses["allowed_callers"], json!(["direct", "programmatic"]));
+    assert_eq!(responses["output_schema"], result);
+    assert_eq!(body_of(&full, Provider::Mcp)["tools"][0]["outputSchema"], result);
+    for (provider, body) in &full {
+        let says = |word: &str| body.to_string().contains(word);
+        assert_eq!(says("input_examples"), *provider == Provider::Anthropic, "{}", provider.as_str());
+        let has_callers = matches!(provider, Provider::Anthropic | Provider::OpenAiResponses);
+        assert_eq!(says("allowed_callers"), has_callers, "{}", provider.as_str());
+    }
+    // Examples and a search for tools exclude each other.
+    let native = bodies(tools, &["--surface", "native"]);
+    assert!(!body_of(&native, Provider::Anthropic).to_string().contains("input_examples"));
+}
+
+#[test]
+fn a_bare_true_or_false_is_an_object_on_every_wire() {
+    let tools = r#"[{"name": "a", "description": "Adds.", "parameters": {"type": "object", "additionalProperties": false,
+        "properties": {"any": true, "no": false, "list": {"type": "array", "items": true}, "one": {"anyOf": [true, {"type": "null"}]},
+        "map": {"type": "object", "additionalProperties": true}}}}]"#;
+    fn flags(schema: &Value, at: &str, found: &mut Vec<String>) {
+        match schema {
+            Value::Bool(_) if at != "additionalProperties" && at != "strict" => found.push(at.into()),
+            Value::Array(items) => items.iter().for_each(|item| flags(item, at, found)),
+            Value::Object(fields) => fields.iter().for_each(|(key, value)| flags(value, key, found)),
+            _ => {}
+        }
+    }
+    for (provider, body) in bodies(tools, &["--surface", "full"]) {
+        let mut found = Vec::new();
+        flags(&body["tools"], "", &mut found);
+        flags(&body["toolConfig"], "", &mut found);
+        found.retain(|at| at != "destructiveHint" && at != "readOnlyHint");
+        assert!(found.is_empty(), "{}: {found:?}", provider.as_str());
+        if provider == Provider::Mcp {
+            let schema = &body["tools"][0]["inputSchema"];
+            assert_eq!(schema["properties"]["no"], json!({"not": {}}));
+            assert_eq!(schema["additionalProperties"], false);
+        }
+    }
+}
+
+#[test]
+fn a_provider_searches_by_words_or_by_regular_expressions() {
+    let native = |arguments: &[&str]| {
+        program(&[&["--profile", "core", "--surface", "native", "--provider"], arguments].concat())
+    };
+    let by_words: Value = serde_json::from_str(&native(&["anthropic"]).stdout).unwrap();
+    assert_eq!(by_words["tools"][0]["type"], "tool_search_tool_bm25_20251119");
+    let by_regex: Value = serde_json::from_str(&native(&["anthropic", "--search", "regex"]).stdout).unwrap();
+    let search = json!({"type": "tool_search_tool_regex_20251119", "name": "tool_search_tool_regex"});
+    assert_eq!(by_regex["tools"][0], search);
+    let other = native(&["openai-responses", "--search", "regex"]);
+    assert!(other.stderr.contains("no search by regular expressions"), "{}", other.stderr);
+    assert_eq!(other.stdout, native(&["openai-responses"]).stdout);
+}
+
+#[test]
+fn langchain_defers_by_extras_and_says_how_they_reach_the_provider() {
+    let run = program(&["--profile", "core", "--surface", "native", "--provider", "langchain"]);
+    let tools: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
+    let deferred = |tool: &&Value| tool["extras"] == json!({"defer_loading": true});
+    assert!(tools.iter().any(|tool| tool.get("extras").is_none()));
+    assert!(tools.iter().filter(deferred).count() > 10);
+    assert!(run.stderr.contains("StructuredTool(..., extras=...)"), "{}", run.stderr);
+}
+
+#[test]
+fn the_functions_of_discovery_can_be_bound() {
+    let names = |provider: &str| -> Vec<String> {
+        let run = program(&["--provider", provider, "--surface", "files", "--discovery"]);
+        let body: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
+        let name = |tool: &Value| {
+            tool.pointer("/function/name").unwrap_or(&tool["name"]).as_str().unwrap().to_string()
+        };
+        body["tools"].as_array().unwrap().iter().map(name).collect()
+    };
+    let discovery = ["list", "search_nodes", "search_tool_by_category", "expand_tool", "call_tool"];
+    assert_eq!(names("openai"), discovery);
+    assert_eq!(names("mcp"), discovery);
+}
+
+#[test]
+fn headers_that_a_payload_needs_are_said() {
+    let native = ["--profile", "core", "--provider", "anthropic", "--surface", "native"];
+    let beta = "anthropic-beta: advanced-tool-use-2025-11-20";
+    let plain = program(&native);
+    assert!(plain.stderr.contains(&format!("send the header `{beta}`")), "{}", plain.stderr);
+    let headers = program(&[&native[..], &["--headers"]].concat());
+    assert_eq!((headers.stdout.as_str(), headers.stderr.as_str()), (format!("{beta}\n").as_str(), ""));
+    let json = program(&[&native[..], &["--json"]].concat());
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["headers"][0]["value"], "advanced-tool-use-2025-11-20");
+    assert_eq!(json["headers"][0]["reason"], "defer_loading");
+    assert_eq!(json["body"], serde_json::from_str::<Value>(&plain.stdout).unwrap());
+    for &provider in Provider::ALL {
+        let hybrid = program(&["--profile", "core", "--provider", provider.as_str(), "--headers"]);
+        assert_eq!((hybrid.stdout.as_str(), hybrid.stderr.as_str()), ("", ""), "{}", provider.as_str());
     }
 }

@@ -14,6 +14,7 @@ use crate::catalog::{Callable, Catalog, Profile, Resolved, Tool, functions};
 use crate::finding::{Violation, nearest};
 use crate::provider::Provider;
 use crate::provider::function::written_schema;
+use crate::provider::names::WireNames;
 use crate::provider::raw_call::RawCall;
 use crate::provider::view::Renaming;
 use crate::provider::wire::Wire;
@@ -40,6 +41,7 @@ pub struct Parser<'a> {
     provider: Provider,
     wire: &'static dyn Wire,
     catalog: &'a Catalog,
+    wire_names: WireNames<'a>,
     /// Tools by the names that the provider gets. Tools share a name only if no request can have both.
     names: HashMap<String, Vec<&'a Tool>>,
     /// Canonical names of the catalog's tools that may be called.
@@ -68,20 +70,26 @@ impl<'a> Parser<'a> {
     fn of_tools(catalog: &'a Catalog, tools: &mut dyn Iterator<Item = &'a Tool>, provider: Provider) -> Self {
         let wire = provider.wire();
         let rules = wire.rules();
+        let wire_names = WireNames::of(catalog, rules.names);
         let mut names: HashMap<String, Vec<&'a Tool>> = HashMap::with_capacity(catalog.tools.len() + 6);
         let mut renamed = HashMap::new();
         let mut known = HashSet::with_capacity(catalog.tools.len());
         for tool in tools {
-            names.entry(rules.names.name(tool)).or_default().push(tool);
+            names.entry(wire_names.name(tool)).or_default().push(tool);
             known.insert(tool.name.as_str());
             if let Some(renaming) = Renaming::of(written_schema(tool), rules.schema.keys) {
                 renamed.insert(tool.name.as_str(), renaming);
             }
         }
         for tool in &functions().tools {
-            names.entry(rules.names.name(tool)).or_insert_with(|| vec![tool]);
+            names.entry(wire_names.name(tool)).or_insert_with(|| vec![tool]);
         }
-        Self { provider, wire, catalog, names, known, renamed }
+        Self { provider, wire, catalog, wire_names, names, known, renamed }
+    }
+
+    /// The provider of the responses.
+    pub(super) fn provider(&self) -> Provider {
+        self.provider
     }
 
     /// The calls of a response, in order; `body` is the whole response. Empty when the model called nothing.
@@ -125,7 +133,7 @@ impl<'a> Parser<'a> {
     /// The name of a tool on this provider, by its canonical name. An unknown name stays.
     pub fn emitted<'n>(&self, name: &'n str) -> Cow<'n, str> {
         match self.catalog.named(name).or_else(|| functions().named(name)) {
-            Some(tool) => self.wire.rules().names.name(tool).into(),
+            Some(tool) => self.wire_names.name(tool).into(),
             None => name.into(),
         }
     }

@@ -168,13 +168,16 @@ pub(super) fn below<'a>(keyword: &str, value: &'a Value, visit: &mut dyn FnMut(&
 
 /// Calls with each subschema of an object schema, to change it.
 pub(super) fn each_mut(object: &mut Map<String, Value>, visit: &mut dyn FnMut(&mut Value)) {
-    for (keyword, value) in object.iter_mut() {
-        match (holds(keyword), value) {
-            (KeywordKind::Schema, value) => visit(value),
-            (KeywordKind::Named, Value::Object(named)) => named.values_mut().for_each(&mut *visit),
-            (KeywordKind::List, Value::Array(list)) => list.iter_mut().for_each(&mut *visit),
-            _ => {}
-        }
+    object.iter_mut().for_each(|(keyword, value)| below_mut(keyword, value, visit));
+}
+
+/// Calls with each subschema below one keyword, to change it.
+pub(super) fn below_mut(keyword: &str, value: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
+    match (holds(keyword), value) {
+        (KeywordKind::Schema, value) => visit(value),
+        (KeywordKind::Named, Value::Object(named)) => named.values_mut().for_each(visit),
+        (KeywordKind::List, Value::Array(list)) => list.iter_mut().for_each(visit),
+        _ => {}
     }
 }
 

@@ -8,7 +8,9 @@
 //! 6. [`root`] makes the root one object ([`union`], [`merge`]).
 //! 7. [`restrict_keywords`] keeps the keywords that the wire knows; [`limits_text`] puts lost limits in words.
 //! 8. [`strict`] makes a strict schema, within [`limits`].
+//! 9. [`boolean`] writes bare `true` and `false` as objects.
 
+mod boolean;
 #[cfg(test)]
 mod catalog_law_tests;
 mod compact;
@@ -151,13 +153,15 @@ pub(super) fn view(
         Some(Err(reason)) => (false, Some(reason)),
         None => (false, None),
     };
+    boolean::to_objects(&mut view);
     Ok(ProviderSchema { schema: Some(view), strict, not_strict, loosened })
 }
 
-/// A copy of a schema with hidden characters removed from its texts.
+/// A copy of a schema with hidden characters removed from its texts, and without bare `true` and `false`.
 pub(super) fn cleaned(schema: &Value) -> Value {
     let mut copy = schema.clone();
     dialect::clean_texts(&mut copy);
+    boolean::to_objects(&mut copy);
     copy
 }
 

@@ -50,7 +50,7 @@ fn every_dialect_becomes_todays() {
         { "oneOf": [{ "type": "string" }], "nullable": true, "description": "d" }
             => { "description": "d", "anyOf": [{ "oneOf": [{ "type": "string" }] }, { "type": "null" }] };
         { "type": "array", "items": [{ "type": "string" }], "additionalItems": false }
-            => { "type": "array", "prefixItems": [{ "type": "string" }], "items": false };
+            => { "type": "array", "prefixItems": [{ "type": "string" }], "items": { "not": {} } };
         { "type": "string", "example": 1, "x-order": 2, "discriminator": {}, "xml": {}, "$id": "u", "$schema": "s", "id": "i" }
             => { "type": "string" };
         { "type": "any", "required": true, "minimum": "1", "enum": 3, "anyOf": [] } => {};

@@ -42,15 +42,28 @@ fn shape(case: &Case<'_>, report: &mut Report) {
             keys(entry, &["type", "name"], &["cache_control"], &pointer, report);
             let known = SEARCHES.iter().any(|(kind, name)| entry["type"] == *kind && entry["name"] == *name);
             report.demand(known, "a search tool that is known", &pointer);
+            let is_regex = entry["name"] == "tool_search_tool_regex";
+            let wanted = case.options.search == SearchBy::Regex;
+            report.demand(is_regex == wanted, "the search that is configured", &pointer);
         } else {
-            let optional = ["strict", "defer_loading", "cache_control"];
+            let optional = ["strict", "defer_loading", "cache_control", "input_examples", "allowed_callers"];
             keys(entry, &["name", "description", "input_schema"], &optional, &pointer, report);
             booleans(entry, &["strict", "defer_loading"], &pointer, report);
+            examples(case, entry, &pointer, report);
         }
     }
     deferral(case, report);
     marks(case, report);
     anthropic_strict::per_request(&found(case.body()), report);
+}
+
+/// Examples fit the schema, and are not there beside a search for tools.
+fn examples(case: &Case<'_>, entry: &Value, pointer: &str, report: &mut Report) {
+    let Some(examples) = entry.get("input_examples").and_then(Value::as_array) else { return };
+    let defers = case.payload.functions.iter().any(|function| function.deferred);
+    report.demand(!defers, "no examples beside a search", pointer);
+    let validator = jsonschema::validator_for(&entry["input_schema"]).expect("a schema");
+    report.demand(examples.iter().all(|example| validator.is_valid(example)), "examples fit", pointer);
 }
 
 /// At least one tool stays; there is one search, by the provider or by us, exactly when something is deferred.

@@ -1,9 +1,10 @@
 //! One bad tool never fails a request: it is left out by name; and names that meet are an error that names both.
 
 use serde_json::{Value, json};
-use toolcrib::catalog::Checked;
+use toolcrib::catalog::{Checked, Profile};
 use toolcrib::config::{self, Surface};
 use toolcrib::finding::Code;
+use toolcrib::provider::call::Parser;
 use toolcrib::provider::{self, Payload, PayloadError, PayloadRequest, Provider};
 
 use super::judge::Case;
@@ -224,7 +225,34 @@ fn names_that_meet_are_an_error() {
             );
         }
     }
-    clash(&[("a-b", GOOD), ("a_b", GOOD)], Provider::Cohere, Surface::Full, ("a_b", "a-b", "a_b"));
+}
+
+/// The hash depends on the tool alone, so that a request with fewer tools has the same name.
+#[test]
+fn names_that_are_equal_on_one_wire_get_a_stable_hash_and_resolve_back() {
+    let both = catalog(&[("get-balance", GOOD), ("get_balance", GOOD), ("x-y_z", GOOD), ("x_y-z", GOOD)]);
+    let catalog = &both.catalog;
+    let profile = catalog.profile(None).unwrap();
+    let name_of = |profile: &Profile<'_>, tool: &str| {
+        let (provider, surface, options) = (Provider::Cohere, Surface::Full, Default::default());
+        let request = PayloadRequest { catalog, profile, provider, surface, options, load: &[] };
+        let payload = provider::payload(request).unwrap();
+        payload.functions.iter().find(|function| function.tool.name == tool).unwrap().name.clone()
+    };
+    assert_eq!(name_of(&profile, "get_balance"), "get_balance");
+    let parser = Parser::new(catalog, Provider::Cohere);
+    for tool in ["get-balance", "x-y_z", "x_y-z"] {
+        let name = name_of(&profile, tool);
+        let (stem, hash) = name.rsplit_once('_').unwrap();
+        assert_eq!((stem, hash.len()), (tool.replace('-', "_").as_str(), 8));
+        let tools = profile.tools.iter().filter(|entry| entry.tool.name == tool).copied().collect();
+        assert_eq!(name_of(&Profile { tools, ..catalog.profile(None).unwrap() }, tool), name);
+        let body =
+            json!({"message": {"tool_calls": [{"id": "1", "function": {"name": name, "arguments": "{}"}}]}});
+        let entries = parser.parse(&body.to_string()).unwrap();
+        assert_eq!(entries[0].name.as_deref(), Some(tool));
+        assert_eq!(parser.emitted(tool), name);
+    }
 }
 
 /// Dots, spaces and length are mapped; nothing meets, and each function knows its tool.

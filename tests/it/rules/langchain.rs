@@ -1,8 +1,10 @@
 //! LangChain's `bind_tools`, whose dicts reach OpenAI and Anthropic alike (docs/reference/wires.md, LangChain).
 
+use serde_json::{Value, json};
+use toolcrib::config::Surface;
 use toolcrib::provider::Provider;
 
-use super::judge::{Case, Judge, PLAIN_NAMES, chat_functions, chat_shape};
+use super::judge::{Case, Found, Judge, PLAIN_NAMES, chat_functions, chat_shape, entries};
 use super::openai::schema_rules as openai_rules;
 use super::report::Report;
 use super::schema::{self, Schema};
@@ -12,15 +14,40 @@ pub const JUDGE: Judge = Judge {
     provider: Provider::LangChain,
     names: PLAIN_NAMES,
     limit: Some(128),
-    native: false,
-    found: |body| chat_functions(body, ""),
+    native: true,
+    found,
     shape,
     schema: schema_rules,
 };
 
 fn shape(case: &Case<'_>, report: &mut Report) {
     report.demand(case.body().is_array(), "a list", "");
-    chat_shape(case.body(), "", &["strict"], report);
+    for (pointer, entry) in entries(case.body(), "") {
+        let extras = entry.get("extras");
+        report.demand(
+            extras.is_none_or(|extras| *extras == json!({"defer_loading": true})),
+            "extras that reach OpenAI and Anthropic",
+            &pointer,
+        );
+        report.demand(
+            extras.is_none() || case.payload.surface == Surface::Native,
+            "nothing is deferred but on native",
+            &pointer,
+        );
+    }
+    let mut plain = case.body().clone();
+    for entry in plain.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        entry.shift_remove("extras");
+    }
+    chat_shape(&plain, "", &["strict"], report);
+}
+
+fn found(body: &Value) -> Vec<Found<'_>> {
+    let mut found = chat_functions(body, "");
+    for (function, (_, entry)) in found.iter_mut().zip(entries(body, "")) {
+        function.deferred = entry.pointer("/extras/defer_loading") == Some(&Value::Bool(true));
+    }
+    found
 }
 
 fn schema_rules(schema: &Schema<'_>, report: &mut Report) {

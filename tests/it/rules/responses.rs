@@ -75,7 +75,7 @@ fn shape(case: &Case<'_>, report: &mut Report) {
 /// The SDK's type requires all five; left out, strict is tried.
 fn function(entry: &Value, pointer: &str, report: &mut Report) {
     let required = ["type", "name", "description", "parameters", "strict"];
-    keys(entry, &required, &["defer_loading"], pointer, report);
+    keys(entry, &required, &["defer_loading", "allowed_callers", "output_schema"], pointer, report);
     report.demand(entry["type"] == "function", "the type is function", pointer);
     booleans(entry, &["strict", "defer_loading"], pointer, report);
     report.demand(entry["strict"].is_boolean(), "strict on every function", pointer);

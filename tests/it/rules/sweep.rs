@@ -98,6 +98,7 @@ impl<'a> Sweep<'a, '_> {
         self.check(Surface::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain }, &[]);
         let by_client = config::Payload { search: SearchBy::Client, ..plain };
         self.check(Surface::Native, by_client, &[]);
+        self.check(Surface::Native, config::Payload { search: SearchBy::Regex, ..plain }, &[]);
         // Elsewhere native is what hybrid is.
         let hybrid_and_native = &[Surface::Hybrid, Surface::Native][..1 + usize::from(self.judge.native)];
         for cache in [true, false] {
@@ -118,7 +119,8 @@ impl<'a> Sweep<'a, '_> {
             "native where the provider defers, else hybrid",
             "",
         );
-        self.report.demand(is_native != fallen.note.is_some(), "a note where the surface is another", "");
+        let says_so = fallen.notes.iter().any(|note| note.contains("this is the surface"));
+        self.report.demand(is_native != says_so, "a note where the surface is another", "");
     }
 
     fn payload(&self, surface: Surface, options: config::Payload, load: &'a [String]) -> Payload<'a> {
