@@ -46,7 +46,7 @@ use crate::config::{Config, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
 use crate::secret::SecretPolicy;
 use crate::sources::{Listings, Loaded, load};
-use crate::tool::{CategoryPath, Definition, Effect, Example, Policy};
+use crate::tool::{CategoryPath, Definition, Effect, Example, Policy, clean_line, is_respelled};
 
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool};
@@ -220,6 +220,15 @@ impl Catalog {
         findings.retain(|finding| !off(finding.code) && !ignored(finding));
     }
 
+    /// The title: that of the configuration, else the name of the one server (of an OpenAPI document, its title).
+    pub fn title(&self) -> Option<String> {
+        let configured = self.config.title.as_deref().map(clean_line).filter(|title| !title.is_empty());
+        let mut servers = self.tools.iter().map(|tool| tool.server.as_deref());
+        let first = servers.next().flatten();
+        let server = first.filter(|_| servers.all(|server| server == first));
+        configured.or_else(|| server.map(clean_line).filter(|name| !name.is_empty()))
+    }
+
     /// The secrets policy for calls of its tools.
     pub fn secrets(&self) -> SecretPolicy<'_> {
         SecretPolicy::new(&self.config.state.redact)
@@ -250,6 +259,13 @@ impl Catalog {
             Some([index]) => Some(*index),
             _ => self.named(name).and_then(|tool| self.position(&tool.name)),
         }
+    }
+
+    /// The one tool whose op or canonical name is this name in another case, or with other separators.
+    pub fn respelled(&self, name: &str) -> Option<&Tool> {
+        let is_it = |tool: &&Arc<Tool>| is_respelled(name, &tool.op) || is_respelled(name, &tool.name);
+        let mut like = self.tools.iter().filter(is_it);
+        like.next().filter(|_| like.next().is_none()).map(|tool| &**tool)
     }
 
     /// A catalog of these tools.
