@@ -3,11 +3,11 @@
 //! values and descriptions of required arguments, types of optional ones, notes, a row with a description for each
 //! optional argument, limits. A long call is given with its required arguments alone, where that is valid too.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::arguments::{Argument, arguments};
 use super::usage::{OptionalStyle, line};
-use super::{SHORT_MAX_TOKENS, brief, call, conditions};
+use super::{SHORT_MAX_TOKENS, brief, call, called, conditions, fill_in};
 use crate::catalog::Tool;
 use crate::tokens::estimate;
 
@@ -213,6 +213,10 @@ impl<'a> Draft<'a> {
         }
         fields.extend(conditions(self.tool));
         fields.extend(self.call.clone().map(|call| ("call".to_string(), call)));
+        let fill_in = fill_in(self.tool, self.call.as_ref());
+        if fill_in.as_array().is_some_and(|pointers| !pointers.is_empty()) {
+            fields.insert("fill_in".into(), fill_in);
+        }
         if self.is_cut {
             fields.insert(MORE.into(), HOW.into());
         }
@@ -225,7 +229,7 @@ fn required(tool: &Tool, arguments: &[Argument<'_>]) -> Option<Value> {
     let required =
         |name: &String| arguments.iter().any(|argument| argument.required && argument.name == name);
     let given = tool.call.as_ref()?.iter().filter(|(name, _)| required(name));
-    let args = Value::Object(given.map(|(name, value)| (name.clone(), value.clone())).collect());
-    let is_call = args.as_object().is_some_and(|args| !args.is_empty()) && tool.parameters.accepts(&args);
-    is_call.then(|| json!({ "op": tool.op, "args": args }))
+    let args: Map<String, Value> = given.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let is_call = !args.is_empty() && tool.parameters.accepts(&Value::Object(args.clone()));
+    is_call.then(|| called(tool, &args))
 }
