@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::{Sampler, fits, kind, mention, required, singular};
+use super::kind::{fits, required, singular};
+use super::{Sampler, mention};
+use crate::finding::pointer_join;
 use crate::tool::words;
 
 /// Most elements of an array in an example.
@@ -26,9 +28,17 @@ impl Sampler<'_> {
         {
             return Some(named.into_iter().take(most as usize).collect());
         }
+        if tuple.is_none() && least <= 2 && most >= 2 && is_coordinates(name, about) {
+            (0..2).for_each(|at| self.fill_in.push(pointer_join(&self.at, at)));
+            return Some(json!([52.52, 13.405]));
+        }
         let further = self.described(further, about)?;
         let is_numeric = further.get("type").is_some_and(|kind| kind == "number" || kind == "integer");
-        let usual = if is_numeric && tuple.is_none() && least == 0 { USUAL_NUMBERS } else { 1 };
+        let usual = match is_numeric && tuple.is_none() && least == 0 {
+            true if is_pair(name, about) => 2,
+            true => USUAL_NUMBERS,
+            false => 1,
+        };
         let wanted = least.max(usual).max(tuple.map_or(0, |tuple| tuple.len() as u64)).min(most) as usize;
         let choices = further.get("enum").and_then(Value::as_array);
         let name = singular(name);
@@ -64,6 +74,20 @@ impl Sampler<'_> {
     }
 }
 
+/// Whether a list of numbers is a place on Earth.
+fn is_coordinates(name: &str, about: &str) -> bool {
+    let lower = about.chars().take(120).collect::<String>().to_ascii_lowercase();
+    words(name).iter().any(|word| word.starts_with("coord") || word == "location")
+        && lower.contains("latitude")
+}
+
+/// Whether a list of numbers is a place or a size.
+fn is_pair(name: &str, about: &str) -> bool {
+    const PAIRS: [&str; 8] =
+        ["point", "coordinates", "coordinate", "location", "position", "size", "resolution", "range"];
+    words(name).iter().chain(words(about).iter().take(3)).any(|word| PAIRS.contains(&word.as_str()))
+}
+
 /// The elements that the description of a list of texts names.
 fn named_items(items: &Value, about: &str) -> Option<Vec<Value>> {
     let schema = items.as_object()?;
@@ -78,14 +102,20 @@ fn named_items(items: &Value, about: &str) -> Option<Vec<Value>> {
     (!named.is_empty()).then(|| named.into_iter().map(Value::String).collect())
 }
 
-/// Names for the members of an object of any members: the fields that its description quotes, else one of any name.
+/// Names for the members of an object of any members: those that its description lists or quotes, else `name`.
 pub(super) fn free_members(description: &str) -> Vec<String> {
-    let mut parts = description.split(['\'', '`', '"']).skip(1).step_by(2);
     let is_name = |part: &&str| {
-        (1..=30).contains(&part.len()) && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+        let is_made = part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+        (1..=30).contains(&part.len()) && is_made && part.chars().any(char::is_lowercase)
     };
-    let named: Vec<String> = parts.by_ref().filter(is_name).take(4).map(str::to_string).collect();
-    if named.is_empty() { vec!["key".to_string()] } else { named }
+    let listed =
+        description.split("- ").skip(1).filter_map(|item| item.split_once(" (").map(|(name, _)| name));
+    let mut named: Vec<&str> = listed.filter(is_name).take(4).collect();
+    if named.is_empty() {
+        let quoted = description.split(['\'', '`', '"']).skip(1).step_by(2);
+        named = quoted.filter(is_name).take(4).collect();
+    }
+    if named.is_empty() { vec!["name".to_string()] } else { named.into_iter().map(str::to_string).collect() }
 }
 
 /// The schema of a member of which only the name is known.
@@ -116,7 +146,7 @@ pub(super) fn differ(made: &mut Map<String, Value>, is_invented: &dyn Fn(&str) -
 /// The next value after one that ends in a number, or is one; another file beside one.
 fn another(value: &Value) -> Option<Value> {
     match value {
-        Value::Number(number) => number.as_i64().map(|number| Value::from(number.saturating_add(1))),
+        Value::Number(number) => Some(varied(&Value::Number(number.clone()), 1)),
         Value::String(text) => {
             let front = text.trim_end_matches(|c: char| c.is_ascii_digit());
             let digits = &text[front.len()..];
@@ -142,7 +172,7 @@ pub(super) fn structure(schema: &Map<String, Value>, kind: &str) -> Option<Value
     let has_form = match &found {
         Value::Object(members) => required(schema).iter().all(|name| members.contains_key(*name)),
         Value::Array(items) => schema.get("items").and_then(Value::as_object).is_none_or(|item| {
-            items.iter().all(|value| fits(value, self::kind(item)) || item.contains_key("$ref"))
+            items.iter().all(|value| fits(value, super::kind::kind(item)) || item.contains_key("$ref"))
         }),
         _ => false,
     };

@@ -20,7 +20,7 @@ enum Bare {
 }
 
 /// Words that come before values, the clearest first.
-const MARKERS: [(&str, Bare); 35] = [
+const MARKERS: [(&str, Bare); 37] = [
     ("e.g.", Bare::Yes),
     ("e.g", Bare::Yes),
     ("eg:", Bare::Yes),
@@ -34,8 +34,10 @@ const MARKERS: [(&str, Bare); 35] = [
     ("examples include", Bare::Yes),
     ("such as", Bare::Proper),
     ("like", Bare::Proper),
+    ("i.e.", Bare::Proper),
+    ("i.e", Bare::Proper),
     ("one of:", Bare::Yes),
-    ("one of", Bare::No),
+    ("one of", Bare::Proper),
     ("options:", Bare::Yes),
     ("options are", Bare::Yes),
     ("options include", Bare::Yes),
@@ -105,7 +107,7 @@ pub(super) fn structure(description: &str) -> Option<Value> {
     let found = after_markers(&start)
         .filter(|(rest, _)| rest.starts_with(['[', '{']))
         .find_map(|(rest, _)| literal(rest).map(|(value, _)| value));
-    found.filter(|value| !super::is_blank(value))
+    found.filter(|value| !super::kind::is_blank(value))
 }
 
 /// The texts after the markers of a description, by the rank of their markers.
@@ -161,7 +163,8 @@ fn quoted(text: &str) -> Option<(String, &str)> {
         .find(|at| !inside[at + close.len_utf8()..].starts_with(char::is_alphanumeric))?;
     let found = inside[..end].trim_matches(['"', '\'', '`']);
     let is_short = !found.trim().is_empty() && found.chars().count() <= 80;
-    (is_short && is_value(found)).then(|| (found.to_string(), inside[end..].trim_start_matches(close)))
+    (is_short && !is_nothing(found) && !is_placeholder(found))
+        .then(|| (found.to_string(), inside[end..].trim_start_matches(close)))
 }
 
 /// Quoted values at any place: two or more beside each other, or one that is explained (`'SKU' for ...`).
@@ -207,13 +210,18 @@ fn loose_list(text: &str) -> Option<Vec<String>> {
 fn alternatives(text: &str) -> Option<Vec<String>> {
     let opens = text.char_indices().filter(|(_, c)| matches!(c, '(' | ':' | '['));
     let list = |(at, open): (usize, char)| {
-        let inside = &text[at + 1..];
+        let inside = if at == 0 && open == ' ' { text } else { &text[at + 1..] };
         let end = match open {
             '(' => inside.find(')')?,
             '[' => inside.find(']')?,
             _ => inside.find(['.', '\n', ';', ',']).unwrap_or(inside.len()),
         };
-        let words: Vec<&str> = inside[..end].split(['/', '|']).map(str::trim).collect();
+        let inside = &inside[..end];
+        let words: Vec<&str> = match open {
+            ' ' => inside.split('|').map(str::trim).collect(),
+            '(' if inside.matches(", ").count() > 1 => inside.split(", ").collect(),
+            _ => inside.split(['/', '|']).map(str::trim).collect(),
+        };
         let is_word = |word: &&str| {
             !word.is_empty()
                 && word.len() <= 30
@@ -222,7 +230,7 @@ fn alternatives(text: &str) -> Option<Vec<String>> {
         let is_list = words.len() > 1 && words.iter().all(|word| is_word(word) && is_value(word));
         is_list.then(|| words.into_iter().take(MAX_VALUES).map(str::to_string).collect())
     };
-    opens.take(20).find_map(list)
+    opens.take(20).chain([(0, ' ')]).find_map(list)
 }
 
 /// Kinds that a sentence lists: "Common areas include residential design, commercial design".
@@ -272,58 +280,19 @@ fn is_proper(text: &str) -> bool {
 
 /// Whether a mention is a value and not a placeholder or a word of the sentence.
 pub(super) fn is_value(text: &str) -> bool {
-    const NO_VALUES: [&str; 46] = [
-        "the",
-        "a",
-        "an",
-        "if",
-        "in",
-        "to",
-        "for",
-        "when",
-        "none",
-        "null",
-        "true",
-        "false",
-        "this",
-        "use",
-        "it",
-        "we",
-        "empty",
-        "not",
-        "any",
-        "all",
-        "your",
-        "string",
-        "str",
-        "int",
-        "integer",
-        "float",
-        "number",
-        "boolean",
-        "bool",
-        "list",
-        "array",
-        "dict",
-        "object",
-        "optional",
-        "required",
-        "and",
-        "or",
-        "json",
-        "see",
-        "default",
-        "provided",
-        "specified",
-        "s",
-        "n",
-        "etc",
-        "undefined",
-    ];
+    const NO_VALUES: &str = "the a an if in to for when this use it we empty not any all your string str int integer float \
+        number boolean bool list array dict object optional required and or json see default provided specified s n etc";
     let lower = text.to_ascii_lowercase();
-    !NO_VALUES.contains(&lower.as_str())
-        && !text.contains(['<', '>', '…'])
-        && !["...", "yyyy", "mm-dd", "mm/dd", "hh:mm", "xxx", "your_", "your-", "your "]
-            .iter()
-            .any(|part| lower.contains(part))
+    NO_VALUES.split_whitespace().all(|word| word != lower) && !is_nothing(text) && !is_placeholder(text)
+}
+
+fn is_nothing(text: &str) -> bool {
+    ["none", "null", "undefined", "true", "false"].contains(&text.to_ascii_lowercase().as_str())
+}
+
+/// Whether a text stands for another: `<id>`, `your_key`, `YYYY-MM-DD`.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    const PARTS: [&str; 9] = ["...", "yyyy", "mm-dd", "mm/dd", "hh:mm", "xxx", "your_", "your-", "your "];
+    let lower = text.to_ascii_lowercase();
+    text.contains(['<', '>', '…']) || PARTS.iter().any(|part| lower.contains(part))
 }

@@ -194,6 +194,16 @@ fn values_are_found_where_a_description_names_them() {
 }
 
 #[test]
+fn the_types_of_a_docstring_count_where_the_schema_has_none() {
+    cases! { one;
+        "frob": { "description": "(int) Any" } => { "frob": 10 };
+        "frob": { "description": "(list[str]) Any" } => { "frob": ["example frob"] };
+        "frob": { "description": "float, optional" } => { "frob": 1.5 };
+        "frob": { "description": "Whether to wait" } => { "frob": true };
+    }
+}
+
+#[test]
 fn dates_have_the_form_that_a_description_asks_for() {
     cases! { one;
         "start_date": { "type": "string", "description": "In the format 'MM/DD/YYYY'." } => { "start_date": "01/01/2030" };

@@ -9,7 +9,7 @@ use super::tables::{CODE, FILE_KINDS, FILES, FORMATS, NUMBERS, PEOPLE, PHRASES, 
 use crate::tool::words;
 
 /// Words that say of which kind a value is and not what it is about.
-const VAGUE: [&str; 17] = [
+const VAGUE: [&str; 20] = [
     "name",
     "value",
     "string",
@@ -27,6 +27,9 @@ const VAGUE: [&str; 17] = [
     "details",
     "input",
     "kind",
+    "full",
+    "new",
+    "updated",
 ];
 /// Names that say more of a value than a phrase of the description does.
 const CLEAR: [&str; 13] = [
@@ -45,9 +48,36 @@ const CLEAR: [&str; 13] = [
     "message",
 ];
 /// Words that end the subject of a description.
-const SUBJECT_ENDS: [&str; 22] = [
-    "of", "to", "for", "in", "from", "that", "which", "where", "as", "on", "used", "is", "with", "being",
-    "whose", "who", "at", "by", "must", "should", "and", "or",
+const SUBJECT_ENDS: [&str; 29] = [
+    "of",
+    "to",
+    "for",
+    "in",
+    "from",
+    "that",
+    "which",
+    "where",
+    "as",
+    "on",
+    "used",
+    "is",
+    "with",
+    "being",
+    "whose",
+    "who",
+    "at",
+    "by",
+    "must",
+    "should",
+    "and",
+    "or",
+    "created",
+    "during",
+    "within",
+    "into",
+    "containing",
+    "based",
+    "relative",
 ];
 
 /// All words of the tables with a text for each; of two with the same word the first one counts.
@@ -71,6 +101,8 @@ pub(super) fn number(name: &str, description: &str) -> Option<f64> {
         false => own().or_else(|| described(&subject(description), find)),
     }?;
     let at = ordinal(name, description) as f64;
+    let is_percent = found < 1.0 && found > 0.0 && description.contains("ercent");
+    let found = if is_percent { found * 100.0 } else { found };
     Some(if found == 0.0 { at } else { found * (1.0 + at) })
 }
 
@@ -173,7 +205,8 @@ fn by_noun(description: &str, nouns: Vec<String>) -> String {
     let Some(noun) = told.or_else(|| nouns.iter().rev().find(of)).map(|noun| singular(noun)) else {
         return "example".to_string();
     };
-    TEXTS.get(noun.as_str()).map_or_else(|| format!("example-{noun}"), |text| nth(text, 0))
+    let known = TEXTS.get(noun.as_str()).filter(|text| !text.contains("://"));
+    known.map_or_else(|| format!("example-{noun}"), |text| nth(text, 0))
 }
 
 /// The words of the object that an argument stands in, else of the tool's name without its verb.
@@ -207,7 +240,10 @@ fn ordinal(name: &str, description: &str) -> usize {
 fn file(names: &[String], lower: &str) -> Option<String> {
     const PLACES: [&str; 7] = ["path", "file", "filename", "filepath", "paths", "files", "file_path"];
     let (first, last) = (names.first()?.as_str(), names.last()?.as_str());
-    if !PLACES.contains(&last) && first != "path" && !lower.contains("path to the") {
+    if !PLACES.contains(&last)
+        && first != "path"
+        && !["path to the", "file path"].iter().any(|phrase| lower.contains(phrase))
+    {
         return None;
     }
     if !lower.contains("file") && (lower.contains("directory") || lower.contains("folder")) {
@@ -235,7 +271,8 @@ fn lookup<T>(words: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
         .collect();
     let longer = (0..words.len().saturating_sub(1)).find_map(|start| find(&words[start..].join("_")));
     let vague = words.last().is_some_and(|word| VAGUE.contains(word));
-    let before = || words.iter().rev().skip(1).find_map(|word| find(word));
+    let before =
+        || words.iter().rev().skip(1).filter(|word| !VAGUE.contains(word)).find_map(|word| find(word));
     let last = || words.last().and_then(|word| find(word).or_else(|| find(&singular(word))));
     longer.or_else(|| if vague { before().or_else(last) } else { last() })
 }
@@ -243,7 +280,7 @@ fn lookup<T>(words: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
 /// The words of the subject of a description, the noun last: "The name of the soccer team" is about a soccer team.
 fn subject(description: &str) -> Vec<String> {
     let Some(sentence) = description.split(['.', ',', '(', ':', '\n']).next() else { return Vec::new() };
-    let sentence = sentence.replace("'s ", " ").replace("’s ", " ");
+    let sentence = sentence.split(" - ").next().unwrap_or("").replace("'s ", " ").replace("’s ", " ");
     let said: Vec<String> = words(&sentence).into_iter().take(40).collect();
     let mut rest = said.as_slice();
     loop {
@@ -261,7 +298,7 @@ fn subject(description: &str) -> Vec<String> {
 }
 
 fn singular(word: &str) -> String {
-    super::singular(word).into_owned()
+    super::kind::singular(word).into_owned()
 }
 
 /// `task_123` for `task_id`.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::literal::{MAX_TEXT, literal, name};
-use super::mention::is_value;
+use super::mention::is_placeholder;
 
 /// Most places of a text that are looked at.
 const MAX_PLACES: usize = 40;
@@ -80,7 +80,7 @@ fn after_comments(text: &str) -> &str {
 /// Whether a value has a text that stands for another.
 fn has_placeholder(value: &Value) -> bool {
     match value {
-        Value::String(text) => !text.is_empty() && !is_value(text),
+        Value::String(text) => is_placeholder(text),
         Value::Array(items) => items.iter().any(has_placeholder),
         Value::Object(members) => members.values().any(has_placeholder),
         _ => false,
