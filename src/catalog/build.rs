@@ -10,15 +10,22 @@ use super::sample::{About, Sample, sample_call};
 use super::short::{Cap, SharedOpenings};
 use super::trust::OverlaidFields;
 use super::{
-    Catalog, Tool, docstring, lint, names, op, policy, profile, schema, short, structure, tree, trust,
+    Catalog, Tool, docstring, lint, names, op, policy, profile, purpose, schema, short, structure, tree,
+    trust,
 };
-use crate::config::{Facts, Workspace};
+use crate::config::{Category, Facts, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};
 use crate::sources::RawTool;
 use crate::tool::{Effect, Example, clean_line, clean_text};
 
-/// Builds the catalog; findings are added in the order of the tools.
-pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut Vec<Finding>) -> Catalog {
+/// Builds the catalog; findings are added in the order of the tools. `described` are categories that sources describe; the
+/// descriptions of the configuration come before them.
+pub(super) fn build(
+    mut workspace: Workspace,
+    mut raw: Vec<RawTool>,
+    described: Vec<Category>,
+    findings: &mut Vec<Finding>,
+) -> Catalog {
     names::clean(&mut raw, findings);
     trust::unused_hints(&workspace, &raw, findings);
     let used: Vec<AtomicBool> = workspace.overlays.iter().map(|_| AtomicBool::new(false)).collect();
@@ -38,14 +45,17 @@ pub(super) fn build(workspace: Workspace, mut raw: Vec<RawTool>, findings: &mut 
         }
     }
     unused_overlays(&workspace, &used, findings);
-    structure::derive(&mut tools, workspace.config.catalog, findings);
+    let categories = workspace.config.categories.iter().chain(&described);
+    structure::derive(&mut tools, categories, workspace.config.catalog, findings);
     names::assign_unique(&mut tools, findings);
     lint::pairs(&tools, findings);
     lint::equal_shorts(&tools, findings);
     let (tools, contested) = audience::separate(tools, findings);
+    let configured = workspace.config.categories.len();
+    workspace.config.categories.extend(purpose::of_sources(described));
     let catalog = Catalog::of(tools, contested, Arc::new(workspace.config));
     profile::check(&catalog, findings);
-    tree::check(&catalog, findings);
+    tree::check(&catalog, configured, findings);
     lint::replacements(&catalog, findings);
     catalog
 }

@@ -45,7 +45,7 @@ fn define(findings: &mut Vec<Finding>) -> Catalog {
         Some(RawTool { definition, server: None, body: String::new(), place, parameters: None, origin })
     };
     let raw: Vec<RawTool> = DEFINITIONS.into_iter().filter_map(&mut tool).collect();
-    build::build(Workspace::default(), raw, findings)
+    build::build(Workspace::default(), raw, Vec::new(), findings)
 }
 
 #[cfg(test)]

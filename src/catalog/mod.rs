@@ -167,11 +167,12 @@ pub fn open(workspace: Workspace) -> Checked {
 
 /// Reads, builds and checks the catalog of a workspace, with these listings of its live servers.
 pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
-    let Loaded { tools, mut documents, findings } = load(&workspace, listings, &Limits::default());
+    let Loaded { tools, categories, mut documents, findings } =
+        load(&workspace, listings, &Limits::default());
     documents.extend(workspace.document.take());
     let mut all = std::mem::take(&mut workspace.findings);
     all.extend(findings);
-    let catalog = build::build(workspace, tools, &mut all);
+    let catalog = build::build(workspace, tools, categories, &mut all);
     catalog.configure(&mut all);
     locate(&documents, &mut all);
     let mut checked = Checked { catalog, findings: all, documents };

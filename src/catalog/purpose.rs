@@ -2,10 +2,11 @@
 
 use indexmap::IndexMap;
 
+use super::short::{self, Cap};
 use super::{Catalog, Tool};
 use crate::config::Category;
 use crate::tool::grammar::{WordClass, singular};
-use crate::tool::{CategoryPath, clean_line, words};
+use crate::tool::{CategoryPath, clean_line, clean_text, words};
 
 /// Most verbs, and most nouns, of a purpose.
 const MAX_WORDS: usize = 4;
@@ -27,6 +28,51 @@ impl Catalog {
             self.configured_category(path).and_then(|category| category.summary.as_deref()).map(clean_line);
         summary.filter(|summary| !summary.is_empty()).unwrap_or_else(|| in_words(path, tools))
     }
+}
+
+/// The descriptions of sources that tell more than the title does, each as one short line.
+pub(super) fn of_sources(described: Vec<Category>) -> impl Iterator<Item = Category> {
+    described.into_iter().filter_map(|category| {
+        let text = clean_text(category.summary.as_deref()?);
+        let summary = short::derive(&category.path, &text, Cap::default());
+        tells_more(&category.path, &summary).then(|| Category { summary: Some(summary), ..category })
+    })
+}
+
+/// Whether two words of a text are neither in the title nor in what any description of a category says.
+fn tells_more(title: &str, text: &str) -> bool {
+    const FILLERS: [&str; 22] = [
+        "api",
+        "access",
+        "all",
+        "allow",
+        "endpoint",
+        "group",
+        "interact",
+        "interface",
+        "manage",
+        "management",
+        "operation",
+        "perform",
+        "provide",
+        "related",
+        "request",
+        "resource",
+        "rest",
+        "service",
+        "set",
+        "tool",
+        "use",
+        "used",
+    ];
+    let title: Vec<String> = words(title).iter().map(|word| singular(word)).collect();
+    let tells = |word: &String| {
+        let word = singular(word);
+        WordClass::of(&word) != WordClass::Empty
+            && !FILLERS.contains(&word.as_str())
+            && !title.contains(&word)
+    };
+    words(text).iter().filter(|word| word.len() > 2).filter(|word| tells(word)).nth(1).is_some()
 }
 
 /// `create, list, update; comments, reactions`.

@@ -235,7 +235,7 @@ impl Tool {
 
     /// Whether its category was derived, and is not that of tools that are left over.
     pub fn has_derived_category(&self) -> bool {
-        self.definition.category.is_empty() && self.root_category() != LEFT_OVER
+        self.root_category() != LEFT_OVER && self.definition.category.first() != self.categories.first()
     }
 
     /// The root of its first category; empty where it has none.
@@ -249,9 +249,9 @@ impl Tool {
     }
 }
 
-/// Reports `[[category]]` entries for categories that do not exist.
-pub(super) fn check(catalog: &Catalog, findings: &mut Vec<Finding>) {
-    let described = &catalog.config.categories;
+/// Reports the `[[category]]` entries, which come first, for categories that do not exist.
+pub(super) fn check(catalog: &Catalog, configured: usize, findings: &mut Vec<Finding>) {
+    let described = &catalog.config.categories[..configured];
     if described.is_empty() {
         return;
     }

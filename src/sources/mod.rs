@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::config::{Source, Trust, Workspace};
+use crate::config::{Category, Source, Trust, Workspace};
 use crate::finding::{Code, Document, Finding, Limits, Place, open};
 use crate::tool::{CategoryPath, Definition, Schema};
 
@@ -60,6 +60,8 @@ pub struct Origin {
 pub struct Loaded {
     /// The tools, in the order of the sources.
     pub tools: Vec<RawTool>,
+    /// The categories that sources describe.
+    pub categories: Vec<Category>,
     /// The files, kept to locate findings.
     pub documents: Vec<Document>,
     /// Mistakes in them.
@@ -92,6 +94,7 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
         match result {
             Ok(imported) => {
                 loaded.tools.extend(imported.tools);
+                loaded.categories.extend(imported.categories);
                 loaded.findings.extend(imported.findings);
                 loaded.documents.push(imported.document);
             }
@@ -104,13 +107,16 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
 struct Imported {
     document: Document,
     tools: Vec<RawTool>,
+    categories: Vec<Category>,
     findings: Vec<Finding>,
 }
 
 fn import(mut document: Document, source: &Source, origin: Origin, named: bool) -> Imported {
+    let mut categories = Vec::new();
     let (mut tools, mut findings) = if openapi::recognise(&document.value) {
         let imported = openapi::import(&document.file, &document.value);
         let server = imported.server;
+        categories = imported.categories;
         let tool = |operation: openapi::Operation| RawTool {
             definition: operation.definition,
             server: server.clone(),
@@ -138,7 +144,7 @@ fn import(mut document: Document, source: &Source, origin: Origin, named: bool) 
     }
     // Findings need only the text; the values, which take several times its size, are freed.
     document.value = serde_json::Value::Null;
-    Imported { document, tools, findings }
+    Imported { document, tools, categories, findings }
 }
 
 fn unknown_format(document: &Document, named: bool) -> Finding {

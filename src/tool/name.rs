@@ -11,10 +11,10 @@ const MAX_SAFE_NAME: usize = 64;
 /// reversible. They name both the doc file and the tool that a provider sees, so that a model that is
 /// bound `math_factorial` finds `tools/math_factorial.md`.
 ///
-/// A name that is safe already stays as it is, unless another one differs from it only in case. Any other name is
-/// mapped, and gets a hash of the whole name when the mapping loses information or another tool has the result. So
-/// the safe name of a tool does not depend on its position in the catalog. The names given must be unique; the result has
-/// their order.
+/// A name that is safe already stays as it is. Where others differ from it only in case, the one in lower case stays, and
+/// the others end with `_capital` or `_capitals`. Any other name is mapped, and gets a hash of the whole name when the
+/// mapping loses letters or another tool has the result. So the safe name of a tool does not depend on its position in the
+/// catalog. The names given must be unique; the result has their order.
 pub fn safe_names<S: AsRef<str>>(names: &[S]) -> Vec<String> {
     let mut safe: Vec<Option<String>> = vec![None; names.len()];
     let mut taken: HashSet<String> = HashSet::new();
@@ -33,13 +33,24 @@ pub fn safe_names<S: AsRef<str>>(names: &[S]) -> Vec<String> {
         for (index, candidate) in (0..names.len()).filter_map(|index| Some((index, wanted(index)?))) {
             claims.entry(candidate.to_ascii_lowercase()).or_default().push((index, candidate));
         }
+        let mut twins = Vec::new();
         for (folded, mut claim) in claims {
-            if let (true, Some((index, candidate))) = (claim.len() == 1, claim.pop())
-                && !taken.contains(&folded)
-            {
+            if !taken.insert(folded) {
+                continue;
+            }
+            if claim.len() > 1 {
+                twins.extend(is_exact.then_some(claim));
+            } else if let Some((index, candidate)) = claim.pop() {
                 safe[index] = Some(candidate);
             }
-            taken.insert(folded);
+        }
+        twins.sort_unstable();
+        for (index, name) in twins.into_iter().flat_map(told_apart_by_case) {
+            if name.len() <= MAX_SAFE_NAME
+                && (name == names[index].as_ref() || taken.insert(name.to_ascii_lowercase()))
+            {
+                safe[index] = Some(name);
+            }
         }
     }
     for (slot, name) in safe.iter_mut().zip(names) {
@@ -53,7 +64,22 @@ pub fn safe_names<S: AsRef<str>>(names: &[S]) -> Vec<String> {
     safe.into_iter().flatten().collect()
 }
 
-/// `None` when the name is safe as it is; else its safe form and whether more than separators were lost.
+/// The names for those that differ only in case: the one in lower case as it is, and one with a capital, and one with
+/// several. Where two have as many capitals, neither gets a name.
+fn told_apart_by_case(claim: Vec<(usize, String)>) -> Vec<(usize, String)> {
+    let capitals = |name: &str| name.chars().filter(char::is_ascii_uppercase).take(2).count();
+    let endings = ["", "_capital", "_capitals"];
+    let with = |count: usize| {
+        let mut alike = claim.iter().filter(move |(_, name)| capitals(name) == count);
+        alike
+            .next()
+            .filter(|_| alike.next().is_none())
+            .map(|(index, name)| (*index, format!("{name}{}", endings[count])))
+    };
+    (0..endings.len()).filter_map(with).collect()
+}
+
+/// `None` when the name is safe as it is; else its safe form and whether letters were lost.
 fn sanitise(name: &str) -> Option<(String, bool)> {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let starts_well = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -66,7 +92,7 @@ fn sanitise(name: &str) -> Option<(String, bool)> {
         if is_safe(c) {
             text.push(c);
         } else {
-            lost |= !matches!(c, '.' | ' ' | '/' | ':');
+            lost |= !(c == ' ' || c.is_ascii_punctuation());
             if !text.ends_with('_') {
                 text.push('_');
             }
@@ -148,11 +174,26 @@ mod tests {
         let names =
             safe_names(&["README", "con", "Foo", "foo", "长亭 IP 情报查询", "!pg", "../etc/passwd", ""]);
         assert!(names[0].starts_with("README_") && names[1].starts_with("con_"));
-        assert!(names[2].starts_with("Foo_") && names[3].starts_with("foo_"));
         assert!(names[4].starts_with("IP_"));
-        assert!(names[5].starts_with("pg_"));
-        assert!(names[6].starts_with("etc_passwd"));
         assert!(names[7].starts_with("tool_"));
+    }
+
+    #[test]
+    fn a_hash_comes_only_where_nothing_else_tells_names_apart() {
+        let names =
+            ["Foo", "foo", "GET_BMI", "get_BMI", "!pg", "../etc/passwd", "files_id#add_link", "a+b", "a-b"];
+        let safe = safe_names(&names);
+        assert_eq!(safe[..2], ["Foo_capital", "foo"]);
+        assert!(
+            safe[2].starts_with("GET_BMI_")
+                && safe[3].starts_with("get_BMI_")
+                && safe[2][8..] != safe[3][8..]
+        );
+        assert_eq!(safe[4..7], ["pg", "etc_passwd", "files_id_add_link"]);
+        assert_eq!(safe[7..], ["a_b", "a-b"]);
+        let other: Vec<&str> = names.iter().rev().copied().collect();
+        assert_eq!(safe_names(&other).into_iter().rev().collect::<Vec<_>>(), safe);
+        assert_eq!(safe_names(&["Foo", "foo", "foo_capital"])[1..], ["foo", "foo_capital"]);
     }
 
     #[test]

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::object::Object;
 use super::similarity::WordVectors;
+use super::title::KnownTitles;
 use crate::tool::grammar::WordClass;
 
 /// Fewest tools of a group.
 const MIN: usize = 3;
 /// Most tools of a group without groups below it.
-pub(super) const MAX: usize = 50;
+pub(super) const MAX: usize = 40;
 /// Least mean similarity with the nearest tools of a group.
 const MIN_SIMILARITY: f32 = 0.22;
 /// Number of those tools.
@@ -22,8 +23,9 @@ pub(super) fn group(
     objects: &[Object],
     vectors: &WordVectors,
     members: &[usize],
+    known: &KnownTitles,
 ) -> BTreeMap<usize, Vec<String>> {
-    let mut keys = by_noun(objects, members);
+    let mut keys = by_noun(objects, members, known);
     by_shared_noun(objects, members, &mut keys);
     by_similarity(vectors, members, &mut keys);
     let mut paths: BTreeMap<usize, Vec<String>> = BTreeMap::new();
@@ -41,14 +43,17 @@ pub(super) fn group(
     paths
 }
 
-/// Groups by the first noun of the tools, or by a later one that is the first noun of enough others.
-fn by_noun(objects: &[Object], members: &[usize]) -> BTreeMap<usize, String> {
+/// Groups by the first noun of the tools, or by a later one that is the first noun of enough others, or that an author
+/// has a category for.
+fn by_noun(objects: &[Object], members: &[usize], known: &KnownTitles) -> BTreeMap<usize, String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for &tool in members {
         *counts.entry(&objects[tool].nouns[0]).or_default() += 1;
     }
-    let is_shared =
-        |noun: &&String| is_object(noun) && counts.get(noun.as_str()).is_some_and(|&count| count >= MIN);
+    let is_shared = |noun: &&String| {
+        let is_frequent = counts.get(noun.as_str()).is_some_and(|&count| count >= MIN);
+        known.contains_key(*noun) || (is_object(noun) && is_frequent)
+    };
     let key = |&tool: &usize| Some((tool, objects[tool].all().find(is_shared)?.clone()));
     members.iter().filter_map(key).collect()
 }
@@ -114,7 +119,8 @@ fn divide(objects: &[Object], key: &str, tools: &[usize]) -> Vec<(usize, String)
     };
     let mut counts: HashMap<&String, usize> = HashMap::new();
     tools.iter().filter_map(|&tool| after(tool)).for_each(|noun| *counts.entry(noun).or_default() += 1);
-    let is_group =
-        |noun: &&String| counts.get(*noun).is_some_and(|&count| count >= MIN && count < tools.len());
+    let is_group = |noun: &&String| {
+        *noun != key && counts.get(*noun).is_some_and(|&count| count >= MIN && count < tools.len())
+    };
     tools.iter().filter_map(|&tool| Some((tool, after(tool).filter(is_group)?.clone()))).collect()
 }

@@ -11,20 +11,30 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use self::grouping::group;
 use self::object::Object;
 use self::similarity::WordVectors;
+use self::title::KnownTitles;
 use super::audience::{Audience, groups};
 use super::{LEFT_OVER, Tool, op};
-use crate::config::CatalogSettings;
+use crate::config::{CatalogSettings, Category};
 use crate::finding::{Code, Finding};
 use crate::tool::grammar::singular;
 use crate::tool::{Backend, CategoryPath, words};
 
 /// Gives a category to each tool without one, and an op. Tools of one audience are looked at together, with the tools
 /// that everybody sees, so that nothing depends on a tool that a caller cannot see.
-pub(super) fn derive(tools: &mut [Tool], settings: CatalogSettings, findings: &mut Vec<Finding>) {
+/// `described` are categories that an author describes, with or without tools.
+pub(super) fn derive<'c>(
+    tools: &mut [Tool],
+    described: impl Iterator<Item = &'c Category>,
+    settings: CatalogSettings,
+    findings: &mut Vec<Finding>,
+) {
     let is_derived = |tool: &Tool| settings.derive_categories && tool.categories.is_empty();
     let without: BTreeSet<usize> = (0..tools.len()).filter(|&index| is_derived(&tools[index])).collect();
     if !without.is_empty() {
-        derive_categories(tools, &without, findings);
+        derive_categories(tools, described, &without, findings);
+    }
+    if settings.derive_categories {
+        divide_large(tools, &without, findings);
     }
     for tool in tools.iter_mut().filter(|tool| tool.categories.is_empty()) {
         tool.categories.extend(CategoryPath::parse(LEFT_OVER));
@@ -59,24 +69,63 @@ fn whole_names(tools: &mut [Tool], members: &[usize], without_op: &[usize], with
     }
 }
 
-fn derive_categories(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &mut Vec<Finding>) {
+fn derive_categories<'c>(
+    tools: &mut [Tool],
+    described: impl Iterator<Item = &'c Category>,
+    without: &BTreeSet<usize>,
+    findings: &mut Vec<Finding>,
+) {
     let audiences: Vec<Audience> = tools.iter().map(|tool| Audience::of(&tool.definition)).collect();
     let is_public = |index: usize| audiences[index] == Audience::Everybody;
     let objects = objects(tools, &is_public);
     let texts = tools.iter().map(|tool| (tool.name.as_str(), tool.description.as_str()));
     let vectors = WordVectors::of(texts);
+    let authored = (0..tools.len()).filter(|&index| is_public(index)).map(|index| tools[index].category());
+    let known = title::known(authored.chain(described.map(|category| category.path.as_str())));
     let mut derived: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for members in groups(audiences.iter().cloned()) {
         let own: BTreeSet<usize> = members.into_iter().filter(|index| without.contains(index)).collect();
         let seen = without.iter().copied().filter(|index| is_public(*index) || own.contains(index));
         let seen: Vec<usize> = seen.collect();
-        let paths = categories(tools, &objects, &vectors, &seen);
+        let paths = categories(tools, &objects, &vectors, &seen, &known);
         derived.extend(paths.into_iter().filter(|(index, _)| own.contains(index)));
     }
     report(tools, &derived, findings);
     for (index, path) in derived {
         let path = CategoryPath::from_segments(path.iter().map(String::as_str));
         tools[index].categories.extend(path.or_else(|| CategoryPath::parse(LEFT_OVER)));
+    }
+}
+
+/// Derives categories below the large ones of authors, for tools that everybody sees.
+fn divide_large(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &mut Vec<Finding>) {
+    let is_public = |index: usize| Audience::of(&tools[index].definition) == Audience::Everybody;
+    let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for index in (0..tools.len()).filter(|index| !without.contains(index) && is_public(*index)) {
+        members.entry(tools[index].category()).or_default().push(index);
+    }
+    members.retain(|path, members| *path != LEFT_OVER && members.len() > grouping::MAX);
+    if members.is_empty() {
+        return;
+    }
+    let objects = objects(tools, &is_public);
+    let texts = tools.iter().map(|tool| (tool.name.as_str(), tool.description.as_str()));
+    let vectors = WordVectors::of(texts);
+    let mut derived: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for (path, members) in members {
+        let mut keys = group(&objects, &vectors, &members, &KnownTitles::new());
+        keys.values_mut().for_each(|path| path.truncate(1));
+        let titles = title::titles(tools, &objects, &keys, &KnownTitles::new());
+        let own = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+        for (index, key) in keys {
+            let title = titles.get(&key).filter(|title| singular(&title.to_lowercase()) != singular(&own));
+            derived.extend(title.map(|title| (index, vec![path.to_string(), title.clone()])));
+        }
+    }
+    report(tools, &derived, findings);
+    for (index, path) in derived {
+        tools[index].categories[0] =
+            CategoryPath::parse(&path.join("/")).unwrap_or_else(|| tools[index].categories[0].clone());
     }
 }
 
@@ -121,6 +170,7 @@ fn categories(
     objects: &[Object],
     vectors: &WordVectors,
     members: &[usize],
+    known: &KnownTitles,
 ) -> BTreeMap<usize, Vec<String>> {
     let mut by_server: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
     for &index in members {
@@ -131,8 +181,10 @@ fn categories(
     for (server, members) in by_server {
         let root = server.filter(|_| has_servers).map(str::to_string);
         let is_small = root.is_some() && members.len() <= grouping::MAX;
-        let keys = if is_small { BTreeMap::new() } else { group(objects, vectors, &members) };
-        let titles = title::titles(tools, objects, &keys);
+        // The titles of authors are those of the root, not of a server.
+        let known = if root.is_none() { known } else { &KnownTitles::new() };
+        let keys = if is_small { BTreeMap::new() } else { group(objects, vectors, &members, known) };
+        let titles = title::titles(tools, objects, &keys, known);
         for index in members {
             let below = keys
                 .get(&index)

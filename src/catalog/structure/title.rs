@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::object::Object;
 use crate::catalog::Tool;
-use crate::tool::grammar::plural;
+use crate::tool::grammar::{plural, singular};
 use crate::tool::words;
 
 /// Letter ranges of the tools that are left over, in alphabetical order.
@@ -21,11 +21,22 @@ pub(super) fn letters(name: &str) -> &'static str {
     }
 }
 
+/// The titles of authors, by the key that a group with that title would have.
+pub(super) type KnownTitles = HashMap<String, String>;
+
+/// The titles of these categories, without those below others.
+pub(super) fn known<'p>(paths: impl Iterator<Item = &'p str>) -> KnownTitles {
+    let key = |path: &str| words(path).iter().map(|word| singular(word)).collect::<Vec<_>>().join("_");
+    let roots = paths.filter(|path| !path.is_empty() && !path.contains('/'));
+    roots.map(|path| (key(path), path.to_string())).collect()
+}
+
 /// The title of each group, by its path of keys.
 pub(super) fn titles(
     tools: &[Tool],
     objects: &[Object],
     groups: &BTreeMap<usize, Vec<String>>,
+    known: &KnownTitles,
 ) -> HashMap<Vec<String>, String> {
     let mut members: BTreeMap<&[String], Vec<usize>> = BTreeMap::new();
     for (&tool, path) in groups {
@@ -33,7 +44,10 @@ pub(super) fn titles(
     }
     members
         .into_iter()
-        .map(|(path, tools_of)| (path.to_vec(), title(tools, objects, path, &tools_of)))
+        .map(|(path, tools_of)| {
+            let told = known.get(&path[0]).filter(|_| path.len() == 1).cloned();
+            (path.to_vec(), told.unwrap_or_else(|| title(tools, objects, path, &tools_of)))
+        })
         .collect()
 }
 

@@ -6,12 +6,14 @@ use super::{CategoryPage, Line, Section, clipped, joined};
 use crate::render::markdown::{inline, name};
 use crate::tool::slug;
 
-/// Fewest tools of a category that has a page of its own.
-const OWN_PAGE: usize = 16;
+/// Fewest tools of a category that has a page of its own: the first number with which the lines of all pages fit.
+const OWN_PAGE: [usize; 4] = [3, 6, 10, 16];
 /// Most names of categories in the line of a page.
 const NAMES: usize = 14;
 /// Tokens of the line of a page with several categories, about.
 const LINE: usize = 45;
+/// Tokens of a line that leads to several pages, about.
+const GROUP_LINE: usize = 100;
 /// Tokens of a heading on a page with several categories.
 const HEADING: usize = 8;
 
@@ -37,7 +39,17 @@ impl Layout {
 
     /// Lays out all pages. The lines that it returns fit the budget.
     pub(super) fn lay_out(&mut self, sections: Vec<Section>) -> Vec<Line> {
-        let mut entries = self.category_pages(sections);
+        let lines = |own: usize| sections.iter().filter(|section| section.lines.len() >= own).count() * LINE;
+        let mut entries = Vec::new();
+        for own in OWN_PAGE {
+            if own == OWN_PAGE[OWN_PAGE.len() - 1] || lines(own) <= self.budget {
+                *self = Self::new(self.budget);
+                entries = self.category_pages(&sections, own);
+                if size(&entries) <= self.budget {
+                    break;
+                }
+            }
+        }
         if size(&entries) > self.budget && roots(&entries) * LINE <= self.budget {
             entries = self.pages_of_roots(entries);
         }
@@ -48,10 +60,10 @@ impl Layout {
         entries
     }
 
-    /// A page for each large category, and for small ones that follow each other.
-    fn category_pages(&mut self, sections: Vec<Section>) -> Vec<Line> {
+    /// A page for each category of so many tools, and for smaller ones that follow each other.
+    fn category_pages(&mut self, sections: &[Section], own_page: usize) -> Vec<Line> {
         let mut counts: HashMap<String, usize> = HashMap::new();
-        for section in &sections {
+        for section in sections {
             *counts.entry(root(&section.path)).or_default() += 1;
         }
         // Categories of one root stay together; a root with one category may be beside others.
@@ -62,16 +74,16 @@ impl Layout {
             if pack.sections.last().is_some_and(|last| family(&last.path) != family(&section.path)) {
                 entries.extend(self.packed(std::mem::take(&mut pack)));
             }
-            if section.lines.len() >= OWN_PAGE || size > self.budget {
+            if section.lines.len() >= own_page || size > self.budget {
                 entries.extend(self.packed(std::mem::take(&mut pack)));
-                entries.extend(self.own_pages(section));
+                entries.extend(self.own_pages(section.clone()));
                 continue;
             }
             if pack.size + size + HEADING > self.budget {
                 entries.extend(self.packed(std::mem::take(&mut pack)));
             }
             pack.size += size + HEADING;
-            pack.sections.push(section);
+            pack.sections.push(section.clone());
         }
         entries.extend(self.packed(pack));
         entries
@@ -147,9 +159,12 @@ impl Layout {
         above
     }
 
-    /// Pages of consecutive lines: half as many lines at most, and one more.
+    /// Pages of consecutive lines: half as many lines at most, and one more. Of a root, as few as fit; else as many as
+    /// the lines that lead to them fit on a page, so that each of these has little behind it.
     fn group(&mut self, entries: Vec<Line>, is_root: bool) -> Vec<Line> {
-        let chunks = chunked(entries, self.budget);
+        let most = (self.budget / GROUP_LINE).max(2);
+        let budget = if is_root { self.budget } else { self.budget.min(size(&entries).div_ceil(most)) };
+        let chunks = chunked(entries, budget);
         let is_whole = is_root && chunks.len() == 1;
         let mut lines = Vec::new();
         for mut chunk in chunks {
@@ -165,9 +180,10 @@ impl Layout {
                 range(chunk[0].starts(), chunk[chunk.len() - 1].ends())
             };
             let tools = chunk.iter().map(|line| line.tools).sum();
-            let names: Vec<String> = chunk.iter().flat_map(|line| line.names.iter().cloned()).collect();
-            let about = format!("{}: {}", counted(tools), listed(&names));
-            let stem = if is_whole { root.clone() } else { format!("from {label}") };
+            let mut names: Vec<String> = chunk.iter().flat_map(|line| line.names.iter().cloned()).collect();
+            names.dedup();
+            let about = format!("{}: {}", counted(tools), listed(&below_root(&names, &label)));
+            let stem = format!("{} {label}", if is_whole { "all" } else { "from" });
             let heading = format!("{label} Tools");
             let line =
                 self.page(&stem, heading, joined(&chunk, true), Line::new(label, String::new(), about));
@@ -236,6 +252,16 @@ fn shared<'t>(one: &str, other: &'t str) -> &'t str {
 
 fn below<'t>(title: &'t str, shared: &str) -> &'t str {
     title.strip_prefix(shared).unwrap_or(title)
+}
+
+/// The names without the title above them, and without that title itself.
+fn below_root(names: &[String], root: &str) -> Vec<String> {
+    let below = |name: &String| match name.strip_prefix(root) {
+        Some("") => None,
+        Some(rest) => Some(rest.strip_prefix(BETWEEN).unwrap_or(name).to_string()),
+        None => Some(name.clone()),
+    };
+    names.iter().filter_map(below).collect()
 }
 
 /// `Zia: IP to Locations`.

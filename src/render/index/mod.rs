@@ -31,6 +31,7 @@ pub(super) struct CategoryPage {
 }
 
 /// A category and the lines of its tools.
+#[derive(Clone)]
 struct Section {
     path: String,
     /// The path as markdown.
@@ -40,7 +41,7 @@ struct Section {
 }
 
 /// A link to a tool or a page.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Line {
     /// The link's text and what follows the link, both markdown.
     label: String,

@@ -13,6 +13,7 @@
 mod argument;
 mod body;
 mod bundle;
+mod category;
 mod definition_keys;
 mod document;
 mod flatten;
@@ -35,6 +36,7 @@ use self::bundle::{Bundle, weight};
 use self::document::Document;
 use self::name::Names;
 use self::report::Report;
+use crate::config::Category;
 use crate::finding::Finding;
 use crate::tool::{Definition, clean_line};
 
@@ -61,6 +63,8 @@ pub struct Imported {
     pub server: Option<String>,
     /// Its operations, in the order of the document.
     pub operations: Vec<Operation>,
+    /// Its descriptions of their categories.
+    pub categories: Vec<Category>,
     /// Mistakes in it.
     pub findings: Vec<Finding>,
 }
@@ -88,7 +92,6 @@ fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
         names: Names::default(),
         ids: HashSet::new(),
         secrets: secrets(document.root),
-        tag_parents: tag_parents(document.root),
         budget: 0,
     };
     for id in found.iter().filter_map(|found| found.id()) {
@@ -104,7 +107,9 @@ fn import_within(file: &str, document: &Value, memory: usize) -> Imported {
         operations.push(operation);
     }
     let title = document.root.pointer("/info/title").and_then(Value::as_str).map(clean_line);
+    let categories = category::assign(&mut operations, document.root);
     Imported {
+        categories,
         server: title.filter(|title| !title.is_empty()),
         operations,
         findings: importer.report.findings,
@@ -128,8 +133,6 @@ struct Importer<'a, 'd> {
     ids: HashSet<String>,
     /// Places and names of API keys, which are configuration and never arguments.
     secrets: HashSet<(String, String)>,
-    /// The parents of tags (OpenAPI 3.2).
-    tag_parents: HashMap<&'d str, &'d str>,
     /// Memory that is left for the current tool.
     budget: usize,
 }
@@ -142,9 +145,4 @@ fn secrets(root: &Value) -> HashSet<(String, String)> {
         text("type").filter(|kind| kind == "apiKey").and_then(|_| Some((text("in")?, text("name")?)))
     };
     schemes.filter_map(place).collect()
-}
-
-fn tag_parents(root: &Value) -> HashMap<&str, &str> {
-    let tags = root.get("tags").and_then(Value::as_array).into_iter().flatten();
-    tags.filter_map(|tag| Some((tag.get("name")?.as_str()?, tag.get("parent")?.as_str()?))).collect()
 }

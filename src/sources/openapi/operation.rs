@@ -27,8 +27,6 @@ const MAX_RESULT: usize = 64 * 1024;
 const OVERHEAD: usize = 8;
 /// Most tags of one operation.
 const MAX_TAGS: usize = 32;
-/// Longest chain of parents of a tag.
-const MAX_PARENTS: usize = 8;
 
 impl<'d> Importer<'_, 'd> {
     /// Reads an operation. Mistakes in it are reported, and the rest is kept.
@@ -61,7 +59,11 @@ impl<'d> Importer<'_, 'd> {
             name,
             short_description: short(&summary, &description),
             description: if description.is_empty() { summary } else { description },
-            category: tags.next().and_then(|tag| self.category(&tag)).into_iter().collect(),
+            category: tags
+                .next()
+                .and_then(|tag| CategoryPath::from_segments([tag.as_str()]))
+                .into_iter()
+                .collect(),
             tags: tags.collect(),
             returns,
             result_schema,
@@ -127,19 +129,6 @@ impl<'d> Importer<'_, 'd> {
         }
         let texts = tags.as_array().into_iter().flatten().filter_map(Value::as_str);
         texts.map(clean_line).filter(|tag| !tag.is_empty()).take(MAX_TAGS).collect()
-    }
-
-    /// The category of a tag, under the parents that OpenAPI 3.2 gives it.
-    fn category(&self, tag: &str) -> Option<CategoryPath> {
-        let mut path = vec![tag];
-        while let Some(parent) = path.last().and_then(|tag| self.tag_parents.get(*tag)) {
-            if path.len() >= MAX_PARENTS || path.contains(parent) {
-                break;
-            }
-            path.push(parent);
-        }
-        path.reverse();
-        CategoryPath::from_segments(path)
     }
 
     /// The first successful response, in words and as a schema.
