@@ -22,7 +22,7 @@ fn is_form(word: &str) -> bool {
 }
 
 fn is_time(word: &str) -> bool {
-    ["hh:mm", "hh:mm:ss", "hh:mm:ssz"].contains(&word.to_ascii_lowercase().as_str())
+    ["hh:mm", "hh:mm:ss", "hh:mm:ssz", "mm:ss"].contains(&word.to_ascii_lowercase().as_str())
 }
 
 /// The form with each run of a letter replaced by its part of a date.

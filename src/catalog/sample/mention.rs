@@ -20,7 +20,7 @@ enum Bare {
 }
 
 /// Words that come before values, the clearest first.
-const MARKERS: [(&str, Bare); 37] = [
+const MARKERS: [(&str, Bare); 38] = [
     ("e.g.", Bare::Yes),
     ("e.g", Bare::Yes),
     ("eg:", Bare::Yes),
@@ -34,6 +34,7 @@ const MARKERS: [(&str, Bare); 37] = [
     ("examples include", Bare::Yes),
     ("such as", Bare::Proper),
     ("like", Bare::Proper),
+    ("in this case", Bare::Proper),
     ("i.e.", Bare::Proper),
     ("i.e", Bare::Proper),
     ("one of:", Bare::Yes),
@@ -43,7 +44,7 @@ const MARKERS: [(&str, Bare); 37] = [
     ("options include", Bare::Yes),
     ("supported:", Bare::Yes),
     ("values:", Bare::Yes),
-    ("values are", Bare::No),
+    ("values are", Bare::Proper),
     ("can be", Bare::No),
     ("could be", Bare::No),
     ("must be", Bare::No),
@@ -209,17 +210,21 @@ fn loose_list(text: &str) -> Option<Vec<String>> {
 /// Words between slashes or bars, in parentheses or after a colon: `(Buy/Sell)`, `direction: up|down`.
 fn alternatives(text: &str) -> Option<Vec<String>> {
     let opens = text.char_indices().filter(|(_, c)| matches!(c, '(' | ':' | '['));
+    let is_query = is_query(text);
     let list = |(at, open): (usize, char)| {
         let inside = if at == 0 && open == ' ' { text } else { &text[at + 1..] };
         let end = match open {
-            '(' => inside.find(')')?,
+            '(' => inside.find([')', '.'])?,
             '[' => inside.find(']')?,
             _ => inside.find(['.', '\n', ';', ',']).unwrap_or(inside.len()),
         };
         let inside = &inside[..end];
         let words: Vec<&str> = match open {
-            ' ' => inside.split('|').map(str::trim).collect(),
-            '(' if inside.matches(", ").count() > 1 => inside.split(", ").collect(),
+            ' ' if inside.contains('|') => inside.split('|').map(str::trim).collect(),
+            ' ' => inside.split(" or ").map(str::trim).collect(),
+            '(' if inside.matches(", ").count() > 1 && !is_query => {
+                inside.trim_end_matches(", etc").split(", ").collect()
+            }
             _ => inside.split(['/', '|']).map(str::trim).collect(),
         };
         let is_word = |word: &&str| {
@@ -233,8 +238,17 @@ fn alternatives(text: &str) -> Option<Vec<String>> {
     opens.take(20).chain([(0, ' ')]).find_map(list)
 }
 
+/// Whether a text is about a search: its lists say where is searched, and not what for.
+fn is_query(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["query", "search"].iter().any(|word| lower.contains(word))
+}
+
 /// Kinds that a sentence lists: "Common areas include residential design, commercial design".
 fn kinds(text: &str) -> Option<Vec<String>> {
+    if is_query(text) {
+        return None;
+    }
     let lower = text.to_ascii_lowercase();
     let markers = ["include", "includes", "including"].into_iter();
     let lists =
@@ -251,7 +265,7 @@ fn first_of_list(text: &str, least: usize) -> Option<String> {
         let is_made = item.starts_with(char::is_alphanumeric) && item.split_whitespace().count() <= 3;
         is_made && is_value(item) && !ARTICLES.iter().any(|article| item.starts_with(article))
     };
-    (items.len() >= least && items[..2].iter().all(|item| is_item(item))).then(|| items[0].to_string())
+    (items.len() >= least && items[..2].iter().all(is_item)).then(|| items[0].to_string())
 }
 
 /// A value without quotes at the start of a text, unless it reads like the rest of the sentence.
@@ -292,7 +306,8 @@ fn is_nothing(text: &str) -> bool {
 
 /// Whether a text stands for another: `<id>`, `your_key`, `YYYY-MM-DD`.
 pub(super) fn is_placeholder(text: &str) -> bool {
-    const PARTS: [&str; 9] = ["...", "yyyy", "mm-dd", "mm/dd", "hh:mm", "xxx", "your_", "your-", "your "];
+    const PARTS: [&str; 11] =
+        ["...", "yyyy", "mm-dd", "mm/dd", "hh:mm", "xxx", "your_", "your-", "your ", "user:pass", "${"];
     let lower = text.to_ascii_lowercase();
     text.contains(['<', '>', '…']) || PARTS.iter().any(|part| lower.contains(part))
 }

@@ -62,7 +62,7 @@ impl Sampler<'_> {
                 made.insert(name.clone(), value);
             }
         }
-        if made.is_empty() && self.attempt.structures && (1..=2).contains(&depth) {
+        if made.is_empty() && self.attempt.structures && (1..=3).contains(&depth) {
             self.add_telling(schema, properties, &mut made);
         }
         for name in ["key", "other_key"] {
@@ -105,7 +105,7 @@ impl Sampler<'_> {
         let told = properties.iter().filter(|(name, _)| named.contains(name)).take(4);
         let is_told = properties.keys().any(|name| named.contains(name));
         for (name, property) in told.chain(first.filter(|_| !is_told)) {
-            if let Some(value) = self.inner(name, property, name, 3) {
+            if let Some(value) = self.inner(name, property, name, 4) {
                 made.insert(name.clone(), value);
             }
         }

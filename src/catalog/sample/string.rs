@@ -22,7 +22,8 @@ pub(super) fn sample(
     if let Some(named) = named.filter(|text| has_format(text, format) && limits.accept(text)) {
         return (named, Source::Named);
     }
-    let by_format = format.and_then(values::by_format).map(str::to_string);
+    let encoded = word("contentEncoding").filter(|encoding| *encoding == "base64").map(|_| "byte");
+    let by_format = format.or(encoded).and_then(values::by_format).map(str::to_string);
     let text = by_format.unwrap_or_else(|| values::string(name, description, about, owner));
     let text = fitted(text, limits.least, limits.most);
     let other = || {

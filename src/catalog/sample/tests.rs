@@ -39,6 +39,8 @@ fn names_formats_and_mentions_make_plausible_values() {
         "mode": { "type": "string", "description": "Such as 'fast' or 'slow'" } => { "mode": "fast" };
         "per_page": { "type": "integer", "maximum": 5 } => { "per_page": 5 };
         "lat": { "type": "number" } => { "lat": 52.52 };
+        "pullNumber": { "type": "number" } => { "pullNumber": 5 };
+        "sound": { "type": "string", "contentEncoding": "base64" } => { "sound": "SGVsbG8=" };
         "city_name": { "type": ["null", "string"] } => { "city_name": "Berlin" };
         "frob": { "enum": [null, "a"] } => { "frob": null };
         "frob": { "type": "string", "default": "x", "examples": ["y"] } => { "frob": "y" };
@@ -165,6 +167,9 @@ fn values_are_found_where_a_description_names_them() {
         ("Slopes like steep, moderate etc.", "steep"),
         ("'gas' refers to gasoline", "gas"),
         ("Level (low|high)", "low"),
+        ("BUY or SELL", "BUY"),
+        ("mainnet | testnet.", "mainnet"),
+        ("Exchange (NSE, BSE, etc.)", "NSE"),
     ] {
         check(
             one("frob", json!({ "type": "string", "description": description })),

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use super::About;
 use super::date;
-use super::tables::{CODE, FILE_KINDS, FILES, FORMATS, NUMBERS, PEOPLE, PHRASES, SENSES, TEXT, WEB, WORLD};
+use super::senses::{FILE_KINDS, PHRASES, SENSES};
+use super::tables::{CODE, FILES, FORMATS, NUMBERS, PEOPLE, TEXT, WEB, WORLD};
 use crate::tool::words;
 
 /// Words that say of which kind a value is and not what it is about.
@@ -32,7 +33,7 @@ const VAGUE: [&str; 20] = [
     "updated",
 ];
 /// Names that say more of a value than a phrase of the description does.
-const CLEAR: [&str; 13] = [
+const CLEAR: [&str; 17] = [
     "url",
     "uri",
     "link",
@@ -46,6 +47,10 @@ const CLEAR: [&str; 13] = [
     "summary",
     "title",
     "message",
+    "content",
+    "text",
+    "comment",
+    "question",
 ];
 /// Words that end the subject of a description.
 const SUBJECT_ENDS: [&str; 29] = [
@@ -95,7 +100,7 @@ pub(super) fn by_format(format: &str) -> Option<&'static str> {
 pub(super) fn number(name: &str, description: &str) -> Option<f64> {
     let names = words(name);
     let find = |word: &str| NUMBERS.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
-    let own = || lookup(&names, find);
+    let own = || lookup(&names, find).or_else(|| find(names.last()?));
     let found = match is_vague(&names) {
         true => described(&subject(description), find).or_else(own),
         false => own().or_else(|| described(&subject(description), find)),
@@ -108,7 +113,8 @@ pub(super) fn number(name: &str, description: &str) -> Option<f64> {
 
 /// A string for an argument of a tool, by its name or else by its description. `owner` is the object that it stands in.
 pub(super) fn string(name: &str, description: &str, about: &About<'_>, owner: Option<&str>) -> String {
-    let names = words(name);
+    let mut names = words(name);
+    names.retain(|word| word.chars().any(char::is_alphabetic));
     let lower = description.to_ascii_lowercase();
     let is_end = |word: &String| {
         word.starts_with("end") || ["to", "until", "before", "out", "return"].contains(&word.as_str())
@@ -138,6 +144,9 @@ pub(super) fn string(name: &str, description: &str, about: &About<'_>, owner: Op
     let said = || described(&subject, find);
     let found = if is_vague(&names) { said().or_else(own) } else { own().or_else(said) };
     match found {
+        Some(found) if names.len() > 1 && names.ends_with(&["name".into()]) && found.contains(['(', '/']) => {
+            unknown(&names, &subject)
+        }
         _ if names.len() == 1 && names[0] == "name" => by_noun(description, nouns(about.name, owner)),
         Some(found) => nth(found, ordinal(name, description)),
         None => unknown(&names, &subject),
@@ -184,15 +193,15 @@ fn sense(names: &[String], lower: &str, about: &About<'_>) -> Option<&'static st
 /// The text after a phrase that begins with a word.
 fn place<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
     let mut places = text.match_indices(phrase);
-    let at = places.find(|(at, _)| !text[..*at].ends_with(char::is_alphanumeric))?.0;
+    let at = places.find(|(at, _)| !text[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))?.0;
     Some(&text[at + phrase.len()..])
 }
 
 /// Whether a text has a phrase as whole words.
 fn tells(text: &str, phrase: &str) -> bool {
     place(text, phrase).is_some_and(|after| {
-        let after = after.strip_prefix("es").or_else(|| after.strip_prefix('s')).unwrap_or(after);
-        !after.starts_with(char::is_alphanumeric)
+        let after = after.strip_prefix('s').unwrap_or(after);
+        !after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
     })
 }
 
@@ -274,7 +283,12 @@ fn lookup<T>(words: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
     let before =
         || words.iter().rev().skip(1).filter(|word| !VAGUE.contains(word)).find_map(|word| find(word));
     let last = || words.last().and_then(|word| find(word).or_else(|| find(&singular(word))));
-    longer.or_else(|| if vague { before().or_else(last) } else { last() })
+    let is_number = words.last().is_some_and(|word| matches!(*word, "number" | "code" | "string"));
+    longer.or_else(|| match (vague, is_number && words.len() > 1) {
+        (_, true) => None,
+        (true, _) => before().or_else(last),
+        _ => last(),
+    })
 }
 
 /// The words of the subject of a description, the noun last: "The name of the soccer team" is about a soccer team.
