@@ -154,10 +154,15 @@ fn another(value: &Value) -> Option<Value> {
                 .parse::<u64>()
                 .ok()
                 .map(|number| format!("{:0width$}", number + 1, width = digits.len()));
-            let file = || text.rsplit_once('.').filter(|(_, kind)| kind.len() <= 5 && !text.contains(' '));
-            let next = match next {
-                Some(next) => format!("{front}{next}"),
-                None => file().map(|(name, kind)| format!("{name}-2.{kind}"))?,
+            let file = text.rsplit_once('.').filter(|(_, kind)| kind.len() <= 5 && !text.contains(' '));
+            let next = match (next, file) {
+                (Some(next), _) => format!("{front}{next}"),
+                _ if text.contains("://") => format!("{text}-2"),
+                _ if text.contains('@') => text.replacen('@', "2@", 1),
+                _ if text.ends_with("example.com") => format!("www.{text}"),
+                (None, Some((name, kind))) => format!("{name}-2.{kind}"),
+                _ if text.ends_with(char::is_alphabetic) => format!("{text} 2"),
+                _ => return None,
             };
             Some(Value::String(next))
         }

@@ -9,7 +9,7 @@ pub(super) fn sample(schema: &Map<String, Value>, name: &str, whole: bool) -> Op
     let description = schema.get("description").and_then(Value::as_str).unwrap_or("");
     let said = mention::number(description).filter(|said| !whole || said.fract() == 0.0);
     let invented = || {
-        let number = values::number(name, description).unwrap_or(if whole { 10.0 } else { 1.5 });
+        let number = values::number(name, description).unwrap_or(10.0);
         within_words(number, description, whole)
     };
     let number = limited(schema, said.unwrap_or_else(invented), whole);

@@ -129,7 +129,7 @@ pub(super) const TEXT: Words = &[
 /// Programs and databases.
 #[rustfmt::skip]
 pub(super) const CODE: Words = &[
-    ("sql", "SELECT 1"), ("statement", "SELECT 1"), ("args", "--verbose"), ("argv", "--verbose"),
+    ("sql", "SELECT 1"), ("statement", "Choose a database for the project"), ("args", "--verbose"), ("argv", "--verbose"),
     ("arg", "--verbose"), ("argument", "--verbose"), ("command", "ls -la"), ("cmd", "ls -la"),
     ("code", "print('hello')"), ("script", "print('hello')"), ("expression", "2 * (3 + 4)"),
     ("equation", "x^2 - 4 = 0"), ("function", "x^2"), ("variable", "x|y"), ("database", "app"),
@@ -268,7 +268,7 @@ pub(super) const NUMBERS: &[(&str, f64)] = &[
     ("threshold", 0.5), ("confidence", 0.9), ("temperature", 20.0), ("humidity", 60.0), ("pressure", 101.3),
     ("radius", 5.0), ("distance", 10.0), ("width", 800.0), ("height", 600.0), ("length", 10.0),
     ("weight", 70.0), ("mass", 5.0), ("speed", 20.0), ("velocity", 20.0), ("acceleration", 9.8),
-    ("quantity", 2.0), ("port", 8080.0), ("x", 10.0), ("y", 20.0), ("z", 5.0), ("code", 200.0), ("trials", 10.0),
+    ("quantity", 2.0), ("port", 8080.0), ("x", 10.0), ("y", 20.0), ("z", 5.0), ("code", 200.0), ("iteration", 1.0), ("stage", 1.0), ("trials", 10.0),
     ("successes", 4.0), ("breadth", 5.0), ("a", 2.0), ("b", 3.0), ("c", 1.0), ("n", 5.0),
     ("cash_flow", 1_000.0), ("total_outcomes", 10.0), ("possible_outcomes", 10.0), ("low", 1.0),
     ("high", 10.0), ("lower", 1.0), ("upper", 10.0), ("lower_bound", 0.0), ("upper_bound", 10.0),

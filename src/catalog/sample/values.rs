@@ -105,7 +105,8 @@ pub(super) fn number(name: &str, description: &str) -> Option<f64> {
         true => described(&subject(description), find).or_else(own),
         false => own().or_else(|| described(&subject(description), find)),
     }?;
-    let at = ordinal(name, description) as f64;
+    let is_numbered = name.ends_with(|c: char| c.is_ascii_digit());
+    let at = if is_numbered { ordinal(name, description) as f64 } else { 0.0 };
     let is_percent = found < 1.0 && found > 0.0 && description.contains("ercent");
     let found = if is_percent { found * 100.0 } else { found };
     Some(if found == 0.0 { at } else { found * (1.0 + at) })
@@ -123,7 +124,8 @@ pub(super) fn string(name: &str, description: &str, about: &About<'_>, owner: Op
         return "YYYY-MM-DD".to_string();
     }
     if let Some(date) = date::by_form(description, names.iter().any(is_end)) {
-        return date;
+        let is_past = ["histor", "past", "birth"].iter().any(|cue| place(&lower, cue).is_some());
+        return if is_past { date.replacen("2030", "2020", 1) } else { date };
     }
     let is_clear = names.last().is_some_and(|last| CLEAR.contains(&last.as_str()));
     if let Some((_, value)) = PHRASES.iter().find(|(phrase, _)| !is_clear && tells(&lower, phrase)) {
