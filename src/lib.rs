@@ -83,7 +83,9 @@ pub mod trust; // folders that the operator has trusted
 #[doc(hidden)]
 pub mod watch; // when what a catalog is made of changes
 
-pub use api::{Call, Catalog, Error, Found, FoundTool, Payload, PayloadOptions, ToolSummary, Written};
+pub use api::{
+    Call, Catalog, Error, Found, FoundTool, Payload, PayloadOptions, ToolSummary, WorkspaceTemplate, Written,
+};
 pub use arguments::{FieldError, Repair};
 pub use config::Surface;
 pub use finding::{Finding, Severity};

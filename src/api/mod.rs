@@ -18,6 +18,7 @@ use crate::render::{self, Doc, Docs, PromptSection, Templates};
 use crate::report;
 use crate::search::{Index, IndexEntry, SearchRequest, Verdict};
 
+pub use crate::render::WorkspaceTemplate;
 pub use error::Error;
 pub use types::{Call, Found, FoundTool, Payload, PayloadOptions, ToolSummary, Written};
 
@@ -79,7 +80,25 @@ impl Catalog {
 
     /// Seeds the workspace of an agent: docs of the tools of a profile below `tools/`, and an `AGENTS.md`.
     pub fn seed(&self, workspace: impl AsRef<Path>, profile: Option<&str>) -> Result<Written, Error> {
-        Ok(render::seed(&self.docs(profile)?, workspace.as_ref(), None, &|_| {})?.into())
+        self.seed_with(workspace, profile, WorkspaceTemplate::default())
+    }
+
+    /// Seeds a workspace from a template of your own, with the values of the job that its files name.
+    ///
+    /// ```no_run
+    /// let catalog = toolcrib::Catalog::open("examples/universal-agent")?;
+    /// let values = serde_json::json!({"job_id": "42"});
+    /// let template = toolcrib::WorkspaceTemplate { folder: Some("template".as_ref()), values: values.as_object() };
+    /// catalog.seed_with("workspace", Some("creator"), template)?;
+    /// # Ok::<(), toolcrib::Error>(())
+    /// ```
+    pub fn seed_with(
+        &self,
+        workspace: impl AsRef<Path>,
+        profile: Option<&str>,
+        template: WorkspaceTemplate<'_>,
+    ) -> Result<Written, Error> {
+        Ok(render::seed(&self.docs(profile)?, workspace.as_ref(), template, &|_| {})?.into())
     }
 
     /// The doc of one tool, in markdown, by any name that means one tool.

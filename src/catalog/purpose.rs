@@ -35,7 +35,7 @@ pub(super) fn of_sources(described: Vec<Category>) -> impl Iterator<Item = Categ
     described.into_iter().filter_map(|category| {
         let text = clean_text(category.summary.as_deref()?);
         let summary = short::derive(&category.path, &text, Cap::default());
-        tells_more(&category.path, &summary).then(|| Category { summary: Some(summary), ..category })
+        tells_more(&category.path, &summary).then_some(Category { summary: Some(summary), ..category })
     })
 }
 

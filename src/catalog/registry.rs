@@ -8,14 +8,19 @@ use serde::Serialize;
 use super::op::parts;
 use super::{Callable, Catalog, Profile, ProfileTool, Tool};
 use crate::config::Category;
-use crate::tool::{CategoryPath, DescriptionMode, Effect, Policy, Schema};
+use crate::tool::{
+    CategoryPath, Definition, DescriptionMode, Effect, NoSchemaMode, Policy, Schema, WhenForbidden,
+};
 
-/// One tool of `registry.json`.
+/// One tool of `registry.json`: everything that its definition says but the backend, which may name hosts and programs.
+/// `sources` reads it back.
 #[derive(Debug, Serialize)]
 pub struct Record<'a> {
     op: &'a str,
     tool_name: &'a str,
     safe_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -43,10 +48,68 @@ pub struct Record<'a> {
     fill_in: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<&'a Policy>,
+    #[serde(flatten)]
+    rest: Rest<'a>,
+}
+
+/// Fields that are written as the definition has them.
+#[derive(Debug, Serialize)]
+struct Rest<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    returns: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    notes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    safe: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_run: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_shift: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    allowed_roles: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    when_forbidden: Option<WhenForbidden>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    capabilities: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strict: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider_schema: Option<&'a Schema>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    allow_no_schema: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_schema_mode: Option<NoSchemaMode>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deprecated: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced_by: Option<&'a str>,
+}
+
+impl<'a> Rest<'a> {
+    fn of(definition: &'a Definition) -> Self {
+        Self {
+            returns: definition.returns.as_deref(),
+            notes: &definition.notes,
+            safe: definition.safe,
+            approval: definition.approval,
+            dry_run: definition.dry_run,
+            context_shift: definition.context_shift.as_deref(),
+            allowed_roles: &definition.allowed_roles,
+            when_forbidden: definition.when_forbidden,
+            cost: definition.cost,
+            capabilities: &definition.capabilities,
+            strict: definition.strict,
+            provider_schema: definition.provider_schema.as_ref(),
+            allow_no_schema: definition.allow_no_schema,
+            no_schema_mode: definition.no_schema_mode,
+            deprecated: definition.deprecated,
+            replaced_by: definition.replaced_by.as_deref(),
+        }
+    }
 }
 
 impl<'a> Record<'a> {
@@ -59,6 +122,7 @@ impl<'a> Record<'a> {
             op: &tool.op,
             tool_name: &tool.name,
             safe_name: &tool.safe_name,
+            server: tool.server.as_deref(),
             title: tool.definition.title.as_deref(),
             aliases: &tool.aliases,
             group,
@@ -77,8 +141,7 @@ impl<'a> Record<'a> {
             examples: if tool.examples.is_empty() { derived.collect() } else { authored.collect() },
             fill_in: &tool.fill_in,
             policy: tool.policy.as_ref(),
-            deprecated: tool.definition.deprecated,
-            replaced_by: tool.definition.replaced_by.as_deref(),
+            rest: Rest::of(&tool.definition),
         }
     }
 }

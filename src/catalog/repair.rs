@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::finding::{SchemaNames, percent_decoded, pointer_join};
+use crate::finding::{SchemaNames, percent_decoded, plain_meaning, pointer_join};
 
 /// The repairs made, each with the JSON Pointer of its place.
 #[derive(Debug, Default)]
@@ -80,6 +80,7 @@ impl Repairing<'_> {
             }
             return;
         };
+        self.plain_meanings(schema, &pointer);
         self.drop_nulls(schema, &pointer);
         self.types(schema, &pointer);
         self.nullable(schema, &pointer);
@@ -125,6 +126,33 @@ impl Repairing<'_> {
 
     fn word(&mut self, pointer: &str, what: impl Into<String>) {
         self.repairs.words.push((pointer.to_string(), what.into()));
+    }
+
+    /// A value of the wrong kind that can only mean one thing.
+    fn plain_meanings(&mut self, schema: &mut Map<String, Value>, pointer: &str) {
+        let meant = |key: &str, value: &Value| match key {
+            "minimum" | "maximum" | "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties"
+            | "maxProperties" | "multipleOf"
+                if value.is_string() =>
+            {
+                plain_meaning::number(value).map(Value::Number)
+            }
+            "uniqueItems" | "nullable" | "readOnly" | "writeOnly" | "deprecated" if value.is_string() => {
+                plain_meaning::flag(value).map(Value::Bool)
+            }
+            "required" => {
+                let name = value.as_str()?;
+                schema.get("properties")?.get(name).map(|_| serde_json::json!([name]))
+            }
+            "enum" if value.is_string() || value.is_number() => Some(serde_json::json!([value])),
+            _ => None,
+        };
+        let meant: Vec<(String, Value)> =
+            schema.iter().filter_map(|(key, value)| Some((key.clone(), meant(key, value)?))).collect();
+        for (key, value) in meant {
+            self.word(&pointer_join(pointer, &key), format!("`{key}` was read as {value}"));
+            schema.insert(key, value);
+        }
     }
 
     /// A keyword set to null, or to a value that no draft gives it, says nothing.
@@ -235,9 +263,11 @@ impl Repairing<'_> {
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
             for (name, property) in properties.iter_mut() {
                 let Value::Object(property) = property else { continue };
+                let names_itself = |flag: &Value| property.get("properties")?.get(flag.as_str()?).map(drop);
                 let flag = property
                     .get("required")
-                    .and_then(|flag| flag.as_bool().or_else(|| flag.as_str().map(|flag| flag == "true")));
+                    .filter(|flag| names_itself(flag).is_none())
+                    .and_then(plain_meaning::flag);
                 if let Some(required) = flag {
                     property.shift_remove("required");
                     if required {

@@ -1,14 +1,16 @@
 //! `toolcrib seed`: an agent's workspace at job start.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
 
 use super::catalog::CatalogArgs;
 use super::progress::Bar;
 use super::render::{failure, has_docs, kept, summary, templates};
 use super::watch::{Rerun, watch};
-use super::{CommandError, CommandResult, print_note};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Checked;
-use crate::render::{DOCS, Docs, Seeded, seed};
+use crate::render::{DOCS, Docs, PLACEHOLDERS, Seeded, WorkspaceTemplate, seed, seed_drift};
 
 /// Seed an agent's workspace: AGENTS.md, tools/README.md, one page per tool, registry.json.
 ///
@@ -16,7 +18,7 @@ use crate::render::{DOCS, Docs, Seeded, seed};
 /// often as you like; the same catalog gives the same bytes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Try it:\n  toolcrib seed workspace --catalog examples/universal-agent --profile creator"
+    after_help = "Try it:\n  toolcrib seed workspace --catalog examples/universal-agent --profile creator\n  toolcrib seed workspace --catalog . --template template --var job_id=42 --check"
 )]
 pub(super) struct SeedArgs {
     /// The workspace folder; it is created if it does not exist.
@@ -27,9 +29,22 @@ pub(super) struct SeedArgs {
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
     /// A folder to start the workspace from, instead of the built-in template. `{{ tools }}`, `{{ title }}`, `{{
-    /// profile }}`, `{{ description }}`, `{{ tool_count }}` and `{{ registry_version }}` are filled in.
+    /// profile }}`, `{{ description }}`, `{{ tool_count }}` and `{{ registry_version }}` are filled in, and the values of
+    /// the job.
     #[arg(long, value_name = "DIR")]
     template: Option<PathBuf>,
+    /// A value of the job for the files of the template: `--var job_id=42` fills in `{{ job_id }}`.
+    #[arg(long, value_name = "NAME=VALUE")]
+    var: Vec<String>,
+    /// A JSON object with values of the job; `--var` wins over it.
+    #[arg(long, value_name = "FILE")]
+    vars: Option<PathBuf>,
+    /// Change nothing; print the changes as a diff, and exit 1 if there are any.
+    #[arg(long, conflicts_with = "watch")]
+    check: bool,
+    /// Print the files that were written, or with `--check` would be, as JSON.
+    #[arg(long, conflicts_with = "watch")]
+    json: bool,
     /// Keep running, and seed again whenever the catalog changes. An edit that breaks the catalog leaves the
     /// workspace as it is.
     #[arg(long)]
@@ -48,11 +63,71 @@ impl SeedArgs {
         self.catalog.report_briefly(&checked);
         self.rerun(&checked, "")
     }
+
+    /// The values of the job.
+    fn values(&self) -> Result<Map<String, Value>, CommandError> {
+        let mut values = match &self.vars {
+            Some(file) => read_values(file)?,
+            None => Map::new(),
+        };
+        for var in &self.var {
+            let Some((name, value)) = var.split_once('=') else {
+                return Err(CommandError::Usage(format!("`--var {var}`: write it as NAME=VALUE")));
+            };
+            values.insert(name.trim().to_string(), value.into());
+        }
+        for name in values.keys() {
+            if PLACEHOLDERS.contains(&name.as_str()) {
+                let message = format!("`{name}` is filled in by toolcrib; give the value another name");
+                return Err(CommandError::Usage(message));
+            }
+            let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if !name.starts_with(|c: char| is_word(c) && !c.is_ascii_digit()) || !name.chars().all(is_word) {
+                let message = format!("`{name}` is no name for a value: use letters, digits and `_`");
+                return Err(CommandError::Usage(message));
+            }
+        }
+        Ok(values)
+    }
+
+    fn drift(&self, docs: &Docs<'_>, template: WorkspaceTemplate<'_>) -> CommandResult {
+        let drift = seed_drift(docs, &self.workspace, template).map_err(failure)?;
+        if self.json {
+            let lists = json!({"created": drift.created, "changed": drift.changed, "removed": drift.removed});
+            print(&format!("{lists}\n"))?;
+        } else if drift.is_empty() {
+            print_note(format!("{} is up to date", self.workspace.display()));
+        } else {
+            print(&drift.diff)?;
+        }
+        if drift.is_empty() {
+            return Ok(());
+        }
+        let message = "is out of date; run `toolcrib seed` without --check to update it";
+        Err(failed(format!("{} {message}", self.workspace.display())))
+    }
+
+    /// A seed without any tool that could be read changes nothing in a folder that is empty.
+    fn is_in_vain(&self, checked: &Checked, docs: &Docs<'_>) -> bool {
+        let is_empty = || match std::fs::read_dir(&self.workspace) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        };
+        checked.lost_input() && docs.tools().is_empty() && is_empty()
+    }
+}
+
+fn read_values(file: &Path) -> Result<Map<String, Value>, CommandError> {
+    let text =
+        std::fs::read_to_string(file).map_err(|error| failed(format!("{}: {error}", file.display())))?;
+    serde_json::from_str(&text).map_err(|error| {
+        failed(format!("{}: expected a JSON object of names and values: {error}", file.display()))
+    })
 }
 
 impl Rerun for SeedArgs {
     fn also(&self) -> Vec<PathBuf> {
-        self.template.iter().cloned().collect()
+        self.template.iter().chain(&self.vars).cloned().collect()
     }
 
     fn has_result(&self) -> bool {
@@ -69,18 +144,45 @@ impl Rerun for SeedArgs {
         let templates = templates(&self.catalog, checked, None)?;
         let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
         let docs = Docs::new(&checked.catalog, profile, &templates);
+        let values = self.values()?;
+        let template = WorkspaceTemplate { folder: self.template.as_deref(), values: Some(&values) };
+        if self.is_in_vain(checked, &docs) {
+            return Err(failed(
+                "no source could be read, so nothing was written; `toolcrib check` shows why",
+            ));
+        }
+        if self.check {
+            self.drift(&docs, template)?;
+            return if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) };
+        }
         let bar = Bar::new("writing docs", docs.tools().len() as u64);
-        let seeded =
-            seed(&docs, &self.workspace, self.template.as_deref(), &|done| bar.add(done)).map_err(failure)?;
+        let seeded = seed(&docs, &self.workspace, template, &|done| bar.add(done)).map_err(failure)?;
         bar.finish();
-        print_note(format!(
-            "{}: {}{why}",
-            self.workspace.display(),
-            summary(docs.tools().len(), &seeded.docs)
-        ));
-        report(&seeded, checked.catalog.complete);
+        if self.json {
+            print(&format!("{}\n", in_json(&seeded, checked, docs.tools().len())))?;
+        } else {
+            let summary = summary(docs.tools().len(), &seeded.docs);
+            print_note(format!("{}: {summary}{why}", self.workspace.display()));
+            report(&seeded, checked.catalog.complete);
+        }
         if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) }
     }
+}
+
+fn in_json(seeded: &Seeded, checked: &Checked, tools: usize) -> Value {
+    let docs = &seeded.docs;
+    json!({
+        "registry_version": checked.catalog.version,
+        "complete": checked.catalog.complete,
+        "tools": tools,
+        "docs": {
+            "created": docs.created, "updated": docs.updated, "removed": docs.removed, "unchanged": docs.unchanged,
+            "kept": docs.kept,
+        },
+        "written": seeded.written,
+        "kept": seeded.kept,
+        "unclear": seeded.unclear,
+    })
 }
 
 /// Reports the files beside the docs.

@@ -82,6 +82,7 @@ codes! {
     BackendUntrusted "backend-untrusted" Error false "a definition names a program, and the operator has not allowed it";
     EffectDoubted "effect-doubted" Warning false "a definition claims that a tool only reads, and its name or request contradicts it";
     FieldInvalid "field-invalid" Error true "a field of a definition has the wrong kind of value and was left out";
+    FieldRepaired "field-repaired" Error false "a field of a definition has the wrong kind of value, and was read as the one thing that it can mean";
     OperationRenamed "operation-named" Info false "an OpenAPI operation had no usable operationId and was named from its method and path";
     OperationSkipped "operation-skipped" Info false "an OpenAPI operation is OPTIONS or TRACE, which describe an endpoint rather than use it";
     ArgumentRenamed "argument-renamed" Info false "an argument was renamed, because its name is taken or is not portable";

@@ -15,6 +15,7 @@ mod limits;
 mod nearest;
 mod open;
 mod place;
+pub(crate) mod plain_meaning;
 mod pointer;
 mod pointer_tree;
 mod position;

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::violation::{Violation, violations};
-use super::{Code, Finding, Place, pointer_split};
+use super::{Code, Finding, Place, plain_meaning, pointer_split};
 
 /// Most mistakes of one value that are reported and left out: each of them validates the value again.
 const MAX_REPAIRS: usize = 200;
@@ -41,6 +41,10 @@ impl<T: DeserializeOwned + JsonSchema> Reader<T> {
                 let Some(violation) = violations(validator, &self.schema, &value).into_iter().next() else {
                     break;
                 };
+                if let Some(read) = meant(validator, &self.schema, &mut value, &violation) {
+                    findings.push(repaired(&violation, &read, place));
+                    continue;
+                }
                 findings.push(finding(&violation, place));
                 if !leave_out(&mut value, &violation) {
                     break;
@@ -109,6 +113,43 @@ fn finding(violation: &Violation, place: &Place) -> Finding {
         }
         None => finding,
     }
+}
+
+/// Puts the one value that a value of the wrong kind can mean into its place: `true` for `"true"`, `["a"]` for `"a"`,
+/// `read` for `READ`. Nothing where no such value fits, or more than one does.
+fn meant(validator: &Validator, schema: &Value, value: &mut Value, violation: &Violation) -> Option<Value> {
+    let written = value.pointer(&violation.pointer).filter(|_| !violation.unknown)?.clone();
+    if written.is_object() || written.is_array() {
+        return None;
+    }
+    let lower = written.as_str().map(|text| Value::from(text.trim().to_lowercase()));
+    let read = [
+        plain_meaning::flag(&written).map(Value::Bool),
+        plain_meaning::number(&written).map(Value::Number),
+        lower,
+    ];
+    let several = Some(Value::from(vec![written.clone()]));
+    let mut fitting =
+        read.into_iter().chain([several]).flatten().filter(|read| *read != written).filter(|read| {
+            if let Some(place) = value.pointer_mut(&violation.pointer) {
+                *place = read.clone();
+            }
+            !violations(validator, schema, value)
+                .iter()
+                .any(|left| left.pointer.starts_with(&violation.pointer))
+        });
+    let only = fitting.next().filter(|_| fitting.next().is_none());
+    drop(fitting);
+    if let Some(place) = value.pointer_mut(&violation.pointer) {
+        *place = only.clone().unwrap_or(written);
+    }
+    only
+}
+
+fn repaired(violation: &Violation, read: &Value, place: &Place) -> Finding {
+    let at = Place::new(place.file.clone(), format!("{}{}", place.pointer, violation.pointer));
+    let message = format!("{}; it was read as {read}", violation.message);
+    Finding::new(Code::FieldRepaired, message).at(at).help(format!("write {read}"))
 }
 
 /// Removes the value of a violation, or the object itself where it lacks a property. False when nothing can be

@@ -31,7 +31,7 @@ pub use doc::Doc;
 pub use llms::Llms;
 pub use prompt::{PromptSection, files_section};
 pub use section::Section;
-pub use seed::{DOCS, Seeded, seed};
+pub use seed::{DOCS, PLACEHOLDERS, Seeded, WorkspaceTemplate, seed, seed_drift};
 pub use templates::{TemplateError, Templates};
 
 /// The documentation of a profile, ready to be written.

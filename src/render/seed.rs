@@ -8,18 +8,23 @@ mod block;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Map, Value};
 use tera::Context;
 use walkdir::WalkDir;
 
 use block::{BlockUpdate, renew};
 
-use super::folder::{self, FileSet, write_whole};
+use super::folder::{self, Drift, FileSet, write_whole};
 use super::templates::{TemplateError, render_text};
 use super::{Docs, RenderError, files_section};
 use crate::embedded::embedded_files;
 
 /// The folder of the docs in a workspace.
 pub const DOCS: &str = "tools";
+
+/// Names that a workspace template has besides the values of the job.
+pub const PLACEHOLDERS: [&str; 6] =
+    ["title", "profile", "description", "tool_count", "registry_version", "tools"];
 
 /// Our own workspace template.
 const EMBEDDED: [(&str, &str); 1] = embedded_files! { "workspace-template": "AGENTS.md" };
@@ -39,62 +44,138 @@ pub struct Seeded {
     pub index_kept: bool,
 }
 
-/// Seeds `workspace` with the docs of a profile and the files of `template`, a folder, or of our own.
+/// The files around the docs of a workspace.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WorkspaceTemplate<'t> {
+    /// The folder of the files; our own template where there is none.
+    pub folder: Option<&'t Path>,
+    /// Values of the job that the files name, such as `job_id`.
+    pub values: Option<&'t Map<String, Value>>,
+}
+
+/// Seeds `workspace` with the docs of a profile and the files of a template.
 pub fn seed(
     docs: &Docs<'_>,
     workspace: &Path,
-    template: Option<&Path>,
+    template: WorkspaceTemplate<'_>,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Seeded, RenderError> {
+    let rendered = rendered(docs, workspace, template)?;
+    let held = folder::hold(workspace)?;
+    let index_kept = docs.withholds_index("", &workspace.join(DOCS))?;
+    let report = docs.write(&workspace.join(DOCS), progress)?;
+    let mut seeded =
+        Seeded { docs: report, written: Vec::new(), kept: Vec::new(), unclear: Vec::new(), index_kept };
+    let files = TemplateFiles::sort(rendered, workspace, index_kept)?;
+    for (name, content) in files.of_user {
+        let change =
+            Change::of(workspace, &name, content, index_kept).map_err(|error| failed(&name, error))?;
+        if let Change::Write(content) = &change {
+            let target = workspace.join(&name);
+            std::fs::create_dir_all(target.parent().unwrap_or(workspace))
+                .and_then(|()| write_whole(&target, content))
+                .map_err(|error| failed(&name, error))?;
+        }
+        seeded.note(name, &change);
+    }
+    if files.has_owned {
+        let report = files.owned.with_set(docs, |set| held.sync(set, &|_| {}))?;
+        if report.created + report.updated > 0 {
+            seeded.written.extend(files.owned.0.into_iter().map(|(name, _)| name));
+        }
+    }
+    Ok(seeded)
+}
+
+/// The changes that [`seed`] would make, without making them.
+pub fn seed_drift(
+    docs: &Docs<'_>,
+    workspace: &Path,
+    template: WorkspaceTemplate<'_>,
+) -> Result<Drift, RenderError> {
+    let rendered = rendered(docs, workspace, template)?;
+    let index_kept = docs.withholds_index("", &workspace.join(DOCS))?;
+    let mut drift = docs.check(&workspace.join(DOCS))?.below(DOCS);
+    let files = TemplateFiles::sort(rendered, workspace, index_kept)?;
+    for (name, content) in files.of_user {
+        let change =
+            Change::of(workspace, &name, content, index_kept).map_err(|error| failed(&name, error))?;
+        if let Change::Write(content) = change {
+            let old = std::fs::read(workspace.join(&name)).ok();
+            drift.add(&name, old.as_deref(), &content);
+        }
+    }
+    if files.has_owned {
+        drift.extend(files.owned.with_set(docs, |set| folder::check(workspace, set))?);
+    }
+    Ok(drift)
+}
+
+/// The files of a template with their values, once it is sure that they can be written.
+fn rendered(
+    docs: &Docs<'_>,
+    workspace: &Path,
+    template: WorkspaceTemplate<'_>,
+) -> Result<Vec<TemplateFile>, RenderError> {
     docs.try_one()?;
-    let context = placeholders(docs)?;
-    let files = template_files(template)?;
-    let rendered: Vec<(String, Cow<'_, [u8]>)> =
+    let context = placeholders(docs, template.values)?;
+    let files = template_files(template.folder)?;
+    let rendered: Vec<TemplateFile> =
         files.into_iter().map(|file| render_file(file, &context)).collect::<Result<_, TemplateError>>()?;
     refuse_links(workspace, DOCS).map_err(|error| failed(DOCS, error))?;
     for (name, _) in &rendered {
         refuse_links(workspace, name).map_err(|error| failed(name, error))?;
         refuse_others(&workspace.join(name)).map_err(|error| failed(name, error))?;
     }
-    let held = folder::hold(workspace)?;
-    let index_kept = docs.withholds_index("", &workspace.join(DOCS))?;
-    let report = docs.write(&workspace.join(DOCS), progress)?;
-    let mut seeded =
-        Seeded { docs: report, written: Vec::new(), kept: Vec::new(), unclear: Vec::new(), index_kept };
-    let ours = folder::unedited(workspace)?;
-    let mut owned: Vec<(String, String)> = Vec::new();
-    for (name, content) in rendered {
-        let is_new = !workspace.join(&name).exists();
-        let content = match String::from_utf8(content.into_owned()) {
-            Ok(text) if is_new || ours.contains(&name) && !index_kept => {
-                owned.push((name, text));
-                continue;
+    Ok(rendered)
+}
+
+/// Files of a template by their owner.
+struct TemplateFiles {
+    /// Files that are new, or that nobody has changed since toolcrib wrote them.
+    owned: OwnedFiles,
+    /// Whether there are any, or were any in an earlier run.
+    has_owned: bool,
+    of_user: Vec<(String, Vec<u8>)>,
+}
+
+struct OwnedFiles(Vec<(String, String)>);
+
+impl TemplateFiles {
+    fn sort(
+        rendered: Vec<TemplateFile>,
+        workspace: &Path,
+        index_kept: bool,
+    ) -> Result<Self, folder::FolderError> {
+        let ours = folder::unedited(workspace)?;
+        let (mut owned, mut of_user) = (Vec::new(), Vec::new());
+        for (name, content) in rendered {
+            let is_new = !workspace.join(&name).exists();
+            match String::from_utf8(content.into_owned()) {
+                Ok(text) if is_new || ours.contains(&name) && !index_kept => owned.push((name, text)),
+                Ok(text) => of_user.push((name, text.into_bytes())),
+                Err(binary) => of_user.push((name, binary.into_bytes())),
             }
-            Ok(text) => text.into_bytes(),
-            Err(binary) => binary.into_bytes(),
-        };
-        let placed = place(workspace, &name, &content, index_kept).map_err(|error| failed(&name, error))?;
-        seeded.note(&name, placed);
-    }
-    if !owned.is_empty() || !ours.is_empty() {
-        let text = |index: usize| Ok(owned[index].1.clone());
-        let paths: Vec<String> = owned.iter().map(|(name, _)| name.clone()).collect();
-        let files = FileSet { paths, render: &text, key: String::new(), prune: docs.catalog.complete };
-        let report = held.sync(&files, &|_| {})?;
-        if report.created + report.updated > 0 {
-            seeded.written.extend(owned.into_iter().map(|(name, _)| name));
         }
+        Ok(Self { has_owned: !owned.is_empty() || !ours.is_empty(), owned: OwnedFiles(owned), of_user })
     }
-    Ok(seeded)
+}
+
+impl OwnedFiles {
+    fn with_set<T>(&self, docs: &Docs<'_>, act: impl FnOnce(&FileSet<'_>) -> T) -> T {
+        let text = |index: usize| Ok(self.0[index].1.clone());
+        let paths: Vec<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
+        act(&FileSet { paths, render: &text, key: String::new(), prune: docs.catalog.complete })
+    }
 }
 
 impl Seeded {
-    fn note(&mut self, name: &str, placed: FileOutcome) {
-        match placed {
-            FileOutcome::Written => self.written.push(name.to_string()),
-            FileOutcome::Kept => self.kept.push(name.to_string()),
-            FileOutcome::Unclear => self.unclear.push(name.to_string()),
-            FileOutcome::Current => {}
+    fn note(&mut self, name: String, change: &Change) {
+        match change {
+            Change::Write(_) => self.written.push(name),
+            Change::Keep => self.kept.push(name),
+            Change::Unclear => self.unclear.push(name),
+            Change::None => {}
         }
     }
 }
@@ -103,10 +184,12 @@ fn failed(path: &str, source: std::io::Error) -> RenderError {
     RenderError::Workspace { path: path.to_string(), source }
 }
 
-fn placeholders(docs: &Docs<'_>) -> Result<Context, TemplateError> {
+/// The values of a template. Our own come last, so that a value of the job never takes the place of one.
+fn placeholders(docs: &Docs<'_>, values: Option<&Map<String, Value>>) -> Result<Context, TemplateError> {
     let profile = &docs.profile;
     let title = docs.catalog.config.title.as_deref();
     let mut context = Context::new();
+    values.into_iter().flatten().for_each(|(name, value)| context.insert(name.clone(), value));
     context.insert("title", title.or(profile.name).unwrap_or("Workspace"));
     context.insert("profile", profile.name.unwrap_or("all"));
     context.insert("description", profile.description.unwrap_or("The working folder of one agent."));
@@ -138,10 +221,7 @@ fn template_files(template: Option<&Path>) -> Result<Vec<TemplateFile>, RenderEr
 }
 
 /// Fills in the placeholders of a text; any other content is copied as it is.
-fn render_file<'a>(
-    (name, content): (String, Cow<'a, [u8]>),
-    context: &Context,
-) -> Result<(String, Cow<'a, [u8]>), TemplateError> {
+fn render_file((name, content): TemplateFile, context: &Context) -> Result<TemplateFile, TemplateError> {
     let rendered = match std::str::from_utf8(&content) {
         Ok(text) if text.contains("{{") || text.contains("{%") => {
             Cow::Owned(render_text(&name, text, context)?.into_bytes())
@@ -151,37 +231,39 @@ fn render_file<'a>(
     Ok((name, rendered))
 }
 
-enum FileOutcome {
-    Written,
-    Kept,
+/// The change that seeding makes to one file.
+enum Change {
+    Write(Vec<u8>),
+    /// It is the user's.
+    Keep,
+    /// The markers of our block do not pair.
     Unclear,
-    Current,
+    None,
 }
 
-/// Writes a file where none is, and renews our block in one of the user's unless that has to `wait`.
-fn place(workspace: &Path, name: &str, content: &[u8], wait: bool) -> std::io::Result<FileOutcome> {
-    let target = workspace.join(name);
-    refuse_others(&target)?;
-    let existing = match std::fs::read(&target) {
-        Ok(existing) => existing,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            std::fs::create_dir_all(target.parent().unwrap_or(workspace))?;
-            return write_whole(&target, content).map(|()| FileOutcome::Written);
+impl Change {
+    /// A file is written where none is, and our block in one of the user's is renewed unless that has to `wait`.
+    fn of(workspace: &Path, name: &str, content: Vec<u8>, wait: bool) -> std::io::Result<Self> {
+        let target = workspace.join(name);
+        refuse_others(&target)?;
+        let existing = match std::fs::read(&target) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::Write(content)),
+            existing => existing?,
+        };
+        if existing == content {
+            return Ok(Self::None);
         }
-        Err(error) => return Err(error),
-    };
-    if existing == content {
-        return Ok(FileOutcome::Current);
-    }
-    let (Ok(existing), Ok(content)) = (std::str::from_utf8(&existing), std::str::from_utf8(content)) else {
-        return Ok(FileOutcome::Kept);
-    };
-    match renew(existing, content) {
-        BlockUpdate::Text(renewed) if renewed == existing => Ok(FileOutcome::Current),
-        BlockUpdate::Text(_) if wait => Ok(FileOutcome::Kept),
-        BlockUpdate::Text(renewed) => write_whole(&target, renewed.as_bytes()).map(|()| FileOutcome::Written),
-        BlockUpdate::NoBlock => Ok(FileOutcome::Kept),
-        BlockUpdate::Unclear => Ok(FileOutcome::Unclear),
+        let (Ok(existing), Ok(content)) = (std::str::from_utf8(&existing), std::str::from_utf8(&content))
+        else {
+            return Ok(Self::Keep);
+        };
+        Ok(match renew(existing, content) {
+            BlockUpdate::Text(renewed) if renewed == existing => Self::None,
+            BlockUpdate::Text(_) if wait => Self::Keep,
+            BlockUpdate::Text(renewed) => Self::Write(renewed.into_bytes()),
+            BlockUpdate::NoBlock => Self::Keep,
+            BlockUpdate::Unclear => Self::Unclear,
+        })
     }
 }
 

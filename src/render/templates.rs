@@ -114,7 +114,8 @@ pub(super) fn render_text(name: &str, text: &str, context: &Context) -> Result<S
         problem(
             name,
             format!(
-                "{error}\nText that is meant to hold braces goes between {{% raw %}} and {{% endraw %}}."
+                "{error}\nGive a value of the job with `--var NAME=VALUE`; text that is meant to hold braces goes between \
+                 {{% raw %}} and {{% endraw %}}."
             ),
         )
     })

@@ -124,7 +124,8 @@ impl Walk<'_> {
             let segments = std::iter::once(category).chain(context.server.as_deref());
             definition.category.extend(CategoryPath::from_segments(segments));
         }
-        let server = context.server.clone();
+        let own = (shape == Shape::Registry).then(|| object.get("server").and_then(Value::as_str)).flatten();
+        let server = own.map(str::to_string).or_else(|| context.server.clone());
         self.tools.push(RawTool {
             definition,
             server,

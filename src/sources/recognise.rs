@@ -95,6 +95,9 @@ impl Shape {
             return Some(Shape::ToolSpec);
         }
         let has = |key: &str| object.contains_key(key);
+        if ["op", "tool_name", "safe_name", "short_description"].iter().all(|key| has(key)) {
+            return Some(Shape::Registry);
+        }
         let named = object.get("name").is_some_and(Value::is_string);
         if !named || has("tools") {
             return None;

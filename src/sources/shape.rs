@@ -21,6 +21,8 @@ pub(super) enum Shape {
     ToolSpec,
     /// A list of `{name, type, desc}` instead of a schema.
     ArgumentList,
+    /// A tool of our own `registry.json`.
+    Registry,
 }
 
 /// Keys under which formats keep their schema; JSON Pointers below the tool.
@@ -63,13 +65,17 @@ impl Shapes {
         place: &Place,
         findings: &mut Vec<Finding>,
     ) -> Option<(Definition, Option<String>)> {
+        let mut native = |object: Map<String, Value>| {
+            self.native.get_or_init(Reader::compile).read(&Value::Object(object), place, findings)
+        };
         match shape {
+            Shape::Registry => {
+                let definition = native(of_registry(object))?;
+                let written = definition.parameters.is_some().then(|| "/parameters_schema".to_string());
+                Some((definition, written))
+            }
             Shape::Native => {
-                let definition = self.native.get_or_init(Reader::compile).read(
-                    &Value::Object(object.clone()),
-                    place,
-                    findings,
-                )?;
+                let definition = native(object.clone())?;
                 let written = definition.parameters.is_some().then(|| "/parameters".to_string());
                 Some((definition, written))
             }
@@ -137,6 +143,21 @@ fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String
     read_deferral(object, &mut tool);
     read_canonical(object, &mut tool);
     (tool, written)
+}
+
+/// A tool of `registry.json` under the names of the native fields, without what follows from the others.
+fn of_registry(object: &Map<String, Value>) -> Map<String, Value> {
+    let renamed = |(key, value): (&String, &Value)| {
+        let key = match key.as_str() {
+            "safe_name" | "group" | "kind" | "entity" | "action" | "callable" | "server" => return None,
+            "tool_name" => "name",
+            "parameters_schema" => "parameters",
+            "categories" => "category",
+            key => key,
+        };
+        Some((key.to_string(), value.clone()))
+    };
+    object.iter().filter_map(renamed).collect()
 }
 
 /// The fields of a canonical definition as some documents spell them.

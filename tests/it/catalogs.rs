@@ -5,7 +5,7 @@ use std::fs;
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use serde_json::Value;
-use toolcrib::catalog::{Callable, Checked, Tool};
+use toolcrib::catalog::{Callable, Catalog, Checked, Tool, registry};
 use toolcrib::config::ShortDescription;
 use toolcrib::tokens::estimate;
 
@@ -69,6 +69,7 @@ fn check(file: &str, tools: usize) {
     check_shorts(checked);
     check_bytes(file, &text, checked);
     check_docs(checked);
+    check_registry(checked);
     let elsewhere = fixture::folder(&[(&format!("deep/er/{file}"), text.as_str())]);
     let moved = fixture::open(&elsewhere.path().join("deep/er").join(file));
     assert_eq!(
@@ -103,6 +104,43 @@ fn check_calls(file: &str, checked: &Checked) {
         }
     }
     assert!(without.is_empty(), "{file}: {} tools have no ready-made call: {without:?}", without.len());
+}
+
+/// The registry, read back as a source, is the same catalog.
+fn check_registry(checked: &Checked) {
+    let lines = |catalog: &Catalog| -> Vec<String> {
+        let text = registry(catalog, &catalog.profile(None).unwrap());
+        text.lines().skip(1).map(str::to_string).collect()
+    };
+    let text = registry(&checked.catalog, &checked.catalog.profile(None).unwrap());
+    let again = fixture::open_text("registry.json", &text);
+    assert!(!again.lost_input());
+    for (written, read) in lines(&checked.catalog).iter().zip(lines(&again.catalog)) {
+        assert_eq!(*written, read);
+    }
+    assert_eq!(again.catalog.tools.len(), checked.catalog.tools.len());
+}
+
+#[test]
+fn the_registry_of_an_example_is_read_back_whole() {
+    for name in ["buildos", "github", "universal-agent"] {
+        check_registry(&fixture::open(&fixture::package().join("examples").join(name)));
+    }
+    let whole = serde_json::json!({
+        "name": "burn", "description": "Burns it.", "parameters": {"type": "object"}, "safe": false, "cost": 2.5,
+        "capabilities": ["streaming"], "allowed_roles": ["fire"], "when_forbidden": "visible", "approval": true,
+        "dry_run": true, "notes": ["Hot."], "returns": "Ash.", "strict": true, "context_shift": "/context",
+        "provider_schema": {"type": "object", "properties": {}}, "title": "Burn", "aliases": ["ignite"],
+    });
+    let none = serde_json::json!({"name": "guess", "description": "D.", "allow_no_schema": true, "no_schema_mode": "read-only"});
+    let checked = fixture::open_text("tools.json", &serde_json::json!([whole, none]).to_string());
+    check_registry(&checked);
+    let text = registry(&checked.catalog, &checked.catalog.profile(None).unwrap());
+    for field in
+        ["safe", "cost", "capabilities", "allowed_roles", "no_schema_mode", "provider_schema", "notes"]
+    {
+        assert!(text.contains(&format!("\"{field}\":")), "{field}");
+    }
 }
 
 fn check_shorts(checked: &Checked) {

@@ -206,3 +206,52 @@ fn openapi() {
 fn extensions_do_not_depend_on_case_or_byte_order_marks() {
     check("A.JSON", &format!("\u{feff}[{}]", flat("inputSchema", "")));
 }
+
+#[test]
+fn a_value_that_can_only_mean_one_thing_is_read_so_and_told() {
+    let body = serde_json::json!({
+        "required": "true",
+        "content": {"application/json": {"schema": {
+            "type": "object", "required": "name",
+            "properties": {"name": {"type": "string", "maxLength": "10", "nullable": "true"}},
+        }}},
+    });
+    let force = serde_json::json!({"name": "force", "in": "query", "required": "true", "schema": {"type": "boolean"}});
+    let document = serde_json::json!({
+        "openapi": "3.0.0", "info": {"title": "T", "version": "1"},
+        "paths": {"/x": {"delete": {
+            "operationId": "delete_x", "description": "Deletes the x of this name.", "parameters": [force],
+            "requestBody": body, "responses": {},
+        }}},
+    });
+    let folder = fixture::folder(&[("api.json", &document.to_string())]);
+    let catalog = folder.path().join("api.json");
+    let checked = fixture::open(&catalog);
+    let schema = fixture::only(&checked).parameters.schema().clone();
+    assert_eq!(schema["required"], serde_json::json!(["force", "name"]));
+    assert_eq!(schema["properties"]["name"]["maxLength"], 10);
+    assert_eq!(schema["properties"]["name"]["type"], serde_json::json!(["string", "null"]));
+    let repaired = checked.findings.iter().filter(|finding| finding.code.as_str() == "field-repaired");
+    assert_eq!(repaired.count(), 5);
+    let run =
+        |command: &[&str]| fixture::run(&[command, &["--catalog", fixture::text(&catalog)]].concat()).code;
+    let out = folder.path().join("out");
+    assert_eq!(run(&["render", "--out", fixture::text(&out)]), 0);
+    assert_eq!(run(&["seed", fixture::text(&folder.path().join("workspace"))]), 0);
+    assert_eq!(run(&["check"]), 1);
+}
+
+#[test]
+fn a_field_of_a_definition_is_read_as_the_one_thing_that_it_can_mean() {
+    let tool = serde_json::json!({
+        "name": "a", "description": "D.", "approval": "true", "cost": "2.5", "tags": "x", "effect": "WRITE",
+        "deprecated": "perhaps", "parameters": {"type": "object", "properties": {}},
+    });
+    let checked = fixture::open_text("tools.json", &serde_json::json!([tool]).to_string());
+    let definition = &fixture::only(&checked).definition;
+    assert_eq!((definition.approval, definition.cost), (Some(true), Some(2.5)));
+    assert_eq!((definition.tags.as_slice(), definition.deprecated), (&["x".to_string()][..], None));
+    let codes = fixture::codes(&checked);
+    assert_eq!(codes.iter().filter(|(code, ..)| *code == "field-repaired").count(), 4);
+    assert_eq!(codes.iter().filter(|(code, ..)| *code == "field-invalid").count(), 1);
+}

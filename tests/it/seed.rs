@@ -164,6 +164,81 @@ fn a_template_folder_takes_the_place_of_ours() {
 }
 
 #[test]
+fn a_template_takes_the_values_of_the_job() {
+    let template = fixture::folder(&[
+        (
+            "AGENTS.md",
+            "# Job {{ job_id }} of {{ customer.name }}\n<!-- toolcrib:begin -->\n{{ tools }}\n<!-- toolcrib:end -->\n",
+        ),
+        ("task/brief.md", "Due {{ due }}.\n"),
+    ]);
+    let values =
+        fixture::folder(&[("vars.json", r#"{"job_id": 7, "customer": {"name": "Ada"}, "due": "today"}"#)]);
+    let vars = values.path().join("vars.json");
+    let workspace = fixture::folder(&[]);
+    let given = ["--template", text(template.path()), "--vars", text(&vars), "--var", "job_id=42"];
+    let run = seed(workspace.path(), "creator", &[&given[..], &["--json"]].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let told: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(told["written"], serde_json::json!(["AGENTS.md", "task/brief.md"]));
+    assert_eq!((told["tools"].as_u64(), told["docs"]["created"].as_u64()), (Some(27), Some(29)));
+    assert!(read(&workspace, "AGENTS.md").starts_with("# Job 42 of Ada\n"));
+    assert_eq!(read(&workspace, "task/brief.md"), "Due today.\n");
+
+    let missing =
+        seed(workspace.path(), "creator", &["--template", text(template.path()), "--var", "job_id=1"]);
+    assert_eq!(missing.code, 1);
+    assert!(
+        missing.stderr.contains("AGENTS.md:1:") && missing.stderr.contains("--var"),
+        "{}",
+        missing.stderr
+    );
+    for wrong in ["tools=mine", "no-value", "a-b=1", "=1"] {
+        let run = seed(workspace.path(), "creator", &["--var", wrong]);
+        assert_eq!(run.code, 2, "{wrong}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_check_tells_the_changes_of_a_seed_and_makes_none() {
+    let template = fixture::folder(&[("JOB.md", "Job {{ job }}\n")]);
+    let workspace = fixture::folder(&[]);
+    let run = |job: &str, more: &[&str]| {
+        let given = ["--template", text(template.path()), "--var", job];
+        seed(workspace.path(), "creator", &[&given[..], more].concat())
+    };
+    let first = run("job=1", &["--check", "--json"]);
+    assert_eq!(first.code, 1);
+    assert!(fixture::tree(workspace.path()).is_empty());
+    let told: serde_json::Value = serde_json::from_str(&first.stdout).unwrap();
+    assert!(told["created"].as_array().unwrap().contains(&"tools/README.md".into()), "{told}");
+    assert_eq!(run("job=1", &[]).code, 0);
+    assert_eq!(run("job=1", &["--check"]).code, 0);
+    let before = fixture::tree(workspace.path());
+    let other = run("job=2", &["--check"]);
+    assert_eq!(other.code, 1);
+    assert!(other.stdout.contains("-Job 1\n+Job 2\n"), "{}", other.stdout);
+    fixture::assert_same_tree(&fixture::tree(workspace.path()), &before);
+}
+
+#[test]
+fn a_seed_without_a_source_that_can_be_read_explains_itself() {
+    let catalog = fixture::folder(&[("tools.json", "{\"tools\": [")]);
+    let workspace = fixture::folder(&[]);
+    let run = || fixture::run(&["seed", text(workspace.path()), "--catalog", text(catalog.path())]);
+    let empty = run();
+    assert_eq!(empty.code, 1);
+    assert!(empty.stderr.contains("nothing was written"), "{}", empty.stderr);
+    assert!(fixture::tree(workspace.path()).is_empty());
+    fixture::write(workspace.path(), "notes.md", "Mine.\n");
+    assert_eq!(run().code, 1);
+    for file in ["AGENTS.md", "tools/README.md"] {
+        let text = read(&workspace, file);
+        assert!(text.contains("No tools are documented") && text.contains("could not be read"), "{text}");
+    }
+}
+
+#[test]
 fn a_broken_template_writes_nothing() {
     for broken in ["{{ nothing_of_that_name }}", "{% include \"/etc/passwd\" %}", "{{ tools "] {
         let template = fixture::folder(&[("AGENTS.md", broken)]);

@@ -101,6 +101,29 @@ impl Drift {
     pub fn is_empty(&self) -> bool {
         self.created.is_empty() && self.changed.is_empty() && self.removed.is_empty()
     }
+
+    /// The same changes, for a folder above.
+    pub(super) fn below(mut self, folder: &str) -> Self {
+        for path in [&mut self.created, &mut self.changed, &mut self.removed].into_iter().flatten() {
+            *path = format!("{folder}/{path}");
+        }
+        self
+    }
+
+    /// Adds the change of a file that is outside of any set.
+    pub(super) fn add(&mut self, path: &str, old: Option<&[u8]>, new: &[u8]) {
+        let list = if old.is_none() { &mut self.created } else { &mut self.changed };
+        list.push(path.to_string());
+        self.diff += &diff::unified(path, old, Some(new));
+    }
+
+    /// Adds the changes of another set.
+    pub(super) fn extend(&mut self, other: Drift) {
+        self.created.extend(other.created);
+        self.changed.extend(other.changed);
+        self.removed.extend(other.removed);
+        self.diff += &other.diff;
+    }
 }
 
 /// Makes the files in `root` equal to the set. `progress` is called with the number of newly finished files, from any

@@ -100,7 +100,9 @@ impl DocIndex {
         let render = &catalog.config.render;
         if total <= render.index_tools {
             let sections: Vec<String> = sections.iter().map(|section| section.markdown(false)).collect();
-            return Self { note: String::new(), sections: sections.join("\n\n"), pages: Vec::new() };
+            let none = "No tools are documented: there are none, or their definitions could not be read.";
+            let note = if total == 0 { none.to_string() } else { String::new() };
+            return Self { note, sections: sections.join("\n\n"), pages: Vec::new() };
         }
         let mut layout = Layout::new(render.page_tokens.max(200));
         let entries = layout.lay_out(sections);

@@ -64,7 +64,7 @@ impl<'d> Importer<'_, 'd> {
             None => (Rc::new(Component::open()), place.clone()),
         };
         let examples = self.examples(value, &place);
-        let required = body.get("required").and_then(Value::as_bool);
+        let required = self.report.flag(body.get("required"), "required", &pointer);
         let description = body.get("description").and_then(Value::as_str).map(str::to_string);
         let encoding = value.get("encoding").and_then(Value::as_object).filter(|_| essence(media) == FORM);
         let content = Content { media, schema, pointer: schema_pointer, description, required, encoding };
@@ -79,7 +79,7 @@ impl<'d> Importer<'_, 'd> {
             let media = media.min_by_key(|media| rank(media)).unwrap_or(JSON);
             let Argument { schema, description, pointer, examples, .. } =
                 self.argument(body, Location::WholeBody);
-            let required = body.value.get("required").and_then(Value::as_bool);
+            let required = self.report.flag(body.value.get("required"), "required", &body.pointer);
             let examples = examples.into_iter().map(|example| (None, example)).collect();
             let pointer =
                 if body.value.contains_key("schema") { pointer_join(&pointer, "schema") } else { pointer };

@@ -10,7 +10,7 @@ use super::definition_keys::DefinitionKeys;
 use super::document::{Dialect, Document, Target};
 use super::keyword::{Kind, fits, kind, strings};
 use super::report::{Report, quote};
-use crate::finding::{Code, pointer_push};
+use crate::finding::{Code, plain_meaning, pointer_push};
 
 /// Deepest schema that is read; deeper ones accept any value.
 const MAX_DEPTH: usize = 200;
@@ -87,6 +87,11 @@ impl Lowering<'_, '_> {
             }
         }
         lower_bounds(&mut out);
+        for word in ["nullable", "x-nullable"] {
+            if map.get(word).is_some_and(Value::is_string) && is_true(map.get(word)) {
+                self.report.repaired(&self.pointer, word, &true.into());
+            }
+        }
         if is_true(map.get("nullable")) || is_true(map.get("x-nullable")) {
             out = allow_null(out);
         }
@@ -117,6 +122,11 @@ impl Lowering<'_, '_> {
         out: &mut Map<String, Value>,
     ) {
         let kind = kind(word);
+        let meant = if fits(kind, value) { None } else { meant(kind, value, map) };
+        if let Some(meant) = &meant {
+            self.report.repaired(&self.pointer, word, meant);
+        }
+        let value = meant.as_ref().unwrap_or(value);
         if !fits(kind, value) {
             return self.misfit(word, value, out);
         }
@@ -195,8 +205,8 @@ impl Lowering<'_, '_> {
             ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => {
                 out.insert(word.to_string(), value.clone());
             }
-            ("required", Value::Bool(false)) => {}
-            ("required", Value::Bool(true)) => {
+            ("required", value) if plain_meaning::flag(value) == Some(false) => {}
+            ("required", value) if plain_meaning::flag(value) == Some(true) => {
                 let place = format!("{}/required", self.pointer);
                 self.report.add(
                     Code::SchemaRepaired,
@@ -255,8 +265,23 @@ impl Lowering<'_, '_> {
     }
 }
 
+/// Whether a value is true, or says so in a text.
 pub(super) fn is_true(value: Option<&Value>) -> bool {
-    value == Some(&Value::Bool(true))
+    value.and_then(plain_meaning::flag) == Some(true)
+}
+
+/// The value of this kind that a value of another kind can only mean.
+fn meant(kind: Kind, value: &Value, schema: &Map<String, Value>) -> Option<Value> {
+    let names_a_property = |name: &&str| schema.get("properties").is_some_and(|all| all.get(name).is_some());
+    let meant = match kind {
+        Kind::Flag => plain_meaning::flag(value)?.into(),
+        Kind::Number | Kind::Factor | Kind::Count => Value::Number(plain_meaning::number(value)?),
+        Kind::Required => json!([value.as_str().filter(names_a_property)?]),
+        Kind::Enum if !value.is_object() && !value.is_null() => json!([value]),
+        Kind::Text if value.is_number() || value.is_boolean() => value.to_string().into(),
+        _ => return None,
+    };
+    fits(kind, &meant).then_some(meant)
 }
 
 /// The required names of a rewritten object.

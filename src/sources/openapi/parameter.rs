@@ -10,7 +10,7 @@ use super::Importer;
 use super::argument::{Argument, Writing};
 use super::bundle::Component;
 use super::document::Dialect;
-use super::lower::{Direction, is_true};
+use super::lower::Direction;
 use super::media::best_media;
 use super::name::path_variables;
 use super::paths::Found;
@@ -129,13 +129,7 @@ impl<'d> Importer<'_, 'd> {
     /// One parameter as an argument.
     pub(super) fn argument(&mut self, parameter: &Parameter<'d>, location: Location) -> Argument {
         let Parameter { name, value, ref pointer, .. } = *parameter;
-        let required = match value.get("required") {
-            None | Some(Value::Bool(_)) => is_true(value.get("required")),
-            Some(_) => {
-                self.report.invalid(pointer, "required", "`required` is not true or false; it was left out");
-                false
-            }
-        };
+        let required = self.report.flag(value.get("required"), "required", pointer) == Some(true);
         let description = match value.get("description") {
             Some(Value::String(text)) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
             None | Some(Value::Null) => None,

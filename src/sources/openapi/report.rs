@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::finding::{Code, Finding, Place, pointer_join};
+use serde_json::Value;
+
+use crate::finding::{Code, Finding, Place, plain_meaning, pointer_join};
 use crate::tool::clean_line;
 
 /// The findings about one document, each place and message once, however many operations share it.
@@ -26,6 +28,24 @@ impl Report {
     /// Reports a value of the wrong kind in `field` of the object at `pointer`.
     pub(super) fn invalid(&mut self, pointer: &str, field: &str, message: impl Into<String>) {
         self.add(Code::FieldInvalid, &pointer_join(pointer, field), message);
+    }
+
+    /// Reports a value of the wrong kind that was read as the one thing that it can mean.
+    pub(super) fn repaired(&mut self, pointer: &str, field: &str, read: &Value) {
+        let message = format!("`{}` has the wrong kind of value; it was read as {read}", quote(field));
+        self.add(Code::FieldRepaired, &pointer_join(pointer, field), message);
+    }
+
+    /// The boolean that the value of a field says. A text that says so is a mistake with one meaning.
+    pub(super) fn flag(&mut self, value: Option<&Value>, field: &str, pointer: &str) -> Option<bool> {
+        let value = value.filter(|value| !value.is_null())?;
+        let flag = plain_meaning::flag(value);
+        match flag {
+            Some(_) if value.is_boolean() => {}
+            Some(flag) => self.repaired(pointer, field, &flag.into()),
+            None => self.invalid(pointer, field, format!("`{field}` is not true or false; it was left out")),
+        }
+        flag
     }
 
     /// Reports a `$ref`, in the object at `pointer`, to nothing.

@@ -112,6 +112,11 @@ pub const CASES: &[Case] = &[
         &[("a.yaml", "- name: a\n  description: Reads.\n  parameters: {}\n  effect: reads\n")],
         ("a.yaml", Some(4), "/0/effect"),
     ),
+    (
+        "field-repaired",
+        &[("a.yaml", "- name: a\n  description: Reads.\n  parameters: {}\n  approval: \"true\"\n")],
+        ("a.yaml", Some(4), "/0/approval"),
+    ),
     ("operation-named", &[("a.json", API)], ("a.json", Some(3), "/paths/~1a~1{b}/get")),
     ("operation-skipped", &[("a.json", API)], ("a.json", Some(4), "/paths/~1a~1{b}/options")),
     ("argument-renamed", &[("a.json", API)], ("a.json", Some(3), "/paths/~1a~1{b}/get/parameters/1")),

@@ -69,7 +69,7 @@ fn what_is_malformed_costs_no_neighbour() {
         "/b": { "get": [], "gett": {}, "x-note": 1, "post": {
             "operationId": "b", "summary": 7, "tags": "b", "parameters": [
                 3, { "in": "query" }, { "name": "q", "in": "body?" }, { "name": "bare", "in": "query", "required": "yes" },
-                { "name": "good", "in": "query", "schema": { "type": "integer", "minimum": "1", "enum": 4 } }
+                { "name": "good", "in": "query", "schema": { "type": "integer", "minimum": "few", "enum": {} } }
             ],
             "requestBody": { "content": {} }
         } },
