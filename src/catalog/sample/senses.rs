@@ -69,6 +69,7 @@ pub(super) const SENSES: &[(&str, &[&str], &str)] = &[
     ("code", &["c#"], "Console.WriteLine(1);"),
     ("account", &["debit", "credit", "transfer", "fund", "number"], "1234567890|9876543210"),
     ("statement", &["sql"], "SELECT 1"),
+    ("language", &["sonar", "source code", "rule"], "java"),
     ("q", &["prompt", "llm", "question"], "What is the capital of France?"),
     ("script", &["javascript", "browser"], "document.title"),
     ("code", &["javascript", "browser"], "document.title"),

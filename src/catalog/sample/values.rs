@@ -101,6 +101,10 @@ pub(super) fn number(name: &str, description: &str) -> Option<f64> {
     let names = words(name);
     let find = |word: &str| NUMBERS.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
     let own = || lookup(&names, find).or_else(|| find(names.last()?));
+    let is_body = ["person", "patient", "inches"].iter().any(|word| description.contains(word));
+    if is_body && names.ends_with(&["height".into()]) {
+        return Some(70.0);
+    }
     let found = match is_vague(&names) {
         true => described(&subject(description), find).or_else(own),
         false => own().or_else(|| described(&subject(description), find)),
@@ -238,7 +242,7 @@ fn nth(values: &str, at: usize) -> String {
 
 /// The place of an argument among others of its kind: 1 for `color2`, or for "the second color".
 fn ordinal(name: &str, description: &str) -> usize {
-    const OTHERS: [&str; 6] = ["destination", "to", "end", "target", "arrival", "dest"];
+    const OTHERS: [&str; 8] = ["destination", "to", "end", "target", "arrival", "dest", "y", "new"];
     let digits = &name[name.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
     match digits.parse::<usize>() {
         Ok(number @ 1..=9) => number - 1,
@@ -285,6 +289,9 @@ fn lookup<T>(words: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
     let before =
         || words.iter().rev().skip(1).filter(|word| !VAGUE.contains(word)).find_map(|word| find(word));
     let last = || words.last().and_then(|word| find(word).or_else(|| find(&singular(word))));
+    if words.last() == Some(&"text") && words.len() > 1 {
+        return longer.or_else(last);
+    }
     let is_number = words.last().is_some_and(|word| matches!(*word, "number" | "code" | "string"));
     longer.or_else(|| match (vague, is_number && words.len() > 1) {
         (_, true) => None,
