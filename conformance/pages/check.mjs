@@ -1,6 +1,6 @@
 // Opens the web pages of toolcrib in Chromium and checks what a person would. Usage: node check.mjs [PATH/TO/toolcrib]
 //
-// Two catalogs are rendered; each site is opened as files and over HTTP, in light and dark, at 390 and 1440 pixels.
+// Two catalogs are rendered; each site is opened as files and over HTTP, in light and dark, at 360 and 1440 pixels.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -28,6 +28,14 @@ const same = (got, expect, what) => check(got === expect, what, `got ${JSON.stri
 
 function render(program, catalog, out) {
   execFileSync(program, ['render', '--catalog', catalog, '--out', out, '--site'], { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+/** No page is larger than 200 kB. */
+function sizes(root) {
+  for (const name of readdirSync(root, { recursive: true }).filter(name => name.endsWith('.html'))) {
+    const { size } = statSync(join(root, name));
+    check(size < 200_000, `${name} is small`, `${size} bytes`);
+  }
 }
 
 /** A static server with the policy as a header, as `toolcrib serve` sends it. */
@@ -65,7 +73,7 @@ async function accessible(page, what) {
 
 /** Every kind of page, in both themes and at both widths. */
 async function looks(browser, base, paths) {
-  for (const colorScheme of ['light', 'dark']) for (const width of [390, 1440]) {
+  for (const colorScheme of ['light', 'dark']) for (const width of [360, 1440]) {
     const page = await open(browser, base, { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
     for (const path of paths) {
       await page.goto(base + path);
@@ -121,6 +129,28 @@ async function search(browser, base) {
   await page.context().close();
 }
 
+/** Payloads load when they are opened; a page opened from disk has a link to them. */
+async function payloads(page, base) {
+  const link = page.locator('#payloads ~ p a');
+  if (!base.startsWith('http')) {
+    same(await page.locator('.forms details').count(), 0, 'nothing offers to load from disk');
+    await link.click();
+    check(page.url().endsWith('/payloads/issue_write.json'), 'payloads are linked', page.url());
+    return void await page.goBack();
+  }
+  const all = JSON.parse(await page.evaluate(href => fetch(href).then(answer => answer.text()), await link.getAttribute('href')));
+  const rows = page.locator('.forms [data-key]');
+  for (let at = 0; at < await rows.count(); at += 1) {
+    const row = rows.nth(at);
+    same(await row.locator('pre').count(), 0, 'nothing is loaded before it is opened');
+    await row.locator('summary').click();
+    await row.locator('pre').waitFor();
+    const key = await row.getAttribute('data-key');
+    same(JSON.stringify(JSON.parse(await row.locator('pre').textContent())), JSON.stringify(all[key]), `${key} is shown as it is in the file`);
+    same(await row.locator('.copy').count(), 1, `${key} can be copied`);
+  }
+}
+
 async function follow(browser, base) {
   const page = await open(browser, base);
   await page.goto(`${base}index.html`);
@@ -131,7 +161,8 @@ async function follow(browser, base) {
   same(await page.locator('nav [aria-current=page]').first().textContent(), 'issue_write', 'the navigation shows where one is');
   await page.getByRole('link', { name: 'Payloads' }).click();
   same(new URL(page.url()).hash, '#payloads', 'parts of the page have addresses');
-  same(await page.locator('#payloads ~ details').count(), 11, 'each provider has a payload');
+  same(await page.locator('#payloads ~ ul > li').count(), 11, 'each provider has a payload');
+  await payloads(page, base);
   await page.getByRole('link', { name: 'issue_write.md' }).click();
   check(page.url().endsWith('/tools/issue_write.md'), 'the doc for agents is linked', page.url());
   await page.goto(`${base}index.html`);
@@ -141,7 +172,7 @@ async function follow(browser, base) {
   same(await page.evaluate(() => document.activeElement.id), 'main', 'it leads to the content');
   await page.context().close();
 
-  const phone = await open(browser, base, { viewport: { width: 390, height: 800 } });
+  const phone = await open(browser, base, { viewport: { width: 360, height: 800 } });
   await phone.goto(`${base}tools/issue_write.html`);
   same(await phone.locator('#nav').isHidden(), true, 'the navigation is folded on a phone');
   await phone.getByRole('button', { name: 'Navigation' }).click();
@@ -191,8 +222,9 @@ async function withoutScript(browser, base, paths) {
   await page.goto(`${base}search.html`);
   check((await page.locator('main').textContent()).includes('JavaScript'), 'the search page says what it needs');
   await page.goto(`${base}tools/issue_write.html`);
-  await page.locator('summary').first().click();
-  same(await page.locator('details pre').first().isVisible(), true, 'what is folded opens');
+  await page.locator('#payloads ~ p a').click();
+  check((await page.locator('body').textContent()).includes('"anthropic": {'), 'payloads can be read without scripts');
+  await page.goBack();
   await page.emulateMedia({ media: 'print' });
   same(await page.locator('#nav').isVisible(), false, 'the navigation is not printed');
   await page.context().close();
@@ -227,6 +259,7 @@ try {
   const [site, odd] = [join(folder, 'github'), join(folder, 'hostile')];
   render(program, join(project, 'examples/github'), site);
   render(program, join(project, 'tests/golden/hostile/tools.json'), odd);
+  [site, odd].forEach(sizes);
   const [server, oddServer] = [await serve(site), await serve(odd)];
   const http = server => `http://127.0.0.1:${server.address().port}/`;
   const file = root => `${pathToFileURL(root).href}/`;

@@ -117,7 +117,7 @@ impl Context<'_> {
         let call = ready_made_call(
             &examples,
             &parameters,
-            &About { name: &definition.name, description: &description, examples: &parts.examples, effect },
+            &About { name: &name, description: &description, examples: &parts.examples, effect },
         );
         if call.is_none() && parameters.is_checked() {
             report(
@@ -162,7 +162,7 @@ impl Context<'_> {
             example_texts: parts.examples,
             policy,
             effect,
-            parameters: parameters.drop_compiled(),
+            parameters: parameters.without_repetition().drop_compiled(),
             fill_in: call.as_ref().map(|call| call.fill_in.clone()).unwrap_or_default(),
             call: call.map(|call| call.arguments),
             server,

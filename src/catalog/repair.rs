@@ -62,7 +62,7 @@ const TYPE_WORDS: [(&str, &[&str]); 7] = [
     ),
     ("null", &["none", "nil", "void"]),
 ];
-const STANDARD: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
+pub(super) const STANDARD: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
 
 struct Repairing<'a> {
     root: &'a Value,

@@ -1,6 +1,5 @@
 //! The tree of categories. A tool may be in several categories, once in each.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use indexmap::IndexMap;
@@ -12,12 +11,10 @@ use crate::tool::{CategoryPath, clean_line};
 
 /// Levels of the tree. A tool that is filed deeper stands at the last level.
 const MAX_DEPTH: usize = 16;
-/// Categories or tools that a derived summary names: more would not fit a line.
-const NAMED: usize = 4;
-/// The most characters of a name in a summary, and of a tag.
-const MAX_NAME: usize = 60;
-/// The most characters of a summary.
-const MAX_SUMMARY: usize = 300;
+/// The most characters of a purpose.
+const MAX_PURPOSE: usize = 300;
+/// The most characters of a tag.
+const MAX_TAG: usize = 60;
 /// Most tags that a category gets from its tools.
 const MAX_TAGS: usize = 5;
 
@@ -37,8 +34,10 @@ pub struct CategoryNode {
     pub path: String,
     /// The last segment.
     pub name: String,
-    /// Its content, in one line.
+    /// Its content, in one line: the purpose, with the number of its tools unless an author wrote it.
     pub summary: String,
+    /// The purpose in words; empty where the names of its tools say none.
+    pub purpose: String,
     /// Labels.
     pub tags: Vec<String>,
     /// The parent category; none at the root.
@@ -61,16 +60,23 @@ impl CategoryNode {
 impl CategoryTree {
     /// The tree of a catalog.
     pub fn of(catalog: &Catalog) -> Self {
+        Self::of_tools(catalog, 0..catalog.tools.len())
+    }
+
+    /// The tree of some tools of a catalog, known by their positions, in the order of the catalog.
+    pub fn of_tools(catalog: &Catalog, tools: impl IntoIterator<Item = usize>) -> Self {
         let mut tree = Self { nodes: vec![CategoryNode::default()], ..Self::default() };
         tree.by_path.insert(String::new(), 0);
-        for (index, tool) in catalog.tools.iter().enumerate() {
-            let mut hangs: Vec<usize> = tool.categories.iter().map(|path| tree.insert_path(path)).collect();
+        tree.places.resize(catalog.tools.len(), Vec::new());
+        for index in tools {
+            let categories = catalog.tools[index].categories.iter();
+            let mut hangs: Vec<usize> = categories.map(|path| tree.insert_path(path)).collect();
             hangs.sort_unstable();
             hangs.dedup();
             for &node in &hangs {
                 tree.add_tool(index, node);
             }
-            tree.places.push(hangs);
+            tree.places[index] = hangs;
         }
         for (index, node) in tree.nodes.iter().enumerate() {
             tree.by_folded_path.entry(node.path.to_lowercase()).or_default().push(index);
@@ -159,37 +165,28 @@ impl CategoryTree {
     }
 
     fn describe(&mut self, catalog: &Catalog) {
-        for index in 0..self.nodes.len() {
-            let node = &self.nodes[index];
+        for node in &mut self.nodes {
+            let tools: Vec<&Tool> = node.descendant_tools.iter().map(|&tool| &*catalog.tools[tool]).collect();
             let said = catalog.configured_category(&node.path);
-            let summary = said.and_then(|category| category.summary.as_deref()).map(clean_line);
-            let summary = summary.filter(|summary| !summary.is_empty());
-            let summary = summary.unwrap_or_else(|| self.summary(index, catalog));
             let tags: Vec<String> = said
                 .map(|category| category.tags.iter().filter_map(|tag| tag_of(tag)).collect())
                 .unwrap_or_default();
-            let tags = if tags.is_empty() { usual_tags(node, catalog) } else { tags };
-            let node = &mut self.nodes[index];
-            (node.summary, node.tags) = (clipped(&summary, MAX_SUMMARY), tags);
+            node.tags = if tags.is_empty() { usual_tags(node, catalog) } else { tags };
+            node.purpose = clipped(&catalog.purpose(&node.path, &tools), MAX_PURPOSE);
+            let is_authored = said.and_then(|said| said.summary.as_deref()).map(clean_line);
+            node.summary = match is_authored.is_some_and(|text| !text.is_empty()) {
+                true => node.purpose.clone(),
+                false => counted(tools.len(), &node.purpose),
+            };
         }
     }
+}
 
-    /// Number of tools, and some names: the largest categories, then tools.
-    fn summary(&self, index: usize, catalog: &Catalog) -> String {
-        let node = &self.nodes[index];
-        let mut children = node.children.clone();
-        children.sort_by_key(|&child| Reverse(self.nodes[child].descendant_tools.len()));
-        let mut tools = node.tools.clone();
-        tools.sort_unstable();
-        let children = children.into_iter().map(|child| self.nodes[child].name.as_str());
-        let all: Vec<&str> =
-            children.chain(tools.into_iter().map(|tool| catalog.tools[tool].name.as_str())).collect();
-        let named: Vec<String> = all.iter().take(NAMED).map(|name| clipped(name, MAX_NAME)).collect();
-        let rest = all.len() - named.len();
-        let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-        let count = node.descendant_tools.len();
-        format!("{count} tool{}: {}{rest}", if count == 1 { "" } else { "s" }, named.join(", "))
-    }
+/// `3 tools: list, put; objects`.
+fn counted(tools: usize, purpose: &str) -> String {
+    let plural = if tools == 1 { "" } else { "s" };
+    let colon = if purpose.is_empty() { "" } else { ": " };
+    format!("{tools} tool{plural}{colon}{purpose}")
 }
 
 /// The tags that the tools of a category have most often, the more frequent first.
@@ -204,7 +201,7 @@ fn usual_tags(node: &CategoryNode, catalog: &Catalog) -> Vec<String> {
 
 /// A tag in the form that lists show.
 fn tag_of(tag: &str) -> Option<String> {
-    Some(clipped(&clean_line(tag), MAX_NAME)).filter(|tag| !tag.is_empty())
+    Some(clipped(&clean_line(tag), MAX_TAG)).filter(|tag| !tag.is_empty())
 }
 
 fn clipped(text: &str, most: usize) -> String {

@@ -48,8 +48,8 @@ fn summary_and_tags_follow_from_the_tools() {
     let (catalog, _) = catalog(Vec::new());
     let tree = CategoryTree::of(&catalog);
     let node = |path: &str| tree.node(tree.find(path).unwrap());
-    assert_eq!(node("Storage").summary, "3 tools: Buckets, disk_usage");
-    assert_eq!(node("Data").summary, "1 tool: put_object");
+    assert_eq!(node("Storage").summary, "3 tools: put, list; object, buckets, disk, usage");
+    assert_eq!(node("Data").summary, "1 tool: put; object");
     assert_eq!(node("Storage").tags, ["storage", "upload", "disk"]);
 }
 

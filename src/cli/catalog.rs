@@ -1,6 +1,5 @@
 //! The arguments that name a catalog, shared by all commands that read one.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,8 +10,9 @@ use strum::VariantArray;
 use super::{CommandError, failed, print_note, trust};
 use crate::catalog::{self, Checked};
 use crate::config::{self, Workspace};
-use crate::finding::{Code, Finding, Place, Severity, text_report};
+use crate::finding::{Code, Finding, Place, Severity};
 use crate::sources::mcp::{Environment, list_all};
+use crate::tool::clean_line;
 use crate::watch::Admission;
 
 /// Help for a toolcrib.toml that was merely found: two ways to make it count.
@@ -126,30 +126,40 @@ impl CatalogArgs {
     }
 }
 
-/// Reports what keeps input out of the catalog, and counts the rest; for commands whose job is another. `catalog` is the one
-/// that the command line names.
+/// Reports findings in one line; for commands whose job is another. `catalog` is the one that the command line names.
 pub(super) fn report_briefly(checked: &Checked, catalog: Option<&Path>) {
-    report_lost(checked);
     let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
     if errors + warnings > 0 {
         let named = catalog.map(|path| format!(" --catalog {}", path.display())).unwrap_or_default();
         let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
-        print_note(format!("{errors} and {warnings}; `toolcrib check{named}` shows them"));
+        let first = first_lost(checked).map(|lost| format!("{lost}; ")).unwrap_or_default();
+        print_note(format!("{first}{errors} and {warnings}; `toolcrib check{named}` shows them"));
     }
 }
 
-/// Reports missing input and nothing else; for commands that run at every turn of a job.
+/// Reports missing input in one line, and nothing else; for commands that run at every turn of a job.
 pub(super) fn report_lost(checked: &Checked) {
-    let lost: Vec<Finding> = checked
-        .findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Error && finding.code.loses_input())
-        .cloned()
-        .collect();
-    if !lost.is_empty() {
-        let color = std::io::stderr().is_terminal();
-        print_note(text_report(&lost, &checked.documents, color, Some(10)).trim_end());
+    if let Some(lost) = first_lost(checked) {
+        print_note(format!("{lost}; `toolcrib check` shows everything"));
     }
+}
+
+/// The first finding that keeps input out of the catalog, and the number of others.
+fn first_lost(checked: &Checked) -> Option<String> {
+    let is_lost = |finding: &&Finding| finding.severity == Severity::Error && finding.code.loses_input();
+    let mut lost = checked.findings.iter().filter(is_lost);
+    let first = lost.next()?;
+    let place = first.place.as_ref().map(|place| match (place.line, place.column) {
+        (Some(line), Some(column)) => format!(" {}:{line}:{column}:", place.file),
+        _ => format!(" {}:", place.file),
+    });
+    let place = place.unwrap_or_default();
+    let more = match lost.count() {
+        0 => String::new(),
+        count => format!(" (and {count} more like it)"),
+    };
+    let help = first.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+    Some(format!("error[{}]:{place} {}{help}{more}", first.code.as_str(), clean_line(&first.message)))
 }
 
 /// Fails when some of the input is missing from the catalog, after the rest has been printed.

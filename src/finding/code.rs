@@ -98,6 +98,7 @@ codes! {
     // catalog: schemas
     SchemaMissing "schema-missing" Error false "a tool has no parameters; it is documented but cannot be called";
     SchemaRepaired "schema-repaired" Info false "a schema had mistakes with a clear meaning, and was repaired";
+    SchemaDoubtful "schema-doubtful" Warning false "a schema says what nobody can have meant: an unknown type, a default outside its enum, a required name that is no property";
     SchemaReferenceBroken "schema-ref-broken" Warning false "a $ref points nowhere; that place accepts anything";
     SchemaReferenceRemote "schema-ref-remote" Error false "a $ref points outside its document and is never fetched";
     SchemaInvalid "schema-invalid" Error false "a schema cannot be compiled; its tool is documented but cannot be called";

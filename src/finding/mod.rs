@@ -34,7 +34,7 @@ pub use document::{Document, Format};
 pub use json::{from_json, from_json_bytes};
 pub use limits::Limits;
 pub use nearest::{SlipPolicy, is_plausible, nearest, normalized};
-pub use open::open;
+pub use open::{open, unparsed};
 pub use place::locate;
 pub use pointer::{pointer_join, pointer_push, pointer_split, pointer_unescape};
 pub use reference::{SchemaNames, percent_decoded, resolve_local};

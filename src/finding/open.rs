@@ -20,6 +20,15 @@ pub fn open(path: &Path, shown: &str, limits: &Limits) -> Result<Document, Findi
     Document::parse(shown, bytes, format, limits)
 }
 
+/// The text of a file that could not be parsed, to show the line of the mistake.
+pub fn unparsed(path: &Path, shown: &str, limits: &Limits) -> Option<Document> {
+    let format = Format::of_extension(&path.extension()?.to_string_lossy())?;
+    let bytes = read(path, limits.max_bytes).ok().filter(|bytes| bytes.len() as u64 <= limits.max_bytes)?;
+    let text = String::from_utf8(bytes).ok()?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text).into();
+    Some(Document { file: shown.to_owned(), format, text, value: serde_json::Value::Null })
+}
+
 /// Reads at most one byte over the limit, so that a file that grows, or never ends, is refused all the same.
 fn read(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
     let file = std::fs::File::open(path)?;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::groups::Groups;
 use super::{DIRECTORY_MAX_TOKENS, EffectFilter, Format, brief};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Tool};
 use crate::tokens::estimate;
 use crate::tool::Effect;
 
@@ -225,23 +225,39 @@ impl Directory<'_> {
         json!(counts)
     }
 
-    /// Number of ops in it, and the names of some.
+    /// Number of ops in it, and their names; where these are too long, its purpose.
     fn summary(&self, piece: &Piece, most: usize) -> String {
-        let (count, mut length, mut named) = (piece.ops.len(), 0, Vec::new());
+        let count = format!("{} ops", piece.ops.len());
+        let about = match self.names(piece, most) {
+            Some(names) => names,
+            None => brief(&self.purpose(piece, most), most),
+        };
+        if about.is_empty() { count } else { format!("{count}: {about}") }
+    }
+
+    /// The names of all ops in it, if they have at most so many characters.
+    fn names(&self, piece: &Piece, most: usize) -> Option<String> {
+        let mut names = String::new();
         for &op in &piece.ops {
             let op = &self.catalog.tools[op].op;
-            let name = op.strip_prefix(piece.prefix.as_str()).unwrap_or(op);
-            length += name.len() + 2;
-            if length > most {
-                break;
+            names += if names.is_empty() { "" } else { ", " };
+            names += op.strip_prefix(piece.prefix.as_str()).unwrap_or(op);
+            if names.len() > most {
+                return None;
             }
-            named.push(name);
         }
-        let more = if named.len() < count { ", …" } else { "" };
-        match named.is_empty() {
-            true => format!("{count} ops"),
-            false => format!("{count} ops: {}{more}", named.join(", ")),
+        Some(names)
+    }
+
+    /// The purpose of its ops, or of their category if they have one in common.
+    fn purpose(&self, piece: &Piece, most: usize) -> String {
+        if most == 0 {
+            return String::new();
         }
+        let tools: Vec<&Tool> = piece.ops.iter().map(|&op| &*self.catalog.tools[op]).collect();
+        let category = tools.first().map_or("", |tool| tool.category());
+        let is_common = tools.iter().all(|tool| tool.category() == category);
+        self.catalog.purpose(if is_common { category } else { &piece.path }, &tools)
     }
 
     /// The same list with ops under their categories, where there are several.

@@ -45,6 +45,7 @@ struct Draft<'a> {
     tool: &'a Tool,
     arguments: &'a [Argument<'a>],
     call: Option<Value>,
+    fill_in: Value,
     usage: String,
     optional: OptionalStyle,
     /// The row of each argument; `None` where no row is needed.
@@ -96,7 +97,9 @@ impl<'a> Draft<'a> {
         let short = whole.as_ref().filter(|call| estimate(&call.to_string()) > LONG_CALL);
         let short = short.and_then(|_| required(tool, arguments));
         let is_cut = short.is_some();
-        Self { tool, arguments, call: short.or(whole), usage, optional, rows, rules, notes, is_cut }
+        let call = short.or(whole);
+        let fill_in = fill_in(tool, call.as_ref());
+        Self { tool, arguments, call, fill_in, usage, optional, rows, rules, notes, is_cut }
     }
 
     /// Writes the parts that are always there, in the richest form that fits; values of arguments are dropped last.
@@ -109,6 +112,8 @@ impl<'a> Draft<'a> {
                 return;
             }
         }
+        self.fill_in = Value::Null;
+        self.is_cut = true;
         let length = |row: &Map<String, Value>| row.get("enum").map_or(0, |values| values.to_string().len());
         while !self.fits() {
             let longest = self.rows.iter_mut().flatten().max_by_key(|row| length(row));
@@ -213,9 +218,8 @@ impl<'a> Draft<'a> {
         }
         fields.extend(conditions(self.tool));
         fields.extend(self.call.clone().map(|call| ("call".to_string(), call)));
-        let fill_in = fill_in(self.tool, self.call.as_ref());
-        if fill_in.as_array().is_some_and(|pointers| !pointers.is_empty()) {
-            fields.insert("fill_in".into(), fill_in);
+        if self.fill_in.as_array().is_some_and(|pointers| !pointers.is_empty()) {
+            fields.insert("fill_in".into(), self.fill_in.clone());
         }
         if self.is_cut {
             fields.insert(MORE.into(), HOW.into());

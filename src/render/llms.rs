@@ -34,7 +34,7 @@ impl Llms {
                 pieces.push(Piece { heading, tools: tools.to_vec() });
             }
         }
-        let title = catalog.config.title.as_deref().or(profile.name).unwrap_or("Tools");
+        let title = catalog.title().or(profile.name.map(str::to_string)).unwrap_or_else(|| "Tools".into());
         let count = tools.len();
         let summary = profile.description.map(inline).unwrap_or_else(|| {
             format!("{count} tool{}, each with documentation of its own.", if count == 1 { "" } else { "s" })
@@ -42,7 +42,7 @@ impl Llms {
         let head = format!(
             "# {}\n\n> {summary}\n\nRead the documentation of a tool before its first call. The index is \
              [tools/README.md](tools/README.md). Registry version: {}.\n",
-            inline(title),
+            inline(&title),
             catalog.version
         );
         Self { head, pieces, tools }

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tera::{Context, Tera};
+use tera::{Context, Kwargs, State, StringInput, Tera, Value};
 
 use crate::embedded::embedded_files;
 
 /// Our templates and assets, sorted by their names.
-const EMBEDDED: [(&str, &str); 26] = embedded_files! { "templates":
+const EMBEDDED: [(&str, &str); 28] = embedded_files! { "templates":
     "assets/icon.svg",
     "assets/site.css",
     "assets/site.js",
@@ -30,12 +30,14 @@ const EMBEDDED: [(&str, &str); 26] = embedded_files! { "templates":
     "site/home.html",
     "site/list.html",
     "site/missing.html",
+    "site/parts.html",
     "site/profile.html",
     "site/profiles.html",
     "site/rows.html",
     "site/search.html",
     "site/surfaces.html",
     "site/tool.html",
+    "site/tree.html",
 };
 
 /// A template that cannot be read or rendered.
@@ -63,6 +65,7 @@ impl Templates {
     /// The built-in templates, with those of `folder` in place of the ones of the same name.
     pub fn load(folder: Option<&Path>) -> Result<Self, TemplateError> {
         let mut tera = Tera::new();
+        tera.register_filter("breakable", breakable);
         let mut hasher = blake3::Hasher::new();
         if let Some(folder) = folder {
             refuse_unknown_files(folder)?;
@@ -105,6 +108,30 @@ impl Templates {
     pub(crate) fn render(&self, name: &str, context: &Context) -> Result<String, TemplateError> {
         self.tera.render(name, context).map_err(|error| problem(name, error))
     }
+}
+
+/// A name as HTML that may break between its words: behind `_`, `.`, `-` and `/`, and before a capital.
+fn breakable(name: StringInput<'_>, _: Kwargs, _: &State<'_>) -> Value {
+    let name = name.as_str();
+    let mut html = String::with_capacity(name.len() * 2);
+    for (c, next) in name.chars().zip(name.chars().skip(1).map(Some).chain([None])) {
+        match c {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            c => html.push(c),
+        }
+        let is_end = |next: char| match c {
+            '_' | '.' | '-' | '/' => next.is_alphanumeric(),
+            c => c.is_lowercase() && next.is_uppercase(),
+        };
+        if next.is_some_and(is_end) {
+            html.push_str("<wbr>");
+        }
+    }
+    Value::safe_string(&html)
 }
 
 /// Renders a text that is itself the template, such as a file of a workspace template.

@@ -3,9 +3,10 @@
 use serde::Serialize;
 use tera::Context;
 
-use super::frame::{Frame, Link, Position, clipped, shown_name};
-use super::index::TOOLS_A_PART;
-use super::{Page, Site, html};
+use super::frame::{Frame, Link, Position};
+use super::index::Entry;
+use super::name::{clipped, shown_name};
+use super::{Page, Site, html, tree};
 use crate::catalog::Callable;
 use crate::render::TemplateError;
 use crate::render::markdown::inline;
@@ -35,67 +36,59 @@ pub(super) fn entry(site: &Site<'_>, shown: usize, root: &str) -> CategoryEntry 
     }
 }
 
-#[derive(Serialize)]
-struct Child {
-    title: String,
-    href: String,
-    count: usize,
-}
-
 /// A part of a category's list.
 #[derive(Serialize)]
-struct Part {
-    number: usize,
+pub(super) struct Part {
     href: String,
     first: String,
     last: String,
     is_current: bool,
 }
 
+/// The parts of a category's list, for a page from which the root of the site is `root`.
+pub(super) fn parts(site: &Site<'_>, category: usize, current: usize, root: &str) -> Vec<Part> {
+    let pages = &site.index.categories()[category];
+    let name = |entry: Option<&Entry>| match entry {
+        Some(Entry::Category(node)) => clipped(&site.index.categories()[*node].title, 30),
+        Some(Entry::Tool(shown)) => {
+            let tool = site.tool(*shown);
+            clipped(&shown_name(&tool.name, &tool.safe_name), 30)
+        }
+        None => String::new(),
+    };
+    let part = |(number, entries): (usize, &[Entry])| Part {
+        href: format!("{root}{}", pages.path(number)),
+        first: name(entries.first()),
+        last: name(entries.last()),
+        is_current: number == current,
+    };
+    pages.chunks().enumerate().map(part).collect()
+}
+
 /// The page of one part of a category.
 pub(super) fn page(site: &Site<'_>, category: usize, part: usize) -> Result<Page, TemplateError> {
-    let node = &site.index.categories()[category];
-    let children: Vec<Child> = node
-        .children
-        .iter()
-        .map(|&child| {
-            let child = &site.index.categories()[child];
-            Child { title: child.title.clone(), href: format!("../{}", child.path(0)), count: child.total }
-        })
-        .collect();
-    let chunk = node.tools.chunks(TOOLS_A_PART).nth(part).unwrap_or_default();
-    let tools: Vec<CategoryEntry> = chunk.iter().map(|&shown| entry(site, shown, "../")).collect();
-    let name = |shown: Option<&usize>| {
-        let tool = shown.map(|&shown| site.tool(shown));
-        tool.map(|tool| clipped(&shown_name(&tool.name, &tool.safe_name), 30)).unwrap_or_default()
-    };
-    let chunks = node.tools.chunks(TOOLS_A_PART).enumerate();
-    let parts: Vec<Part> = chunks
-        .map(|(number, tools)| Part {
-            number: number + 1,
-            href: format!("../{}", node.path(number)),
-            first: name(tools.first()),
-            last: name(tools.last()),
-            is_current: number == part,
-        })
-        .collect();
+    let pages = &site.index.categories()[category];
+    let node = site.index.tree().node(category);
+    let entries = pages.chunks().nth(part).unwrap_or_default();
+    let tools = entries.iter().filter_map(Entry::tool);
+    let tools: Vec<CategoryEntry> = tools.map(|shown| entry(site, shown, "../")).collect();
     let position = Position { category: Some(category), tool: None };
-    let about = format!("{} tools", node.total);
     let lineage = site.index.path_from_root(category);
     let above = lineage.split_last().map_or(&[][..], |(_, above)| above);
-    let frame = Frame::below(site, "category", &node.title, about, position)
+    let frame = Frame::below(site, "category", &pages.title, node.summary.clone(), position)
         .with_crumbs(above.iter().map(|&above| link(site, above)));
     let mut context = Context::new();
-    context.insert("title", &node.title);
-    context.insert("count", &node.total);
-    context.insert("children", &children);
+    context.insert("title", &pages.title);
+    context.insert("count", &node.descendant_tools.len());
+    context.insert("purpose", &html::line(&inline(&node.purpose)));
+    context.insert("tree", &tree::lines(site, entries, "../"));
     context.insert("tools", &tools);
-    context.insert("parts", &parts);
+    context.insert("parts", &parts(site, category, part, "../"));
     site.render("site/category.html", frame, context)
 }
 
 /// A link to a category from a page in a folder.
 pub(super) fn link(site: &Site<'_>, category: usize) -> Link {
-    let node = &site.index.categories()[category];
-    Link { text: clipped(&node.title, 60), href: format!("../{}", node.path(0)) }
+    let pages = &site.index.categories()[category];
+    Link { text: clipped(&pages.title, 60), href: format!("../{}", pages.path(0)) }
 }

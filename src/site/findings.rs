@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tera::Context;
 
-use super::frame::{Frame, Link, clipped, shown_name};
+use super::frame::{Frame, Link};
+use super::name::{clipped, shown_name};
 use super::{Page, Site, html};
 use crate::finding::{Code, Finding, Severity};
 use crate::render::TemplateError;
@@ -13,7 +14,7 @@ use crate::render::markdown::inline;
 use crate::tool::clean_line;
 
 /// Most findings on the page; `toolcrib check` lists all.
-const MAX_FINDINGS: usize = 500;
+const MAX_FINDINGS: usize = 300;
 /// Most characters of a message on the page.
 const MAX_MESSAGE: usize = 1000;
 

@@ -71,13 +71,13 @@ impl<'a> Folder<'a> {
 
     fn files(&self, root: &Path) -> Result<Files<'_, 'a>, RenderError> {
         self.docs.try_one()?;
-        self.site.at(Address::Home)?;
+        self.site.at(Address::HOME)?;
         let docs = self.docs.files_below(DOCS, root)?;
         let mut pages = self.site.addresses();
         let mut others = vec![Other::Registry, Other::Llms, Other::LlmsFull];
         if docs.withholds_index() {
             // Lists would lack tools whose docs stay.
-            pages.retain(|page| matches!(page.kind(), PageKind::Tool | PageKind::Asset));
+            pages.retain(|page| matches!(page.kind(), PageKind::Tool | PageKind::Payloads | PageKind::Asset));
             others.clear();
         }
         others.extend(pages.into_iter().map(Other::Page));

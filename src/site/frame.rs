@@ -2,15 +2,14 @@
 
 use serde::Serialize;
 
+use super::index::{CategoryPages, ROOT};
+use super::name::{MAX_NAME, clipped, shown_name};
 use super::{CONTENT_SECURITY_POLICY, Site};
-use crate::tool::clean_line;
 
 /// Most entries on a level of the navigation; the others are on the page of the parent.
 const MAX_ENTRIES: usize = 60;
 /// Most tools of the page's own category in the navigation.
 const MAX_TOOLS: usize = 40;
-/// Most characters of a name in a list.
-const MAX_NAME: usize = 120;
 
 /// Values for the layout.
 #[derive(Debug, Serialize)]
@@ -118,7 +117,7 @@ impl Frame {
         let name = site_name(site);
         let title = clipped(title, MAX_NAME);
         let nav = Navigation { site, root, position, entries: Vec::new() };
-        let (nav, more) = nav.lay_out();
+        let (nav, more) = nav.lay_out(at == "home");
         let (errors, warnings) = site.finding_counts();
         Self {
             page_title: if at == "home" { name.clone() } else { format!("{title} · {name}") },
@@ -145,22 +144,7 @@ impl Frame {
 
 /// Title of the catalog on its pages.
 pub(super) fn site_name(site: &Site<'_>) -> String {
-    let title = site.catalog.config.title.as_deref().map(clean_line).filter(|title| !title.is_empty());
-    clipped(&title.unwrap_or_else(|| "Tools".into()), MAX_NAME)
-}
-
-/// A text of at most this many characters; a longer one ends in an ellipsis.
-pub(super) fn clipped(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_string(),
-    }
-}
-
-/// A name for lists; an invisible one is replaced.
-pub(super) fn shown_name(name: &str, otherwise: &str) -> String {
-    let name = clean_line(name);
-    if name.is_empty() { otherwise.to_string() } else { clipped(&name, MAX_NAME) }
+    clipped(&site.catalog.title().unwrap_or_else(|| "Tools".into()), MAX_NAME)
 }
 
 struct Navigation<'s, 'a> {
@@ -171,27 +155,36 @@ struct Navigation<'s, 'a> {
 }
 
 impl Navigation<'_, '_> {
-    /// Root categories, the ancestors of the page with their children, and the tools beside the page.
-    fn lay_out(mut self) -> (Vec<NavEntry>, usize) {
-        let open = self
+    /// Root categories, the ancestors of the page with their children, and the tools beside the page. The page of a
+    /// category lists its own content, and the home page all categories, so that nothing is listed twice.
+    fn lay_out(mut self, is_home: bool) -> (Vec<NavEntry>, usize) {
+        if is_home {
+            return (Vec::new(), 0);
+        }
+        let mut open: Vec<usize> = self
             .position
             .category
             .map(|category| self.site.index.path_from_root(category))
             .unwrap_or_default();
-        let roots: Vec<usize> = self.site.index.roots().collect();
-        let more = self.level(&roots, 0, &open);
+        if self.position.tool.is_none() {
+            open.pop();
+        }
+        let roots = &self.site.index.tree().node(ROOT).children;
+        let more = self.level(roots, 0, &open);
         (self.entries, more)
     }
 
     fn level(&mut self, categories: &[usize], depth: usize, open: &[usize]) -> usize {
         let is_open = |category: &usize| open.get(depth) == Some(category);
-        // Open entries are listed even if they stand further down.
+        let is_kept = |category: &usize| is_open(category) || self.position.category == Some(*category);
+        // Entries on the way to the page are listed even if they stand further down.
         let listed = categories.iter().take(MAX_ENTRIES);
-        let further = categories.iter().skip(MAX_ENTRIES).filter(|category| is_open(category));
-        for category in listed.chain(further) {
+        let further: Vec<usize> =
+            categories.iter().skip(MAX_ENTRIES).copied().filter(|category| is_kept(category)).collect();
+        for category in listed.chain(&further) {
             self.entry(*category, depth);
             if is_open(category) {
-                let children = &self.site.index.categories()[*category].children;
+                let children = &self.site.index.tree().node(*category).children;
                 self.level(children, depth + 1, open);
             }
         }
@@ -199,24 +192,31 @@ impl Navigation<'_, '_> {
     }
 
     fn entry(&mut self, category: usize, depth: usize) {
-        let node = &self.site.index.categories()[category];
+        let pages = &self.site.index.categories()[category];
         let is_here = self.position.category == Some(category);
-        let tools = if is_here && node.tools.len() <= MAX_TOOLS { node.tools.as_slice() } else { &[] };
-        let tools = tools.iter().map(|&shown| {
+        self.entries.push(NavEntry {
+            text: clipped(&pages.title, MAX_NAME),
+            href: format!("{}{}", self.root, pages.path(0)),
+            count: self.site.index.tree().node(category).descendant_tools.len(),
+            depth: depth.min(6),
+            is_current: is_here && self.position.tool.is_none(),
+            tools: if is_here { self.tools_beside(pages) } else { Vec::new() },
+        });
+    }
+
+    /// The tools in the category of a tool's page, if they are few.
+    fn tools_beside(&self, pages: &CategoryPages) -> Vec<NavTool> {
+        let Some(current) = self.position.tool.filter(|_| pages.tools().count() <= MAX_TOOLS) else {
+            return Vec::new();
+        };
+        let entry = |shown: usize| {
             let tool = self.site.tool(shown);
             NavTool {
                 text: shown_name(&tool.name, &tool.safe_name),
                 href: format!("{}tools/{}.html", self.root, tool.safe_name),
-                is_current: self.position.tool == Some(shown),
+                is_current: shown == current,
             }
-        });
-        self.entries.push(NavEntry {
-            text: clipped(&node.title, MAX_NAME),
-            href: format!("{}{}", self.root, node.path(0)),
-            count: node.total,
-            depth: depth.min(6),
-            is_current: is_here && self.position.tool.is_none(),
-            tools: tools.collect(),
-        });
+        };
+        pages.tools().map(entry).collect()
     }
 }

@@ -1,26 +1,14 @@
-//! The first page: the categories with some of their tools, and links.
+//! The first page: the tree of categories, and links.
 
 use serde::Serialize;
 use tera::Context;
 
-use super::frame::{Frame, clipped, shown_name, site_name};
-use super::{Page, Site};
+use super::frame::{Frame, site_name};
+use super::index::ROOT;
+use super::name::{clipped, shown_name};
+use super::{Page, Site, category, tree};
 use crate::render::TemplateError;
 use crate::tool::clean_line;
-
-/// Most names of tools that a category shows.
-const NAMES: usize = 5;
-
-#[derive(Serialize)]
-struct CategoryCard {
-    title: String,
-    href: String,
-    count: usize,
-    /// The first tools on it.
-    names: Vec<String>,
-    /// The categories below it, where it has no tools of its own.
-    below: Vec<String>,
-}
 
 #[derive(Serialize)]
 struct ProfileCard {
@@ -29,10 +17,10 @@ struct ProfileCard {
     about: String,
 }
 
-/// The page.
-pub(super) fn page(site: &Site<'_>) -> Result<Page, TemplateError> {
+/// The page, or a part of it where there are many categories.
+pub(super) fn page(site: &Site<'_>, part: usize) -> Result<Page, TemplateError> {
     let index = site.index;
-    let categories: Vec<CategoryCard> = index.roots().map(|category| card(site, category)).collect();
+    let pages = &index.categories()[ROOT];
     let profiles: Vec<ProfileCard> = index
         .profiles()
         .iter()
@@ -46,26 +34,12 @@ pub(super) fn page(site: &Site<'_>) -> Result<Page, TemplateError> {
             }
         })
         .collect();
-    let about = format!("{} tools in {} categories", index.tools().len(), categories.len());
+    let about = format!("{} tools in {} categories", index.tools().len(), pages.entries.len());
     let frame = Frame::at_root(site, "home", &site_name(site), about);
     let mut context = Context::new();
-    context.insert("categories", &categories);
+    context.insert("count", &pages.entries.len());
+    context.insert("tree", &tree::lines(site, pages.chunks().nth(part).unwrap_or_default(), ""));
+    context.insert("parts", &category::parts(site, ROOT, part, ""));
     context.insert("profiles", &profiles);
     site.render("site/home.html", frame, context)
-}
-
-fn card(site: &Site<'_>, category: usize) -> CategoryCard {
-    let node = &site.index.categories()[category];
-    let name = |&shown: &usize| {
-        let tool = site.tool(shown);
-        clipped(&shown_name(&tool.name, &tool.safe_name), 40)
-    };
-    let child = |&child: &usize| clipped(&site.index.categories()[child].title, 40);
-    CategoryCard {
-        title: node.title.clone(),
-        href: node.path(0),
-        count: node.total,
-        names: node.tools.iter().take(NAMES).map(name).collect(),
-        below: node.children.iter().take(NAMES).map(child).collect(),
-    }
 }

@@ -1,18 +1,18 @@
-//! Data shared by all pages, gathered once for a catalog: the listed tools, the tree of categories, names of files.
+//! Data shared by all pages, gathered once for a catalog: the listed tools, the tree of categories, paths of files.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 use super::profile_reports::ProfileReports;
 use super::search_index::SearchIndex;
-use crate::catalog::{Catalog, Profile};
+use crate::catalog::{Catalog, CategoryNode, CategoryTree, Profile};
 use crate::render::segment_title;
 use crate::tool::{clean_line, safe_names};
 
-/// Most tools on a page of a category.
-pub(super) const TOOLS_A_PART: usize = 200;
-/// Most levels of the tree; the rest of a category path becomes one segment, since paths are untrusted.
-const MAX_DEPTH: usize = 8;
+/// The category that holds all others; its page is the home page.
+pub(super) const ROOT: usize = 0;
+/// Most entries on a page of a category.
+const ENTRIES_A_PART: usize = 200;
 
 /// The shared data of a site. It borrows nothing: it holds positions in the catalog that it was made for.
 #[derive(Debug)]
@@ -21,30 +21,32 @@ pub struct SiteIndex {
     tools: Vec<usize>,
     /// Positions in `tools`, in the order of safe names.
     by_file: Vec<usize>,
-    categories: Vec<Category>,
+    tree: CategoryTree,
+    /// The pages of the categories, in the order of the tree.
+    categories: Vec<CategoryPages>,
     category_files: HashMap<String, usize>,
-    /// The categories of each tool.
-    tool_categories: Vec<Vec<usize>>,
     profiles: Vec<ProfileEntry>,
     scope: Option<String>,
     search: OnceLock<SearchIndex>,
     overview: OnceLock<ProfileReports>,
 }
 
-/// A node of the tree.
+/// The pages of a category; those of the root are the home page.
 #[derive(Debug)]
-pub(super) struct Category {
-    /// Its own name.
+pub(super) struct CategoryPages {
     pub(super) title: String,
-    /// The name of its page, without an extension.
-    pub(super) file: String,
-    pub(super) parent: Option<usize>,
-    /// In alphabetical order.
-    pub(super) children: Vec<usize>,
-    /// The tools directly in it, in alphabetical order.
-    pub(super) tools: Vec<usize>,
-    /// Number of tools in it and below it.
-    pub(super) total: usize,
+    /// The path of the first one, without an extension.
+    stem: String,
+    /// The categories and the tools directly in it, in alphabetical order.
+    pub(super) entries: Vec<Entry>,
+}
+
+/// An entry in the list of a category.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    Category(usize),
+    /// By its position on the site.
+    Tool(usize),
 }
 
 /// A profile that has a page.
@@ -56,18 +58,46 @@ pub(super) struct ProfileEntry {
     pub(super) measured: OnceLock<ProfileReports>,
 }
 
-impl Category {
-    /// Number of its pages.
-    pub(super) fn parts(&self) -> usize {
-        self.tools.len().div_ceil(TOOLS_A_PART).max(1)
+impl Entry {
+    /// The category, if it is one.
+    pub(super) fn category(&self) -> Option<usize> {
+        match self {
+            Entry::Category(node) => Some(*node),
+            Entry::Tool(_) => None,
+        }
     }
 
-    /// The path of one of its pages.
+    /// The position of the tool on the site, if it is one.
+    pub(super) fn tool(&self) -> Option<usize> {
+        match self {
+            Entry::Category(_) => None,
+            Entry::Tool(shown) => Some(*shown),
+        }
+    }
+}
+
+impl CategoryPages {
+    /// Number of them.
+    pub(super) fn parts(&self) -> usize {
+        self.entries.len().div_ceil(ENTRIES_A_PART).max(1)
+    }
+
+    /// The entries on each of them.
+    pub(super) fn chunks(&self) -> impl Iterator<Item = &[Entry]> {
+        self.entries.chunks(ENTRIES_A_PART)
+    }
+
+    /// The path of one of them.
     pub(super) fn path(&self, part: usize) -> String {
         match part {
-            0 => format!("categories/{}.html", self.file),
-            _ => format!("categories/{}.{}.html", self.file, part + 1),
+            0 => format!("{}.html", self.stem),
+            _ => format!("{}.{}.html", self.stem, part + 1),
         }
+    }
+
+    /// The tools directly in it, by their positions on the site.
+    pub(super) fn tools(&self) -> impl Iterator<Item = usize> {
+        self.entries.iter().filter_map(Entry::tool)
     }
 }
 
@@ -86,17 +116,20 @@ impl SiteIndex {
         let safe_name = |shown: &usize| catalog.tools[tools[*shown]].safe_name.as_str();
         let mut by_file: Vec<usize> = (0..tools.len()).collect();
         by_file.sort_by(|a, b| safe_name(a).cmp(safe_name(b)));
-        let (categories, tool_categories) = CategoryBuilder::build(catalog, &tools);
-        let category_files =
-            categories.iter().enumerate().map(|(index, node)| (node.file.clone(), index)).collect();
+        let mut in_order = tools.clone();
+        in_order.sort_unstable();
+        let tree = CategoryTree::of_tools(catalog, in_order);
+        let categories = category_pages(&tree, &tools);
+        let stems = categories.iter().enumerate();
+        let category_files = stems.map(|(category, pages)| (pages.stem.clone(), category)).collect();
         Self {
             profiles: profiles(catalog, profile),
             scope: profile.name.map(str::to_string),
             tools,
             by_file,
+            tree,
             categories,
             category_files,
-            tool_categories,
             search: OnceLock::new(),
             overview: OnceLock::new(),
         }
@@ -114,24 +147,32 @@ impl SiteIndex {
         Some(self.by_file[found])
     }
 
-    pub(super) fn categories(&self) -> &[Category] {
+    /// The tree of the categories of its tools.
+    pub(super) fn tree(&self) -> &CategoryTree {
+        &self.tree
+    }
+
+    /// The pages of all categories, in the order of the tree.
+    pub(super) fn categories(&self) -> &[CategoryPages] {
         &self.categories
     }
 
-    /// The category whose page has this name.
-    pub(super) fn category_file(&self, file: &str) -> Option<usize> {
-        self.category_files.get(file).copied()
+    /// The category whose first page has this path, without an extension.
+    pub(super) fn category_file(&self, stem: &str) -> Option<usize> {
+        self.category_files.get(stem).copied()
     }
 
     /// The categories of a tool.
     pub(super) fn categories_of(&self, tool: usize) -> &[usize] {
-        &self.tool_categories[tool]
+        self.tree.places(self.tools[tool])
     }
 
-    /// A category and its ancestors, from the root on.
+    /// A category and its ancestors, from the first below the root on.
     pub(super) fn path_from_root(&self, category: usize) -> Vec<usize> {
-        let above = |&category: &usize| self.categories[category].parent;
-        let mut lineage: Vec<usize> = std::iter::successors(Some(category), above).collect();
+        let mut lineage: Vec<usize> = std::iter::once(category)
+            .chain(self.tree.ancestors(category))
+            .filter(|&node| node != ROOT)
+            .collect();
         lineage.reverse();
         lineage
     }
@@ -141,11 +182,6 @@ impl SiteIndex {
         let titles =
             self.path_from_root(category).into_iter().map(|node| self.categories[node].title.as_str());
         titles.collect::<Vec<_>>().join(" / ")
-    }
-
-    /// The categories at the root, in alphabetical order.
-    pub(super) fn roots(&self) -> impl Iterator<Item = usize> {
-        (0..self.categories.len()).filter(|&category| self.categories[category].parent.is_none())
     }
 
     pub(super) fn profiles(&self) -> &[ProfileEntry] {
@@ -185,99 +221,18 @@ fn profiles(catalog: &Catalog, shown: &Profile<'_>) -> Vec<ProfileEntry> {
     names.iter().zip(safe_names(&names)).map(entry).collect()
 }
 
-/// Makes the tree.
-#[derive(Default)]
-struct CategoryBuilder {
-    nodes: Vec<Category>,
-    by_path: HashMap<String, usize>,
-    paths: Vec<String>,
-}
-
-impl CategoryBuilder {
-    fn build(catalog: &Catalog, tools: &[usize]) -> (Vec<Category>, Vec<Vec<usize>>) {
-        let mut tree = CategoryBuilder::default();
-        let mut tool_categories = Vec::with_capacity(tools.len());
-        for (shown, &place) in tools.iter().enumerate() {
-            let mut own: Vec<usize> = Vec::new();
-            for path in &catalog.tools[place].categories {
-                let node = tree.node(path.as_str());
-                if !own.contains(&node) {
-                    own.push(node);
-                    tree.nodes[node].tools.push(shown);
-                }
-            }
-            let above = |&node: &usize| std::iter::successors(Some(node), |&node| tree.nodes[node].parent);
-            let all: BTreeSet<usize> = own.iter().flat_map(above).collect();
-            all.into_iter().for_each(|node| tree.nodes[node].total += 1);
-            tool_categories.push(own);
-        }
-        (tree.sorted(&mut tool_categories), tool_categories)
+fn category_pages(tree: &CategoryTree, tools: &[usize]) -> Vec<CategoryPages> {
+    let mut own: Vec<Vec<Entry>> = vec![Vec::new(); tree.nodes().len()];
+    for (shown, &place) in tools.iter().enumerate() {
+        tree.places(place).iter().for_each(|&node| own[node].push(Entry::Tool(shown)));
     }
-
-    /// The node of a path; it and its ancestors are made if they are missing.
-    fn node(&mut self, path: &str) -> usize {
-        if let Some(&node) = self.by_path.get(path) {
-            return node;
-        }
-        let mut parent = None;
-        let mut end = 0;
-        for depth in 1..=MAX_DEPTH {
-            let rest = &path[end..];
-            let start = end + usize::from(end > 0);
-            end = match rest[usize::from(end > 0)..].find('/').filter(|_| depth < MAX_DEPTH) {
-                Some(at) => start + at,
-                None => path.len(),
-            };
-            let node = match self.by_path.get(&path[..end]) {
-                Some(&node) => node,
-                None => self.add(&path[..end], &path[start..end], parent),
-            };
-            parent = Some(node);
-            if end == path.len() {
-                return node;
-            }
-        }
-        parent.unwrap_or_default()
-    }
-
-    fn add(&mut self, path: &str, segment: &str, parent: Option<usize>) -> usize {
-        let node = self.nodes.len();
-        self.by_path.insert(path.to_string(), node);
-        self.paths.push(path.to_string());
-        self.nodes.push(Category {
-            title: clean_line(&segment_title(segment)),
-            file: String::new(),
-            parent,
-            children: Vec::new(),
-            tools: Vec::new(),
-            total: 0,
-        });
-        node
-    }
-
-    /// The nodes in alphabetical order, with children and file names.
-    fn sorted(self, tool_categories: &mut [Vec<usize>]) -> Vec<Category> {
-        let CategoryBuilder { mut nodes, paths, .. } = self;
-        for (node, file) in nodes.iter_mut().zip(safe_names(&paths)) {
-            node.file = file;
-        }
-        let mut order: Vec<usize> = (0..nodes.len()).collect();
-        order.sort_by_cached_key(|&node| (nodes[node].title.to_lowercase(), paths[node].clone()));
-        let mut place = vec![0; nodes.len()];
-        order.iter().enumerate().for_each(|(new, &old)| place[old] = new);
-        let mut old: Vec<Option<Category>> = nodes.into_iter().map(Some).collect();
-        let mut nodes: Vec<Category> = order.iter().filter_map(|&node| old[node].take()).collect();
-        for node in &mut nodes {
-            node.parent = node.parent.map(|parent| place[parent]);
-        }
-        for child in 0..nodes.len() {
-            if let Some(parent) = nodes[child].parent {
-                nodes[parent].children.push(child);
-            }
-        }
-        for own in tool_categories {
-            own.iter_mut().for_each(|node| *node = place[*node]);
-        }
-        nodes
-    }
+    let paths: Vec<&str> = tree.nodes().iter().skip(1).map(|node| node.path.as_str()).collect();
+    let files = safe_names(&paths).into_iter().map(|file| format!("categories/{file}"));
+    let stems = std::iter::once("index".to_string()).chain(files);
+    let pages = |((node, stem), tools): ((&CategoryNode, String), Vec<Entry>)| CategoryPages {
+        title: clean_line(&segment_title(&node.name)),
+        stem,
+        entries: node.children.iter().copied().map(Entry::Category).chain(tools).collect(),
+    };
+    tree.nodes().iter().zip(stems).zip(own).map(pages).collect()
 }

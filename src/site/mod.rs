@@ -1,12 +1,13 @@
 //! Web pages for people, from a catalog: the same for a server and for a folder of static files.
 //!
-//! 1. [`index`] gathers the data that all pages share once per catalog: the tree of categories, slugs, the listed
+//! 1. [`index`] gathers the data that all pages share once per catalog: the tree of categories, paths, the listed
 //!    tools.
 //! 2. [`address`] is the table of paths: the content of each, and the links between pages.
 //! 3. One file per kind of page makes the values of its template: [`home`], [`category`], [`tool`], [`profile`],
 //!    [`findings`], [`search`]. [`frame`] makes the frame around each of them.
 //! 4. [`html`] turns the safe markdown of [`crate::render`] into safe HTML.
-//! 5. [`folder`] writes all of it beside the docs.
+//! 5. [`payload`] makes the schemas and payloads of a tool, which a page loads when a reader opens one.
+//! 6. [`folder`] writes all of it beside the docs.
 //!
 //! A page costs as much as its content, and never grows with the catalog: lists are split into pages.
 
@@ -20,12 +21,14 @@ mod home;
 mod html;
 mod index;
 mod json;
+mod name;
 mod payload;
 mod profile;
 mod profile_reports;
 mod search;
 mod search_index;
 mod tool;
+mod tree;
 
 use tera::Context;
 
@@ -39,6 +42,7 @@ pub use index::SiteIndex;
 
 use address::Address;
 use frame::Frame;
+use index::ROOT;
 
 /// The content security policy of every page. A server adds `frame-ancestors 'none'`, which a page cannot set itself.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -90,7 +94,7 @@ impl<'a> Site<'a> {
         Self { is_served: true, ..self }
     }
 
-    /// The paths of all pages and assets, each with its kind; sorted by kind.
+    /// The paths of all files, each with its kind; sorted by kind.
     pub fn paths(&self) -> Vec<(String, PageKind)> {
         let addresses = self.addresses().into_iter();
         addresses.map(|address| (address.path(self), address.kind())).collect()
@@ -155,9 +159,13 @@ impl<'a> Site<'a> {
 
     fn at(&self, address: Address) -> Result<Page, TemplateError> {
         match address {
-            Address::Home => home::page(self),
+            Address::Category { category: ROOT, part } => home::page(self, part),
             Address::Category { category, part } => category::page(self, category, part),
             Address::Tool(tool) => tool::page(self, tool),
+            Address::Payloads(tool) => {
+                let body = payload::file(self, self.tool(tool));
+                Ok(Page { content_type: address::media_type(".json"), body })
+            }
             Address::Profiles => profile::overview(self),
             Address::Profile(profile) => profile::page(self, profile),
             Address::Findings => findings::page(self),
@@ -176,15 +184,15 @@ impl<'a> Site<'a> {
     }
 
     fn addresses(&self) -> Vec<Address> {
-        let mut all =
-            vec![Address::Home, Address::Profiles, Address::Findings, Address::Search, Address::Missing];
+        let mut all = vec![Address::Profiles, Address::Findings, Address::Search, Address::Missing];
         all.push(Address::SearchIndex);
         all.extend((0..self.templates.assets().len()).map(Address::Asset));
         all.extend((0..self.index.profiles().len()).map(Address::Profile));
-        for (category, node) in self.index.categories().iter().enumerate() {
-            all.extend((0..node.parts()).map(|part| Address::Category { category, part }));
+        for (category, pages) in self.index.categories().iter().enumerate() {
+            all.extend((0..pages.parts()).map(|part| Address::Category { category, part }));
         }
-        all.extend((0..self.index.tools().len()).map(Address::Tool));
+        let tools = 0..self.index.tools().len();
+        all.extend(tools.clone().map(Address::Tool).chain(tools.map(Address::Payloads)));
         all
     }
 

@@ -1,74 +1,111 @@
-//! A tool in the form that each provider gets, with its tokens.
+//! The schemas of a tool, and the tool in the form that each provider gets, with its tokens.
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::json::json_text;
+use super::Site;
 use crate::catalog::{Profile, ProfileTool, Tool};
 use crate::config::Surface;
 use crate::provider::{self, PayloadRequest, Provider};
 use crate::report::grouped;
 use crate::tokens::Counter;
-use crate::tool::{DescriptionMode, clean_line};
+use crate::tool::{DescriptionMode, clean_line, is_hidden};
 
-/// The payload for one provider.
+/// The payload for one provider, without its JSON.
 #[derive(Debug, Serialize)]
 pub(super) struct ProviderPayload {
     title: &'static str,
-    /// The provider's name on the command line.
+    /// The provider's name on the command line, and in the file.
     word: &'static str,
     tokens: String,
-    json: String,
     /// Parts of the tool that this provider cannot take.
     notes: Vec<String>,
     /// Reason why there is no payload.
     problem: Option<String>,
 }
 
-/// The entry of the tool in each provider's list of tools, bound in full.
-pub(super) fn payloads(site: &super::Site<'_>, tool: &Tool) -> Vec<ProviderPayload> {
-    let whole = ProfileTool { tool, mode: DescriptionMode::Full };
-    let profile = Profile { name: None, description: None, tools: vec![whole], picked: false };
-    let mut counter = Counter::default();
-    Provider::ALL.iter().map(|&provider| bound(site, &profile, provider, &mut counter)).collect()
+/// Key of the schema of the arguments in the file.
+pub(super) const SCHEMA: &str = "schema";
+/// Key of the schema of the result.
+pub(super) const RESULT_SCHEMA: &str = "result_schema";
+
+/// The file of a tool: its schemas as their author wrote them, and its entry in each provider's list of tools. Each
+/// value stands on lines of its own, with its key after two spaces, so that a script can cut it out unchanged.
+pub(super) fn file(site: &Site<'_>, tool: &Tool) -> String {
+    let definition = &tool.definition;
+    let schemas = [(SCHEMA, &definition.parameters), (RESULT_SCHEMA, &definition.result_schema)];
+    let schemas =
+        schemas.into_iter().filter_map(|(key, schema)| Some((key, schema.as_ref()?.value().clone())));
+    let providers = Provider::ALL.iter();
+    let payloads =
+        providers.filter_map(|&provider| Some((provider.as_str(), bound(site, tool, provider).entry?)));
+    let content: Map<String, Value> =
+        schemas.chain(payloads).map(|(key, value)| (key.into(), value)).collect();
+    visible(&format!("{:#}\n", Value::Object(content)))
 }
 
-fn bound(
-    site: &super::Site<'_>,
-    profile: &Profile<'_>,
-    provider: Provider,
-    counter: &mut Counter,
-) -> ProviderPayload {
+/// JSON with hidden characters as escapes: the same values, and nothing that steers a display.
+fn visible(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c != '\n' && (is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}')) {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| shown += &format!("\\u{unit:04x}"));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+/// The tool for each provider, bound in full.
+pub(super) fn payloads(site: &Site<'_>, tool: &Tool) -> Vec<ProviderPayload> {
+    let mut counter = Counter::default();
+    let payload = |&provider: &Provider| {
+        let Bound { entry, notes, problem } = bound(site, tool, provider);
+        let tokens = entry.map(|entry| grouped(counter.count(&entry.to_string()).o200k));
+        ProviderPayload {
+            title: title(provider),
+            word: provider.as_str(),
+            tokens: tokens.unwrap_or_default(),
+            notes,
+            problem,
+        }
+    };
+    Provider::ALL.iter().map(payload).collect()
+}
+
+/// A tool as one provider gets it, or the reason why not.
+#[derive(Default)]
+struct Bound {
+    /// Its entry in the list of tools.
+    entry: Option<Value>,
+    notes: Vec<String>,
+    problem: Option<String>,
+}
+
+fn bound(site: &Site<'_>, tool: &Tool, provider: Provider) -> Bound {
+    let whole = ProfileTool { tool, mode: DescriptionMode::Full };
+    let profile = Profile { name: None, description: None, tools: vec![whole], picked: false };
     let request = PayloadRequest {
         catalog: site.catalog,
-        profile,
+        profile: &profile,
         provider,
         surface: Surface::Full,
         options: site.catalog.config.payload,
         load: &[],
     };
-    let mut bound = ProviderPayload {
-        title: title(provider),
-        word: provider.as_str(),
-        tokens: String::new(),
-        json: String::new(),
-        notes: Vec::new(),
-        problem: None,
-    };
     match provider::payload(request) {
-        Err(error) => bound.problem = Some(clean_line(&error.to_string())),
+        Err(error) => Bound { problem: Some(clean_line(&error.to_string())), ..Bound::default() },
         Ok(payload) => {
-            bound.notes = payload.findings.iter().map(|finding| clean_line(&finding.message)).collect();
-            match payload.functions.first() {
-                Some(function) => {
-                    let entry = payload.entry(provider, function);
-                    bound.tokens = grouped(counter.count(&entry.to_string()).o200k);
-                    bound.json = json_text(&entry);
-                }
-                None => bound.problem = bound.notes.pop().or_else(|| Some("It cannot be bound.".into())),
-            }
+            let mut notes: Vec<String> =
+                payload.findings.iter().map(|finding| clean_line(&finding.message)).collect();
+            let entry = payload.functions.first().map(|function| payload.entry(provider, function));
+            let problem = match entry {
+                Some(_) => None,
+                None => notes.pop().or_else(|| Some("It cannot be bound.".into())),
+            };
+            Bound { entry, notes, problem }
         }
     }
-    bound
 }
 
 /// The usual name of a provider's API.

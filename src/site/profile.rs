@@ -3,7 +3,8 @@
 use serde::Serialize;
 use tera::Context;
 
-use super::frame::{Frame, Link, Position, shown_name};
+use super::frame::{Frame, Link, Position};
+use super::name::shown_name;
 use super::payload::title;
 use super::profile_reports::{MAX_TOOLS, PROVIDER, ProfileReports};
 use super::{Page, Site, category, html};

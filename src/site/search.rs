@@ -2,7 +2,8 @@
 
 use tera::Context;
 
-use super::frame::{Frame, clipped};
+use super::frame::Frame;
+use super::name::clipped;
 use super::search_index::MAX_QUERY;
 use super::{Page, Site, category};
 use crate::render::TemplateError;

@@ -4,9 +4,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tera::Context;
 
+use super::address::payloads_path;
 use super::arguments::Arguments;
-use super::frame::{Frame, Link, Position, clipped, shown_name};
+use super::frame::{Frame, Link, Position};
 use super::json::{cut, json_text};
+use super::name::{clipped, shown_name};
 use super::payload::{ProviderPayload, payloads};
 use super::{Page, Site, category, html};
 use crate::catalog::{Callable, Resolved, Tool};
@@ -64,9 +66,11 @@ struct ToolPage {
     donts: Vec<String>,
     /// HTML.
     edge_cases: Vec<String>,
-    schema: Option<String>,
-    result_schema: Option<String>,
+    has_schema: bool,
+    has_result_schema: bool,
     payloads: Vec<ProviderPayload>,
+    /// The path of the file with schemas and payloads.
+    payloads_file: String,
     doc: String,
     doc_version: String,
     sections: Vec<Section>,
@@ -127,12 +131,21 @@ impl ToolPage {
         // A position in the file counts the tools before it, also tools that a reader may not see.
         let is_told = !site.is_served && !place.pointer.is_empty();
         let at = if is_told { format!("#{}", place.pointer) } else { String::new() };
+        let (lead, rest) = told_once(tool);
+        let is_short = |title: &String| {
+            let (title, short) = (title.trim_end_matches('.'), tool.short.trim_end_matches('.'));
+            title.to_lowercase() == short.to_lowercase()
+        };
         let name = clean_line(&tool.name);
         let name = if name.is_empty() { tool.safe_name.clone() } else { name };
         Self {
             heading: clipped(&name, MAX_HEADING),
             name,
-            title: definition.title.as_deref().map(clean_line).filter(|title| !title.is_empty()),
+            title: definition
+                .title
+                .as_deref()
+                .map(clean_line)
+                .filter(|title| !title.is_empty() && !is_short(title)),
             safe_name: tool.safe_name.clone(),
             op: clean_line(&tool.op),
             aliases: cleaned(&tool.aliases),
@@ -152,8 +165,8 @@ impl ToolPage {
                 .iter()
                 .map(|&category| Link { text: site.index.titles(category), ..category::link(site, category) })
                 .collect(),
-            short: line(&tool.short),
-            long: html::blocks(&prose(untold(tool))),
+            short: line(lead),
+            long: html::blocks(&prose(rest)),
             arguments: definition.parameters.is_some().then(|| Arguments::of(tool.parameters.schema())),
             result: result_schema.map(|schema| html::line(&type_words(schema, schema))),
             returns: html::blocks(&prose(tool.returns.as_deref().unwrap_or_default())),
@@ -170,9 +183,10 @@ impl ToolPage {
             dos: rules(|policy| &policy.dos),
             donts: rules(|policy| &policy.donts),
             edge_cases: rules(|policy| &policy.edge_cases),
-            schema: definition.parameters.as_ref().map(|schema| json_text(schema.value())),
-            result_schema: result_schema.map(json_text),
+            has_schema: definition.parameters.is_some(),
+            has_result_schema: result_schema.is_some(),
             payloads: payloads(site, tool),
+            payloads_file: format!("../{}", payloads_path(tool)),
             doc: format!("{}.md", tool.safe_name),
             doc_version: Doc::of(tool, site.catalog).version().to_string(),
             sections: Vec::new(),
@@ -189,7 +203,7 @@ impl ToolPage {
             ("examples", "Examples", !(self.examples.is_empty() && self.example_texts.is_empty())),
             ("notes", "Notes", !self.notes.is_empty()),
             ("policy", "Policy", has_policy),
-            ("schema", "Schema", self.schema.is_some() || self.result_schema.is_some()),
+            ("schema", "Schema", self.has_schema || self.has_result_schema),
             ("payloads", "Payloads", true),
             ("details", "Details", true),
         ];
@@ -211,19 +225,50 @@ impl Replacement {
     }
 }
 
-/// The long description without the short one, where it begins with that.
-fn untold(tool: &Tool) -> &str {
+/// The short description and the rest of the long one. Where the long one begins with the short one and goes on in the
+/// same sentence, the whole of it is told alone.
+fn told_once(tool: &Tool) -> (&str, &str) {
     let long = tool.long.trim();
-    let Some(rest) = long.strip_prefix(tool.short.trim_end_matches('.')) else { return long };
-    match rest.strip_prefix('.').unwrap_or(rest) {
-        "" => "",
-        more if more.starts_with(char::is_whitespace)
-            && (rest.starts_with('.') || more.starts_with("\n\n")) =>
-        {
-            more.trim_start_matches([' ', '\n'])
-        }
-        _ => long,
+    let short = tool.short.trim_end_matches(['.', '。', '…']);
+    let Some(end) = end_of_short(long, short).filter(|end| *end > 0) else { return (&tool.short, long) };
+    let rest = &long[end..];
+    let after = rest.strip_prefix(['.', '。']).unwrap_or(rest);
+    let is_sentence =
+        rest.starts_with('。') || rest.starts_with('.') && after.starts_with(char::is_whitespace);
+    match after {
+        "" => (&tool.short, ""),
+        _ if is_sentence || after.starts_with("\n\n") => (&tool.short, after.trim_start_matches([' ', '\n'])),
+        _ => ("", long),
     }
+}
+
+/// The end of the short description in the first sentence of the long one, which may begin with other words: `This tool
+/// lists all files.`
+fn end_of_short(long: &str, short: &str) -> Option<usize> {
+    /// Most words before it.
+    const OPENING: usize = 4;
+    if long.starts_with(short) {
+        return Some(short.len());
+    }
+    let short: Vec<&str> = short.split_whitespace().collect();
+    let [first, .., last] = &short[..] else { return None };
+    let mut at = 0;
+    let pieces = long.split_inclusive(char::is_whitespace).map(|piece| {
+        at += piece.len();
+        (at - piece.len(), piece.trim_end())
+    });
+    let words: Vec<(usize, &str)> =
+        pieces.filter(|(_, word)| !word.is_empty()).take(short.len() + OPENING).collect();
+    let end_behind = |opening: usize| {
+        let told = words.get(opening..opening + short.len())?;
+        let [(_, start), middle @ .., (at, end)] = told else { return None };
+        let is_equal = start.to_lowercase() == first.to_lowercase()
+            && middle.iter().map(|(_, word)| word).eq(&short[1..short.len() - 1])
+            && end.starts_with(last);
+        is_equal.then_some(at + last.len())
+    };
+    let opening = words.iter().take(OPENING).take_while(|(_, word)| !word.ends_with(['.', ':', '!'])).count();
+    (0..=opening).find_map(end_behind)
 }
 
 fn line(text: &str) -> String {

@@ -3,6 +3,7 @@
 //! The walk goes down through objects and arrays until a value reads as a tool, and remembers the server and the
 //! category around it.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use serde_json::{Map, Value};
 
 use super::RawTool;
 use super::recognise::{Surroundings, is_provider_tool};
-use super::shape::{Shape, Shapes};
-use crate::finding::{Code, Finding, Place, pointer_join};
+use super::shape::{SCHEMA_KEYS, Shape, Shapes};
+use crate::finding::{Code, Finding, Place, nearest, pointer_join};
 use crate::tool::CategoryPath;
 
 /// Containers nest no deeper than this in any known format.
@@ -54,9 +55,14 @@ impl Walk<'_> {
                 None => self.container(object, pointer, context, depth),
             },
             Value::Array(items) => {
+                let has_tool = LazyCell::new(|| items.iter().any(|item| Shape::of_value(item).is_some()));
+                let is_beside_tools = |item: &Map<String, Value>| is_nameless(item) && *has_tool;
                 let context = &Context { around: context.around.in_list(items), ..context.clone() };
                 for (index, item) in items.iter().enumerate() {
                     match item {
+                        Value::Object(object) if is_beside_tools(object) => {
+                            self.nameless(object, &pointer_join(pointer, index))
+                        }
                         Value::Object(_) | Value::Array(_) => {
                             self.value(item, &pointer_join(pointer, index), context, depth + 1)
                         }
@@ -73,11 +79,11 @@ impl Walk<'_> {
 
     fn container(&mut self, object: &Map<String, Value>, pointer: &str, context: &Context, depth: usize) {
         if context.around == Surroundings::Tools {
-            if object.contains_key("parameters") && !object.contains_key("name") {
-                return self.nameless(pointer);
-            }
             if is_provider_tool(object) {
                 return self.provider_tool(object, pointer);
+            }
+            if is_nameless(object) {
+                return self.nameless(object, pointer);
             }
         }
         let inner = enter(object, context);
@@ -113,7 +119,7 @@ impl Walk<'_> {
             return;
         };
         if definition.name.trim().is_empty() {
-            return self.nameless(pointer);
+            return self.nameless(object, pointer);
         }
         let same = self.seen.entry((context.server.clone(), definition.name.clone())).or_default();
         if same.iter().any(|&index| same_tool(&self.tools[index].definition, &definition, context)) {
@@ -136,9 +142,12 @@ impl Walk<'_> {
         });
     }
 
-    fn nameless(&mut self, pointer: &str) {
-        let finding = Finding::new(Code::DefinitionInvalid, "a definition without a name");
-        self.findings.push(finding.at(Place::new(self.file, pointer)).help("give it a `name`"));
+    fn nameless(&mut self, object: &Map<String, Value>, pointer: &str) {
+        let finding = Finding::new(Code::DefinitionInvalid, "a definition without a name was left out");
+        let near = nearest("name", object.keys().map(String::as_str));
+        let help =
+            near.first().map_or("give it a `name`".into(), |near| format!("write `name` for `{near}`"));
+        self.findings.push(finding.at(Place::new(self.file, pointer)).help(help));
     }
 
     fn provider_tool(&mut self, object: &Map<String, Value>, pointer: &str) {
@@ -159,6 +168,15 @@ impl Walk<'_> {
             finding.at(Place::new(self.file, pointer)).help("remove it, or write an object with a `name`"),
         );
     }
+}
+
+/// Whether an object has what a definition has, but no name and nothing that could hold tools.
+fn is_nameless(object: &Map<String, Value>) -> bool {
+    let has_schema = SCHEMA_KEYS.iter().any(|path| object.contains_key(&path[1..]));
+    let holds_nothing = object.values().all(|value| !value.is_array() && !value.is_object());
+    let is_described = object.get("description").is_some_and(Value::is_string);
+    !["name", "function", "toolSpec", "tool_name"].iter().any(|key| object.contains_key(*key))
+        && (has_schema || (is_described && holds_nothing))
 }
 
 /// Containers whose name says nothing about a server.

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::config::{Category, Source, Trust, Workspace};
-use crate::finding::{Code, Document, Finding, Limits, Place, open};
+use crate::finding::{Code, Document, Finding, Limits, Place, open, unparsed};
 use crate::tool::{CategoryPath, Definition, Schema};
 
 /// One tool as its source gives it.
@@ -72,10 +72,14 @@ pub struct Loaded {
 pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Loaded {
     let mut loaded = Loaded::default();
     let files = files::list(workspace, &mut loaded.findings);
-    let mut parsed: Vec<(usize, Result<Imported, Finding>)> = files
+    let mut parsed: Vec<(usize, Result<Imported, Unread>)> = files
         .par_iter()
         .map(|file| {
-            let document = open(&file.path, &file.shown, limits);
+            let document = open(&file.path, &file.shown, limits).map_err(|finding| {
+                let is_syntax = finding.code == Code::FileInvalid;
+                let text = is_syntax.then(|| unparsed(&file.path, &file.shown, limits)).flatten();
+                (Box::new(finding), text)
+            });
             let path = if file.source.path.is_empty() { &file.shown } else { &file.source.path };
             let (path, server) = (Some(path.clone()), file.source.server.clone());
             let origin = Origin { trust: file.trust, path, server };
@@ -87,6 +91,7 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
         let server = workspace.config.sources.get(answer.index).and_then(|source| source.server.clone());
         let origin = Origin { trust: Trust::Read, path: None, server };
         let imported = answer.document.map(|document| import(document, &answer.source, origin, true));
+        let imported = imported.map_err(|finding| (Box::new(finding), None));
         parsed.push((answer.index, imported));
     }
     parsed.sort_by_key(|(index, _)| *index);
@@ -98,11 +103,17 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
                 loaded.findings.extend(imported.findings);
                 loaded.documents.push(imported.document);
             }
-            Err(finding) => loaded.findings.push(finding),
+            Err((finding, text)) => {
+                loaded.findings.push(*finding);
+                loaded.documents.extend(text);
+            }
         }
     }
     loaded
 }
+
+/// The reason why a file was not read, and its text where that can be shown.
+type Unread = (Box<Finding>, Option<Document>);
 
 struct Imported {
     document: Document,

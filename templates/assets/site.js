@@ -144,28 +144,73 @@
       make('ul', { className: 'tools' }, ...items));
   }
 
-  function copyButtons() {
-    for (const block of document.querySelectorAll('pre[data-copy]')) {
-      const button = make('button', { type: 'button', className: 'copy', textContent: 'Copy' });
-      button.setAttribute('aria-label', `Copy ${block.dataset.copy}`);
-      button.addEventListener('click', async () => {
-        const text = block.textContent;
-        let copied = true;
-        try { await navigator.clipboard.writeText(text); } catch {
-          const field = make('textarea', { value: text, className: 'hidden' });
-          document.body.append(field);
-          field.select();
-          copied = document.execCommand('copy');
-          field.remove();
-          button.focus();
-        }
-        button.textContent = copied ? 'Copied' : 'Not copied';
-        setTimeout(() => { button.textContent = 'Copy'; }, 1500);
-      });
-      const box = make('div', { className: 'box' });
-      block.before(box);
-      box.append(block, button);
+  // Schemas and payloads are loaded when one is opened. A page opened from disk may load nothing: it keeps its links.
+  const files = new Map();
+  const fileText = path => {
+    if (!files.has(path)) {
+      files.set(path, fetch(path).then(answer => { if (!answer.ok) throw new Error(answer.status); return answer.text(); }));
+      files.get(path).catch(() => files.delete(path));
     }
+    return files.get(path);
+  };
+  // The text of one value, unchanged: a key of the file stands behind two spaces, all else is further in.
+  const valueText = (text, key) => {
+    const lines = text.split('\n');
+    const start = lines.findIndex(line => line.startsWith(`  "${key}": `));
+    if (start < 0) throw new Error(key);
+    let end = start;
+    if (/[[{]$/.test(lines[start])) while (!/^  [\]}]/.test(lines[end])) end += 1;
+    const own = lines.slice(start, end + 1).map(line => line.slice(2));
+    own[0] = own[0].slice(key.length + 4);
+    return own.join('\n').replace(/,$/, '');
+  };
+  function forms() {
+    if (location.protocol === 'file:') return;
+    for (const item of document.querySelectorAll('[data-file] > [data-key]')) {
+      const path = item.parentElement.dataset.file, key = item.dataset.key;
+      const title = item.querySelector('span');
+      const name = title.firstChild.textContent.trim();
+      title.remove();
+      const details = make('details', {}, make('summary', {}, ...title.childNodes), ...item.childNodes);
+      item.append(details);
+      details.addEventListener('toggle', () => {
+        if (!details.open || details.querySelector('pre, [role=status]')) return;
+        const status = make('p', { className: 'remark', textContent: 'Loading …' });
+        status.setAttribute('role', 'status');
+        details.append(status);
+        fileText(path).then(text => {
+          const block = make('pre', { tabIndex: 0 }, make('code', { textContent: valueText(text, key) }));
+          block.dataset.copy = name;
+          status.replaceWith(block);
+          copyButton(block);
+        }).catch(() => {
+          status.removeAttribute('role');
+          status.replaceChildren('It could not be loaded. ', make('a', { href: path, textContent: 'Open the file' }));
+        });
+      });
+    }
+  }
+
+  function copyButton(block) {
+    const button = make('button', { type: 'button', className: 'copy', textContent: 'Copy' });
+    button.setAttribute('aria-label', `Copy ${block.dataset.copy}`);
+    button.addEventListener('click', async () => {
+      const text = block.textContent;
+      let copied = true;
+      try { await navigator.clipboard.writeText(text); } catch {
+        const field = make('textarea', { value: text, className: 'hidden' });
+        document.body.append(field);
+        field.select();
+        copied = document.execCommand('copy');
+        field.remove();
+        button.focus();
+      }
+      button.textContent = copied ? 'Copied' : 'Not copied';
+      setTimeout(() => { button.textContent = 'Copy'; }, 1500);
+    });
+    const box = make('div', { className: 'box' });
+    block.before(box);
+    box.append(block, button);
   }
 
   function themeButton() {
@@ -202,7 +247,8 @@
     const base = document.body.dataset.root;
     themeButton();
     navigation();
-    copyButtons();
+    document.querySelectorAll('pre[data-copy]').forEach(copyButton);
+    forms();
     searchBox(base);
     searchPage(base);
   });

@@ -193,3 +193,59 @@ fn the_examples_have_no_errors() {
         assert_eq!(run.code, 0, "{example}\n{}", run.stdout);
     }
 }
+
+#[test]
+fn an_entry_without_a_name_is_told_and_its_neighbours_stay() {
+    let tool =
+        |fields: &str| format!(r#"{{{fields}"description":"Reads a.","inputSchema":{{"type":"object"}}}}"#);
+    let list = format!("[{},{},{}]", tool(r#""name":"a","#), tool(""), tool(r#""nme":"b","#));
+    for text in [list.clone(), format!(r#"{{"tools":{list}}}"#)] {
+        let checked = fixture::open_text("tools.json", &text);
+        assert_eq!(checked.catalog.tools.len(), 1);
+        let nameless: Vec<_> =
+            checked.findings.iter().filter(|finding| finding.code == Code::DefinitionInvalid).collect();
+        assert_eq!(nameless.len(), 2, "{text}");
+        assert_eq!(nameless[1].help.as_deref(), Some("write `name` for `nme`"));
+    }
+}
+
+#[test]
+fn what_nobody_can_have_meant_in_a_schema_is_told() {
+    let schema = serde_json::json!({
+        "type": "object", "required": ["pth"],
+        "properties": {
+            "path": {"type": "strng", "description": "P."},
+            "mode": {"enum": ["fast", "slow"], "default": "quick", "description": "M."},
+            "when": {"type": "string", "format": "date-tme", "description": "W."},
+            "own": {"type": "string", "format": "snowflake", "description": "O."},
+        },
+        "allOf": [{"required": ["elsewhere"]}],
+    });
+    let tools = |schema: &serde_json::Value| {
+        serde_json::json!([{"name": "a", "description": "Reads the file.", "parameters": schema}]).to_string()
+    };
+    let told = |schema: &serde_json::Value| -> Vec<String> {
+        let checked = fixture::open_text("tools.json", &tools(schema));
+        let doubtful = checked.findings.iter().filter(|finding| finding.code == Code::SchemaDoubtful);
+        doubtful.map(|finding| finding.place.clone().unwrap().pointer).collect()
+    };
+    let places =
+        ["mode/default", "path/type", "when/format"].map(|at| format!("/0/parameters/properties/{at}"));
+    let mut combined = told(&schema);
+    combined.sort();
+    assert_eq!(combined, places);
+    let mut alone = schema.clone();
+    alone.as_object_mut().unwrap().remove("allOf");
+    assert!(told(&alone).contains(&"/0/parameters/required/0".to_string()));
+}
+
+#[test]
+fn a_syntax_error_shows_its_line() {
+    let folder = fixture::folder(&[("tools.yaml", "- name: x\n  description: \"abc\n  parameters: {}\n")]);
+    let run = fixture::run(&["check", "--catalog", fixture::text(folder.path())]);
+    assert!(
+        run.stdout.contains("tools.yaml:3:3") && run.stdout.contains("3 |   parameters: {}"),
+        "{}",
+        run.stdout
+    );
+}

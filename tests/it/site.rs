@@ -1,7 +1,9 @@
 //! Web pages: what is on them, that they hang together, and that nothing in a definition acts on them.
 
 mod html;
+mod payloads;
 mod search;
+mod tree;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -17,6 +19,9 @@ static TEMPLATES: LazyLock<Templates> = LazyLock::new(|| Templates::load(None).u
 
 /// Most tool pages of a catalog that are read.
 const MAX_TOOLS: usize = 30;
+
+/// Most bytes of a page.
+const MAX_PAGE: usize = 200_000;
 
 /// Runs a test on the site of a catalog.
 fn with_site<T>(checked: &Checked, ask: impl FnOnce(&Site<'_>) -> T) -> T {
@@ -146,7 +151,8 @@ fn a_tool_page_has_all_that_is_known_of_a_tool() {
         // Nested rows say what they are fields of.
         assert!(page.contains(r#"class="d1"#) && page.contains(r#"class="d2"#), "{page}");
         assert!(said.contains("options: path"), "{said}");
-        assert_eq!(page.matches("data-copy=\"the payload for ").count(), 11);
+        assert_eq!(page.matches("<li data-key=\"").count(), 12, "the schema and each payload: {page}");
+        assert!(document.links().contains(&"../payloads/create_document.json".to_string()));
         let gone = body(site, "tools/delete_document.html");
         assert!(
             gone.contains("deprecated")
@@ -186,46 +192,6 @@ fn payloads_are_counted_as_the_token_report_counts_them() {
 
 fn grouped(number: usize) -> String {
     if number < 1000 { number.to_string() } else { format!("{},{:03}", number / 1000, number % 1000) }
-}
-
-#[test]
-fn categories_nest() {
-    let tools = r#"[{"name":"a","category":"Storage/Buckets","description":"A."},{"name":"b","category":["Storage","Other/Deep/Er"],"description":"B."},
-        {"name":"c","category":"Storage/Buckets","description":"C."}]"#;
-    with_site(&fixture::open_text("a.json", tools), |site| {
-        let home = Document::parse(&body(site, "index.html")).unwrap().text_of().to_string();
-        assert!(home.contains("Storage 3 tools"), "{home}");
-        let storage = body(site, "categories/Storage.html");
-        assert!(storage.contains(r#"href="../categories/Storage_Buckets.html""#), "{storage}");
-        let buckets = Document::parse(&body(site, "categories/Storage_Buckets.html")).unwrap();
-        assert!(buckets.links().contains(&"../tools/a.html".to_string()));
-        assert!(!buckets.links().contains(&"../tools/b.html".to_string()));
-    });
-}
-
-#[test]
-fn a_long_category_is_split_into_pages() {
-    let tools: Vec<_> = (0..450)
-        .map(|index| serde_json::json!({ "name": format!("tool_{index:03}"), "description": "Do it.", "category": "Many" }))
-        .collect();
-    let checked = fixture::open_text("a.json", &serde_json::to_string(&tools).unwrap());
-    with_site(&checked, |site| {
-        let parts: Vec<String> = site
-            .paths()
-            .into_iter()
-            .filter(|(_, kind)| *kind == PageKind::Category)
-            .map(|(path, _)| path)
-            .collect();
-        assert_eq!(parts, ["categories/Many.html", "categories/Many.2.html", "categories/Many.3.html"]);
-        assert!(body(site, "categories/Many.html").contains("tool_199"));
-        assert!(body(site, "categories/Many.3.html").contains("../tools/tool_449.html"));
-        for wrong in ["Many.1", "Many.0", "Many.4", "Many.02", "Many.x", "many"] {
-            assert!(site.page(&format!("categories/{wrong}.html")).is_none(), "{wrong}");
-        }
-        let sizes = site.paths().into_iter().filter(|(path, _)| path.ends_with(".html"));
-        let most = sizes.map(|(path, _)| body(site, &path).len()).max().unwrap();
-        assert!(most < 300_000, "no page grows with the catalog: {most}");
-    });
 }
 
 #[test]
@@ -329,6 +295,7 @@ fn is_complete(tree: &Tree) {
         "categories/Issues.html",
         "tools/get_me.html",
         "tools/get_me.md",
+        "payloads/get_me.json",
         "tools/README.md",
         "tools/registry.json",
         "registry.json",

@@ -3,6 +3,7 @@
 mod equal_shorts;
 mod near_duplicates;
 mod prompt_injection;
+mod schema_mistakes;
 
 use serde_json::Value;
 
@@ -33,6 +34,9 @@ pub(super) fn tool(
         );
     }
     undocumented(parameters, schema_place, report);
+    if let Some(written) = &tool.parameters {
+        schema_mistakes::report(written.value(), schema_place, report);
+    }
     hidden(tool, report);
     if let Some(quote) = prompt_injection::find(description, parameters.schema()) {
         let message = format!("text that instructs the model: \"{quote}\"");

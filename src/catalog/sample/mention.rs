@@ -241,7 +241,7 @@ fn alternatives(text: &str) -> Option<Vec<String>> {
 /// Whether a text is about a search: its lists say where is searched, and not what for.
 fn is_query(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    ["query", "search"].iter().any(|word| lower.contains(word))
+    ["query", "search", "sql statement"].iter().any(|word| lower.contains(word))
 }
 
 /// Kinds that a sentence lists: "Common areas include residential design, commercial design".

@@ -11,11 +11,18 @@ use crate::tool::{Effect, words};
 /// Most members that an object gets because it needs a number of them.
 const MAX_MEMBERS: u64 = 16;
 
+/// Names of objects that say nothing of what is in them.
+const CONTAINERS: [&str; 10] =
+    ["properties", "data", "inputs", "input", "fields", "body", "options", "params", "attributes", "items"];
+
 impl Sampler<'_> {
     /// The name of the object that the value being made stands in.
     pub(super) fn owner(&self) -> Option<&str> {
         let mut outer = self.at.rsplit('/').skip(1);
-        outer.find(|name| !name.is_empty() && !name.bytes().all(|byte| byte.is_ascii_digit()))
+        let is_telling = |name: &&str| {
+            !name.is_empty() && !name.bytes().all(|byte| byte.is_ascii_digit()) && !CONTAINERS.contains(name)
+        };
+        outer.find(is_telling)
     }
 
     pub(super) fn object(&mut self, schema: &Map<String, Value>, depth: usize) -> Option<Value> {

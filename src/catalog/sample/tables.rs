@@ -202,7 +202,7 @@ pub(super) const WORLD: Words = &[
     ("tournament", "World Cup"), ("competition", "World Cup"), ("match", "Germany vs. France"),
     ("opponent", "France"), ("exercise", "squat"), ("activity", "hiking"), ("hobby", "chess"),
     ("gene", "BRCA1"), ("protein", "TP53"), ("allele", "A|a"), ("disease", "diabetes"),
-    ("condition", "diabetes"), ("symptom", "headache"), ("symptoms", "headache"), ("drug", "ibuprofen"),
+    ("condition", "price > 10"), ("symptom", "headache"), ("symptoms", "headache"), ("drug", "ibuprofen"),
     ("chemical", "caffeine"), ("medication", "ibuprofen"), ("medicine", "ibuprofen"),
     ("treatment", "physiotherapy"), ("organ", "heart"), ("organelle", "mitochondrion"), ("cell", "neuron"),
     ("tissue", "muscle"), ("ecosystem", "rainforest"), ("habitat", "forest"), ("climate", "temperate"),

@@ -101,9 +101,11 @@ pub(super) fn number(name: &str, description: &str) -> Option<f64> {
     let names = words(name);
     let find = |word: &str| NUMBERS.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
     let own = || lookup(&names, find).or_else(|| find(names.last()?));
-    let is_body = ["person", "patient", "inches"].iter().any(|word| description.contains(word));
-    if is_body && names.ends_with(&["height".into()]) {
-        return Some(70.0);
+    let size = [("centimeters", 170.0), ("inches", 70.0), ("person", 170.0), ("patient", 170.0)];
+    if names.ends_with(&["height".into()])
+        && let Some((_, height)) = size.iter().find(|(word, _)| description.contains(word))
+    {
+        return Some(*height);
     }
     let found = match is_vague(&names) {
         true => described(&subject(description), find).or_else(own),

@@ -43,18 +43,21 @@ pub(super) fn group(
     paths
 }
 
-/// Groups by the first noun of the tools, or by a later one that is the first noun of enough others, or that an author
-/// has a category for.
+/// Groups by the first noun of the tools, which an author has a category for or enough others have, or by a later one that
+/// is the first noun of enough others.
 fn by_noun(objects: &[Object], members: &[usize], known: &KnownTitles) -> BTreeMap<usize, String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for &tool in members {
         *counts.entry(&objects[tool].nouns[0]).or_default() += 1;
     }
-    let is_shared = |noun: &&String| {
-        let is_frequent = counts.get(noun.as_str()).is_some_and(|&count| count >= MIN);
-        known.contains_key(*noun) || (is_object(noun) && is_frequent)
+    let is_shared =
+        |noun: &&String| is_object(noun) && counts.get(noun.as_str()).is_some_and(|&count| count >= MIN);
+    let key = |&tool: &usize| {
+        let object = &objects[tool];
+        // A verb can be an author's category: `Search`.
+        let first = object.nouns.first().filter(|noun| known.contains_key(*noun));
+        Some((tool, first.or_else(|| object.all().find(is_shared))?.clone()))
     };
-    let key = |&tool: &usize| Some((tool, objects[tool].all().find(is_shared)?.clone()));
     members.iter().filter_map(key).collect()
 }
 
@@ -110,7 +113,7 @@ fn by_similarity(vectors: &WordVectors, members: &[usize], keys: &mut BTreeMap<u
 }
 
 /// Groups below a large one, by the noun after its key; the other tools stay where they are.
-fn divide(objects: &[Object], key: &str, tools: &[usize]) -> Vec<(usize, String)> {
+pub(super) fn divide(objects: &[Object], key: &str, tools: &[usize]) -> Vec<(usize, String)> {
     let after = |tool: usize| -> Option<&String> {
         let mut nouns = objects[tool].all();
         let has_key = nouns.any(|noun| noun == key);

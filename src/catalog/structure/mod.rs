@@ -109,12 +109,11 @@ fn divide_large(tools: &mut [Tool], without: &BTreeSet<usize>, findings: &mut Ve
         return;
     }
     let objects = objects(tools, &is_public);
-    let texts = tools.iter().map(|tool| (tool.name.as_str(), tool.description.as_str()));
-    let vectors = WordVectors::of(texts);
     let mut derived: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for (path, members) in members {
-        let mut keys = group(&objects, &vectors, &members, &KnownTitles::new());
-        keys.values_mut().for_each(|path| path.truncate(1));
+        let keys = grouping::divide(&objects, &title::key(path.rsplit('/').next().unwrap_or(path)), &members);
+        let keys: BTreeMap<usize, Vec<String>> =
+            keys.into_iter().map(|(index, key)| (index, vec![key])).collect();
         let titles = title::titles(tools, &objects, &keys, &KnownTitles::new());
         let own = path.rsplit('/').next().unwrap_or(path).to_lowercase();
         for (index, key) in keys {

@@ -26,9 +26,13 @@ pub(super) type KnownTitles = HashMap<String, String>;
 
 /// The titles of these categories, without those below others.
 pub(super) fn known<'p>(paths: impl Iterator<Item = &'p str>) -> KnownTitles {
-    let key = |path: &str| words(path).iter().map(|word| singular(word)).collect::<Vec<_>>().join("_");
     let roots = paths.filter(|path| !path.is_empty() && !path.contains('/'));
     roots.map(|path| (key(path), path.to_string())).collect()
+}
+
+/// The key that a group with this title would have.
+pub(super) fn key(title: &str) -> String {
+    words(title).iter().map(|word| singular(word)).collect::<Vec<_>>().join("_")
 }
 
 /// The title of each group, by its path of keys.

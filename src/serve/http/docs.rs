@@ -86,8 +86,7 @@ pub(super) fn answer(context: PageContext<'_>, request: &Parts, path: &str) -> R
         return Ok(redirect(&format!("/tools/{}{}", tool.safe_name, form.ending())));
     }
     if cache.view().is_forbidden(index) {
-        let message = format!("you may not use `{}`: it needs a role that you do not have", tool.safe_name);
-        return Err(Problem::new(ProblemCode::NotAuthorized, message));
+        return Err(Problem::forbidden(&tool.safe_name));
     }
     match form {
         Form::Markdown => doc(cache, index)?.answer(request, Vary::Encoding),

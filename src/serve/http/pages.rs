@@ -37,6 +37,7 @@ impl<'v> PageContext<'v> {
         if let Some(kept) = cache.file(path).and_then(|place| place.get()) {
             return Ok(Some(Arc::clone(kept)));
         }
+        self.refuse_forbidden(path)?;
         let notice = self.catalog.notice().filter(|_| self.caller.sees_everything());
         let listed = self.listed(path);
         let site = cache.site().with_notice(notice.as_deref());
@@ -51,6 +52,19 @@ impl<'v> PageContext<'v> {
             Some(place) => Arc::clone(place.get_or_init(|| kept(page))),
             None => kept(page),
         }))
+    }
+
+    /// Refuses the payloads of a tool that the caller may see but not use.
+    fn refuse_forbidden(self, path: &str) -> Result<(), Problem> {
+        let Some(name) = path.strip_prefix("payloads/").and_then(|file| file.strip_suffix(".json")) else {
+            return Ok(());
+        };
+        let view = self.cache().view();
+        let mut tools = view.catalog().tools.iter().enumerate();
+        match tools.find(|(index, tool)| tool.safe_name == name && view.is_forbidden(*index)) {
+            Some((_, tool)) => Err(Problem::forbidden(&tool.safe_name)),
+            None => Ok(()),
+        }
     }
 
     /// Findings of a broken catalog on disk, before the findings of the served one, for callers who may see both.

@@ -133,6 +133,12 @@ impl Problem {
         Self::new(ProblemCode::Overloaded, message).header(later)
     }
 
+    /// The problem of a tool that the caller may see but not use.
+    pub(crate) fn forbidden(name: &str) -> Self {
+        let message = format!("you may not use `{name}`: it needs a role that you do not have");
+        Self::new(ProblemCode::NotAuthorized, message)
+    }
+
     /// Adds names that may have been meant.
     pub(crate) fn nearest(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.nearest = names.into_iter().collect();

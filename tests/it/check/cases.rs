@@ -113,6 +113,14 @@ pub const CASES: &[Case] = &[
         ("a.yaml", Some(4), "/0/effect"),
     ),
     (
+        "schema-doubtful",
+        &[(
+            "a.yaml",
+            "- name: a\n  description: Reads.\n  parameters:\n    properties: {p: {type: strng}}\n",
+        )],
+        ("a.yaml", Some(4), "/0/parameters/properties/p/type"),
+    ),
+    (
         "field-repaired",
         &[("a.yaml", "- name: a\n  description: Reads.\n  parameters: {}\n  approval: \"true\"\n")],
         ("a.yaml", Some(4), "/0/approval"),

@@ -99,6 +99,8 @@ fn a_visible_tool_that_is_forbidden_is_a_pointer_and_no_more() {
             assert_eq!(text.contains("NOT_AUTHORIZED"), !may, "{function} {text}");
         }
         let bearer = format!("Bearer {token}");
+        let payloads = server.get(&format!("/payloads/{name}.json"), &[("authorization", bearer.as_str())]);
+        assert_eq!(payloads.status(), if may { 200 } else { 403 });
         for form in ["", ".md", ".html"] {
             for accept in ["*/*", "text/html", "application/json"] {
                 let headers = [("authorization", bearer.as_str()), ("accept", accept)];

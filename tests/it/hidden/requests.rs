@@ -105,7 +105,13 @@ pub fn about(visible: &[&str], hidden: &[&str]) -> Vec<Asked> {
         asked.push(Asked::get(page).with("accept-encoding", "gzip"));
     }
     for name in visible.iter().chain(hidden) {
-        for path in [format!("/tools/{name}"), format!("/tools/{name}.md"), format!("/tools/{name}.html")] {
+        let paths = [
+            format!("/tools/{name}"),
+            format!("/tools/{name}.md"),
+            format!("/tools/{name}.html"),
+            format!("/payloads/{name}.json"),
+        ];
+        for path in paths {
             for accept in ["*/*", "text/html", "application/json"] {
                 asked.push(Asked::get(&path).with("accept", accept));
             }

@@ -163,6 +163,9 @@ fn pages_and_their_parts_are_at_their_addresses() {
         assert!(header(&page, "content-type").starts_with("text/html"), "{path}");
         assert!(header(&page, "content-security-policy").contains("default-src 'none'"), "{path}");
     }
+    let payloads = server.get("/payloads/get_me.json", &[]);
+    assert_eq!(payloads.status(), 200);
+    assert_eq!(header(&payloads, "content-type"), "application/json");
     let missing = server.get("/nothing/here", &[("accept", "text/html")]);
     assert_eq!(missing.status(), 404);
     assert!(missing.text().unwrap().contains("<html"));

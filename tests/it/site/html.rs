@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-const VOID: [&str; 5] = ["meta", "link", "input", "br", "hr"];
+const VOID: [&str; 6] = ["meta", "link", "input", "br", "hr", "wbr"];
 /// SVG elements that close themselves.
 const DRAWN: [&str; 3] = ["path", "circle", "rect"];
 
