@@ -6,11 +6,12 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::audience::{self, Audience};
+use super::sample::{About, Sample, sample_call};
 use super::short::{Cap, SharedOpenings};
 use super::trust::OverlaidFields;
 use super::{
-    Catalog, Tool, docstring, lint, names, op, policy, profile, purpose, sample, schema, short, structure,
-    tree, trust,
+    Catalog, Tool, docstring, lint, names, op, policy, profile, purpose, schema, short, structure, tree,
+    trust,
 };
 use crate::config::{Category, Facts, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};
@@ -113,10 +114,11 @@ impl Context<'_> {
         let without_arguments =
             schema::tells(parameters.schema(), &parts.arguments).then_some(parts.without_arguments);
         let examples = valid_examples(&definition.examples, &parameters, &place, &mut report);
-        let call = examples.first().map(|example| example.arguments.clone()).or_else(|| {
-            parameters.validator()?;
-            sample::sample_arguments(parameters.schema(), &|arguments| parameters.accepts(arguments))
-        });
+        let call = ready_made_call(
+            &examples,
+            &parameters,
+            &About { name: &name, description: &description, examples: &parts.examples, effect },
+        );
         if call.is_none() && parameters.is_checked() {
             report(
                 Finding::new(Code::CallUnderivable, "no valid call could be made from the schema")
@@ -161,7 +163,8 @@ impl Context<'_> {
             policy,
             effect,
             parameters: parameters.without_repetition().drop_compiled(),
-            call,
+            fill_in: call.as_ref().map(|call| call.fill_in.clone()).unwrap_or_default(),
+            call: call.map(|call| call.arguments),
             server,
             place,
             definition,
@@ -258,6 +261,19 @@ fn short_description(
             short
         }
     }
+}
+
+/// The author's first example, else a call made from the schema.
+fn ready_made_call(
+    examples: &[Example],
+    parameters: &schema::Parameters,
+    about: &About<'_>,
+) -> Option<Sample> {
+    if let Some(example) = examples.first() {
+        return Some(Sample { arguments: example.arguments.clone(), fill_in: Vec::new() });
+    }
+    parameters.validator()?;
+    sample_call(parameters.schema(), about, &|arguments| parameters.accepts(arguments))
 }
 
 fn valid_examples(

@@ -5,7 +5,8 @@ mod parse;
 use indexmap::IndexMap;
 
 use parse::{
-    Field, Section, arguments, block_end, dedent, dedent_docstring, field, heading, indent, items, paragraphs,
+    Field, Section, arguments, block_end, dedent, dedent_docstring, errors, field, heading, indent, items,
+    paragraphs,
 };
 
 /// A long description, taken apart. Text that is not clearly a section stays in the body, in order.
@@ -82,7 +83,9 @@ impl Docstring {
             Section::Returns => self.add_returns(text),
             Section::Examples => self.examples.extend(items(text).unwrap_or_else(|| vec![text.to_string()])),
             Section::Notes => self.notes.extend(items(text).unwrap_or_else(|| paragraphs(text))),
-            Section::Raises => self.raises.extend(items(text).unwrap_or_else(|| paragraphs(text))),
+            Section::Raises => {
+                self.raises.extend(items(text).or_else(|| errors(text)).unwrap_or_else(|| paragraphs(text)))
+            }
         }
         true
     }

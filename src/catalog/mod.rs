@@ -98,6 +98,8 @@ pub struct Tool {
     pub parameters: Parameters,
     /// Arguments of a complete, valid call; `None` when none could be made.
     pub call: Option<serde_json::Map<String, serde_json::Value>>,
+    /// Pointers to the values of that call that are invented.
+    pub fill_in: Vec<String>,
     /// The definition as its author wrote it, with overlays applied, without a program that it may not name.
     pub definition: Definition,
     /// Text that the operator has to write before the program of the definition is run; `None` when nothing was

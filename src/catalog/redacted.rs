@@ -47,6 +47,7 @@ impl Tool {
             effect: self.effect,
             parameters: Parameters::withheld(NOT_PERMITTED),
             call: None,
+            fill_in: Vec::new(),
             definition,
             withheld: None,
             server: self.server.clone(),

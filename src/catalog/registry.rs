@@ -44,6 +44,8 @@ pub struct Record<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     result_schema: Option<&'a Schema>,
     examples: Vec<serde_json::Value>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    fill_in: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<&'a Policy>,
     #[serde(flatten)]
@@ -140,6 +142,7 @@ impl<'a> Record<'a> {
             parameters_schema: tool.definition.parameters.as_ref(),
             result_schema: tool.definition.result_schema.as_ref(),
             examples: if tool.examples.is_empty() { derived.collect() } else { authored.collect() },
+            fill_in: &tool.fill_in,
             policy: tool.policy.as_ref(),
             rest: Rest::of(&tool.definition),
         }

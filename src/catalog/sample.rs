@@ -1,17 +1,29 @@
-//! A ready-made call: plausible, valid arguments made from a schema alone.
+//! A ready-made call: valid arguments that a person could send, made from a schema and the texts of its tool.
 
+mod date;
+mod kind;
+mod list;
+mod literal;
 mod mention;
 mod merge;
+mod needed;
 mod number;
+mod object;
 mod pattern;
+mod senses;
 mod string;
 mod tables;
 mod values;
+mod written;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use serde_json::{Map, Value};
+
+use kind::{fits, is_blank, kind};
+
+use crate::finding::pointer_join;
+use crate::tool::Effect;
 
 /// Most levels that arguments nest.
 const MAX_DEPTH: usize = 8;
@@ -19,39 +31,69 @@ const MAX_DEPTH: usize = 8;
 const MAX_NODES: usize = 300;
 /// Most schema nodes that all attempts together look at, copy or compare.
 const MAX_WORK: usize = 60_000;
-/// Most levels of a value that is optional and only makes the example more informative.
-const MAX_TELLING_DEPTH: usize = 2;
-/// Most elements of an array, and most characters of a string, in an example.
-const MAX_ITEMS: u64 = 16;
 
-/// Attempts in order: the branch of a union that is taken, and how optional arguments are chosen.
-const ATTEMPTS: [(usize, Optional); 10] = [
-    (0, Optional::WhenBare),
-    (0, Optional::Never),
-    (1, Optional::WhenBare),
-    (0, Optional::Always),
-    (2, Optional::WhenBare),
-    (1, Optional::Always),
-    (3, Optional::WhenBare),
-    (4, Optional::WhenBare),
-    (5, Optional::WhenBare),
-    (2, Optional::Always),
-];
-
-#[derive(Clone, Copy, PartialEq)]
-enum Optional {
-    Never,
-    /// The first one or two of an object that requires nothing.
-    WhenBare,
-    Always,
+/// Texts of a tool that say how it is called.
+pub struct About<'a> {
+    pub name: &'a str,
+    pub description: &'a str,
+    /// Examples that a docstring has, as written.
+    pub examples: &'a [String],
+    pub effect: Effect,
 }
 
-/// Arguments that `is_valid` accepts: all required ones, or an informative optional one when none is required.
-pub fn sample_arguments(schema: &Value, is_valid: &dyn Fn(&Value) -> bool) -> Option<Map<String, Value>> {
+/// A ready-made call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    pub arguments: Map<String, Value>,
+    /// Pointers to the values that no text and no schema names.
+    pub fill_in: Vec<String>,
+}
+
+/// One way to choose where a schema leaves a choice.
+#[derive(Clone, Copy)]
+struct Attempt<'a> {
+    /// The arguments of a call that the author wrote.
+    written: Option<&'a Map<String, Value>>,
+    /// The branch of a union that is taken.
+    branch: usize,
+    /// Whether optional arguments are given that nothing asks for.
+    all: bool,
+    /// Whether lists and objects are taken as descriptions write them out.
+    structures: bool,
+}
+
+/// Ways in order: branch, optional arguments, written structures.
+const WAYS: [(usize, bool, bool); 10] = [
+    (0, false, true),
+    (0, false, false),
+    (1, false, false),
+    (0, true, false),
+    (2, false, false),
+    (1, true, false),
+    (3, false, false),
+    (4, false, false),
+    (5, false, false),
+    (2, true, false),
+];
+
+/// A call that `is_valid` accepts: the author's own example, else all required arguments and those that a text asks for.
+pub fn sample_call(schema: &Value, about: &About<'_>, is_valid: &dyn Fn(&Value) -> bool) -> Option<Sample> {
+    let written = written_calls(schema, about);
+    let (branch, all, structures) = WAYS[0];
+    let authors = written.iter().map(|call| Attempt { written: Some(call), branch, all, structures });
+    let made = WAYS.map(|(branch, all, structures)| Attempt { written: None, branch, all, structures });
     let mut tried: Vec<Value> = Vec::new();
     let mut work_left = MAX_WORK;
-    for (branch, optional) in ATTEMPTS {
-        let mut sampler = Sampler::new(schema, branch, optional, work_left);
+    for attempt in authors.chain(made) {
+        let mut sampler = Sampler {
+            root: schema,
+            about,
+            attempt,
+            nodes: 0,
+            work_left,
+            at: String::new(),
+            fill_in: Vec::new(),
+        };
         let candidate = sampler.value(schema, "", 0);
         work_left = sampler.work_left;
         if work_left == 0 {
@@ -62,33 +104,45 @@ pub fn sample_arguments(schema: &Value, is_valid: &dyn Fn(&Value) -> bool) -> Op
             continue;
         }
         if is_valid(&candidate) {
-            return candidate.as_object().cloned();
+            let Value::Object(arguments) = candidate else { continue };
+            return Some(Sample { arguments, fill_in: sampler.fill_in });
         }
         tried.push(candidate);
     }
     None
 }
 
-struct Sampler<'a> {
-    root: &'a Value,
-    branch: usize,
-    optional: Optional,
-    nodes: usize,
-    work_left: usize,
-    /// The references that led to the value being made.
-    open: Vec<String>,
-    /// Levels that are left for an optional argument that only makes the example more informative.
-    deepest: Option<usize>,
-    /// Whether such an argument turned out to be recursive or too deep.
-    refused: bool,
+/// The calls that a tool's description writes out.
+fn written_calls(schema: &Value, about: &About<'_>) -> Vec<Map<String, Value>> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let known: Vec<&str> = properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
+    let mut calls = written::calls(about.description, about.name, &known);
+    calls.extend(about.examples.iter().take(MAX_DEPTH).filter_map(|example| written::json(example, &known)));
+    calls
 }
 
-impl<'a> Sampler<'a> {
-    fn new(root: &'a Value, branch: usize, optional: Optional, work_left: usize) -> Self {
-        let open = vec!["#".to_string()];
-        Self { root, branch, optional, nodes: 0, work_left, open, deepest: None, refused: false }
-    }
+/// The source of a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Source {
+    /// A text names it.
+    Named,
+    /// No text names it.
+    Invented,
+}
 
+struct Sampler<'a> {
+    root: &'a Value,
+    about: &'a About<'a>,
+    attempt: Attempt<'a>,
+    nodes: usize,
+    work_left: usize,
+    /// Pointer to the value being made.
+    at: String,
+    /// Pointers to the invented values.
+    fill_in: Vec<String>,
+}
+
+impl Sampler<'_> {
     /// Takes from the budget; `None` when it is spent.
     fn work(&mut self, amount: usize) -> Option<()> {
         self.work_left = self.work_left.saturating_sub(amount);
@@ -114,25 +168,29 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    fn refuse<T>(&mut self) -> Option<T> {
-        self.refused = true;
-        None
-    }
-
     /// A value for a schema; `name` is that of the argument.
     fn value(&mut self, schema: &Value, name: &str, depth: usize) -> Option<Value> {
         self.nodes += 1;
         if depth > MAX_DEPTH || self.nodes > MAX_NODES {
             return None;
         }
-        let opened = self.open.len();
-        let schema: Option<Cow<'_, Map<String, Value>>> = match schema {
-            Value::Object(schema) => self.flat(schema),
-            Value::Bool(true) => Some(Cow::Owned(Map::new())),
-            _ => None,
+        let schema: Cow<'_, Map<String, Value>> = match schema {
+            Value::Object(schema) => self.flat(schema)?,
+            Value::Bool(true) => Cow::Owned(Map::new()),
+            _ => return None,
         };
-        let made = schema.and_then(|schema| self.flat_value(&schema, name, depth));
-        self.open.truncate(opened);
+        self.flat_value(&schema, name, depth)
+    }
+
+    /// A value within the one being made, at this place.
+    fn inner(&mut self, place: &str, schema: &Value, name: &str, depth: usize) -> Option<Value> {
+        let (outer, invented) = (self.at.len(), self.fill_in.len());
+        self.at = pointer_join(&self.at, place);
+        let made = self.value(schema, name, depth);
+        self.at.truncate(outer);
+        if made.is_none() {
+            self.fill_in.truncate(invented);
+        }
         made
     }
 
@@ -144,20 +202,31 @@ impl<'a> Sampler<'a> {
         if let Some(given) = self.given(schema, kind)? {
             return Some(given);
         }
-        if matches!(kind, "object" | "array") && self.deepest.is_some_and(|deepest| depth > deepest) {
-            return self.refuse();
+        if depth > 0
+            && self.attempt.structures
+            && matches!(kind, "object" | "array")
+            && let Some(structure) = list::structure(schema, kind)
+        {
+            return Some(structure);
         }
-        match kind {
-            "object" => self.object(schema, depth),
-            "array" => self.array(schema, name, depth),
-            "string" => Some(Value::String(string::sample(schema, name))),
-            "integer" | "number" => number::sample(schema, name, kind == "integer"),
-            "boolean" => Some(Value::Bool(true)),
-            _ => Some(Value::Null),
+        let (made, source) = match kind {
+            "object" => return self.object(schema, depth),
+            "array" => return self.array(schema, name, depth),
+            "string" => {
+                let (text, source) = string::sample(schema, name, self.about, self.owner());
+                (Value::String(text), source)
+            }
+            "integer" | "number" => number::sample(schema, name, kind == "integer")?,
+            "boolean" => return Some(Value::Bool(object::is_on(schema, name))),
+            _ => return Some(Value::Null),
+        };
+        if source == Source::Invented {
+            self.fill_in.push(self.at.clone());
         }
+        Some(made)
     }
 
-    /// A value that the schema itself gives (`const`, `default`, `enum`, `examples`); `None` when the budget is
+    /// A value that the schema itself gives (`const`, `examples`, `default`, `example`, `enum`); `None` when the budget is
     /// spent.
     fn given(&mut self, schema: &Map<String, Value>, kind: &str) -> Option<Option<Value>> {
         if let Some(only) = schema.get("const") {
@@ -167,7 +236,7 @@ impl<'a> Sampler<'a> {
         let listed = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
         let choices: Vec<&Value> = listed("enum").collect();
         self.work(choices.len() / 8)?;
-        for value in listed("examples").chain(schema.get("example")).chain(schema.get("default")) {
+        for value in listed("examples").chain(schema.get("default")).chain(schema.get("example")) {
             self.weigh(value)?;
             self.work(choices.len() / 8)?;
             let is_choice = choices.is_empty() || choices.contains(&value);
@@ -182,176 +251,6 @@ impl<'a> Sampler<'a> {
             }
         }
         Some(choices.first().copied().cloned())
-    }
-
-    fn object(&mut self, schema: &Map<String, Value>, depth: usize) -> Option<Value> {
-        let none = Map::new();
-        let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
-        let required = required(schema);
-        self.work(properties.len() + required.len())?;
-        let needed: HashSet<&str> = required.iter().copied().collect();
-        let bare = required.is_empty() && self.optional == Optional::WhenBare && depth <= 3;
-        let few = schema.get("minProperties").and_then(Value::as_u64).unwrap_or(0).min(MAX_ITEMS) as usize;
-        let mut made = Map::new();
-        for (name, property) in properties {
-            let always = self.optional == Optional::Always && depth <= 1;
-            if needed.contains(name.as_str()) {
-                made.insert(name.clone(), self.value(property, name, depth + 1)?);
-            } else if always && let Some(value) = self.value(property, name, depth + 1) {
-                made.insert(name.clone(), value);
-            }
-        }
-        let other = schema.get("additionalProperties").unwrap_or(&Value::Bool(true));
-        for name in required {
-            if !made.contains_key(name) {
-                made.insert(name.to_string(), self.value(other, name, depth + 1)?);
-            }
-        }
-        let wanted = if bare { telling(properties) } else { 0 };
-        for (name, property) in properties {
-            if made.len() < few
-                && !made.contains_key(name)
-                && let Some(value) = self.value(property, name, depth + 1)
-            {
-                made.insert(name.clone(), value);
-            }
-        }
-        for (name, property) in properties {
-            if made.len() < wanted
-                && !made.contains_key(name)
-                && let Some(value) = self.telling_value(property, name, depth + 1)
-            {
-                made.insert(name.clone(), value);
-            }
-        }
-        for name in ["key", "other_key"] {
-            if made.len() < few.min(2)
-                && let Some(value) = self.value(other, name, depth + 1)
-            {
-                made.insert(name.to_string(), value);
-            }
-        }
-        Some(Value::Object(made))
-    }
-
-    /// An optional value that makes the example more informative; none when it is recursive or nests too deep.
-    fn telling_value(&mut self, schema: &Value, name: &str, depth: usize) -> Option<Value> {
-        let outer = (self.deepest, self.refused);
-        self.deepest = Some(depth + MAX_TELLING_DEPTH - 1);
-        let made = self.value(schema, name, depth);
-        (self.deepest, self.refused) = outer;
-        made
-    }
-
-    fn array(&mut self, schema: &Map<String, Value>, name: &str, depth: usize) -> Option<Value> {
-        let tuple = schema.get("prefixItems").or_else(|| schema.get("items")).and_then(Value::as_array);
-        let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
-        let most = schema.get("maxItems").and_then(Value::as_u64).unwrap_or(u64::MAX).min(MAX_ITEMS);
-        let wanted = least.max(1).max(tuple.map_or(0, |tuple| tuple.len() as u64)).min(most) as usize;
-        let anything = Value::Bool(true);
-        let rest = if schema.contains_key("prefixItems") { "items" } else { "additionalItems" };
-        let further = schema.get(if tuple.is_some() { rest } else { "items" }).unwrap_or(&anything);
-        let choices = further.get("enum").and_then(Value::as_array);
-        let name = singular(name);
-        let mut made: Vec<Value> = Vec::new();
-        for at in 0..wanted {
-            let item = tuple.and_then(|tuple| tuple.get(at)).unwrap_or(further);
-            let Some(value) = self.value(item, &name, depth + 1) else { break };
-            self.weigh(&value)?;
-            let other = choices.and_then(|choices| choices.iter().find(|choice| !made.contains(choice)));
-            let fresh = if made.contains(&value) {
-                other.cloned().unwrap_or_else(|| varied(&value, at))
-            } else {
-                value
-            };
-            made.push(fresh);
-        }
-        if self.refused {
-            return None;
-        }
-        ((made.len() as u64) >= least.min(most)).then_some(Value::Array(made))
-    }
-}
-
-fn fits(value: &Value, kind: &str) -> bool {
-    is_kind(value, kind) && value.to_string().len() <= 400
-}
-
-fn is_blank(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
-        _ => false,
-    }
-}
-
-fn is_kind(value: &Value, kind: &str) -> bool {
-    match kind {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        _ => true,
-    }
-}
-
-/// The type of a schema: the first that is not null, or the type that its keywords imply.
-fn kind(schema: &Map<String, Value>) -> &str {
-    const SIGNS: [(&str, &[&str]); 4] = [
-        ("object", &["properties", "required", "additionalProperties", "minProperties"]),
-        ("array", &["items", "prefixItems", "minItems", "uniqueItems"]),
-        ("string", &["pattern", "minLength", "maxLength", "format"]),
-        ("number", &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
-    ];
-    match schema.get("type") {
-        Some(Value::String(kind)) => kind,
-        Some(Value::Array(kinds)) => {
-            kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or("null")
-        }
-        _ if schema.contains_key("enum") || schema.contains_key("const") => "",
-        _ => SIGNS
-            .iter()
-            .find(|(_, keys)| keys.iter().any(|key| schema.contains_key(*key)))
-            .map_or("string", |(kind, _)| kind),
-    }
-}
-
-fn required(schema: &Map<String, Value>) -> Vec<&str> {
-    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
-}
-
-/// Number of optional arguments in the example of an object that requires none.
-fn telling(properties: &Map<String, Value>) -> usize {
-    let said = |schema: &Value| schema.get("enum").is_some() || schema.get("default").is_some();
-    match properties.len() {
-        0 | 1 => properties.len(),
-        _ => 1 + usize::from(!properties.values().next().is_some_and(said)),
-    }
-}
-
-fn singular(name: &str) -> Cow<'_, str> {
-    match name.strip_suffix('s') {
-        Some(one) if one.ends_with("ie") && name.len() > 5 => {
-            Cow::Owned(format!("{}y", &one[..one.len() - 2]))
-        }
-        Some(one) if name.len() > 3 && !one.ends_with(['s', 'u', 'i']) => Cow::Borrowed(one),
-        _ => Cow::Borrowed(name),
-    }
-}
-
-/// Another value of the same kind, for arrays whose elements differ.
-fn varied(value: &Value, at: usize) -> Value {
-    match value {
-        Value::String(text) => Value::String(format!("{text}{}", at + 1)),
-        Value::Number(number) => match number.as_i64() {
-            Some(number) => Value::from(number.saturating_add(at as i64)),
-            None => Value::from(number.as_f64().unwrap_or(0.0) + at as f64),
-        },
-        other => other.clone(),
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{CatalogView, Function};
 use crate::catalog::Tool;
+use crate::help;
 use crate::tool::Effect;
 
 /// A doc to read.
@@ -55,7 +56,7 @@ pub(super) fn call_tool(view: &CatalogView) -> Option<Value> {
 }
 
 fn called(tool: &Arc<Tool>) -> Value {
-    json!({ "op": tool.op, "args": tool.call })
+    help::called(tool, &tool.call.clone().unwrap_or_default())
 }
 
 fn tools(view: &CatalogView) -> impl Iterator<Item = &Arc<Tool>> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{arguments, call, conditions, usage};
+use super::{arguments, call, conditions, fill_in, usage};
 use crate::catalog::Tool;
 
 pub(super) fn full(tool: &Tool, examples: bool) -> Map<String, Value> {
@@ -47,6 +47,8 @@ pub(super) fn full(tool: &Tool, examples: bool) -> Map<String, Value> {
         add("examples", tool.examples.iter().map(call).collect());
         add("example_texts", tool.example_texts.as_slice().into());
     }
-    add("call", call(tool).into());
+    let call = call(tool);
+    add("fill_in", fill_in(tool, call.as_ref()));
+    add("call", call.into());
     fields
 }

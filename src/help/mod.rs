@@ -14,10 +14,10 @@ mod short;
 mod types;
 mod usage;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::catalog::{Callable, Tool};
-use crate::tool::{NoSchemaMode, clean_line};
+use crate::tool::{Effect, NoSchemaMode, clean_line};
 
 pub use directory::{beginning, directory};
 pub use groups::{EffectFilter, Group, Groups};
@@ -92,7 +92,24 @@ fn conditions(tool: &Tool) -> Map<String, Value> {
 
 /// The ready-made call as `tool_exec` takes it, where one could be made.
 fn call(tool: &Tool) -> Option<Value> {
-    tool.call.as_ref().map(|call| json!({ "op": tool.op, "args": call }))
+    tool.call.as_ref().map(|call| called(tool, call))
+}
+
+/// A call of a tool; one of a destructive tool only tells what it would do.
+pub(crate) fn called(tool: &Tool, arguments: &Map<String, Value>) -> Value {
+    let mut call = Map::new();
+    call.insert("op".into(), tool.op.as_str().into());
+    call.insert("args".into(), arguments.clone().into());
+    if tool.effect == Effect::Destructive {
+        call.insert("dry_run".into(), true.into());
+    }
+    call.into()
+}
+
+/// Pointers into the arguments of a call, to the values that its caller has to replace.
+fn fill_in(tool: &Tool, call: Option<&Value>) -> Value {
+    let is_there = |pointer: &&String| call.is_some_and(|call| call["args"].pointer(pointer).is_some());
+    tool.fill_in.iter().filter(is_there).cloned().collect()
 }
 
 /// The beginning of a text, at most this many characters: whole sentences where one fits, else whole words.

@@ -5,11 +5,11 @@
 //! arguments alone, where that is valid too. `left_out` names the parts for which there was no room.
 
 use indexmap::IndexSet;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::arguments::{Argument, arguments};
 use super::usage::{OptionalStyle, line};
-use super::{brief, call, conditions};
+use super::{brief, call, called, conditions, fill_in};
 use crate::catalog::Tool;
 use crate::tokens::estimate;
 use crate::tool::clean_line;
@@ -52,6 +52,7 @@ struct Draft<'a> {
     budget: usize,
     arguments: &'a [Argument<'a>],
     call: Option<Value>,
+    fill_in: Value,
     usage: String,
     optional: OptionalStyle,
     /// The row of each argument; `None` where no row is needed.
@@ -105,7 +106,9 @@ impl<'a> Draft<'a> {
         let short = whole.as_ref().filter(|call| estimate(&call.to_string()) > LONG_CALL);
         let short = short.and_then(|_| required(tool, arguments));
         let left_out = short.iter().map(|_| "optional arguments of the call").collect();
-        Self { tool, budget, arguments, call: short.or(whole), usage, optional, rows, rules, notes, left_out }
+        let call = short.or(whole);
+        let fill_in = fill_in(tool, call.as_ref());
+        Self { tool, budget, arguments, call, fill_in, usage, optional, rows, rules, notes, left_out }
     }
 
     /// Writes the parts that are always there, in the richest form that fits; values of arguments are dropped last.
@@ -118,6 +121,8 @@ impl<'a> Draft<'a> {
                 return;
             }
         }
+        self.fill_in = Value::Null;
+        self.left_out.insert("fill_in");
         let length = |row: &Map<String, Value>| row.get("enum").map_or(0, |values| values.to_string().len());
         while !self.fits() {
             let longest = self.rows.iter_mut().flatten().max_by_key(|row| length(row));
@@ -254,6 +259,9 @@ impl<'a> Draft<'a> {
         }
         fields.extend(conditions(self.tool));
         fields.extend(self.call.clone().map(|call| ("call".to_string(), call)));
+        if self.fill_in.as_array().is_some_and(|pointers| !pointers.is_empty()) {
+            fields.insert("fill_in".into(), self.fill_in.clone());
+        }
         fields
     }
 }
@@ -277,7 +285,7 @@ fn required(tool: &Tool, arguments: &[Argument<'_>]) -> Option<Value> {
     let required =
         |name: &String| arguments.iter().any(|argument| argument.required && argument.name == name);
     let given = tool.call.as_ref()?.iter().filter(|(name, _)| required(name));
-    let args = Value::Object(given.map(|(name, value)| (name.clone(), value.clone())).collect());
-    let is_call = args.as_object().is_some_and(|args| !args.is_empty()) && tool.parameters.accepts(&args);
-    is_call.then(|| json!({ "op": tool.op, "args": args }))
+    let args: Map<String, Value> = given.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let is_call = !args.is_empty() && tool.parameters.accepts(&Value::Object(args.clone()));
+    is_call.then(|| called(tool, &args))
 }

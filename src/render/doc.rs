@@ -72,7 +72,7 @@ impl Doc {
             shared: group.map(|group| told_once(group, tool, &shared)),
             returns: returns(tool),
             raises: list(tool.raises.iter().map(|text| inline(text))),
-            call: tool.call.as_ref().map(|arguments| call(tool, arguments)),
+            call: tool.call.as_ref().map(|arguments| ready_made(tool, arguments)),
             examples: examples(tool),
             notes: list(tool.notes.iter().map(|note| inline(note))),
             policy: tool.policy.as_ref().and_then(policy),
@@ -132,6 +132,21 @@ fn reference(replacement: &str, catalog: &Catalog) -> String {
     match catalog.resolve(replacement) {
         Resolved::Tool(tool) => format!("[{}]({}.md)", name(&tool.name), tool.safe_name),
         _ => code(replacement),
+    }
+}
+
+/// Most invented values that are told below a call.
+const MAX_FILL_IN: usize = 12;
+
+/// The ready-made call, and the values that its reader has to replace.
+fn ready_made(tool: &Tool, arguments: &Map<String, Value>) -> String {
+    let call = call(tool, arguments);
+    let places = tool.fill_in.iter().map(|pointer| code(pointer.trim_start_matches('/')));
+    let told: Vec<String> = places.take(MAX_FILL_IN).collect();
+    match tool.fill_in.len().saturating_sub(told.len()) {
+        _ if told.is_empty() => call,
+        0 => format!("{call}\nFill in {}.", told.join(", ")),
+        more => format!("{call}\nFill in {}, and {more} more.", told.join(", ")),
     }
 }
 

@@ -55,6 +55,7 @@ struct ToolPage {
     /// HTML.
     errors: Vec<String>,
     call: Option<String>,
+    fill_in: Vec<String>,
     examples: Vec<ExampleBlock>,
     example_texts: Vec<String>,
     /// HTML.
@@ -171,6 +172,7 @@ impl ToolPage {
             returns: html::blocks(&prose(tool.returns.as_deref().unwrap_or_default())),
             errors: lines(&tool.raises),
             call: tool.call.as_ref().map(|arguments| call(tool, arguments)),
+            fill_in: tool.fill_in.iter().map(|pointer| pointer.trim_start_matches('/').to_string()).collect(),
             examples: examples(tool),
             example_texts: tool
                 .example_texts

@@ -151,7 +151,11 @@ fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String
 fn of_registry(object: &Map<String, Value>) -> Map<String, Value> {
     let renamed = |(key, value): (&String, &Value)| {
         let key = match key.as_str() {
-            "safe_name" | "group" | "kind" | "entity" | "action" | "callable" | "server" => return None,
+            "safe_name" | "group" | "kind" | "entity" | "action" | "callable" | "server" | "fill_in" => {
+                return None;
+            }
+            // Such an example is made from the other fields.
+            "examples" if object.contains_key("fill_in") => return None,
             "tool_name" => "name",
             "parameters_schema" => "parameters",
             "categories" => "category",

@@ -155,18 +155,36 @@ pub(super) fn field(line: &str) -> Option<Field<'_>> {
 /// The arguments of a block, or `None` when one of its lines is something else.
 pub(super) fn arguments(block: &str) -> Option<Vec<(String, String)>> {
     let mut found: Vec<(String, String)> = Vec::new();
+    let mut of_line = 0;
     for line in block.lines().filter(|line| !line.trim().is_empty()) {
         if indent(line) == 0 {
-            found.push(argument(line)?);
+            let more = arguments_of(line)?;
+            of_line = more.len();
+            found.extend(more);
         } else {
-            let (_, about) = found.last_mut()?;
-            if !about.is_empty() {
-                about.push(' ');
+            let start = found.len().checked_sub(of_line.max(1))?;
+            for (_, about) in &mut found[start..] {
+                if !about.is_empty() {
+                    about.push(' ');
+                }
+                about.push_str(line.trim());
             }
-            about.push_str(line.trim());
         }
     }
     (!found.is_empty()).then_some(found)
+}
+
+/// The arguments of a line; NumPy lists several of one type, `x, y : float`.
+fn arguments_of(line: &str) -> Option<Vec<(String, String)>> {
+    if let Some(one) = argument(line) {
+        return Some(vec![one]);
+    }
+    let (names, kind) = line.split_once(" : ")?;
+    let names: Vec<&str> = names.split(',').map(|name| name.trim().trim_start_matches('*')).collect();
+    names
+        .iter()
+        .all(|name| is_name(name))
+        .then(|| names.iter().map(|name| (name.to_string(), kind.trim().to_string())).collect())
 }
 
 /// `name: text`, `name (type): text`, `- name - text`, with or without code or bold marks.
@@ -174,6 +192,8 @@ fn argument(line: &str) -> Option<(String, String)> {
     let line = bullet(line).unwrap_or(line.trim());
     let quote = ["**`", "`", "**", "\""].into_iter().find(|mark| line.starts_with(mark)).unwrap_or("");
     let bare = line.strip_prefix(quote)?;
+    // Python marks arguments of any number by stars.
+    let bare = if quote.is_empty() { bare.trim_start_matches('*') } else { bare };
     let name_end = bare.find(|c: char| !is_name_char(c)).unwrap_or(bare.len());
     let (name, rest) = bare.split_at(name_end);
     let rest = rest.trim_start_matches(['`', '"', '*']);
@@ -233,6 +253,32 @@ pub(super) fn items(block: &str) -> Option<Vec<String>> {
         }
     }
     (!found.is_empty()).then_some(found)
+}
+
+/// The errors of a block: each of its outermost lines begins one, and deeper lines belong to the one above.
+pub(super) fn errors(block: &str) -> Option<Vec<String>> {
+    let is_error =
+        |line: &&str| indent(line) > 0 || is_error_name(line.split(':').next().unwrap_or(line).trim());
+    if !block.lines().filter(|line| !line.trim().is_empty()).all(|line| is_error(&line)) {
+        return None;
+    }
+    let mut found: Vec<String> = Vec::new();
+    for line in block.lines().filter(|line| !line.trim().is_empty()) {
+        match found.last_mut().filter(|_| indent(line) > 0) {
+            Some(error) => {
+                error.push_str(if error.ends_with(':') || error.contains(' ') { " " } else { ": " });
+                error.push_str(line.trim());
+            }
+            None => found.push(line.trim().to_string()),
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// Whether a text is the name of a class of errors: `ValueError`, `requests.HTTPError`.
+fn is_error_name(text: &str) -> bool {
+    let last = text.rsplit('.').next().unwrap_or(text);
+    is_name(text) && last.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
 /// The paragraphs of a block; code fences stay whole.

@@ -39,7 +39,7 @@ fn a_google_docstring_comes_apart() {
         [("text", "Quoted text from the document (the evidence)"), ("page", "(int, optional) Page number")];
     assert_eq!(arguments(&parts), expect);
     assert_eq!(parts.returns.as_deref(), Some("Citation ID: use [N] in your text."));
-    assert_eq!(parts.raises, ["ValueError: when the page\n    is negative"]);
+    assert_eq!(parts.raises, ["ValueError: when the page is negative"]);
     assert_eq!(parts.examples, ["cite(\"a\")\n\ncite(\"b\", page=2)  # second page"]);
     assert_eq!(parts.notes, ["Use search_library first,\nthen cite the passage."]);
 }
@@ -63,6 +63,34 @@ fn markdown_numpy_and_sphinx_come_apart() {
         split("Add.\n:param int x: First\n    one\n:type y: str\n:raises KeyError: never\n:return: Sum");
     assert_eq!(arguments(&parts), [("x", "(int) First one"), ("y", "(str)")]);
     assert_eq!((parts.raises, parts.returns), (vec!["KeyError: never".to_string()], Some("Sum".to_string())));
+}
+
+#[test]
+fn a_numpy_docstring_is_read_with_types_defaults_errors_and_examples() {
+    let parts = split(
+        "Scale a vector.\n\nParameters\n----------\nx, y : float\n    A coordinate.\nfactor : {1, 2}, optional\n    \
+         Default is 2.\n*rest : int\n    More.\n\nRaises\n------\nValueError\n    If it is zero.\nKeyError\n    Never.\n\n\
+         Examples\n--------\n>>> scale(1, 2)\n(2, 4)",
+    );
+    let expect = [
+        ("x", "float A coordinate."),
+        ("y", "float A coordinate."),
+        ("factor", "{1, 2}, optional Default is 2."),
+        ("rest", "int More."),
+    ];
+    assert_eq!(arguments(&parts), expect);
+    assert_eq!(parts.raises, ["ValueError: If it is zero.", "KeyError: Never."]);
+    assert_eq!(parts.examples, [">>> scale(1, 2)\n(2, 4)"]);
+}
+
+#[test]
+fn each_error_is_told_alone() {
+    let parts = split(
+        "Read.\n\nRaises:\n    ValueError: If it is empty\n        or too long\n    io.Error: When it fails",
+    );
+    assert_eq!(parts.raises, ["ValueError: If it is empty or too long", "io.Error: When it fails"]);
+    let parts = split("Read.\n\nRaises:\n    An error in most cases.\n    Always a timeout.");
+    assert_eq!(parts.raises, ["An error in most cases.\nAlways a timeout."]);
 }
 
 #[test]

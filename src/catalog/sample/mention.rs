@@ -1,38 +1,155 @@
-//! Example values that a description mentions: `e.g. octocat`, `for example 'main'`, `Examples: HEAD~1`.
+//! Values that a description names: `e.g. octocat`, `such as 'SFO'`, `(Buy/Sell)`, `Defaults to main`.
 
-/// Words that come before an example, and whether the example may stand without quotes.
-const MARKERS: [(&str, bool); 14] = [
-    ("e.g.", true),
-    ("e.g", true),
-    ("for example", true),
-    ("example:", true),
-    ("examples:", true),
-    ("such as", false),
-    ("one of:", true),
-    ("one of", false),
-    ("options:", true),
-    ("allowed values:", true),
-    ("valid values:", true),
-    ("possible values:", true),
-    ("like", false),
-    ("default:", true),
+use serde_json::Value;
+
+use super::literal::literal;
+
+/// Most characters of a description that are read.
+const MAX_READ: usize = 800;
+/// Most values of one description.
+const MAX_VALUES: usize = 3;
+
+/// The form of a value after a marker that stands without quotes.
+#[derive(Clone, Copy, PartialEq)]
+enum Bare {
+    /// A word, or a name of a few words.
+    Yes,
+    /// A name, a number or an identifier: a plain word reads like the rest of the sentence.
+    Proper,
+    No,
+}
+
+/// Words that come before values, the clearest first.
+const MARKERS: [(&str, Bare); 38] = [
+    ("e.g.", Bare::Yes),
+    ("e.g", Bare::Yes),
+    ("eg:", Bare::Yes),
+    ("eg.", Bare::Yes),
+    ("for example", Bare::Yes),
+    ("for instance", Bare::Proper),
+    ("example:", Bare::Yes),
+    ("examples:", Bare::Yes),
+    ("ex:", Bare::Yes),
+    ("example", Bare::No),
+    ("examples include", Bare::Yes),
+    ("such as", Bare::Proper),
+    ("like", Bare::Proper),
+    ("in this case", Bare::Proper),
+    ("i.e.", Bare::Proper),
+    ("i.e", Bare::Proper),
+    ("one of:", Bare::Yes),
+    ("one of", Bare::Proper),
+    ("options:", Bare::Yes),
+    ("options are", Bare::Yes),
+    ("options include", Bare::Yes),
+    ("supported:", Bare::Yes),
+    ("values:", Bare::Yes),
+    ("values are", Bare::Proper),
+    ("can be", Bare::No),
+    ("could be", Bare::No),
+    ("must be", Bare::No),
+    ("should be", Bare::No),
+    ("supports", Bare::No),
+    ("either", Bare::No),
+    ("default:", Bare::Yes),
+    ("default is", Bare::Yes),
+    ("default value is", Bare::Yes),
+    ("default value:", Bare::Yes),
+    ("defaults to", Bare::Yes),
+    ("default=", Bare::Yes),
+    ("default to", Bare::Yes),
+    ("default", Bare::No),
 ];
 
-/// The first example value that a description mentions.
-pub(super) fn find(description: &str) -> Option<String> {
-    let start: String = description.chars().take(600).collect();
+/// The first values that a description names; none where it names none.
+pub(super) fn named(description: &str) -> Vec<String> {
+    let start: String = description.chars().take(MAX_READ).collect();
+    let marked = after_markers(&start).find_map(|(rest, bare)| marked(rest, bare));
+    marked
+        .or_else(|| loose_list(&start))
+        .or_else(|| alternatives(&start))
+        .or_else(|| kinds(&start))
+        .unwrap_or_default()
+}
+
+/// The values after a marker.
+fn marked(rest: &str, bare: Bare) -> Option<Vec<String>> {
+    let quoted = quoted_list(rest);
+    if !quoted.is_empty() {
+        return Some(quoted);
+    }
+    let one = match bare {
+        Bare::Yes => plain(rest),
+        Bare::Proper => plain(rest).filter(|value| is_proper(value)).or_else(|| first_of_list(rest, 2)),
+        Bare::No => None,
+    };
+    one.map(|value| vec![value])
+}
+
+/// The first number that a description names.
+pub(super) fn number(description: &str) -> Option<f64> {
+    let start: String = description.chars().take(MAX_READ).collect();
     let lower = start.to_ascii_lowercase();
-    MARKERS.iter().find_map(|(marker, bare)| {
-        let at = lower
-            .match_indices(marker)
-            .map(|(at, _)| at)
-            .find(|&at| !lower[..at].ends_with(char::is_alphanumeric))?;
-        let rest = start[at + marker.len()..].trim_start_matches([',', ':', ' ', '\n', '-', '(']);
-        quoted(rest).or_else(|| if *bare { plain(rest) } else { None })
+    let defaults = ["default", "default of"].into_iter().flat_map(|marker| after(&start, &lower, marker));
+    let marked = after_markers(&start).filter(|(_, bare)| *bare != Bare::No).map(|(rest, _)| rest);
+    marked.chain(defaults).find_map(|rest| {
+        let rest = rest.trim_start_matches(['\'', '"', '`', '$']);
+        let end =
+            rest.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | '-')).unwrap_or(rest.len());
+        let is_whole_word = !rest[end..].starts_with(|c: char| c.is_alphabetic() || matches!(c, ':' | '/'));
+        let digits = rest[..end].trim_end_matches(['.', ',', '-']).replace(',', "");
+        digits.parse::<f64>().ok().filter(|number| is_whole_word && number.is_finite())
     })
 }
 
-fn quoted(text: &str) -> Option<String> {
+/// The list or object that a description writes out as an example.
+pub(super) fn structure(description: &str) -> Option<Value> {
+    let start: String = description.chars().take(MAX_READ).collect();
+    let found = after_markers(&start)
+        .filter(|(rest, _)| rest.starts_with(['[', '{']))
+        .find_map(|(rest, _)| literal(rest).map(|(value, _)| value));
+    found.filter(|value| !super::kind::is_blank(value))
+}
+
+/// The texts after the markers of a description, by the rank of their markers.
+fn after_markers(text: &str) -> impl Iterator<Item = (&str, Bare)> {
+    let lower = text.to_ascii_lowercase();
+    MARKERS
+        .into_iter()
+        .flat_map(move |(marker, bare)| after(text, &lower, marker).map(move |rest| (rest, bare)))
+}
+
+/// The text after each place of a marker.
+fn after<'t>(text: &'t str, lower: &str, marker: &str) -> impl Iterator<Item = &'t str> + use<'t> {
+    let places: Vec<usize> = lower
+        .match_indices(marker)
+        .filter(|(at, _)| !lower[..*at].ends_with(char::is_alphanumeric))
+        .map(|(at, _)| at + marker.len())
+        .filter(|end| {
+            !(marker.ends_with(char::is_alphabetic) && lower[*end..].starts_with(char::is_alphanumeric))
+        })
+        .take(4)
+        .collect();
+    places
+        .into_iter()
+        .map(move |end| text[end..].trim_start_matches([',', ':', ' ', '\n', '-', '(', '*', '•']))
+}
+
+/// The quoted values at the start of a text: `'a', 'b' or 'c'`.
+fn quoted_list(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((value, after)) = quoted(rest).filter(|_| found.len() < MAX_VALUES) {
+        found.push(value);
+        rest = after.trim_start_matches([',', ' ', '/', '|', '\n']);
+        rest =
+            ["or ", "and "].into_iter().find_map(|word| rest.strip_prefix(word)).unwrap_or(rest).trim_start();
+    }
+    found
+}
+
+/// A quoted value at the start of a text, and the text after it.
+fn quoted(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next()?;
     let close = match quote {
         '"' | '\'' | '`' => quote,
@@ -40,33 +157,157 @@ fn quoted(text: &str) -> Option<String> {
         '‘' => '’',
         _ => return None,
     };
-    let inner = &text[quote.len_utf8()..];
-    let found = inner[..inner.find(close)?].trim_matches(['"', '\'', '`']);
-    (!found.trim().is_empty() && found.chars().count() <= 80 && is_value(found)).then(|| found.to_string())
+    let inside = text.trim_start_matches(quote);
+    let end = inside
+        .match_indices(close)
+        .map(|(at, _)| at)
+        .find(|at| !inside[at + close.len_utf8()..].starts_with(char::is_alphanumeric))?;
+    let found = inside[..end].trim_matches(['"', '\'', '`']);
+    let is_short = !found.trim().is_empty() && found.chars().count() <= 80;
+    (is_short && !is_nothing(found) && !is_placeholder(found))
+        .then(|| (found.to_string(), inside[end..].trim_start_matches(close)))
 }
 
-/// A bare word is an example unless it reads like the rest of the sentence.
+/// Quoted values at any place: two or more beside each other, or one that is explained (`'SKU' for ...`).
+fn loose_list(text: &str) -> Option<Vec<String>> {
+    const EXPLAINED: [&str; 5] = [" for ", " refers to ", " means ", ": ", " - "];
+    const OF_OTHERS: [&str; 13] = [
+        "via",
+        "use",
+        "using",
+        "call",
+        "by",
+        "from",
+        "with",
+        "see",
+        "through",
+        "parameter",
+        "parameters",
+        "field",
+        "tool",
+    ];
+    let is_start = |(at, c): &(usize, char)| {
+        let before = &text[..*at];
+        let word = before
+            .trim_end()
+            .rsplit(|c: char| !c.is_alphanumeric())
+            .next()
+            .unwrap_or("")
+            .to_ascii_lowercase();
+        matches!(c, '"' | '\'' | '`' | '“' | '‘')
+            && !before.ends_with(char::is_alphanumeric)
+            && !OF_OTHERS.contains(&word.as_str())
+    };
+    text.char_indices().filter(is_start).take(20).find_map(|(at, _)| {
+        let list = quoted_list(&text[at..]);
+        let is_explained = || {
+            quoted(&text[at..]).is_some_and(|(_, after)| EXPLAINED.iter().any(|word| after.starts_with(word)))
+        };
+        (list.len() > 1 || !list.is_empty() && is_explained()).then_some(list)
+    })
+}
+
+/// Words between slashes or bars, in parentheses or after a colon: `(Buy/Sell)`, `direction: up|down`.
+fn alternatives(text: &str) -> Option<Vec<String>> {
+    let opens = text.char_indices().filter(|(_, c)| matches!(c, '(' | ':' | '['));
+    let is_query = is_query(text);
+    let list = |(at, open): (usize, char)| {
+        let inside = if at == 0 && open == ' ' { text } else { &text[at + 1..] };
+        let end = match open {
+            '(' => inside.find([')', '.'])?,
+            '[' => inside.find(']')?,
+            _ => inside.find(['.', '\n', ';', ',']).unwrap_or(inside.len()),
+        };
+        let inside = &inside[..end];
+        let words: Vec<&str> = match open {
+            ' ' if inside.contains('|') => inside.split('|').map(str::trim).collect(),
+            ' ' => inside.split(" or ").map(str::trim).collect(),
+            '(' if inside.matches(", ").count() > 1 && !is_query => {
+                inside.trim_end_matches(", etc").split(", ").collect()
+            }
+            _ => inside.split(['/', '|']).map(str::trim).collect(),
+        };
+        let is_word = |word: &&str| {
+            !word.is_empty()
+                && word.len() <= 30
+                && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+        };
+        let is_list = words.len() > 1 && words.iter().all(|word| is_word(word) && is_value(word));
+        is_list.then(|| words.into_iter().take(MAX_VALUES).map(str::to_string).collect())
+    };
+    opens.take(20).chain([(0, ' ')]).find_map(list)
+}
+
+/// Whether a text is about a search: its lists say where is searched, and not what for.
+fn is_query(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["query", "search", "sql statement"].iter().any(|word| lower.contains(word))
+}
+
+/// Kinds that a sentence lists: "Common areas include residential design, commercial design".
+fn kinds(text: &str) -> Option<Vec<String>> {
+    if is_query(text) {
+        return None;
+    }
+    let lower = text.to_ascii_lowercase();
+    let markers = ["include", "includes", "including"].into_iter();
+    let lists =
+        markers.flat_map(|marker| after(text, &lower, marker)).find_map(|rest| first_of_list(rest, 3));
+    lists.map(|first| vec![first])
+}
+
+/// The first of a list of words at the start of a text, if the list has at least so many.
+fn first_of_list(text: &str, least: usize) -> Option<String> {
+    const ARTICLES: [&str; 7] = ["a ", "an ", "the ", "your ", "its ", "their ", "any "];
+    let sentence = text.split(['.', '\n', '(', ')', ';']).next()?;
+    let items: Vec<&str> = sentence.split(',').flat_map(|part| part.split(" or ")).map(str::trim).collect();
+    let is_item = |item: &&str| {
+        let is_made = item.starts_with(char::is_alphanumeric) && item.split_whitespace().count() <= 3;
+        is_made && is_value(item) && !ARTICLES.iter().any(|article| item.starts_with(article))
+    };
+    (items.len() >= least && items[..2].iter().all(is_item)).then(|| items[0].to_string())
+}
+
+/// A value without quotes at the start of a text, unless it reads like the rest of the sentence.
 fn plain(text: &str) -> Option<String> {
     let end = text.find([',', ';', ')', '\n', '|']).unwrap_or(text.len());
-    let found = text[..end].split(". ").next()?.split(" or ").next()?.trim().trim_end_matches('.');
+    let found = text[..end].split(". ").next()?.split(" or ").next()?.split(" for ").next()?;
+    let found = found.trim().trim_end_matches('.');
     let words = found.split_whitespace().count();
-    let telling = found.starts_with(|c: char| c.is_uppercase() || c.is_numeric()) && words <= 3
-        || words == 1 && found.len() > 1;
-    let enough =
-        telling && found.chars().count() <= 60 && !found.contains(['"', '\'', '`', '(', '=', '{', '[']);
-    (enough && is_value(found)).then(|| found.to_string())
+    let is_name = found.starts_with(|c: char| c.is_uppercase() || c.is_numeric()) && words <= 3;
+    let is_long = found.chars().count() > 60 || found.contains(['"', '\'', '`', '(', '=', '{', '[', '*']);
+    let is_fit = (is_name || words == 1 && found.len() > 1) && !is_long && is_value(found);
+    is_fit.then(|| format!("{found}{}", state(&text[end..]).unwrap_or_default()))
+}
+
+/// The state after a city: `, CA`.
+fn state(text: &str) -> Option<&str> {
+    let code = text.strip_prefix(", ")?.get(..2)?;
+    let is_code = code.bytes().all(|byte| byte.is_ascii_uppercase());
+    (is_code && !text[4..].starts_with(char::is_alphanumeric)).then(|| &text[..4])
+}
+
+/// Whether a value without quotes is a name, a number or an identifier.
+fn is_proper(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_uppercase() || c.is_numeric()) || text.contains(['_', '/', '@', ':', '-'])
 }
 
 /// Whether a mention is a value and not a placeholder or a word of the sentence.
-fn is_value(text: &str) -> bool {
-    const NO_VALUES: [&str; 16] = [
-        "the", "a", "an", "if", "in", "to", "for", "when", "none", "null", "true", "false", "this", "use",
-        "it", "we",
-    ];
+pub(super) fn is_value(text: &str) -> bool {
+    const NO_VALUES: &str = "the a an if in to for when this use it we empty not any all your string str int integer float \
+        number boolean bool list array dict object optional required and or json see default provided specified s n etc";
     let lower = text.to_ascii_lowercase();
-    !NO_VALUES.contains(&lower.as_str())
-        && !text.contains(['<', '>', '…'])
-        && !text.contains("...")
-        && !lower.contains("yyyy")
-        && !lower.contains("xxx")
+    NO_VALUES.split_whitespace().all(|word| word != lower) && !is_nothing(text) && !is_placeholder(text)
+}
+
+fn is_nothing(text: &str) -> bool {
+    ["none", "null", "undefined", "true", "false"].contains(&text.to_ascii_lowercase().as_str())
+}
+
+/// Whether a text stands for another: `<id>`, `your_key`, `YYYY-MM-DD`.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    const PARTS: [&str; 11] =
+        ["...", "yyyy", "mm-dd", "mm/dd", "hh:mm", "xxx", "your_", "your-", "your ", "user:pass", "${"];
+    let lower = text.to_ascii_lowercase();
+    text.contains(['<', '>', '…']) || PARTS.iter().any(|part| lower.contains(part))
 }

@@ -19,19 +19,10 @@ impl Sampler<'_> {
         if LEFT_BEHIND[..5].iter().all(|key| !schema.contains_key(*key)) {
             return Some(Cow::Borrowed(schema));
         }
-        let mut followed = Vec::new();
-        let mut steps = 0;
-        let flat = self.flattened(schema, &mut steps, &mut followed);
-        self.open.append(&mut followed);
-        flat.map(Cow::Owned)
+        self.flattened(schema, &mut 0).map(Cow::Owned)
     }
 
-    fn flattened(
-        &mut self,
-        schema: &Map<String, Value>,
-        steps: &mut usize,
-        followed: &mut Vec<String>,
-    ) -> Option<Map<String, Value>> {
+    fn flattened(&mut self, schema: &Map<String, Value>, steps: &mut usize) -> Option<Map<String, Value>> {
         *steps += 1;
         if *steps > MAX_STEPS {
             return None;
@@ -45,32 +36,28 @@ impl Sampler<'_> {
         }
         if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
             self.work(1 + pointer.len() / 8)?;
-            if self.deepest.is_some() && self.open.iter().any(|open| open == pointer) {
-                return self.refuse();
-            }
-            followed.push(pointer.to_string());
-            let other = self.part(resolve_local(pointer, self.root)?, steps, followed)?;
+            let other = self.part(resolve_local(pointer, self.root)?, steps)?;
             self.add(&mut own, other)?;
         }
         let list = |key: &str| schema.get(key).and_then(Value::as_array);
         for all in list("allOf").into_iter().flatten() {
-            let other = self.part(all, steps, followed)?;
+            let other = self.part(all, steps)?;
             self.add(&mut own, other)?;
         }
         for key in ["oneOf", "anyOf"] {
             let Some(branches) = list(key) else { continue };
             self.work(branches.len())?;
             let useful: Vec<&Value> = branches.iter().filter(|branch| !is_null(branch)).collect();
-            if let Some(chosen) = useful.get(self.branch % useful.len().max(1)) {
-                let other = self.part(chosen, steps, followed)?;
+            if let Some(chosen) = useful.get(self.attempt.branch % useful.len().max(1)) {
+                let other = self.part(chosen, steps)?;
                 self.add(&mut own, other)?;
             }
         }
         if schema.contains_key("if") {
-            let parts = if self.branch.is_multiple_of(2) { ["if", "then"] } else { ["else", "else"] };
+            let parts = if self.attempt.branch.is_multiple_of(2) { ["if", "then"] } else { ["else", "else"] };
             for key in parts {
                 if let Some(then) = schema.get(key) {
-                    let other = self.part(then, steps, followed)?;
+                    let other = self.part(then, steps)?;
                     self.add(&mut own, other)?;
                 }
             }
@@ -78,14 +65,9 @@ impl Sampler<'_> {
         Some(own)
     }
 
-    fn part(
-        &mut self,
-        schema: &Value,
-        steps: &mut usize,
-        followed: &mut Vec<String>,
-    ) -> Option<Map<String, Value>> {
+    fn part(&mut self, schema: &Value, steps: &mut usize) -> Option<Map<String, Value>> {
         match schema {
-            Value::Object(schema) => self.flattened(schema, steps, followed),
+            Value::Object(schema) => self.flattened(schema, steps),
             Value::Bool(true) => Some(Map::new()),
             _ => None,
         }

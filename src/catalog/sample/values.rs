@@ -1,8 +1,95 @@
 //! Plausible values by the name of an argument, or else by the subject of its description.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::About;
+use super::date;
+use super::senses::{FILE_KINDS, PHRASES, SENSES};
+use super::tables::{CODE, FILES, FORMATS, NUMBERS, PEOPLE, TEXT, WEB, WORLD};
 use crate::tool::words;
 
-use super::tables::{CODE, FILES, FORMATS, NUMBERS, PEOPLE, TEXT, WEB, WORLD};
+/// Words that say of which kind a value is and not what it is about.
+const VAGUE: [&str; 20] = [
+    "name",
+    "value",
+    "string",
+    "text",
+    "number",
+    "code",
+    "type",
+    "title",
+    "id",
+    "ids",
+    "identifier",
+    "list",
+    "array",
+    "names",
+    "details",
+    "input",
+    "kind",
+    "full",
+    "new",
+    "updated",
+];
+/// Names that say more of a value than a phrase of the description does.
+const CLEAR: [&str; 17] = [
+    "url",
+    "uri",
+    "link",
+    "domain",
+    "host",
+    "hostname",
+    "website",
+    "path",
+    "file",
+    "description",
+    "summary",
+    "title",
+    "message",
+    "content",
+    "text",
+    "comment",
+    "question",
+];
+/// Words that end the subject of a description.
+const SUBJECT_ENDS: [&str; 29] = [
+    "of",
+    "to",
+    "for",
+    "in",
+    "from",
+    "that",
+    "which",
+    "where",
+    "as",
+    "on",
+    "used",
+    "is",
+    "with",
+    "being",
+    "whose",
+    "who",
+    "at",
+    "by",
+    "must",
+    "should",
+    "and",
+    "or",
+    "created",
+    "during",
+    "within",
+    "into",
+    "containing",
+    "based",
+    "relative",
+];
+
+/// All words of the tables with a text for each; of two with the same word the first one counts.
+static TEXTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let all = [PEOPLE, WEB, FILES, TEXT, CODE, WORLD];
+    all.into_iter().flatten().rev().map(|(word, value)| (*word, *value)).collect()
+});
 
 /// A value for a format of JSON Schema or OpenAPI.
 pub(super) fn by_format(format: &str) -> Option<&'static str> {
@@ -11,74 +98,232 @@ pub(super) fn by_format(format: &str) -> Option<&'static str> {
 
 /// A number for an argument, by its name or else by its description.
 pub(super) fn number(name: &str, description: &str) -> Option<f64> {
+    let names = words(name);
     let find = |word: &str| NUMBERS.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
-    lookup(&words(name), find).or_else(|| subject(description).and_then(|word| find(&word)))
+    let own = || lookup(&names, find).or_else(|| find(names.last()?));
+    let size = [("centimeters", 170.0), ("inches", 70.0), ("person", 170.0), ("patient", 170.0)];
+    if names.ends_with(&["height".into()])
+        && let Some((_, height)) = size.iter().find(|(word, _)| description.contains(word))
+    {
+        return Some(*height);
+    }
+    let found = match is_vague(&names) {
+        true => described(&subject(description), find).or_else(own),
+        false => own().or_else(|| described(&subject(description), find)),
+    }?;
+    let is_numbered = name.ends_with(|c: char| c.is_ascii_digit());
+    let at = if is_numbered { ordinal(name, description) as f64 } else { 0.0 };
+    let is_percent = found < 1.0 && found > 0.0 && description.contains("ercent");
+    let found = if is_percent { found * 100.0 } else { found };
+    Some(if found == 0.0 { at } else { found * (1.0 + at) })
 }
 
-/// A string for an argument, by its name or else by its description.
-pub(super) fn string(name: &str, description: &str) -> String {
-    let names = words(name);
+/// A string for an argument of a tool, by its name or else by its description. `owner` is the object that it stands in.
+pub(super) fn string(name: &str, description: &str, about: &About<'_>, owner: Option<&str>) -> String {
+    let mut names = words(name);
+    names.retain(|word| word.chars().any(char::is_alphabetic));
+    let lower = description.to_ascii_lowercase();
+    let is_end = |word: &String| {
+        word.starts_with("end") || ["to", "until", "before", "out", "return"].contains(&word.as_str())
+    };
+    if names.last().is_some_and(|last| last == "format") && tells(&lower, "yyyy") {
+        return "YYYY-MM-DD".to_string();
+    }
+    if let Some(date) = date::by_form(description, names.iter().any(is_end)) {
+        let is_past = ["histor", "past", "birth"].iter().any(|cue| place(&lower, cue).is_some());
+        return if is_past { date.replacen("2030", "2020", 1) } else { date };
+    }
+    let is_clear = names.last().is_some_and(|last| CLEAR.contains(&last.as_str()));
+    if let Some((_, value)) = PHRASES.iter().find(|(phrase, _)| !is_clear && tells(&lower, phrase)) {
+        return value.to_string();
+    }
     if let [.., last] = names.as_slice()
         && matches!(last.as_str(), "id" | "ids" | "identifier")
     {
-        return identifier(&names[..names.len() - 1]);
+        let own = &names[..names.len() - 1];
+        return if own.is_empty() { identifier(&nouns(about.name, owner)) } else { identifier(own) };
     }
-    let lower = description.to_ascii_lowercase();
-    if lower.contains("iso 8601") || lower.contains("iso8601") || lower.contains("yyyy-mm-ddt") {
-        return "2026-01-15T09:30:00Z".to_string();
+    if let Some(path) = file(&names, &lower) {
+        return path;
     }
-    let last = names.last().map_or("", String::as_str);
-    if lower.contains("yyyy-mm-dd") {
-        let is_end = names.iter().any(|word| matches!(word.as_str(), "to" | "end" | "until" | "before"));
-        return if is_end { "2026-01-31" } else { "2026-01-15" }.to_string();
-    }
-    if last == "path" && !lower.contains("file") && (lower.contains("directory") || lower.contains("folder"))
-    {
-        return "docs".to_string();
-    }
-    let find = |word: &str| {
-        [PEOPLE, WEB, FILES, TEXT, CODE, WORLD]
-            .into_iter()
-            .flatten()
-            .find(|(name, _)| *name == word)
-            .map(|(_, value)| *value)
-    };
-    let found = lookup(&names, find).or_else(|| subject(description).and_then(|word| find(&word)));
+    let find = |word: &str| TEXTS.get(word).copied();
+    let subject = subject(description);
+    let own = || sense(&names, &lower, about).or_else(|| lookup(&names, find));
+    let said = || described(&subject, find);
+    let found = if is_vague(&names) { said().or_else(own) } else { own().or_else(said) };
     match found {
-        Some(found) => found.to_string(),
-        None if matches!(last, "number" | "num" | "no" | "nr") => "42".to_string(),
-        None => of_name(&names),
+        Some(found) if names.len() > 1 && names.ends_with(&["name".into()]) && found.contains(['(', '/']) => {
+            unknown(&names, &subject)
+        }
+        _ if names.len() == 1 && names[0] == "name" => by_noun(description, nouns(about.name, owner)),
+        Some(found) => nth(found, ordinal(name, description)),
+        None => unknown(&names, &subject),
     }
 }
 
-/// The longest run of words at the end of a name that a table knows; then any word, the last first.
+/// A value of which only the name is known.
+fn unknown(names: &[String], subject: &[String]) -> String {
+    match names.split_last() {
+        Some((last, entity)) if last == "name" && !entity.is_empty() => {
+            format!("example-{}", entity.join("-"))
+        }
+        Some((last, _)) if matches!(last.as_str(), "number" | "num" | "no" | "nr") => "42".to_string(),
+        _ if is_vague(names) && !subject.is_empty() => of_name(&subject[subject.len() - 1..]),
+        _ => of_name(names),
+    }
+}
+
+/// The value that a table has for the subject of a description: for its last words together, or for one of them.
+fn described<T>(subject: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let end = subject.len();
+    let together = (end > 1).then(|| find(&subject[end - 2..].join("_"))).flatten();
+    let telling = subject.iter().rev().filter(|word| !VAGUE.contains(&word.as_str()));
+    together.or_else(|| telling.take(1).find_map(|word| find(word).or_else(|| find(&singular(word)))))
+}
+
+/// The value of a word with several senses, by the words around it.
+fn sense(names: &[String], lower: &str, about: &About<'_>) -> Option<&'static str> {
+    let telling = names.iter().rev().find(|word| !VAGUE.contains(&word.as_str())).or(names.last())?;
+    let name = singular(telling.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let senses: Vec<_> = SENSES.iter().filter(|(word, _, _)| *word == name).collect();
+    if senses.is_empty() {
+        return None;
+    }
+    let opening: String = about.description.chars().take(160).collect();
+    let around = format!("{} {}", words(about.name).join(" "), opening).to_ascii_lowercase();
+    let near = |text: &str| {
+        let is_near = |cues: &[&str]| cues.iter().any(|cue| place(text, cue).is_some());
+        senses.iter().find(|(_, cues, _)| is_near(cues)).map(|(_, _, value)| *value)
+    };
+    near(&names.join(" ")).or_else(|| near(lower)).or_else(|| near(&around))
+}
+
+/// The text after a phrase that begins with a word.
+fn place<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
+    let mut places = text.match_indices(phrase);
+    let at = places.find(|(at, _)| !text[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))?.0;
+    Some(&text[at + phrase.len()..])
+}
+
+/// Whether a text has a phrase as whole words.
+fn tells(text: &str, phrase: &str) -> bool {
+    place(text, phrase).is_some_and(|after| {
+        let after = after.strip_prefix('s').unwrap_or(after);
+        !after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+    })
+}
+
+/// A name for the noun that a description is about, or else that the tool's name ends in.
+fn by_noun(description: &str, nouns: Vec<String>) -> String {
+    let about = subject(description);
+    let is_named = tells(&description.to_ascii_lowercase(), "name");
+    let of = |word: &&String| !VAGUE.contains(&word.as_str());
+    let told = about.iter().rev().find(of).filter(|_| is_named && !description.starts_with("A "));
+    let Some(noun) = told.or_else(|| nouns.iter().rev().find(of)).map(|noun| singular(noun)) else {
+        return "example".to_string();
+    };
+    let known = TEXTS.get(noun.as_str()).filter(|text| !text.contains("://"));
+    known.map_or_else(|| format!("example-{noun}"), |text| nth(text, 0))
+}
+
+/// The words of the object that an argument stands in, else of the tool's name without its verb.
+fn nouns(tool: &str, owner: Option<&str>) -> Vec<String> {
+    let mut nouns = words(owner.unwrap_or(tool));
+    nouns.retain(|word| word.chars().any(char::is_alphabetic));
+    if owner.is_none() && !nouns.is_empty() {
+        nouns.remove(0);
+    }
+    nouns.iter().map(|word| singular(word)).collect()
+}
+
+/// The value at a place of a list that is written with bars.
+fn nth(values: &str, at: usize) -> String {
+    let all: Vec<&str> = values.split('|').collect();
+    all[at.min(all.len() - 1)].to_string()
+}
+
+/// The place of an argument among others of its kind: 1 for `color2`, or for "the second color".
+fn ordinal(name: &str, description: &str) -> usize {
+    const OTHERS: [&str; 8] = ["destination", "to", "end", "target", "arrival", "dest", "y", "new"];
+    let digits = &name[name.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
+    match digits.parse::<usize>() {
+        Ok(number @ 1..=9) => number - 1,
+        _ if words(name).iter().any(|word| OTHERS.contains(&word.as_str())) => 1,
+        _ => usize::from(words(description).iter().take(4).any(|word| word == "second")),
+    }
+}
+
+/// The path of a file or folder, where an argument takes one.
+fn file(names: &[String], lower: &str) -> Option<String> {
+    const PLACES: [&str; 7] = ["path", "file", "filename", "filepath", "paths", "files", "file_path"];
+    let (first, last) = (names.first()?.as_str(), names.last()?.as_str());
+    if !PLACES.contains(&last)
+        && first != "path"
+        && !["path to the", "file path"].iter().any(|phrase| lower.contains(phrase))
+    {
+        return None;
+    }
+    if !lower.contains("file") && (lower.contains("directory") || lower.contains("folder")) {
+        return Some("docs".to_string());
+    }
+    let said = words(lower);
+    let mut all = names.iter().chain(said.iter().take(30));
+    let kind = all.find_map(|word| FILE_KINDS.iter().find(|(kind, _)| kind == word))?;
+    Some(if lower.contains("absolute") { format!("/data/{}", kind.1) } else { kind.1.to_string() })
+}
+
+fn is_vague(names: &[String]) -> bool {
+    names.iter().all(|word| VAGUE.contains(&word.as_str()))
+}
+
+/// The longest run of words at the end of a name that a table knows; of a vague name any word. `date_of_birth` is a date.
 fn lookup<T>(words: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
-    const VAGUE: [&str; 7] = ["name", "value", "string", "text", "number", "code", "type"];
-    let words: Vec<&str> = words
+    let is_link =
+        |(at, word): (usize, &String)| at > 0 && (word == "per" || word == "of" && !is_vague(&words[..at]));
+    let head = words.iter().enumerate().position(is_link).unwrap_or(words.len());
+    let words: Vec<&str> = words[..head]
         .iter()
         .map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()))
         .filter(|word| !word.is_empty())
         .collect();
     let longer = (0..words.len().saturating_sub(1)).find_map(|start| find(&words[start..].join("_")));
     let vague = words.last().is_some_and(|word| VAGUE.contains(word));
-    let before = || words.iter().rev().skip(1).find_map(|word| find(word));
-    let last = || words.last().and_then(|word| find(word).or_else(|| find(word.strip_suffix('s')?)));
-    longer.or_else(|| if vague { before().or_else(last) } else { last().or_else(before) })
+    let before =
+        || words.iter().rev().skip(1).filter(|word| !VAGUE.contains(word)).find_map(|word| find(word));
+    let last = || words.last().and_then(|word| find(word).or_else(|| find(&singular(word))));
+    if words.last() == Some(&"text") && words.len() > 1 {
+        return longer.or_else(last);
+    }
+    let is_number = words.last().is_some_and(|word| matches!(*word, "number" | "code" | "string"));
+    longer.or_else(|| match (vague, is_number && words.len() > 1) {
+        (_, true) => None,
+        (true, _) => before().or_else(last),
+        _ => last(),
+    })
 }
 
-/// The subject of a description: "The owner of the repository" is about an owner.
-fn subject(description: &str) -> Option<String> {
-    let first = words(description.split(['.', ',', '(', ':', '\n']).next()?);
-    let end = first
-        .iter()
-        .position(|word| {
-            matches!(
-                word.as_str(),
-                "of" | "to" | "for" | "in" | "from" | "that" | "which" | "where" | "as" | "on" | "used"
-            )
-        })
-        .unwrap_or(first.len());
-    first[..end].last().cloned()
+/// The words of the subject of a description, the noun last: "The name of the soccer team" is about a soccer team.
+fn subject(description: &str) -> Vec<String> {
+    let Some(sentence) = description.split(['.', ',', '(', ':', '\n']).next() else { return Vec::new() };
+    let sentence = sentence.split(" - ").next().unwrap_or("").replace("'s ", " ").replace("’s ", " ");
+    let said: Vec<String> = words(&sentence).into_iter().take(40).collect();
+    let mut rest = said.as_slice();
+    loop {
+        let end = rest.iter().position(|word| SUBJECT_ENDS.contains(&word.as_str())).unwrap_or(rest.len());
+        let is_about_next = end == 0 || VAGUE.contains(&rest[end - 1].as_str());
+        match rest.get(end).map(String::as_str) {
+            Some("of" | "for") if is_about_next => rest = &rest[end + 1..],
+            _ => {
+                let content =
+                    |word: &&String| !["the", "a", "an", "your", "each", "this"].contains(&word.as_str());
+                return rest[..end].iter().filter(content).cloned().collect();
+            }
+        }
+    }
+}
+
+fn singular(word: &str) -> String {
+    super::kind::singular(word).into_owned()
 }
 
 /// `task_123` for `task_id`.

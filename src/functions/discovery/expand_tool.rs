@@ -45,6 +45,8 @@ struct Expanded<'e> {
     not_callable: Option<&'e str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fill_in: Vec<String>,
     doc_version: &'e str,
     #[serde(skip_serializing_if = "Option::is_none")]
     schema_version: Option<String>,
@@ -98,6 +100,15 @@ fn cached(view: &CatalogView, index: usize, tool: &Tool) -> Result<Bytes, Refusa
     Ok(place.get_or_init(|| made).clone())
 }
 
+/// The ready-made call; one of a destructive tool only tells what it would do.
+fn called(tool: &Tool) -> Option<Value> {
+    let mut call = json!({ "tool_id": tool.op, "arguments": tool.call.as_ref()? });
+    if tool.effect == Effect::Destructive {
+        call["dry_run"] = true.into();
+    }
+    Some(call)
+}
+
 fn made(view: &CatalogView, index: usize, tool: &Tool) -> Result<String, Refusal> {
     let page = view.page(index).ok_or_else(|| broken("this tool has no place"))?;
     let page = page.as_ref().map_err(|error| broken(&error.to_string()))?;
@@ -124,7 +135,8 @@ fn made(view: &CatalogView, index: usize, tool: &Tool) -> Result<String, Refusal
         replaced_by: definition.replaced_by.as_deref(),
         cost: definition.cost,
         not_callable,
-        example: tool.call.as_ref().map(|call| json!({ "tool_id": tool.op, "arguments": call })),
+        example: called(tool),
+        fill_in: tool.fill_in.iter().map(|pointer| format!("/arguments{pointer}")).collect(),
         doc_version: &page.version,
         schema_version: None,
         meta: Value::Null,

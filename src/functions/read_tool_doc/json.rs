@@ -28,6 +28,7 @@ pub(super) fn section(section: Section, tool: &Tool) -> Map<String, Value> {
         Section::Arguments => json!({
             "parameters_schema": definition.parameters.as_ref().map(|_| tool.parameters.schema()),
             "call": tool.call,
+            "fill_in": tool.fill_in,
         }),
         Section::Returns => json!({ "returns": tool.returns, "raises": tool.raises }),
         Section::Examples => json!({ "examples": tool.examples, "example_texts": tool.example_texts }),

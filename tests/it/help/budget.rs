@@ -1,6 +1,7 @@
 //! Tokens of answers, and validity of the calls in them.
 
 use serde_json::Value;
+use toolcrib::Effect;
 use toolcrib::catalog::Catalog;
 use toolcrib::help::{Format, HelpOptions, of_tool};
 use toolcrib::tokens::exact;
@@ -94,7 +95,14 @@ fn valid_calls(catalog: &Catalog) -> usize {
             assert_eq!(told.contains_key("call"), tool.call.is_some(), "{}", tool.op);
             let Some(call) = told.get("call") else { continue };
             assert_eq!(call["op"], Value::from(tool.op.as_str()));
-            assert!(call.as_object().unwrap().keys().eq(["op", "args"]));
+            let fields = call.as_object().unwrap().keys();
+            match tool.effect == Effect::Destructive {
+                true => assert!(fields.eq(["op", "args", "dry_run"]) && call["dry_run"] == true, "{call}"),
+                false => assert!(fields.eq(["op", "args"]), "{call}"),
+            }
+            for pointer in told.get("fill_in").and_then(Value::as_array).into_iter().flatten() {
+                assert!(call["args"].pointer(pointer.as_str().unwrap()).is_some(), "{pointer} of {call}");
+            }
             assert!(tool.parameters.accepts(&call["args"]), "{}: {call}", tool.op);
             calls += 1;
         }
