@@ -111,7 +111,8 @@ impl Catalog {
 
     /// Help on one tool, as JSON: `summary`, `usage`, `args`, and a `call` that fits.
     pub fn help(&self, name: &str) -> Result<Map<String, Value>, Error> {
-        let options = HelpOptions { format: Format::Short, examples: false, schemas: false };
+        let short_tokens = self.checked.catalog.config.help.short_tokens;
+        let options = HelpOptions { format: Format::Short, examples: false, schemas: false, short_tokens };
         Ok(of_tool(self.tool(name)?, options))
     }
 

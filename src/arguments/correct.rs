@@ -3,13 +3,16 @@
 use serde_json::Value;
 
 use super::names::{meant_word, only};
+use super::properties::{closed_properties, properties};
 use crate::catalog::Tool;
 use crate::finding::{Violation, from_json, is_plausible, normalized, pointer_join, pointer_split};
 use crate::secret::SecretPolicy;
-use crate::tool::Effect;
+use crate::tool::{Effect, words};
 
 /// Bytes of the longest call that is suggested: a longer one would mostly repeat the caller's own text.
 const LONGEST: usize = 4 << 10;
+/// Keywords of a schema by which other schemas add properties.
+const COMPOSING: [&str; 6] = ["allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"];
 /// Rounds of corrections: correcting one place can reveal violations below it.
 const ROUNDS: usize = 6;
 
@@ -21,6 +24,8 @@ pub(crate) struct Corrected {
     pub(crate) fill_in: Vec<String>,
     /// Pointers to given values that were left out.
     pub(crate) dropped: Vec<String>,
+    /// Pointers to given values under names that the schema does not have and explicitly allows.
+    pub(crate) unnamed: Vec<String>,
 }
 
 /// Valid arguments near to these; else those of the tool's ready-made call. For a destructive tool no value is invented or
@@ -55,12 +60,13 @@ pub(super) fn ready_made(tool: &Tool, given: &Value) -> Option<Corrected> {
         dropped: dropped.map(|(name, _)| pointer_join("", name)).collect(),
         fill_in: ready.keys().map(|name| pointer_join("", name)).collect(),
         args: Value::Object(ready),
+        unnamed: Vec::new(),
     })
 }
 
 impl Corrected {
     fn draft(given: &Value) -> Self {
-        Self { args: given.clone(), fill_in: Vec::new(), dropped: Vec::new() }
+        Self { args: given.clone(), fill_in: Vec::new(), dropped: Vec::new(), unnamed: Vec::new() }
     }
 
     /// A valid draft without secrets; else the ready-made call.
@@ -80,12 +86,63 @@ impl Corrected {
         if !(self.args.is_object() && tool.parameters.accepts(&self.args) && is_short()) {
             self = ready_made(tool, given)?;
         }
+        self.settle_unnamed(tool);
+        self.mark_ids(tool)?;
         self.conceal(tool, secrets)?;
-        let Self { args, fill_in, dropped } = &mut self;
+        let Self { args, fill_in, dropped, .. } = &mut self;
         fill_in.retain(|pointer| args.pointer(pointer).is_some());
         dropped.retain(|pointer| !fill_in.contains(pointer));
         let is_all_theirs = fill_in.is_empty() && dropped.is_empty();
         (is_all_theirs || tool.effect != Effect::Destructive).then_some(self)
+    }
+
+    /// Keeps arguments under names that the schema does not have only where it explicitly allows them.
+    fn settle_unnamed(&mut self, tool: &Tool) {
+        let schema = tool.parameters.schema();
+        // The names of a composed schema are not only its own.
+        let is_composed = COMPOSING.into_iter().any(|keyword| schema.get(keyword).is_some());
+        let Some(known) = properties(tool).filter(|_| !is_composed) else { return };
+        let is_open = closed_properties(tool).is_none();
+        let names = self.args.as_object().into_iter().flat_map(|args| args.keys());
+        let unnamed: Vec<String> = names.filter(|name| !known.contains_key(*name)).cloned().collect();
+        for name in unnamed {
+            let pointer = pointer_join("", &name);
+            if is_open {
+                self.unnamed.push(pointer);
+                continue;
+            }
+            let mut without = self.args.clone();
+            without.as_object_mut().map(|args| args.shift_remove(&name));
+            if tool.parameters.accepts(&without) {
+                self.args = without;
+                note(&mut self.dropped, &pointer);
+            }
+        }
+    }
+
+    /// Replaces each id that no author and no caller gave by a marker: an invented id may be that of something else. `None` if
+    /// the schema takes no marker.
+    fn mark_ids(&mut self, tool: &Tool) -> Option<()> {
+        let examples: Vec<Value> =
+            tool.examples.iter().map(|example| Value::Object(example.arguments.clone())).collect();
+        let is_authored = |pointer: &str, value: &Value| {
+            examples.iter().any(|example| example.pointer(pointer) == Some(value))
+        };
+        let mut marked = self.args.clone();
+        for pointer in &self.fill_in {
+            let (_, name) = pointer_split(pointer).unwrap_or_default();
+            if is_id(&name)
+                && let Some(place) = marked.pointer_mut(pointer)
+                && !is_authored(pointer, place)
+            {
+                *place = format!("<{name}>").into();
+            }
+        }
+        if marked != self.args {
+            tool.parameters.accepts(&marked).then_some(())?;
+            self.args = marked;
+        }
+        Some(())
     }
 
     /// Replaces each secret of the caller by a ready-made value or a marker. `None` if the result is invalid.
@@ -172,6 +229,11 @@ impl Corrected {
             _ => {}
         }
     }
+}
+
+/// Whether a name is that of an id: `id`, `task_id`, `taskId`, `uuid`.
+fn is_id(name: &str) -> bool {
+    words(name).last().is_some_and(|last| matches!(last.as_str(), "id" | "uuid" | "guid"))
 }
 
 fn note(pointers: &mut Vec<String>, pointer: &str) {

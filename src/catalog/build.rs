@@ -160,7 +160,7 @@ impl Context<'_> {
             example_texts: parts.examples,
             policy,
             effect,
-            parameters: parameters.drop_compiled(),
+            parameters: parameters.without_repetition().drop_compiled(),
             call,
             server,
             place,

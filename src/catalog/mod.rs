@@ -4,7 +4,7 @@
 //! 2. Each tool is built by itself, in parallel ([`build`]): overlays are applied, programs that the operator does
 //!    not trust are removed ([`trust`]), text is cleaned, docstrings are taken apart ([`docstring`]), missing fields
 //!    are derived ([`short`], [`policy`], [`op`], [`sample`]), and its schema is repaired and compiled once
-//!    ([`schema`]).
+//!    ([`schema`]); text that only repeats it leaves the descriptions of arguments ([`redundancy`]).
 //! 3. [`structure`] derives categories and ops where the source names none.
 //! 4. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
 //!    sure that no name depends on a tool that some of its callers cannot see.
@@ -12,7 +12,7 @@
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
 //! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
 //!    the form of a tool for callers who may see but not call it.
-//! 8. [`schema_view`] reads a place of a schema for texts about it.
+//! 8. [`schema_view`] reads a place of a schema for texts about it; [`shared_text`] finds text that tools repeat.
 
 mod audience;
 mod build;
@@ -25,11 +25,13 @@ mod policy;
 mod profile;
 mod purpose;
 mod redacted;
+mod redundancy;
 mod registry;
 mod repair;
 mod sample;
 mod schema;
 pub(crate) mod schema_view;
+mod shared_text;
 mod short;
 mod structure;
 mod tree;
@@ -44,12 +46,13 @@ use crate::config::{Config, Workspace};
 use crate::finding::{Code, Finding, Limits, Place, Severity, locate, nearest};
 use crate::secret::SecretPolicy;
 use crate::sources::{Listings, Loaded, load};
-use crate::tool::{CategoryPath, Definition, Effect, Example, Policy, clean_line};
+use crate::tool::{CategoryPath, Definition, Effect, Example, Policy, clean_line, is_respelled};
 
 pub use functions::functions;
 pub use profile::{Profile, ProfileTool};
 pub use registry::{Record, registry, registry_head, registry_line};
 pub use schema::{Callable, Parameters};
+pub use shared_text::SharedGroup;
 pub use tree::{CategoryNode, CategoryTree, by_category};
 pub use unresolved::UnresolvedName;
 
@@ -122,6 +125,7 @@ pub struct Catalog {
     by_name: HashMap<String, Vec<usize>>,
     /// Tools for callers who see no other tool that shares one of their names.
     contested: Vec<audience::Contested>,
+    shared_texts: OnceLock<shared_text::SharedTexts>,
 }
 
 /// Result of looking up a name.
@@ -257,12 +261,20 @@ impl Catalog {
         }
     }
 
+    /// The one tool whose op or canonical name is this name in another case, or with other separators.
+    pub fn respelled(&self, name: &str) -> Option<&Tool> {
+        let is_it = |tool: &&Arc<Tool>| is_respelled(name, &tool.op) || is_respelled(name, &tool.name);
+        let mut like = self.tools.iter().filter(is_it);
+        like.next().filter(|_| like.next().is_none()).map(|tool| &**tool)
+    }
+
     /// A catalog of these tools.
     fn of(tools: Vec<Arc<Tool>>, contested: Vec<audience::Contested>, config: Arc<Config>) -> Self {
         let by_name = names::lookup(&tools);
         let all = tools.iter().chain(contested.iter().map(|contested| &contested.tool));
         let version = registry::version(&all.map(|tool| &**tool).collect::<Vec<_>>(), &config.categories);
-        Self { tools, config, version, complete: true, by_name, contested }
+        let shared_texts = OnceLock::new();
+        Self { tools, config, version, complete: true, by_name, contested, shared_texts }
     }
 
     /// The tools of a caller who sees these, in the order of their sources. A caller who sees several tools that

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::{Map, Value, json};
 
+use super::redundancy;
 use super::repair::{Repairs, repair};
 use super::validation_cost::ValidationCost;
 use crate::finding::{Code, Finding, Place, Violation, violations};
@@ -63,6 +64,12 @@ impl Parameters {
     /// Whether calls are checked.
     pub fn is_checked(&self) -> bool {
         matches!(self.callable, Callable::Checked)
+    }
+
+    /// Takes text that only repeats the schema out of its descriptions.
+    pub(super) fn without_repetition(mut self) -> Self {
+        redundancy::remove(&mut self.schema);
+        self
     }
 
     /// Drops the validator that was compiled while the catalog was built.

@@ -1,9 +1,12 @@
 //! `toolcrib call`: one function of toolcrib, without a server.
 
+use std::ffi::OsStr;
 use std::io::Read;
 use std::sync::Arc;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
@@ -33,7 +36,7 @@ Try it:
   echo '{\"name\": \"get_me\"}' | toolcrib call read_tool_doc - --catalog examples/github")]
 pub(super) struct CallArgs {
     /// The function.
-    #[arg(value_parser = functions())]
+    #[arg(value_parser = FunctionName)]
     function: &'static Function,
     /// Its arguments: a JSON object, @FILE to read one from a file, or - for stdin.
     #[arg(default_value = "{}", value_name = "JSON | @FILE | -")]
@@ -171,10 +174,28 @@ fn asked(
     Ok(answer)
 }
 
-/// Reads the name of a function.
-fn functions() -> impl TypedValueParser<Value = &'static Function> {
-    let names = Function::all().iter().map(Function::name);
-    PossibleValuesParser::new(names).try_map(|name| Function::named(&name).ok_or("unknown function"))
+/// Reads the name of a function, in any spelling; help and errors list the plain ones.
+#[derive(Clone, Debug)]
+struct FunctionName;
+
+impl TypedValueParser for FunctionName {
+    type Value = &'static Function;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        let known = value.to_str().and_then(Function::spelled);
+        let names = || PossibleValuesParser::new(Function::all().iter().map(Function::name));
+        let refused = || names().parse_ref(command, arg, value).err();
+        known.ok_or_else(|| refused().unwrap_or_else(|| clap::Error::new(ErrorKind::InvalidValue)))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Function::all().iter().map(|function| PossibleValue::new(function.name()))))
+    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 use std::io::Read;
 
 use super::catalog::{CatalogArgs, counted, report_lost, word};
+use super::services::repair;
 use super::{CommandError, CommandResult, failed, print, print_note};
-use crate::config;
-use crate::model::ChatEndpoint;
 use crate::provider::call::{CallEntry, Parser};
 use crate::provider::{Provider, ResponseStream};
 
@@ -57,15 +56,14 @@ impl ParseArgs {
         let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
         let parser = Parser::of_profile(&checked.catalog, &profile, provider);
         let entries = parser.parse(&body).map_err(failed)?;
-        let entries = match &checked.catalog.config.repair {
-            Some(repair) if entries.iter().any(|entry| entry.outcome.is_err()) => match endpoint(repair) {
-                Ok(model) => entries.into_iter().map(|entry| parser.repair(entry, &model)).collect(),
-                Err(error) => {
-                    print_note(format!("no call is repaired: {error}"));
-                    entries
-                }
-            },
-            _ => entries,
+        let is_wrong = entries.iter().any(|entry| entry.outcome.is_err());
+        let entries = match is_wrong.then(|| repair(&self.catalog, &checked.catalog)).flatten() {
+            Some(Ok(model)) => entries.into_iter().map(|entry| parser.repair(entry, &*model)).collect(),
+            Some(Err(error)) => {
+                print_note(format!("no call is repaired: {error}"));
+                entries
+            }
+            None => entries,
         };
         print(&listed(&entries, self.pretty)?)?;
         let wrong = entries.iter().filter(|entry| entry.outcome.is_err()).count();
@@ -74,17 +72,6 @@ impl ParseArgs {
         }
         Err(failed(format!("{wrong} of {} cannot be run", counted(entries.len(), "call"))))
     }
-}
-
-/// The model for repairs that the configuration names; its key comes from the environment.
-fn endpoint(repair: &config::Repair) -> Result<ChatEndpoint, String> {
-    #[allow(clippy::disallowed_methods)] // this is the command line
-    let variable = |name: &String| {
-        std::env::var(name)
-            .map_err(|_| format!("the environment variable {name}, named in `repair`, is not set"))
-    };
-    let key = repair.api_key_env.as_ref().map(variable).transpose()?;
-    ChatEndpoint::new(repair, key).map_err(|error| error.to_string())
 }
 
 /// The list, one entry a line.

@@ -23,6 +23,9 @@ pub(super) fn for_server(args: &CatalogArgs, catalog: &Catalog, state: Arc<dyn S
     if let SemanticSearch::Broken(reason) = &services.semantic {
         tracing::warn!("semantic search: {reason}");
     }
+    if let Some(Err(reason)) = repair(args, catalog) {
+        tracing::warn!("no call is repaired: {reason}");
+    }
     services
 }
 
@@ -31,6 +34,9 @@ pub(super) fn for_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, O
     let services = services(args, catalog, EMBEDDING_WAIT);
     if let SemanticSearch::Broken(reason) = &services.semantic {
         print_note(format!("semantic search: {reason}"));
+    }
+    if let Some(Err(reason)) = repair(args, catalog) {
+        print_note(format!("no call is repaired: {reason}"));
     }
     let waits = matches!(services.semantic, SemanticSearch::On(_));
     (services, waits.then(|| Spinner::start("waiting for vectors of tools")))
@@ -51,11 +57,13 @@ fn services(args: &CatalogArgs, catalog: &Catalog, patience: Duration) -> Servic
         },
     };
     let llm = search.llm.as_ref().map(|configured| chat(args, configured));
+    let repair =
+        repair(args, catalog).and_then(Result::ok).map(|model| model as Arc<dyn ChatModel + Send + Sync>);
     let backends = match args.environment() {
         Some(environment) => Backends::new(&args.folder(), environment),
         None => Backends::offline(),
     };
-    Services { semantic, llm, backends, ..Services::default() }
+    Services { semantic, llm, repair, backends, ..Services::default() }
 }
 
 fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn EmbeddingModel>, String> {
@@ -72,6 +80,14 @@ fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn Embe
 fn chat(args: &CatalogArgs, configured: &SearchModel) -> Result<Arc<dyn ChatModel + Send + Sync>, String> {
     let key = key(args, configured.key_env.as_deref())?;
     Ok(Arc::new(ChatEndpoint::for_search(configured, key).map_err(|error| error.to_string())?))
+}
+
+/// The model for repairs, or the reason why it cannot be asked; `None` where none is configured.
+pub(super) fn repair(args: &CatalogArgs, catalog: &Catalog) -> Option<Result<Arc<ChatEndpoint>, String>> {
+    let configured = catalog.config.repair.as_ref()?;
+    let endpoint = key(args, configured.api_key_env.as_deref())
+        .and_then(|key| ChatEndpoint::new(configured, key).map(Arc::new).map_err(|error| error.to_string()));
+    Some(endpoint)
 }
 
 /// The API key in a variable, unless models may not be contacted.

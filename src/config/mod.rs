@@ -80,6 +80,8 @@ pub struct Config {
     pub servers: IndexMap<String, Server>,
     /// Settings of calls.
     pub exec: Exec,
+    /// Settings of help.
+    pub help: Help,
     /// The place of state: keys, approvals, sessions, traces.
     pub state: State,
     /// Labelled queries, and the thresholds of search.
@@ -98,6 +100,22 @@ pub struct CatalogSettings {
 impl Default for CatalogSettings {
     fn default() -> Self {
         Self { derive_categories: true }
+    }
+}
+
+/// Settings of help.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
+pub struct Help {
+    /// Tokens of a short answer on an op: summary, usage, required arguments, effect and call are always there, and the
+    /// rest is added while there is room.
+    pub short_tokens: usize,
+}
+
+impl Default for Help {
+    fn default() -> Self {
+        Self { short_tokens: 600 }
     }
 }
 

@@ -103,10 +103,18 @@ pub struct Repair {
     pub api_key_env: Option<String>,
     /// Longest wait for its answer, in seconds.
     pub timeout_seconds: u64,
+    /// Whether calls that change something are repaired in the gateway too. Destructive ones never are.
+    pub writes: bool,
 }
 
 impl Default for Repair {
     fn default() -> Self {
-        Self { url: String::new(), model: String::new(), api_key_env: None, timeout_seconds: 20 }
+        Self {
+            url: String::new(),
+            model: String::new(),
+            api_key_env: None,
+            timeout_seconds: 20,
+            writes: false,
+        }
     }
 }

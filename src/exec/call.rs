@@ -25,6 +25,8 @@ pub(super) struct Call {
     pub(super) is_dry_run: bool,
     /// Whether the tool has a schema to validate the arguments; `None` until these are read.
     pub(super) validated: Option<bool>,
+    /// Whether a model has made the arguments fit.
+    pub(super) repaired_by_model: bool,
 }
 
 /// Notes on a run, for the `meta` of its envelope.
@@ -43,7 +45,8 @@ impl Call {
     /// A call of this request.
     pub(super) fn new(context: Arc<dyn CallContext>, request: CallRequest) -> Self {
         let started = Instant::now();
-        Self { context, started, request, tool: None, is_dry_run: false, validated: None }
+        let (is_dry_run, validated, repaired_by_model) = (false, None, false);
+        Self { context, started, request, tool: None, is_dry_run, validated, repaired_by_model }
     }
 
     pub(super) fn op(&self) -> &str {
@@ -121,6 +124,9 @@ impl Call {
         meta.insert("warnings".into(), warnings.map(String::as_str).collect());
         if self.is_dry_run {
             meta.insert("dry_run".into(), true.into());
+        }
+        if self.repaired_by_model {
+            meta.insert("repaired_by_model".into(), self.arguments().clone());
         }
         if let (Some(false), Some(mode)) = (self.validated, self.no_schema_mode()) {
             meta.insert("validated".into(), false.into());

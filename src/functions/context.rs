@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CatalogView, FunctionCounters, Trace};
+use super::{CatalogView, FunctionCounters, KeptDocs, Trace};
 use crate::exec::Caller;
 use crate::exec::backend::Backends;
 use crate::model::ChatModel;
@@ -28,10 +28,14 @@ pub struct Services {
     pub semantic: SemanticSearch,
     /// The model behind the scorer `llm` of `pick`, or the reason why it cannot be asked.
     pub llm: Option<Result<Arc<dyn ChatModel + Send + Sync>, String>>,
+    /// The model that may repair the arguments of a call of a tool, once.
+    pub repair: Option<Arc<dyn ChatModel + Send + Sync>>,
     /// The store of state.
     pub state: Arc<dyn StateStore>,
     /// The backends of tools.
     pub backends: Backends,
+    /// The docs that are kept for their readers.
+    pub kept_docs: KeptDocs,
     /// Counters of functions and tools.
     pub counts: FunctionCounters,
 }
@@ -58,8 +62,8 @@ impl FunctionContext {
 impl Default for Services {
     fn default() -> Self {
         let state = Arc::new(Sqlite::in_memory());
-        let (backends, counts) = Default::default();
-        Self { semantic: SemanticSearch::Off, llm: None, state, backends, counts }
+        let (backends, kept_docs, counts) = Default::default();
+        Self { semantic: SemanticSearch::Off, llm: None, repair: None, state, backends, kept_docs, counts }
     }
 }
 

@@ -23,14 +23,11 @@ pub struct Function {
     pub(super) trace: Option<EventKind>,
     example: Option<Example>,
     takes_idempotency_key: bool,
-    pub(super) has_root_help: bool,
 }
 
 /// Handler of a function, by the way it answers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Handler {
-    /// Answers from memory.
-    Sync(fn(&Function, &FunctionContext, Value) -> Result<Answer, Refusal>),
     /// Answers after waiting for another program.
     Async(fn(&'static Function, FunctionContext, Value) -> AnswerFuture),
     /// Answers after waiting, and reads unchecked arguments itself.
@@ -95,7 +92,6 @@ impl Function {
             trace: None,
             example: None,
             takes_idempotency_key: false,
-            has_root_help: false,
         }
     }
 
@@ -130,12 +126,6 @@ impl Function {
         self
     }
 
-    /// Refers to the root of the help after an error, where no op is known.
-    pub(super) const fn root_help(mut self) -> Self {
-        self.has_root_help = true;
-        self
-    }
-
     /// Its name.
     pub fn name(&self) -> &'static str {
         self.name
@@ -154,6 +144,11 @@ impl Function {
     /// Whether it runs tools.
     pub fn runs_tools(&self) -> bool {
         self.runs.is_some()
+    }
+
+    /// Whether its answers are docs, which clients may keep and ask for again by their tag.
+    pub fn gives_docs(&self) -> bool {
+        matches!(self.trace, Some(EventKind::Read | EventKind::Expand))
     }
 
     /// Whether it may run a tool that changes something.

@@ -23,6 +23,8 @@ pub(super) enum HelpTarget {
     Group(usize, EffectFilter),
     /// Ops with a common beginning.
     Beginning(String),
+    /// The function of toolcrib with this name.
+    Function(&'static str),
     /// The events of the caller's session.
     Session,
 }
@@ -66,7 +68,7 @@ impl HelpCache {
                 let only = EffectFilter::ALL.iter().position(|one| one == only)?;
                 (self.groups(make_groups).1.get(*group)?, is_full * EffectFilter::ALL.len() + only)
             }
-            HelpTarget::Beginning(_) | HelpTarget::Session => return None,
+            HelpTarget::Beginning(_) | HelpTarget::Function(_) | HelpTarget::Session => return None,
         };
         answers.get_or_init(Box::default).get(way)
     }

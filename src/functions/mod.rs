@@ -20,6 +20,7 @@ mod example;
 mod function;
 pub mod function_counters;
 mod help_cache;
+mod kept_docs;
 pub mod pick;
 mod read_result;
 mod read_tool_doc;
@@ -33,6 +34,7 @@ mod trace_id;
 
 use crate::exec::EffectLimit;
 use crate::state::EventKind;
+use crate::tool::is_respelled;
 use function::FunctionList::{All, Discovery, Gateway, Hybrid, SplitAll, SplitGateway};
 use function::{AnswerFuture, Handler, MaybeAsync, TimeLimit};
 
@@ -42,6 +44,7 @@ pub use catalog_view::{CatalogView, DocPage, IndexPage};
 pub use context::{FunctionContext, SemanticSearch, Services};
 pub use function::{Function, FunctionList};
 pub use function_counters::FunctionCounters;
+pub use kept_docs::KeptDocs;
 pub use search::{SearchOutcome, SearchQuery};
 pub use tool_exec::ToolCall;
 pub use trace_id::Trace;
@@ -58,12 +61,9 @@ const TOOL_EXEC: Function = Function::new("tool_exec", Handler::RawAsync(tool_ex
     .idempotent()
     .example(example::call);
 
-/// Reads the next part of a long result.
-const READ_RESULT: Function = Function::new("read_result", Handler::Async(read_result::run)).root_help();
-
 /// Every function, in the order in which lists show them.
 static ALL: [Function; 14] = [
-    Function::new("read_tool_doc", Handler::Sync(read_tool_doc::run))
+    Function::new("read_tool_doc", Handler::MaybeAsync(read_tool_doc::run))
         .listed(&[Discovery, Hybrid, All, SplitAll])
         .traced(EventKind::Read)
         .example(example::doc),
@@ -85,9 +85,8 @@ static ALL: [Function; 14] = [
     Function::new("tool_batch", Handler::RawAsync(tool_batch::run))
         .listed(&[Gateway, All, SplitAll])
         .runs(EffectLimit::None, TimeLimit::Batch)
-        .root_help()
         .example(example::batch),
-    READ_RESULT,
+    Function::new("read_result", Handler::Async(read_result::run)),
     Function::new("list", Handler::Async(discovery::list))
         .listed(&[Discovery, All, SplitAll])
         .traced(EventKind::Search),
@@ -97,14 +96,13 @@ static ALL: [Function; 14] = [
     Function::new("search_tool_by_category", Handler::Async(discovery::search_tool_by_category))
         .listed(&[Discovery, All, SplitAll])
         .traced(EventKind::Search),
-    Function::new("expand_tool", Handler::Sync(discovery::expand_tool))
+    Function::new("expand_tool", Handler::MaybeAsync(discovery::expand_tool))
         .listed(&[Discovery, All, SplitAll])
         .traced(EventKind::Expand)
         .example(example::expand),
     Function::new("call_tool", Handler::Async(discovery::call_tool))
         .listed(&[Discovery, All, SplitAll])
         .runs(EffectLimit::None, TimeLimit::Calls(1))
-        .root_help()
         .example(example::call_tool),
     Function::new("pick", Handler::Async(pick::run)).traced(EventKind::Search),
 ];
@@ -118,6 +116,11 @@ impl Function {
     /// The function of this name.
     pub fn named(name: &str) -> Option<&'static Function> {
         ALL.iter().find(|function| function.name() == name)
+    }
+
+    /// The function of this name, also in other spellings: `tool.exec`, `tool-exec`, `Tool_Exec`.
+    pub fn spelled(name: &str) -> Option<&'static Function> {
+        ALL.iter().find(|function| is_respelled(name.trim(), function.name()))
     }
 
     /// The function that finds tools.

@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use self::items::Item;
 use self::references::{has_references, resolved};
 use super::arguments::{check, read};
+use super::call::ROOT;
 use super::{Answer, AnswerFuture, ErrorCode, Function, FunctionContext, Refusal};
 use crate::catalog::Resolved;
 use crate::state::WaitBudget;
@@ -84,12 +85,12 @@ async fn run_sequential(
         let ids: Vec<Option<&str>> =
             calls.iter().take(answers.len()).map(|item| item.id.as_deref()).collect();
         let answer = match resolved(&item.input, &answers, &ids) {
-            Err(refusal) => body(refusal.into()),
+            Err(refusal) => refused(refusal),
             Ok(_) if item.wrong.is_some() => item.refused(),
-            Ok(_) if Instant::now() >= until => body(out_of_time(seconds, false).into()),
+            Ok(_) if Instant::now() >= until => refused(out_of_time(seconds, false)),
             Ok(input) => match timeout_at(until, item.call(context, input)).await {
                 Ok(answer) => body(answer),
-                Err(_) => body(out_of_time(seconds, true).into()),
+                Err(_) => refused(out_of_time(seconds, true)),
             },
         };
         answers.push(answer);
@@ -124,7 +125,7 @@ async fn run_parallel(
             *place = Some(body(answer));
         }
     }
-    let late = || body(out_of_time(seconds, true).into());
+    let late = || refused(out_of_time(seconds, true));
     answers.into_iter().map(|answer| answer.unwrap_or_else(late)).collect()
 }
 
@@ -144,7 +145,7 @@ impl Item {
 
     /// The answer for an item that could not be read.
     fn refused(&self) -> Map<String, Value> {
-        self.wrong.clone().map(|refusal| body(refusal.into())).unwrap_or_default()
+        self.wrong.clone().map(refused).unwrap_or_default()
     }
 
     async fn call(&self, context: &FunctionContext, input: Map<String, Value>) -> Answer {
@@ -161,15 +162,6 @@ impl Item {
         }
         fields.insert("function".into(), self.function.as_str().into());
         fields.extend(answer);
-        if let Some(Value::Object(error)) = fields.get_mut("error")
-            && !error.contains_key("help_path")
-        {
-            let named =
-                ["op", "name", "tool_id", "path"].iter().find_map(|name| self.input.get(*name)?.as_str());
-            let catalog = context.view.catalog();
-            let tool = named.and_then(|name| catalog.tools.get(context.view.resolve(name).ok()?));
-            error.insert("help_path".into(), tool.map_or("root", |tool| &tool.op).into());
-        }
         // All calls saw the same catalog; the batch gives its version.
         if let Some(Value::Object(meta)) = fields.get_mut("meta") {
             if meta.get("registry_version").and_then(Value::as_str) == Some(version.as_str()) {
@@ -189,13 +181,18 @@ async fn call(context: &FunctionContext, function: &str, input: Map<String, Valu
         None => {
             let message = format!("a batch has no function `{function}`");
             let next = "use tool_exec, tool_help, tool_search or read_tool_doc";
-            Refusal::new(ErrorCode::NotFound, message, next).into()
+            Refusal::new(ErrorCode::NotFound, message, next).or_help_path(ROOT).into()
         }
     }
 }
 
 fn body(answer: Answer) -> Map<String, Value> {
     answer.body().clone()
+}
+
+/// The answer for a call that the batch itself refuses.
+fn refused(refusal: Refusal) -> Map<String, Value> {
+    body(refusal.or_help_path(ROOT).into())
 }
 
 fn out_of_time(seconds: u64, was_begun: bool) -> Refusal {

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::{Answer, AnswerFuture, CatalogView, Function, FunctionContext, READ_RESULT, Refusal};
+use super::{Answer, AnswerFuture, CatalogView, Function, FunctionContext, Refusal};
+use crate::arguments::decoded;
+use crate::catalog::Resolved;
 use crate::exec::{self, CallRequest, CallResult, Outcome};
 use crate::guard::guarded;
 use crate::state::WaitBudget;
@@ -22,10 +24,12 @@ pub(super) fn run(function: &'static Function, context: FunctionContext, input: 
 async fn answer(function: &Function, context: FunctionContext, input: Value) -> Result<Answer, Refusal> {
     let op = input.get("op").and_then(Value::as_str).unwrap_or_default();
     let op: String = op.chars().take(OP_CHARS).collect();
-    if op == READ_RESULT.name() && context.view.resolve(&op).is_err() {
-        return Ok(enveloped(rest(&context, input.get("args").cloned().unwrap_or_default()).await));
-    }
     let request = CallRequest::read(function.name(), function.effect_limit(), input);
+    if let Ok(request) = &request
+        && let Some(own) = own_read(&context.view, &request.op)
+    {
+        return Ok(enveloped(read_with(own, &context, request.clone()).await));
+    }
     Ok(run_request(context, function, &op, request).await)
 }
 
@@ -80,8 +84,11 @@ impl<'c> ToolCall<'c> {
 
     async fn run(self, context: FunctionContext) -> Answer {
         let Self { name, tool, arguments, idempotency_key } = self;
-        if name == READ_RESULT.name() && tool.is_none() {
-            return enveloped(rest(&context, arguments).await);
+        if tool.is_none()
+            && let Some(own) = own_read(&context.view, name)
+        {
+            let request = CallRequest { args: arguments, ..CallRequest::default() };
+            return enveloped(read_with(own, &context, request).await);
         }
         let function = Function::tool_exec();
         let request = CallRequest::by_name(function.name(), (name, tool), arguments, idempotency_key);
@@ -89,26 +96,37 @@ impl<'c> ToolCall<'c> {
     }
 }
 
-/// The next part of a long result, for `read_result` as an op: the caller's list may not have the function. A tool with this
-/// name wins.
-async fn rest(context: &FunctionContext, args: Value) -> CallResult {
+/// The function of ours that an op means, if it runs no tools: the caller's list may not have it. A tool with this name
+/// wins.
+fn own_read(view: &CatalogView, op: &str) -> Option<&'static Function> {
+    let own = Function::spelled(op).filter(|function| !function.runs_tools())?;
+    matches!(view.resolve(op), Err(Resolved::Unknown(_))).then_some(own)
+}
+
+/// Answers a call of a function as an op, in an envelope. The function checks its arguments and leaves a trace itself.
+async fn read_with(own: &'static Function, context: &FunctionContext, request: CallRequest) -> CallResult {
     let started = Instant::now();
-    let read_result: &'static Function = &READ_RESULT;
-    let outcome = match read_result.call(context, args).await.into_result() {
-        Ok(fields) => Outcome::Result(Value::Object(fields)),
-        Err(refusal) => {
-            let mut failure = Refusal::new(refusal.code, refusal.message, refusal.next_action);
-            failure.help_path = Some("root".into());
-            Outcome::Failed(failure)
-        }
+    let CallRequest { args, extra_fields, dry_run, mut warnings, .. } = request;
+    let args = match args {
+        Value::Null => Value::Object(extra_fields),
+        Value::String(text) => decoded(&text).unwrap_or(Value::String(text)),
+        args => args,
     };
-    let meta = json!({
-        "trace_id": context.trace.id(),
-        "latency_ms": started.elapsed().as_millis() as u64,
-        "warnings": [],
-    });
-    let meta = if let Value::Object(meta) = meta { meta } else { Map::new() };
-    CallResult { op: READ_RESULT.name().to_string(), outcome, repaired: Vec::new(), meta }
+    if dry_run == Some(true) {
+        warnings.push(format!("`{}` changes nothing, and was not only checked but answered", own.name()));
+    }
+    let answer = own.call(context, args).await;
+    let semantic = answer.body().get("meta").and_then(|meta| meta.get("semantic")).cloned();
+    let outcome = match answer.into_result() {
+        Ok(fields) => Outcome::Result(Value::Object(fields)),
+        Err(refusal) => Outcome::Failed(refusal),
+    };
+    let mut meta = Map::new();
+    meta.insert("trace_id".into(), context.trace.id().into());
+    meta.insert("latency_ms".into(), (started.elapsed().as_millis() as u64).into());
+    meta.insert("warnings".into(), warnings.into());
+    meta.extend(semantic.map(|status| ("semantic".to_string(), status)));
+    CallResult { op: own.name().to_string(), outcome, repaired: Vec::new(), meta }
 }
 
 fn enveloped(call_result: CallResult) -> Answer {

@@ -11,8 +11,10 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::call::ROOT;
 use super::help_cache::HelpTarget;
 use super::{Answer, CatalogView, ErrorCode, Function, FunctionContext, MaybeAsync, Refusal, arguments};
+use crate::catalog::functions;
 use crate::help::{self, Format, HelpOptions};
 use target::find;
 
@@ -27,6 +29,7 @@ struct Arguments {
     include_examples: bool,
     #[serde(default)]
     include_schemas: bool,
+    known_version: Option<String>,
 }
 
 /// The word for a format.
@@ -55,6 +58,7 @@ pub(super) fn run(function: &Function, context: &FunctionContext, arguments: Val
         },
         examples: asked.include_examples,
         schemas: asked.include_schemas,
+        short_tokens: context.view.catalog().config.help.short_tokens,
     };
     if asked.paths.is_empty() {
         let path = asked.path.unwrap_or_default();
@@ -62,7 +66,12 @@ pub(super) fn run(function: &Function, context: &FunctionContext, arguments: Val
             Err(refusal) if context.caller.session.is_none() => MaybeAsync::Ready(Err(refusal)),
             Err(_) => later(context, vec![path], wanted, true),
             Ok(HelpTarget::Session) => later(context, vec![path], wanted, true),
-            Ok(place) => MaybeAsync::Ready(kept(&context.view, &place, wanted).map(Answer::from_json)),
+            Ok(place) => MaybeAsync::Ready(match asked.known_version.as_deref() {
+                Some(known) if is_current(&context.view, &place, known) => {
+                    Ok(Answer::new(unchanged(&path, known), None))
+                }
+                _ => kept(&context.view, &place, wanted).map(Answer::from_json),
+            }),
         };
     }
     let paths: Vec<String> = asked.path.into_iter().chain(asked.paths).collect();
@@ -104,6 +113,7 @@ async fn several(
         match help {
             Ok(fields) => entry.extend(fields),
             Err(refusal) => {
+                let refusal = refusal.or_help_path(ROOT);
                 entry.insert("error".into(), serde_json::to_value(&refusal).unwrap_or_default());
                 refusals.push(refusal);
             }
@@ -137,6 +147,27 @@ fn kept(view: &CatalogView, place: &HelpTarget, wanted: HelpOptions) -> Result<B
     Ok(kept.get_or_init(|| made).clone())
 }
 
+/// Whether a caller with this version has the current help: the version of the registry, or of the doc of an op.
+fn is_current(view: &CatalogView, place: &HelpTarget, known: &str) -> bool {
+    let has_doc = |index: &usize| match view.page(*index) {
+        Some(Ok(page)) => !view.is_forbidden(*index) && page.version == known,
+        _ => false,
+    };
+    match place {
+        HelpTarget::Op(index) => {
+            has_doc(index) || (known == view.catalog().version && !view.is_forbidden(*index))
+        }
+        HelpTarget::Session => false,
+        _ => known == view.catalog().version,
+    }
+}
+
+/// The answer for a caller that has the current help. It has no receipt: a version alone proves no reading.
+fn unchanged(path: &str, known: &str) -> Map<String, Value> {
+    let fields = [("path", path.into()), ("unchanged", true.into()), ("known_version", known.into())];
+    fields.map(|(name, value): (&str, Value)| (name.to_string(), value)).into_iter().collect()
+}
+
 /// The fields of the help on one target.
 fn fields(
     view: &CatalogView,
@@ -163,6 +194,10 @@ fn fields(
         }
         HelpTarget::Beginning(path) => {
             help::beginning(catalog, path, wanted.format).ok_or_else(|| target::unknown(view, path))
+        }
+        HelpTarget::Function(name) => {
+            let tool = functions().named(name).ok_or_else(|| broken("this function has no definition"))?;
+            Ok(help::of_tool(tool, wanted))
         }
         HelpTarget::Session => Err(broken("the help on a session is read by itself")),
     }

@@ -11,8 +11,11 @@ use crate::tool::clean_line;
 /// Most values of an enum, and most bytes of them, in a short answer.
 const MAX_VALUES: usize = 16;
 const MAX_VALUES_LENGTH: usize = 160;
-/// Longest default in a short answer.
-const MAX_DEFAULT: usize = 60;
+/// Most values of a row in a short answer, and most bytes of them.
+const MAX_ROW_VALUES: (usize, usize) = (60, 600);
+/// Longest default in a short answer, and longest format, in bytes.
+const MAX_DEFAULT: usize = 200;
+const MAX_FORMAT: usize = 30;
 /// Most fields of an object that are named.
 const MAX_FIELDS: usize = 12;
 /// Deepest level, and most fields of an object, in a full answer.
@@ -63,18 +66,25 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// Name, type, whether it is required, default and values.
+    /// Name, type, format, whether it is required, default and values.
     pub(super) fn row(&self) -> Map<String, Value> {
         let mut row = Map::new();
         row.insert("name".into(), self.name.into());
         row.insert("type".into(), self.words().into());
+        let format =
+            self.view.get("format").and_then(Value::as_str).filter(|format| format.len() <= MAX_FORMAT);
+        row.extend(format.map(|format| ("format".to_string(), clean_line(format).into())));
         if self.required {
             row.insert("required".into(), true.into());
         }
         let default = self.view.get("default").filter(|default| !default.is_null() && !self.required);
         let default = default.filter(|default| default.to_string().len() <= MAX_DEFAULT);
         row.extend(default.map(|default| ("default".to_string(), default.clone())));
-        row.extend(self.few_values().map(|values| ("enum".to_string(), list(&values))));
+        let values = self.values();
+        let length = || values.iter().map(|value| value.to_string().len()).sum::<usize>();
+        if (1..=MAX_ROW_VALUES.0).contains(&values.len()) && length() <= MAX_ROW_VALUES.1 {
+            row.insert("enum".into(), list(&values));
+        }
         row
     }
 

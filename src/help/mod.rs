@@ -1,6 +1,6 @@
 //! Help on ops, groups and entities: short and full, made for models.
 //!
-//! 1. [`of_tool`] explains one op: [`short`] has the facts that a call needs, within [`SHORT_MAX_TOKENS`] tokens;
+//! 1. [`of_tool`] explains one op: [`short`] has the facts that a call needs, within the tokens of `[help] short_tokens`;
 //!    [`full`] has everything. Both list its arguments with [`arguments`], whose types are in the words of [`types`],
 //!    and a line of [`mod@usage`].
 //! 2. [`Groups`] is the tree of ops and categories: the directory. [`mod@directory`] lists one group of it in
@@ -22,9 +22,6 @@ use crate::tool::{NoSchemaMode, clean_line};
 pub use directory::{beginning, directory};
 pub use groups::{EffectFilter, Group, Groups};
 pub use usage::usage;
-
-/// Most o200k tokens of a short answer on an op, unless the facts that every call needs take more.
-pub const SHORT_MAX_TOKENS: usize = 250;
 
 /// Most o200k tokens of a short answer on a group.
 pub const DIRECTORY_MAX_TOKENS: usize = 400;
@@ -48,12 +45,14 @@ pub struct HelpOptions {
     pub examples: bool,
     /// With JSON schemas.
     pub schemas: bool,
+    /// Most o200k tokens of a short answer on an op, unless the facts that every call needs take more.
+    pub short_tokens: usize,
 }
 
 /// Help on one tool: `summary, usage, args, notes, policy, examples, call`.
 pub fn of_tool(tool: &Tool, wanted: HelpOptions) -> Map<String, Value> {
     let mut fields = match wanted.format {
-        Format::Short => short::short(tool),
+        Format::Short => short::short(tool, wanted.short_tokens),
         Format::Full => full::full(tool, wanted.examples),
     };
     if wanted.schemas {

@@ -1,34 +1,40 @@
-//! Short help on one op: the facts that a call needs, in few tokens. Always there: summary, usage, the required
-//! arguments, the effect, and a ready-made call. The rest is added while there is room, in this order: the policy,
-//! values and descriptions of required arguments, types of optional ones, notes, a row with a description for each
-//! optional argument, limits. A long call is given with its required arguments alone, where that is valid too.
+//! Short help on one op: the facts that a call needs, within a budget of tokens. Always there: summary, usage, the required
+//! arguments with their types and values, the effect, and a ready-made call. The rest is added while there is room, in
+//! this order: the policy, whole; type, default and values of the optional arguments; fields and descriptions of the
+//! required ones; notes; fields and descriptions of the optional ones; limits. A long call is given with its required
+//! arguments alone, where that is valid too. `left_out` names the parts for which there was no room.
 
+use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
 use super::arguments::{Argument, arguments};
 use super::usage::{OptionalStyle, line};
-use super::{SHORT_MAX_TOKENS, brief, call, conditions};
+use super::{brief, call, conditions};
 use crate::catalog::Tool;
 use crate::tokens::estimate;
+use crate::tool::clean_line;
 
-/// Tokens kept free for the versions and the receipt beside the answer, and for the error of the estimate.
-const RESERVED: usize = 66;
+/// Tokens kept free for the versions and the receipt beside the answer, for the names of parts that are left out, and for
+/// the error of the estimate.
+const RESERVED: usize = 96;
 /// Tokens of a call above which its optional arguments are left out.
 const LONG_CALL: usize = 60;
-/// Most characters of an argument's description, of a note, and of a rule.
+/// Most characters of an argument's description, and of a note.
 const MAX_ABOUT: usize = 90;
 const MAX_NOTE: usize = 140;
-const MAX_RULE: usize = 100;
 /// Most optional arguments that are considered.
 const MAX_OPTIONAL: usize = 60;
 
-/// The field that says how to get the parts that were left out, and its value.
+/// The field that names the parts that were left out.
+const LEFT_OUT: &str = "left_out";
+/// The field that says how to get them, and its value.
 const MORE: &str = "more";
 const HOW: &str = "format=full";
 
 /// One part that may be added.
 #[derive(Clone, Copy)]
 enum Step {
+    Rows,
     Usage,
     Row(usize),
     About(usize),
@@ -43,6 +49,7 @@ const RULES: [&str; 3] = ["do", "dont", "edge_cases"];
 
 struct Draft<'a> {
     tool: &'a Tool,
+    budget: usize,
     arguments: &'a [Argument<'a>],
     call: Option<Value>,
     usage: String,
@@ -51,18 +58,19 @@ struct Draft<'a> {
     rows: Vec<Option<Map<String, Value>>>,
     rules: [Vec<Value>; 3],
     notes: Vec<Value>,
-    is_cut: bool,
+    left_out: IndexSet<&'static str>,
 }
 
-pub(super) fn short(tool: &Tool) -> Map<String, Value> {
+pub(super) fn short(tool: &Tool, budget: usize) -> Map<String, Value> {
     let arguments = arguments(tool);
-    let mut draft = Draft::new(tool, &arguments);
+    let mut draft = Draft::new(tool, &arguments, budget);
     draft.lay();
     for step in steps(tool, &arguments) {
         draft.add(step);
     }
-    let rows = draft.rows.iter().filter(|row| row.is_some()).count();
-    draft.is_cut |= rows < arguments.len() && draft.optional != OptionalStyle::Typed;
+    if draft.rows.iter().any(Option::is_none) {
+        draft.left_out.insert("optional arguments");
+    }
     draft.written()
 }
 
@@ -79,24 +87,25 @@ fn steps(tool: &Tool, arguments: &[Argument<'_>]) -> Vec<Step> {
             rules.filter(|(list, at)| *at < lists[*list].len()).map(|(list, at)| Step::Rule(list, at)),
         );
     }
+    steps.extend([Step::Rows, Step::Usage]);
+    steps.extend(optional.clone().map(Step::Row));
     steps.extend((0..required).flat_map(|at| [Step::Fields(at), Step::About(at)]));
-    steps.push(Step::Usage);
     steps.extend((0..tool.notes.len()).map(Step::Note));
-    steps.extend(optional.clone().flat_map(|at| [Step::Row(at), Step::About(at), Step::Fields(at)]));
+    steps.extend(optional.clone().flat_map(|at| [Step::Fields(at), Step::About(at)]));
     steps.extend((0..optional.end).map(Step::Limits));
     steps
 }
 
 impl<'a> Draft<'a> {
-    fn new(tool: &'a Tool, arguments: &'a [Argument<'a>]) -> Self {
+    fn new(tool: &'a Tool, arguments: &'a [Argument<'a>], budget: usize) -> Self {
         let rows = arguments.iter().map(|argument| argument.required.then(|| argument.row())).collect();
         let (rules, notes) = (Default::default(), Vec::new());
         let (usage, optional) = (String::new(), OptionalStyle::Named);
         let whole = call(tool);
         let short = whole.as_ref().filter(|call| estimate(&call.to_string()) > LONG_CALL);
         let short = short.and_then(|_| required(tool, arguments));
-        let is_cut = short.is_some();
-        Self { tool, arguments, call: short.or(whole), usage, optional, rows, rules, notes, is_cut }
+        let left_out = short.iter().map(|_| "optional arguments of the call").collect();
+        Self { tool, budget, arguments, call: short.or(whole), usage, optional, rows, rules, notes, left_out }
     }
 
     /// Writes the parts that are always there, in the richest form that fits; values of arguments are dropped last.
@@ -114,7 +123,7 @@ impl<'a> Draft<'a> {
             let longest = self.rows.iter_mut().flatten().max_by_key(|row| length(row));
             let Some(row) = longest.filter(|row| row.contains_key("enum")) else { return };
             row.shift_remove("enum");
-            self.is_cut = true;
+            self.left_out.insert("values");
         }
     }
 
@@ -126,7 +135,16 @@ impl<'a> Draft<'a> {
     /// Adds one part, unless there is no room for it.
     fn add(&mut self, step: Step) {
         let optional = self.optional;
+        let is_whole = self.rows.iter().all(Option::is_some);
         let is_new = match step {
+            Step::Rows | Step::Usage | Step::Row(_) if is_whole => false,
+            Step::Rows => {
+                // Beyond this number of rows there is no room.
+                let most = if self.rows.len() > MAX_OPTIONAL { 0 } else { self.rows.len() };
+                let rows = self.rows.iter_mut().zip(self.arguments).take(most);
+                rows.for_each(|(row, argument)| *row = Some(argument.row()));
+                most > 0
+            }
             Step::Usage => {
                 self.write_usage(OptionalStyle::Typed);
                 true
@@ -135,7 +153,14 @@ impl<'a> Draft<'a> {
                 self.rows[at] = Some(self.arguments[at].row());
                 true
             }
-            Step::About(at) => self.tell(at, "about", self.arguments[at].about(MAX_ABOUT)),
+            Step::About(at) => {
+                let about = self.arguments[at].about(usize::MAX);
+                let told = about.as_deref().map(|about| brief(about, MAX_ABOUT));
+                if told != about {
+                    self.left_out.insert(step.part());
+                }
+                self.tell(at, "about", told)
+            }
             Step::Fields(at) => self.tell(at, "fields", self.arguments[at].fields()),
             Step::Limits(at) => self.tell(at, "limits", self.arguments[at].limits()),
             Step::Rule(list, at) => {
@@ -144,58 +169,74 @@ impl<'a> Draft<'a> {
                     .policy
                     .as_ref()
                     .and_then(|policy| [&policy.dos, &policy.donts, &policy.edge_cases][list].get(at));
-                self.rules[list].extend(rule.map(|rule| brief(rule, MAX_RULE).into()));
+                self.rules[list].extend(rule.map(|rule| clean_line(rule).into()));
                 rule.is_some()
             }
             Step::Note(at) => {
-                self.notes.push(brief(&self.tool.notes[at], MAX_NOTE).into());
+                let note = clean_line(&self.tool.notes[at]);
+                let told = brief(&note, MAX_NOTE);
+                if told != note {
+                    self.left_out.insert(step.part());
+                }
+                self.notes.push(told.into());
                 true
             }
         };
         if is_new && !self.fits() {
-            self.is_cut = true;
             self.take_back(step, optional);
         }
     }
 
     /// Adds a field to the row of an argument.
     fn tell(&mut self, at: usize, what: &str, said: Option<String>) -> bool {
-        let is_told = said.is_some();
-        match (&mut self.rows[at], said) {
-            (Some(row), Some(said)) => {
-                row.insert(what.into(), said.into());
-                true
-            }
-            _ => {
-                self.is_cut |= is_told;
-                false
-            }
-        }
+        // An argument without a row is left out as a whole.
+        let (Some(row), Some(said)) = (&mut self.rows[at], said) else { return false };
+        row.insert(what.into(), said.into());
+        true
     }
 
     fn take_back(&mut self, step: Step, optional: OptionalStyle) {
-        let mut untell = |at: usize, what: &str| {
-            if let Some(row) = &mut self.rows[at] {
-                row.shift_remove(what);
-            }
-        };
+        if !step.part().is_empty() {
+            self.left_out.insert(step.part());
+        }
         match step {
+            Step::Rows => {
+                let rows =
+                    self.rows.iter_mut().zip(self.arguments).filter(|(_, argument)| !argument.required);
+                rows.for_each(|(row, _)| *row = None);
+            }
             Step::Usage => self.write_usage(optional),
             Step::Row(at) => self.rows[at] = None,
-            Step::About(at) => untell(at, "about"),
-            Step::Fields(at) => untell(at, "fields"),
-            Step::Limits(at) => untell(at, "limits"),
+            Step::About(at) => self.untell(at, "about"),
+            Step::Fields(at) => self.untell(at, "fields"),
+            Step::Limits(at) => self.untell(at, "limits"),
             Step::Rule(list, _) => drop(self.rules[list].pop()),
             Step::Note(_) => drop(self.notes.pop()),
         }
     }
 
-    fn fits(&self) -> bool {
-        let written = serde_json::to_string(&self.written()).unwrap_or_default();
-        estimate(&written) + RESERVED <= SHORT_MAX_TOKENS
+    fn untell(&mut self, at: usize, what: &str) {
+        if let Some(row) = &mut self.rows[at] {
+            row.shift_remove(what);
+        }
     }
 
+    fn fits(&self) -> bool {
+        let written = serde_json::to_string(&self.facts()).unwrap_or_default();
+        estimate(&written) + RESERVED <= self.budget
+    }
+
+    /// The facts, with the names of the parts that were left out.
     fn written(&self) -> Map<String, Value> {
+        let mut fields = self.facts();
+        if !self.left_out.is_empty() {
+            fields.insert(LEFT_OUT.into(), self.left_out.iter().copied().collect());
+            fields.insert(MORE.into(), HOW.into());
+        }
+        fields
+    }
+
+    fn facts(&self) -> Map<String, Value> {
         let mut fields = Map::new();
         fields.insert("op".into(), self.tool.op.as_str().into());
         fields.insert("summary".into(), self.tool.short.as_str().into());
@@ -213,10 +254,21 @@ impl<'a> Draft<'a> {
         }
         fields.extend(conditions(self.tool));
         fields.extend(self.call.clone().map(|call| ("call".to_string(), call)));
-        if self.is_cut {
-            fields.insert(MORE.into(), HOW.into());
-        }
         fields
+    }
+}
+
+impl Step {
+    /// The name of the part in `left_out`; empty where it follows from others.
+    fn part(self) -> &'static str {
+        match self {
+            Step::Rows | Step::Usage | Step::Row(_) => "",
+            Step::About(_) => "descriptions",
+            Step::Fields(_) => "fields",
+            Step::Limits(_) => "limits",
+            Step::Rule(..) => "policy",
+            Step::Note(_) => "notes",
+        }
     }
 }
 

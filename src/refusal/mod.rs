@@ -43,6 +43,8 @@ pub enum ErrorCode {
     LoopStopped,
     /// A call of a batch was not run, since a call that it needs has no result, or no time was left.
     NotRun,
+    /// The backend has had too many calls.
+    RateLimited,
     /// The backend answered with an error, or cannot be reached.
     BackendError,
     /// The backend did not answer in time.
@@ -75,7 +77,7 @@ impl ErrorCode {
             ErrorCode::CursorExpired => 410,
             ErrorCode::DocRequired => 428,
             ErrorCode::NotRun => 424,
-            ErrorCode::LoopStopped => 429,
+            ErrorCode::LoopStopped | ErrorCode::RateLimited => 429,
             ErrorCode::Internal => 500,
             ErrorCode::NoBackend => 501,
             ErrorCode::BackendError => 502,
@@ -167,6 +169,12 @@ impl Refusal {
         self
     }
 
+    /// With this help path, unless it has one.
+    pub fn or_help_path(mut self, path: &str) -> Self {
+        self.help_path.get_or_insert_with(|| path.to_string());
+        self
+    }
+
     /// With something else to know.
     pub(crate) fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.hints.insert(name.into(), value.into());
@@ -184,6 +192,11 @@ impl Refusal {
                 "; `example` fits, without the values listed in dropped: replace the values listed in fill_in by your own"
             }
         });
+        if !corrected.unnamed.is_empty() {
+            self.next_action
+                .push_str(", with the arguments listed in unnamed, which the tool does not describe");
+            self.hints.insert("unnamed".into(), corrected.unnamed.into());
+        }
         self.example = Some(corrected.args);
         (self.fill_in, self.dropped) = (corrected.fill_in, corrected.dropped);
         self

@@ -4,10 +4,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tera::Context;
 
-use super::arguments::{arguments, type_words};
+use super::arguments::{doc_arguments, type_words};
 use super::markdown::{code, fence, inline, name, prose};
 use super::templates::{TemplateError, Templates};
-use crate::catalog::{Callable, Catalog, Resolved, Tool};
+use crate::catalog::{Callable, Catalog, Resolved, SharedGroup, Tool};
 use crate::tool::{Example, NoSchemaMode, Policy};
 
 /// The doc of one tool as values for a template. Every value is markdown, safe to place on lines of its own.
@@ -24,7 +24,9 @@ pub struct Doc {
     pub(super) approval: bool,
     pub(super) long: String,
     pub(super) arguments: String,
-    folded: bool,
+    pub(super) folded: bool,
+    /// The line that leads to text that is told once for many tools.
+    pub(super) shared: Option<String>,
     pub(super) returns: Option<String>,
     pub(super) raises: Option<String>,
     pub(super) call: Option<String>,
@@ -41,7 +43,11 @@ pub(crate) const MAX_EXAMPLE: usize = 4000;
 impl Doc {
     /// Makes the doc of a tool.
     pub fn of(tool: &Tool, catalog: &Catalog) -> Self {
-        let arguments = arguments(tool.parameters.schema());
+        let group = catalog.shared_group(tool);
+        let shared: Vec<&str> = group.map(|group| group.arguments_of(tool).collect()).unwrap_or_default();
+        let arguments = doc_arguments(tool.parameters.schema(), &shared);
+        let long =
+            group.map_or_else(|| prose(&tool.long), |group| prose(&group.without_paragraphs(&tool.long)));
         let categories: Vec<String> =
             tool.categories.iter().map(|path| inline(&path.as_str().replace('/', " / "))).collect();
         let (not_callable, unchecked) = match tool.parameters.callable() {
@@ -60,9 +66,10 @@ impl Doc {
             replaced_by: tool.definition.replaced_by.as_deref().map(|name| reference(name, catalog)),
             not_callable,
             approval: tool.definition.approval == Some(true) || unchecked,
-            long: prose(&tool.long),
+            long,
             arguments: if no_schema { "Not given by the source.".into() } else { arguments.markdown() },
             folded: arguments.folded,
+            shared: group.map(|group| told_once(group, tool, &shared)),
             returns: returns(tool),
             raises: list(tool.raises.iter().map(|text| inline(text))),
             call: tool.call.as_ref().map(|arguments| call(tool, arguments)),
@@ -115,6 +122,7 @@ impl Doc {
         for text in texts.into_iter().map(Some).chain(optional.map(Option::as_ref)) {
             hasher.update(b"\0").update(text.map_or(b"", |text| text.as_bytes()));
         }
+        hasher.update(self.shared.as_deref().unwrap_or_default().as_bytes());
         hasher.finalize()
     }
 }
@@ -125,6 +133,31 @@ fn reference(replacement: &str, catalog: &Catalog) -> String {
         Resolved::Tool(tool) => format!("[{}]({}.md)", name(&tool.name), tool.safe_name),
         _ => code(replacement),
     }
+}
+
+/// Path of the page with the text that tools share, in the folder of docs.
+pub(super) fn shared_page(group: &SharedGroup) -> String {
+    format!("categories/{}.shared.md", group.stem)
+}
+
+/// The line that names text of a tool that is told once, its page, and the way to it without files.
+fn told_once(group: &SharedGroup, tool: &Tool, arguments: &[&str]) -> String {
+    /// Arguments that are named; the list above has them all, without a description.
+    const NAMED: usize = 4;
+    let is_shorter = group.without_paragraphs(&tool.long).len() < tool.long.trim().len();
+    let mut parts: Vec<String> =
+        is_shorter.then(|| "parts of the description".to_string()).into_iter().collect();
+    parts.extend(arguments.iter().map(|name| code(name)));
+    let sections = match (arguments.is_empty(), is_shorter) {
+        (true, _) => "section `description`",
+        (false, false) => "section `schema`",
+        (false, true) => "sections `schema` and `description`",
+    };
+    let more = parts.len().saturating_sub(NAMED);
+    parts.truncate(NAMED);
+    parts.extend((more > 0).then(|| format!("{more} more")));
+    let (names, page) = (parts.join(", "), shared_page(group));
+    format!("Described once for many tools, in [{page}]({page}) and {sections} of `read_tool_doc`: {names}.")
 }
 
 /// A complete call, in the form that providers report it: the name bound and the arguments.

@@ -1,7 +1,7 @@
 //! A doc by sections, for readers who want a part of it or have room only for a part.
 
 use super::doc::Doc;
-use super::markdown::fence;
+use super::markdown::{fence, prose};
 use crate::catalog::Tool;
 use crate::tool::Schema;
 
@@ -53,12 +53,17 @@ impl Doc {
         match section {
             Section::Summary => Some(self.summary()),
             Section::Description => {
-                let is_told = self.long.trim_end_matches('.') == self.short.trim_end_matches('.');
-                Some(self.long.clone()).filter(|text| !text.is_empty() && !is_told)
+                let long = prose(&tool.long);
+                let is_told = long.trim_end_matches('.') == self.short.trim_end_matches('.');
+                Some(long).filter(|text| !text.is_empty() && !is_told)
             }
             Section::Arguments => {
                 let call = self.call.as_ref().map(|call| format!("\n\n**Call:**\n{call}"));
-                Some(format!("**Arguments:**\n{}{}", self.arguments, call.unwrap_or_default()))
+                let whole = "\n\nShortened; section `schema` of `read_tool_doc` has the whole schema.";
+                let whole = if self.folded { whole } else { "" };
+                let shared = self.shared.as_ref().map(|line| format!("\n\n{line}")).unwrap_or_default();
+                let call = call.unwrap_or_default();
+                Some(format!("**Arguments:**\n{}{whole}{shared}{call}", self.arguments))
             }
             Section::Returns => {
                 let returns = self.returns.as_ref().map(|text| format!("**Returns:**{text}"));

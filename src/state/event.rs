@@ -36,6 +36,12 @@ pub struct Event {
     pub outcome: String,
     /// Message of the error.
     pub error: Option<String>,
+    /// The profile of the caller; for calls.
+    pub profile: Option<String>,
+    /// Version of the catalog that the caller saw; for calls.
+    pub registry_version: Option<String>,
+    /// Version of the tool's doc; for calls.
+    pub doc_version: Option<String>,
     /// Whether the arguments were checked; for calls.
     pub validated: Option<bool>,
     /// No-schema mode of a call without a schema.

@@ -15,6 +15,6 @@ pub use category::CategoryPath;
 pub use definition::{
     Definition, DefinitionKind, DescriptionMode, Effect, Example, NoSchemaMode, Policy, WhenForbidden,
 };
-pub use name::{hashed_name, safe_names, slug, words};
+pub use name::{hashed_name, is_respelled, safe_names, slug, words};
 pub use schema::{Schema, compact};
 pub use text::{clean_line, clean_text, hidden_characters, is_hidden, quoted};

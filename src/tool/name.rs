@@ -157,6 +157,16 @@ pub fn slug(text: &str) -> String {
     words(&normal).join("_")
 }
 
+/// Whether two names differ in letter case and separators alone, as `onto_task_list` and `onto.task.list` do.
+pub fn is_respelled(given: &str, known: &str) -> bool {
+    let letter = |byte: u8| match byte {
+        b'.' | b'-' | b' ' | b'/' | b'_' => b'_',
+        letter => letter.to_ascii_lowercase(),
+    };
+    given.len() == known.len()
+        && given.bytes().zip(known.bytes()).all(|(one, other)| letter(one) == letter(other))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

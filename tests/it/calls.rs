@@ -227,10 +227,14 @@ fn what_is_wrong_is_said() {
 #[test]
 fn tools_by_other_names() {
     let args = json!({"path": "a"});
-    for name in ["files_read", "files.read", "onto.file.read", "cat"] {
+    for name in
+        ["files_read", "files.read", "onto.file.read", "onto_file_read", "functions.onto_file_read", "cat"]
+    {
         assert_eq!(one(name, args.clone())["name"], "files.read", "{name}");
     }
-    assert_eq!(one("tool_search", json!({"query": "x"}))["name"], "tool_search");
+    for name in ["tool_search", "tool.search", "functions.tool_search"] {
+        assert_eq!(one(name, json!({"query": "x"}))["name"], "tool_search");
+    }
     let unknown = one("files_raed", args);
     assert_eq!(unknown["error"]["code"], "unknown_tool");
     assert_eq!(

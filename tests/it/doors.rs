@@ -76,6 +76,16 @@ fn table() -> Vec<Row> {
         ("tool_exec", json!({"op": "github.create_isue", "args": {}}), Some("NOT_FOUND")),
         ("tool_exec", json!({}), Some("VALIDATION_ERROR")),
         ("read_result", json!({"cursor": "made up"}), Some("VALIDATION_ERROR")),
+        ("tool_exec", json!({"op": "read_tool_doc", "args": {"name": "get_me"}}), None),
+        ("tool_exec", json!({"op": "tool.help", "args": {"path": "Issues"}}), None),
+        ("tool_exec", json!({"op": "expand_tool", "args": {"tool_id": "get_mee"}}), Some("TOOL_NOT_FOUND")),
+        ("tool.help", json!({"path": "read_tool_doc"}), None),
+        ("tool.exec", json!({"op": "read_tool_doc", "args": {}}), Some("VALIDATION_ERROR")),
+        (
+            "tool.batch",
+            json!({"calls": [{"help": "root"}, {"exec": "read_tool_doc", "args": {"name": "get_me"}}]}),
+            None,
+        ),
         ("call_tool", json!({"tool_id": "create_repository", "arguments": {}}), Some("VALIDATION_ERROR")),
     ]);
     table

@@ -10,6 +10,7 @@ mod errors;
 mod frozen;
 mod gates;
 pub mod idempotency;
+mod own_functions;
 mod results;
 mod session;
 mod unreadable;

@@ -1,6 +1,7 @@
 //! `tool_help`: what it tells of ops and groups, in how many tokens, and what it says of paths that there are not.
 
 mod budget;
+mod enough;
 mod paths;
 
 use std::sync::Arc;

@@ -197,3 +197,65 @@ fn an_answer_that_drips_is_not_waited_for() {
     assert!(entry["error"]["repair"].as_str().unwrap().contains("took too long"), "{entry}");
     assert!(start.elapsed() < Duration::from_secs(40));
 }
+
+const GATEWAY_TOOLS: &str = r#"[
+  {"name": "find_todo", "effect": "read", "description": "Find a task.",
+   "parameters": {"type": "object", "properties": {"text": {"type": "string"}, "token": {"type": "string", "x-secret": true}}, "required": ["text"], "additionalProperties": false},
+   "backend": {"type": "static", "content": "found"}},
+  {"name": "add_todo", "effect": "write", "description": "Add a task.",
+   "parameters": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": false},
+   "backend": {"type": "static", "content": "added"}},
+  {"name": "wipe_todos", "effect": "destructive", "description": "Wipe tasks.",
+   "parameters": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": false},
+   "backend": {"type": "static", "content": "wiped"}}
+]"#;
+
+/// The answer of `tool_exec` with a model that says this, and the number of questions to the model.
+fn exec(op: &str, args: &Value, model: &str, more: &str) -> (Value, usize) {
+    let (url, asked) = server(vec![says(model), says(model)]);
+    let config =
+        format!("[repair]\nurl = \"{url}\"\nmodel = \"small\"\n{more}\n[exec]\nallow = \"destructive\"\n");
+    let folder = fixture::folder(&[("toolcrib.toml", config.as_str()), ("a.json", GATEWAY_TOOLS)]);
+    let call = json!({"op": op, "args": args}).to_string();
+    let run = fixture::run_with(&["call", "tool_exec", &call, "--catalog", text(folder.path())], "", &[]);
+    let answer = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
+    (answer, asked.try_iter().count())
+}
+
+#[test]
+fn the_gateway_has_a_model_repair_a_read_once_and_says_so() {
+    let wrong = json!({"text": {"words": ["milk"]}});
+    let (answer, asked) = exec("find_todo", &wrong, "{\"text\": \"milk\"}", "");
+    assert_eq!((&answer["result"], asked), (&json!("found"), 1), "{answer}");
+    assert_eq!(answer["meta"]["repaired_by_model"], json!({"text": "milk"}));
+    assert!(answer["meta"]["warnings"].to_string().contains("a model has corrected"), "{answer}");
+    // Arguments that fit, or can be made to fit without it, are no question.
+    for fine in [json!({"text": "milk"}), json!({"txt": "milk"}), json!({"Text": "milk"})] {
+        let (answer, asked) = exec("find_todo", &fine, "{}", "");
+        assert_eq!((&answer["ok"], asked), (&json!(true), 0), "{answer}");
+        assert_eq!(answer["meta"].get("repaired_by_model"), None);
+    }
+    for model in ["null", "{\"txt\": 7}", "milk", "[]"] {
+        let (answer, asked) = exec("find_todo", &wrong, model, "");
+        assert_eq!((&answer["error"]["code"], asked), (&json!("VALIDATION_ERROR"), 1), "{answer}");
+        assert!(answer["error"]["details"]["repair"].is_string(), "{answer}");
+    }
+}
+
+#[test]
+fn the_gateway_repairs_a_write_only_where_that_is_allowed_and_what_destroys_never() {
+    let (wrong, right) = (json!({"text": {"words": ["milk"]}}), "{\"text\": \"milk\"}");
+    let (answer, asked) = exec("add_todo", &wrong, right, "");
+    assert_eq!((&answer["error"]["code"], asked), (&json!("VALIDATION_ERROR"), 0), "{answer}");
+    let (answer, asked) = exec("add_todo", &wrong, right, "writes = true\n");
+    assert_eq!((&answer["result"], asked), (&json!("added"), 1), "{answer}");
+    let (answer, asked) = exec("wipe_todos", &wrong, right, "writes = true\n");
+    assert_eq!((&answer["error"]["code"], asked), (&json!("VALIDATION_ERROR"), 0), "{answer}");
+}
+
+#[test]
+fn the_gateway_tells_no_secret_to_the_model() {
+    let wrong = json!({"text": {"words": ["milk"]}, "token": "hush-hush-hush"});
+    let (answer, asked) = exec("find_todo", &wrong, "{\"text\": \"milk\"}", "");
+    assert_eq!((&answer["error"]["code"], asked), (&json!("VALIDATION_ERROR"), 0), "{answer}");
+}

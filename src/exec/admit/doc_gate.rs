@@ -23,7 +23,9 @@ pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Resul
             return Ok(());
         }
     }
-    let mut help = of_tool(tool, HelpOptions { format: Format::Short, examples: true, schemas: false });
+    let short_tokens = call.config().help.short_tokens;
+    let wanted = HelpOptions { format: Format::Short, examples: true, schemas: false, short_tokens };
+    let mut help = of_tool(tool, wanted);
     help.insert("doc_version".into(), doc.version.as_str().into());
     help.insert("receipt".into(), doc.receipt.as_str().into());
     let given = match &session {

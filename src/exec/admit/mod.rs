@@ -1,13 +1,15 @@
 //! Admission: all checks before a call is run.
 //!
 //! 1. [`resolve`] finds the tool by one of its names, unless the caller has resolved it.
-//! 2. [`call_fields`] separates the fields of the call from its arguments; [`validate`] makes these fit the schema of the tool.
+//! 2. [`call_fields`] separates the fields of the call from its arguments; [`validate`] makes these fit the schema of the tool,
+//!    else [`model_repair`] asks a model, once.
 //! 3. [`gates`] check the effect, [`doc_gate`] the receipt; the [`repeat_guard`] stops a call that has failed too often.
 //! 4. The call is [`Admitted`].
 
 mod call_fields;
 mod doc_gate;
 mod gates;
+mod model_repair;
 mod resolve;
 
 use std::ops::Deref;
@@ -62,15 +64,21 @@ pub(super) async fn admit(call: &mut Call) -> Result<Admission, Refusal> {
     let (index, tool) = resolve::find_tool(call)?;
     call.request.op.clone_from(&tool.op);
     call.tool = Some(Arc::clone(&tool));
-    let repaired = read_arguments(call, &tool)?;
+    separate(call, &tool)?;
+    let is_alone = call.request.extra_fields.is_empty();
+    let repaired = match read_arguments(call, &tool) {
+        // Fields beside `args` would be lost.
+        Err(refusal) if is_alone => model_repair::repair(call, &tool, refusal).await?,
+        read => read?,
+    };
     gates::check(call, &tool)?;
     doc_gate::require_doc(call, index, &tool).await?;
     repeat_guard::check(call).await?;
     Ok(Admission { tool, repaired })
 }
 
-/// Makes the arguments fit the schema of the tool, and returns the changes.
-fn read_arguments(call: &mut Call, tool: &Tool) -> Result<Vec<Repair>, Refusal> {
+/// Separates the fields of the call from the arguments of a tool that can be called.
+fn separate(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
     let separated = call_fields::separate(&mut call.request, tool);
     call.is_dry_run = call.request.dry_run.unwrap_or(tool.definition.dry_run == Some(true));
     separated?;
@@ -80,6 +88,11 @@ fn read_arguments(call: &mut Call, tool: &Tool) -> Result<Vec<Repair>, Refusal> 
         let message = format!("`{}` cannot be called: {reason}", tool.op);
         return Err(Refusal::new(ErrorCode::NoBackend, message, next));
     }
+    Ok(())
+}
+
+/// Makes the arguments fit the schema of the tool, and returns the changes.
+fn read_arguments(call: &mut Call, tool: &Tool) -> Result<Vec<Repair>, Refusal> {
     let (secrets, request) = (call.context.catalog().secrets(), &mut call.request);
     let beside = std::mem::take(&mut request.extra_fields);
     let repaired = validate(tool, secrets, &mut request.args, beside, &mut request.warnings)?;

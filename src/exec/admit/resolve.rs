@@ -50,16 +50,14 @@ fn by_name(context: &dyn CallContext, request: &mut CallRequest) -> Result<usize
     catalog.position(&tool.name).ok_or_else(|| unknown(context, name, &[], &request.args))
 }
 
-/// The one tool with this name in another case, or with slashes in place of dots. Slashes are refused for destructive tools.
+/// The one tool with this name in another case, or with slashes or underscores in place of dots. Other separators are
+/// refused for destructive tools.
 fn respelled<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Tool> {
     let lower = name.to_lowercase();
     if let Resolved::Tool(tool) = catalog.resolve(&lower) {
         return Some(tool);
     }
-    match catalog.resolve(&lower.replace('/', ".")) {
-        Resolved::Tool(tool) if tool.effect != Effect::Destructive => Some(tool),
-        _ => None,
-    }
+    catalog.respelled(&lower).filter(|tool| tool.effect != Effect::Destructive)
 }
 
 fn forbidden(tool: &Tool) -> Refusal {

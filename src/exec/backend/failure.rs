@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{BackendError, BackendErrorKind};
+use super::{BackendError, BackendErrorKind, ErrorAnswer};
 use crate::arguments::with_placeholders;
 use crate::catalog::Tool;
 use crate::finding::pointer_join;
@@ -25,8 +25,13 @@ pub(in crate::exec) fn failure_of(
     let (_, hidden) = secrets.split(tool.parameters.schema(), arguments);
     let sent = FilledSecrets::of(hidden.into_iter().map(|secret| secret.value));
     let message = secrets.text(&sent.hide(&error.message)).into_owned();
-    let mut failure = Refusal::new(code(error.kind, tool.effect), message, error.next_action);
+    let code = answer_code(&error).unwrap_or_else(|| code(error.kind, tool.effect));
+    let mut failure = Refusal::new(code, message, error.next_action);
     if let Some(answer) = error.answer {
+        failure = failure.detail("source", "backend");
+        if let ErrorAnswer::Http { status, .. } = *answer {
+            failure = failure.detail("status", status);
+        }
         let answer = serde_json::to_value(answer).unwrap_or_default();
         failure = failure.detail("backend", secrets.shown(&Value::Null, &sent.hide_in(answer)));
     }
@@ -34,6 +39,18 @@ pub(in crate::exec) fn failure_of(
         failure = failure.detail("may_have_run", true);
     }
     failure
+}
+
+/// The code of an answer whose status has one of its own.
+fn answer_code(error: &BackendError) -> Option<ErrorCode> {
+    let Some(ErrorAnswer::Http { status, .. }) = error.answer.as_deref() else { return None };
+    match status {
+        403 => Some(ErrorCode::PermissionDenied),
+        404 => Some(ErrorCode::NotFound),
+        409 => Some(ErrorCode::Conflict),
+        429 => Some(ErrorCode::RateLimited),
+        _ => None,
+    }
 }
 
 fn code(kind: BackendErrorKind, effect: Effect) -> ErrorCode {

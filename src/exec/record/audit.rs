@@ -114,6 +114,9 @@ fn record(call: &Call, outcome_word: &str, outcome: Option<&Outcome>) {
         outcome: outcome_word.to_string(),
         error,
         effect: call.tool.as_ref().map(|tool| tool.effect),
+        profile: call.context.profile().map(str::to_string),
+        registry_version: Some(call.context.catalog().version.clone()),
+        doc_version: doc_version(call),
         validated: call.validated,
         no_schema_mode: call
             .no_schema_mode()
@@ -123,6 +126,12 @@ fn record(call: &Call, outcome_word: &str, outcome: Option<&Outcome>) {
         ..event(call, EventKind::Call)
     };
     call.state().record(event);
+}
+
+/// The version of the doc of the tool, as the caller can read it.
+fn doc_version(call: &Call) -> Option<String> {
+    let index = call.context.catalog().position(&call.tool.as_ref()?.name)?;
+    Some(call.context.doc(index)?.version)
 }
 
 /// Waits until the trace is on the disk, and warns where it may be lost: a write that was answered is in the trace even if

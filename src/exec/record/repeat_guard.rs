@@ -66,7 +66,9 @@ pub(super) async fn on_failure(call: &Call, failure: &mut Refusal, was_run: bool
     }
     let help = |format| {
         let tool = call.tool.as_ref()?;
-        Some(of_tool(tool, HelpOptions { format, examples: true, schemas: format == Format::Full }))
+        let short_tokens = call.config().help.short_tokens;
+        let schemas = format == Format::Full;
+        Some(of_tool(tool, HelpOptions { format, examples: true, schemas, short_tokens }))
     };
     if misfits >= STOP_AFTER && call.tool.is_some() {
         failure.help = help(Format::Full);
@@ -101,8 +103,12 @@ pub(super) async fn on_success(call: &Call) {
 }
 
 fn stop(call: &Call, failure: &mut Refusal, count: u32) {
-    let waits =
-        matches!(failure.code, ErrorCode::ApprovalRequired | ErrorCode::OutcomeUnknown | ErrorCode::Conflict);
+    let is_ours = failure.hints.get("source").is_none();
+    let waits = is_ours
+        && matches!(
+            failure.code,
+            ErrorCode::ApprovalRequired | ErrorCode::OutcomeUnknown | ErrorCode::Conflict
+        );
     let message = std::mem::take(&mut failure.message);
     if waits {
         failure.message = format!("{message} (answered {count} times now; asking again changes nothing)");
@@ -115,7 +121,7 @@ fn stop(call: &Call, failure: &mut Refusal, count: u32) {
         (ErrorCode::ValidationError, true) => {
             "do not send it again. Send `example` with your own values in it, or tell the user which values you lack".into()
         }
-        (ErrorCode::NotFound | ErrorCode::Ambiguous, _) => {
+        (ErrorCode::NotFound | ErrorCode::Ambiguous, _) if is_ours => {
             "do not guess another name. Ask tool_search for what you want to do, or tell the user that there is no such tool".into()
         }
         _ if call.op().is_empty() => {

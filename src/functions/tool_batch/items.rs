@@ -14,6 +14,8 @@ const CALLS: [&str; 3] = ["items", "requests", "operations"];
 const BODY: &str = "body";
 /// Names that models use for the function.
 const FUNCTIONS: [&str; 3] = ["name", "tool", "function_name"];
+/// Keys that name the function and one field of its input at once: `{"help": PATH}` and `{"exec": OP, "args": {...}}`.
+const SHORTHANDS: [(&str, &str, &str); 2] = [("help", "tool_help", "path"), ("exec", "tool_exec", "op")];
 /// Longest id, in bytes.
 const LONGEST_ID: usize = 64;
 
@@ -114,6 +116,13 @@ fn function(fields: &mut Map<String, Value>) -> Result<String, String> {
             None => Err("`function` is the name of a function, such as \"tool_exec\"".into()),
         };
     }
+    for (key, function, field) in SHORTHANDS {
+        if let Some(given) = fields.shift_remove(key) {
+            let field = if given.is_object() { "input" } else { field };
+            fields.entry(field).or_insert(given);
+            return Ok(function.into());
+        }
+    }
     for name in FUNCTIONS {
         if let Some(function) = fields.get(name).and_then(Value::as_str).and_then(known) {
             fields.shift_remove(name);
@@ -127,8 +136,8 @@ fn function(fields: &mut Map<String, Value>) -> Result<String, String> {
 }
 
 fn known(name: &str) -> Option<String> {
-    let name = name.trim().to_lowercase().replace(['.', '-', ' '], "_");
-    allowed().into_iter().find(|allowed| *allowed == name)
+    let name = Function::spelled(name)?.name();
+    allowed().into_iter().find(|allowed| allowed == name)
 }
 
 /// The functions in our definition.

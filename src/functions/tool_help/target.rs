@@ -5,7 +5,7 @@ use indexmap::IndexSet;
 use crate::catalog::Resolved;
 use crate::finding::nearest;
 use crate::functions::help_cache::HelpTarget;
-use crate::functions::{CatalogView, ErrorCode, Refusal};
+use crate::functions::{CatalogView, ErrorCode, Function, Refusal};
 use crate::tool::quoted;
 
 /// Most paths that a refusal names.
@@ -40,7 +40,10 @@ pub(super) fn find(view: &CatalogView, path: &str) -> Result<HelpTarget, Refusal
         _ if name.trim_end_matches(".read").trim_end_matches(".write").ends_with('*') => {
             Ok(HelpTarget::Beginning(name.to_string()))
         }
-        _ => Err(unknown(view, name)),
+        _ => {
+            let own = Function::spelled(name).map(|own| HelpTarget::Function(own.name()));
+            own.ok_or_else(|| unknown(view, name))
+        }
     }
 }
 

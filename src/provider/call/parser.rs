@@ -218,9 +218,9 @@ impl<'a> Parser<'a> {
                 let names = tools.iter().map(|tool| tool.name.clone()).collect();
                 unknown(format!("several tools go by \"{}\"", shown()), names)
             }
-            _ => match functions().resolve(&name) {
-                Resolved::Tool(tool) => return Ok(tool),
-                _ => {
+            _ => match self.respelled(bare(&name)) {
+                Some(tool) => return Ok(tool),
+                None => {
                     *unknown_tools += 1;
                     // Only names of this provider: the model can call no other.
                     let near = nearest(&name, self.names.keys().map(String::as_str));
@@ -229,6 +229,13 @@ impl<'a> Parser<'a> {
             },
         };
         Err((Some(name), error))
+    }
+
+    /// The tool of a name that differs in separators alone: most wires take no dots, so that a model writes an op with
+    /// underscores, and a document writes `tool.exec`.
+    fn respelled(&self, name: &str) -> Option<&'a Tool> {
+        let known = self.catalog.respelled(name).filter(|tool| self.known.contains(tool.name.as_str()));
+        known.or_else(|| functions().respelled(name))
     }
 
     fn outcome(

@@ -25,6 +25,14 @@ pub(super) fn tell(object: &mut Map<String, Value>, listed: &[&str]) {
     object.insert("description".into(), text.into());
 }
 
+/// Appends a default that will be lost to the description.
+pub(super) fn tell_default(object: &mut Map<String, Value>) {
+    if object.contains_key("default") {
+        let others: Vec<String> = object.keys().filter(|key| *key != "default").cloned().collect();
+        tell(object, &others.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+}
+
 fn is_told(key: &str) -> bool {
     matches!(
         key,

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Strict;
 use super::keyword_table::{allows, names_type};
 use super::limits::{self, StrictBudget};
+use super::limits_text::tell_default;
 use super::loosened::{Loosened, one_to_any};
 use super::merge::merge;
 use super::restrict_keywords::{around, type_of};
@@ -58,6 +59,7 @@ impl Making {
         if let Some(key) = REFUSED.iter().find(|key| object.contains_key(**key)) {
             return refuse(format_args!("`{key}`"), pointer);
         }
+        tell_default(object);
         object.retain(|key, value| self.permits(key, value));
         if let Some(least) = object.get_mut("minItems")
             && self.subset == Strict::Anthropic

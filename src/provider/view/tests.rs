@@ -271,13 +271,13 @@ fn strict_is_made_or_switched_off_with_the_reason() {
         "required": ["a"], "$defs": { "b": { "enum": ["x", "y"] } } });
     check(
         strict(both.clone(), Provider::OpenAi),
-        json!({ "type": "object", "properties": { "a": { "type": "string" },
+        json!({ "type": "object", "properties": { "a": { "type": "string", "description": "default \"x\"" },
         "b": { "anyOf": [{ "$ref": "#/$defs/b" }, { "type": "null" }] }, "c": { "type": ["integer", "null"], "minimum": 0 } },
         "required": ["a", "b", "c"], "$defs": { "b": { "enum": ["x", "y"], "type": "string" } }, "additionalProperties": false }),
     );
     check(
         strict(both, Provider::Anthropic),
-        json!({ "type": "object", "properties": { "a": { "type": "string" },
+        json!({ "type": "object", "properties": { "a": { "type": "string", "description": "default \"x\"" },
         "b": { "$ref": "#/$defs/b" }, "c": { "type": "integer" } },
         "required": ["a"], "$defs": { "b": { "enum": ["x", "y"], "type": "string" } }, "additionalProperties": false }),
     );

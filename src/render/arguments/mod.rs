@@ -3,8 +3,11 @@
 //! 1. `types` finds the definitions that are recursive, or large and used twice: these get a name.
 //! 2. `type_words` puts one place (`catalog::schema_view`) in words.
 //! 3. `tree` writes the rows, within a budget; rows that do not fit are counted and the list is marked as folded.
-//! 4. `row` holds a row, and writes the list as markdown.
+//! 4. `fold` names optional parts instead of listing them, where a list is longer than a doc should be (`extent`).
+//! 5. `row` holds a row, and writes the list as markdown.
 
+mod extent;
+mod fold;
 mod row;
 mod tree;
 mod type_words;
@@ -12,8 +15,11 @@ mod types;
 
 use serde_json::Value;
 
+use extent::{Fold, label};
 use tree::Writer;
 use types::Types;
+
+use crate::tokens::estimate;
 
 pub(crate) use row::{Given, Row};
 
@@ -32,12 +38,50 @@ pub(crate) struct Arguments {
 
 /// The argument list for a tool with this schema.
 pub(crate) fn arguments(schema: &Value) -> Arguments {
-    Writer::new(schema, Types::of(schema)).arguments(schema)
+    written(schema, Fold::NONE)
+}
+
+/// The argument list of a doc. Where it takes more tokens than a doc should, optional parts are folded, the deepest
+/// first; it stays whole where even that would save little. `shared` arguments are described elsewhere.
+pub(crate) fn doc_arguments(schema: &Value, shared: &[&str]) -> Arguments {
+    let shared: Vec<String> = shared.iter().map(|name| label(name)).collect();
+    let list = |fold: Fold| {
+        let mut list = written(schema, fold);
+        let told = |row: &&mut Row| row.depth == 0 && shared.contains(&row.label);
+        list.rows.iter_mut().filter(told).for_each(|row| row.about.clear());
+        list
+    };
+    let whole = list(Fold::NONE);
+    let size = size(&whole);
+    if size <= LIST_TOKENS {
+        return whole;
+    }
+    for fold in Fold::STEPS {
+        let list = list(fold);
+        if self::size(&list) <= LIST_TOKENS {
+            return list;
+        }
+    }
+    let shortest = Fold::STEPS[Fold::STEPS.len() - 1];
+    Some(list(shortest)).filter(|list| self::size(list) <= size / 4 * 3).unwrap_or(whole)
+}
+
+/// Tokens of a list at which a doc still has 500 in all, about.
+const LIST_TOKENS: usize = 400;
+
+fn written(schema: &Value, fold: Fold) -> Arguments {
+    Writer::new(schema, Types::of(schema), fold).arguments(schema)
+}
+
+fn size(list: &Arguments) -> usize {
+    let text = list.markdown();
+    // Counting takes longer than writing, and most lists are short.
+    if text.len() <= LIST_TOKENS { text.len() } else { estimate(&text) }
 }
 
 /// A schema in a few words, such as `array of string`; references are looked up in `root`.
 pub(crate) fn type_words(schema: &Value, root: &Value) -> String {
-    Writer::new(root, Types::default()).words(schema)
+    Writer::new(root, Types::default(), Fold::NONE).words(schema)
 }
 
 #[cfg(test)]

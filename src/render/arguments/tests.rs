@@ -312,3 +312,54 @@ proptest! {
         }
     }
 }
+
+/// A tool with more optional parts than a doc has room for, and required ones as deep.
+fn long_schema() -> Value {
+    let text = "Words of a description that somebody wrote with care, and with an example or two.";
+    let leaf = |n: usize| (format!("leaf_{n}"), json!({ "type": "string", "description": text }));
+    let leaves: serde_json::Map<String, Value> = (0..8).map(leaf).collect();
+    let branch = |required: &[&str]| json!({ "type": "object", "required": required, "properties": leaves });
+    json!({
+        "type": "object",
+        "required": ["target"],
+        "properties": {
+            "options": branch(&[]),
+            "filter": branch(&["leaf_1"]),
+            "target": branch(&["leaf_0"]),
+            "level": { "oneOf": [
+                { "const": 1, "description": "The first level, with a meaning too long for a type" },
+                { "const": 2, "description": "The second level, with a meaning too long for a type" },
+            ] },
+            "rules": { "type": "array", "items": { "oneOf": [
+                { "properties": { "kind": { "const": "a" }, "x": branch(&[]) } },
+                { "properties": { "kind": { "const": "b" }, "y": branch(&[]) } },
+            ] } },
+        },
+    })
+}
+
+#[test]
+fn a_long_list_names_optional_parts_and_lists_required_ones() {
+    let schema = long_schema();
+    let list = doc_arguments(&schema, &[]);
+    let text = list.markdown();
+    assert!(list.folded, "a reader is told that there is more");
+    assert!(text.contains("- `options` (object, optional): Optional fields: `leaf_0`, `leaf_1`"), "{text}");
+    assert!(text.contains("- `filter` (object, optional): Fields: `leaf_1`; optional: `leaf_0`, "), "{text}");
+    assert!(text.contains("- `target` (object)\n  - `leaf_0` (string): Words"), "{text}");
+    assert!(text.contains("  - either `1`: The first level"), "values keep their meanings: {text}");
+    assert!(text.contains("Forms: `kind` `\"a\"`; `kind` `\"b\"`."), "{text}");
+    assert!(estimate(&text) < 500, "{text}");
+    assert!(!arguments(&schema).folded, "the page for people has them all");
+}
+
+#[test]
+fn a_list_stays_whole_where_folding_would_save_little() {
+    let text = "Words of a description that somebody wrote with care, and with an example or two.";
+    let argument = |n: usize| (format!("argument_{n}"), json!({ "type": "string", "description": text }));
+    let properties: serde_json::Map<String, Value> = (0..40).map(argument).collect();
+    let schema = json!({ "type": "object", "properties": properties });
+    let list = doc_arguments(&schema, &[]);
+    assert_eq!(list.rows.len(), 40);
+    assert!(!list.folded);
+}

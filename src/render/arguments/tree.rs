@@ -6,6 +6,7 @@ use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::Arguments;
+use super::extent::{Fold, label, listed};
 use super::row::{Facts, Given, Row};
 use super::types::Types;
 use crate::catalog::schema_view::{Property, SchemaView};
@@ -37,15 +38,28 @@ pub(super) struct Writer<'a> {
     rows_left: usize,
     steps_left: usize,
     levels: usize,
+    fold: Fold,
+    /// Whether the place at hand is required, and all places around it.
+    is_needed: bool,
+    needed_types: IndexSet<&'a str>,
     pub(super) folded: bool,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(root: &'a Value, types: Types<'a>) -> Self {
-        let used_types = IndexSet::new();
-        let (rows_left, steps_left) = (MAX_ROWS, MAX_STEPS);
-        let listed = Arguments::default();
-        Self { root, types, used_types, listed, rows_left, steps_left, levels: 0, folded: false }
+    pub(super) fn new(root: &'a Value, types: Types<'a>, fold: Fold) -> Self {
+        Self {
+            root,
+            types,
+            used_types: IndexSet::new(),
+            listed: Arguments::default(),
+            rows_left: MAX_ROWS,
+            steps_left: MAX_STEPS,
+            levels: 0,
+            fold,
+            is_needed: true,
+            needed_types: IndexSet::new(),
+            folded: false,
+        }
     }
 
     /// The whole list.
@@ -106,6 +120,7 @@ impl<'a> Writer<'a> {
             index += 1;
             let Some(target) = resolve_local(reference, self.root) else { continue };
             let name = format!("**{}**", self.types.name(reference));
+            self.is_needed = self.needed_types.contains(reference);
             self.row(&name, "", target, None, 0);
         }
     }
@@ -117,6 +132,9 @@ impl<'a> Writer<'a> {
     /// The name of a type, which will be listed.
     pub(super) fn name_type(&mut self, reference: &'a str) -> String {
         self.used_types.insert(reference);
+        if self.is_needed {
+            self.needed_types.insert(reference);
+        }
         self.types.name(reference).to_string()
     }
 
@@ -130,6 +148,8 @@ impl<'a> Writer<'a> {
     /// One row and the rows below it. `is_required` is `None` where the word makes no sense.
     fn row(&mut self, label: &str, name: &str, schema: &'a Value, is_required: Option<bool>, depth: usize) {
         let view = self.view(schema);
+        let around = self.is_needed;
+        self.is_needed &= is_required != Some(false);
         let kind = self.view_words(&view, 0);
         let mut limits = self.limits(&view);
         if let Some(items) = view.items().filter(|_| view.named.is_none()) {
@@ -138,10 +158,18 @@ impl<'a> Writer<'a> {
             limits.extend(of_items.into_iter().map(|limit| format!("each {limit}")));
         }
         let given = self.default_or_example(&view);
-        let about = self.about(&view, name);
+        let mut about = self.about(&view, name);
+        let may_fold = !self.is_needed && depth + 1 >= self.fold.levels;
+        let named = if may_fold { self.named_parts(&view) } else { String::new() };
+        if !named.is_empty() {
+            about = format!("{about} {named}").trim().to_string();
+        }
         let facts = Facts { kind, is_required, limits, given, is_deprecated: view.is_deprecated() };
         self.listed.rows.push(Row { depth, label: label.into(), facts: Some(facts), about });
-        self.children(&view, depth + 1, None);
+        if named.is_empty() {
+            self.children(&view, depth + 1, None);
+        }
+        self.is_needed = around;
     }
 
     /// A row with a remark only.
@@ -156,13 +184,17 @@ impl<'a> Writer<'a> {
 
     /// Cuts a long text at the end of a sentence, or else of a word.
     fn shorten<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
-        if text.len() <= MAX_DESCRIPTION {
+        let longest = if self.is_needed { MAX_DESCRIPTION } else { MAX_DESCRIPTION.min(self.fold.longest) };
+        if text.len() <= longest {
             return Cow::Borrowed(text);
         }
         let line = clean_line(text);
-        let Some((end, _)) = line.char_indices().nth(MAX_DESCRIPTION) else { return Cow::Owned(line) };
+        let Some((end, _)) = line.char_indices().nth(longest) else { return Cow::Owned(line) };
         self.folded = true;
         let head = &line[..end];
+        // Half a link reads as nothing.
+        let head = &head[..head.rfind('[').filter(|&open| !head[open..].contains(']')).unwrap_or(end)];
+        let end = head.len();
         let sentence = [". ", "! ", "? ", "。"]
             .iter()
             .filter_map(|stop| Some(head.rfind(stop)? + stop.trim_end().len()))
@@ -244,12 +276,25 @@ impl<'a> Writer<'a> {
         let mut properties = view.properties();
         properties.retain(|property| told != Some(property.name));
         properties.sort_by_key(|property| !property.required);
+        let required = properties.iter().filter(|property| property.required).count();
+        let folded = match depth >= self.fold.levels && properties.len() > required + 1 {
+            true => properties.split_off(required),
+            false => Vec::new(),
+        };
         let count = properties.len();
         let shown = self.claim(count, depth);
         for Property { name, schema, required } in properties.into_iter().take(shown) {
             self.row(&label(name), name, schema, Some(required), depth);
         }
         self.left_out(count - shown, depth, if depth == 0 { "argument" } else { "field" });
+        if !folded.is_empty() {
+            self.folded = true;
+            self.remark(
+                depth,
+                format!("optional: {}", listed(&folded.iter().collect::<Vec<_>>())),
+                String::new(),
+            );
+        }
     }
 
     fn variants(&mut self, view: &SchemaView<'a>, depth: usize) {
@@ -283,7 +328,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Name of one of several alternatives, and the field that this name explains fully.
-    fn form(&mut self, view: &SchemaView<'a>, index: usize) -> (String, Option<&'a str>) {
+    pub(super) fn form(&mut self, view: &SchemaView<'a>, index: usize) -> (String, Option<&'a str>) {
         if let Some(value) = view.constant() {
             return (self.value(value), None);
         }
@@ -330,11 +375,6 @@ impl<'a> Writer<'a> {
             self.remark(depth, format!("... {count} more {what}{plural}"), String::new());
         }
     }
-}
-
-fn label(name: &str) -> String {
-    let label = code(name);
-    if label.is_empty() { code("\"\"") } else { label }
 }
 
 fn names(names: &[&str]) -> String {

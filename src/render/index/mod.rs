@@ -2,6 +2,7 @@
 //! page exceeds the configured budget.
 
 mod layout;
+mod shared;
 
 use std::collections::BTreeMap;
 
@@ -96,20 +97,24 @@ impl DocIndex {
     /// Lays out the index of a profile.
     pub(super) fn lay_out(catalog: &Catalog, profile: &Profile<'_>) -> Self {
         let sections = sections(catalog, profile);
+        let shared = shared::pages(catalog, profile);
         let total = profile.tools.len();
         let render = &catalog.config.render;
         if total <= render.index_tools {
             let sections: Vec<String> = sections.iter().map(|section| section.markdown(false)).collect();
             let none = "No tools are documented: there are none, or their definitions could not be read.";
-            let note = if total == 0 { none.to_string() } else { String::new() };
-            return Self { note, sections: sections.join("\n\n"), pages: Vec::new() };
+            let note = if total == 0 { none } else { "" };
+            let note = if shared.is_empty() { note } else { shared::NOTE };
+            return Self { note: note.into(), sections: sections.join("\n\n"), pages: shared };
         }
         let mut layout = Layout::new(render.page_tokens.max(200));
         let entries = layout.lay_out(sections);
         let note = format!(
             "{total} tools, listed by category on the pages below; each tool has its own file in this folder."
         );
-        Self { note, sections: joined(&entries, false), pages: layout.pages }
+        let note = if shared.is_empty() { note } else { format!("{note} {}", shared::NOTE) };
+        let pages = layout.pages.into_iter().chain(shared).collect();
+        Self { note, sections: joined(&entries, false), pages }
     }
 
     pub(super) fn pages(&self) -> &[CategoryPage] {

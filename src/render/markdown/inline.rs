@@ -3,15 +3,18 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::link::without_links;
 use super::{INLINE_MARKUP, backtick_runs, break_marker, is_plain};
 use crate::tool::clean_line;
 
-/// Text as one line without markup, except the code spans that its author wrote.
+/// Text as one line without markup, except the code spans that its author wrote. A link becomes its text, followed by
+/// its address where that is a web address.
 pub(crate) fn inline(text: &str) -> String {
     if is_plain(text, INLINE_MARKUP) && block_marker(text).is_none() {
         return text.to_string();
     }
     let line = clean_line(text);
+    let line = without_links(&line, &code_spans(&line));
     escaped(&Line::read(&line).without_bold(), true)
 }
 

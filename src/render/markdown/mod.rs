@@ -1,6 +1,7 @@
 //! Untrusted text as markdown: whatever it contains, it stays in its place and stays text.
 
 mod inline;
+mod link;
 mod prose;
 
 use std::borrow::Cow;

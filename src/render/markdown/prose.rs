@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 
+use super::link::{is_of_a_website, is_web};
 use super::{break_marker, fence};
 use crate::tool::{clean_text, hidden_characters};
 
@@ -16,7 +17,8 @@ const MAX_READINGS: usize = 9;
 const AFTER: &str = "\n\n# .\n";
 
 /// Text as markdown that cannot affect the rest of the page: lists, code, emphasis and web links stay, headings
-/// become bold lines, HTML and all other links become text.
+/// become bold lines, HTML becomes text. A link that only works on a website becomes its text; others are shown as they
+/// were written.
 pub(crate) fn prose(text: &str) -> String {
     let clean = clean_text(text);
     let clean = dedent(&break_marker(&clean, "<! --"));
@@ -93,6 +95,8 @@ struct Open {
     content: Option<Range<usize>>,
     is_heading: bool,
     is_link: bool,
+    /// Whether only its content stays.
+    is_unwrapped: bool,
 }
 
 struct Reading<'a> {
@@ -154,6 +158,11 @@ impl<'a> Reading<'a> {
     }
 
     fn start(&mut self, tag: Tag<'_>, range: Range<usize>) {
+        let is_unwrapped = matches!(
+            &tag,
+            Tag::Link { link_type: LinkType::Inline, dest_url, .. } | Tag::Image { link_type: LinkType::Inline, dest_url, .. }
+                if is_of_a_website(dest_url)
+        );
         match &tag {
             Tag::FootnoteDefinition(_) => self.escape(range.clone(), '[', "\\["),
             Tag::Link { link_type: LinkType::Autolink | LinkType::Email, dest_url, .. }
@@ -161,6 +170,7 @@ impl<'a> Reading<'a> {
             {
                 self.escape(range.clone(), '<', "&lt;");
             }
+            Tag::Link { .. } | Tag::Image { .. } if is_unwrapped => {}
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } if !is_web(dest_url) => {
                 self.escape(range.clone(), '[', "\\[");
             }
@@ -181,13 +191,19 @@ impl<'a> Reading<'a> {
         }
         let is_heading = matches!(tag, Tag::Heading { .. });
         let is_link = matches!(tag, Tag::Link { .. });
-        self.open.push(Open { range, content: None, is_heading, is_link });
+        self.open.push(Open { range, content: None, is_heading, is_link, is_unwrapped });
     }
 
     fn end(&mut self, end: TagEnd, element: Open) {
-        let Open { range, content, .. } = element;
+        let Open { range, content, is_unwrapped, .. } = element;
+        let is_empty = content.is_none();
         let content = content.unwrap_or(range.start..range.start);
         match end {
+            TagEnd::Link | TagEnd::Image if is_unwrapped && is_empty => self.escape(range, '[', "\\["),
+            TagEnd::Link | TagEnd::Image if is_unwrapped => {
+                self.delete(range.start..content.start);
+                self.delete(content.end..range.end);
+            }
             TagEnd::Heading(_) => self.heading(range, content),
             TagEnd::Image if self.open.iter().any(|open| open.is_link) => {
                 self.delete(range.start..content.start);
@@ -255,10 +271,4 @@ impl<'a> Reading<'a> {
             self.source(&range).match_indices('<').map(|(at, _)| range.start + at).collect();
         self.edits.extend(places.into_iter().map(|at| (at..at + 1, "&lt;".to_string())));
     }
-}
-
-fn is_web(target: &str) -> bool {
-    let starts =
-        |scheme: &str| target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
-    starts("http://") || starts("https://") || starts("mailto:")
 }

@@ -28,7 +28,7 @@ fn ordinary_text_costs_nothing() {
 fn a_line_keeps_its_words_and_loses_its_markup() {
     inlined("**Important**: read\nthis `a|b` first", "Important: read this `a|b` first");
     inlined("a `b and *c* and __d__", "a \\`b and \\*c\\* and \\_\\_d\\_\\_");
-    inlined("[x](javascript:y) ![i](http://z) [^1]", "\\[x\\](javascript:y) !\\[i\\](http://z) \\[^1\\]");
+    inlined("[x](javascript:y) ![i](http://z) [^1]", "\\[x\\](javascript:y) i (http://z) \\[^1\\]");
     inlined("<b>hi</b> <!-- toolcrib:x -->", "&lt;b>hi&lt;/b> &lt;! -- toolcrib:x -->");
     inlined("<https://x.y> &#8203; &zwj; &lt;", "&lt;https://x.y> &amp;#8203; &amp;zwj; &lt;");
     inlined("# title", "\\# title");
@@ -71,14 +71,28 @@ fn html_and_doubtful_links_become_text() {
     shown("a <b>c</b> `<d>` 1 < 2", "a &lt;b>c&lt;/b> `<d>` 1 < 2");
     shown("<!-- hidden -->\ntext", "&lt;!-- hidden -->\ntext");
     shown("<script>\n# x\n</script>", "&lt;script>\n\n**x**\n\n&lt;/script>");
-    shown(
-        "[a](https://x.y) [b](file.md) ![c](http://d/e.png)",
-        "[a](https://x.y) \\[b](file.md) [c](http://d/e.png)",
-    );
+    shown("[a](https://x.y) [b](file.md) ![c](http://d/e.png)", "[a](https://x.y) b [c](http://d/e.png)");
     shown("[![badge](http://i)](http://l)", "[badge](http://l)");
     shown("[a]\n\n[a]: javascript:x\n[^n]: note", "\\[a]\n\n\\[a]: javascript:x\n\\[^n]: note");
     shown("```\n<!-- toolcrib:doc 1 -->\n```", "```\n<! -- toolcrib:doc 1 -->\n```");
     shown("zero &ZeroWidthSpace; width", "zero &amp;ZeroWidthSpace; width");
+}
+
+#[test]
+fn links_of_a_website_become_their_text() {
+    shown(
+        "See [below](#channels), [`x`](ref:block) or [the guide](../a/b.md).",
+        "See below, `x` or the guide.",
+    );
+    shown(
+        "Write links as [text](url), [t](javascript:x).",
+        "Write links as \\[text](url), \\[t](javascript:x).",
+    );
+    shown("a [](#b) ![c](/d.png)", "a \\[](#b) c");
+    inlined("See [below](#channels), or [`/list`](/reference/list).", "See below, or `/list`.");
+    inlined("A [list](https://a.b/c), [d]( https://e.f ).", "A list (https://a.b/c), d (https://e.f).");
+    inlined("`[a](#b)` and [text](url)", "`[a](#b)` and \\[text\\](url)");
+    inlined("a[0](/x) [[b](#c)] \\[d](#e)", "a0 \\[b\\] \\[d\\](#e)");
 }
 
 #[test]

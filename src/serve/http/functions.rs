@@ -5,10 +5,10 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-use axum::body::HttpBody;
+use axum::body::{Body, HttpBody};
 use axum::extract::Path;
 use bytes::{Bytes, BytesMut};
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
@@ -23,8 +23,8 @@ use crate::finding::{from_json_bytes, nearest};
 use crate::functions::{Answer, Function, FunctionContext, ToolCall};
 use crate::serve::RequestCatalog;
 use crate::serve::call_limiter::LimitReached;
-use crate::serve::response::build::negotiated;
-use crate::serve::response::cached_body::{CachedBody, Vary};
+use crate::serve::response::build::{negotiated, with};
+use crate::serve::response::cached_body::{CachedBody, Vary, precondition, tag};
 use crate::serve::response::negotiate::{Media, preferred};
 use crate::serve::response::problem::{Problem, ProblemCode};
 use crate::tool::quoted;
@@ -93,7 +93,7 @@ fn described(function: &Function) -> Value {
 /// `POST /v1/FUNCTION` through the router: percent-encoded names, and unknown ones.
 pub(super) async fn call(Path(name): Path<String>, context: RequestContext) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, caller, request, body } = context;
-    let Some(function) = Function::named(&name) else { return Err(unknown(&name)) };
+    let Some(function) = Function::spelled(&name) else { return Err(unknown(&name)) };
     answer(&shared, (&catalog, &caller), function, &request, body).await
 }
 
@@ -131,7 +131,7 @@ fn header_key<'h>(function: &Function, headers: &'h HeaderMap) -> Result<Option<
 pub(super) fn called(request: &Parts) -> Option<&'static Function> {
     let name = request.uri.path().strip_prefix("/v1/")?;
     let may_be_read = |function: &Function| request.method == Method::GET && !function.runs_tools();
-    Function::named(name).filter(|function| request.method == Method::POST || may_be_read(function))
+    Function::spelled(name).filter(|function| request.method == Method::POST || may_be_read(function))
 }
 
 /// Answers a call.
@@ -152,7 +152,12 @@ where
     };
     let context = catalog.context(caller);
     let answer = passing.call(&context, arguments).await?;
-    Ok(traced(written(&answer, &request.headers), &context))
+    let is_kept = request.method == Method::GET && function.gives_docs() && answer.is_ok();
+    let written = match is_kept {
+        true => tagged(&answer, &request.headers)?,
+        false => written(&answer, &request.headers),
+    };
+    Ok(traced(written, &context))
 }
 
 impl From<LimitReached> for Problem {
@@ -271,11 +276,31 @@ fn traced(mut response: Response, context: &FunctionContext) -> Response {
 fn written(answer: &Answer, request: &HeaderMap) -> Response {
     let status = answer.error().map_or(200, |code| code.http_status());
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let (media, text) = represented(answer, request);
+    negotiated(status, media.content_type(), text)
+}
+
+/// The answer in the form that the client prefers.
+fn represented(answer: &Answer, request: &HeaderMap) -> (Media, Bytes) {
     let written_as = [Media::Json, Media::Markdown, Media::Text];
     let accept = answer.is_markdown().then(|| preferred(request, &written_as)).flatten();
-    let (media, text) = match accept {
+    match accept {
         Some(media @ (Media::Markdown | Media::Text)) => (media, answer.text().into()),
         _ => (Media::Json, answer.json()),
+    }
+}
+
+/// A doc with its tag, or only that it has not changed since the client has read it, as for `/tools/`.
+fn tagged(answer: &Answer, request: &HeaderMap) -> Result<Response, Problem> {
+    let (media, text) = represented(answer, request);
+    let tag = tag(&blake3::hash(&text).to_hex()[..20]);
+    let mut response = match precondition(request, &tag)? {
+        Some(status) => with(status, HeaderMap::new(), Body::empty()),
+        None => negotiated(StatusCode::OK, media.content_type(), text),
     };
-    negotiated(status, media.content_type(), text)
+    let headers = response.headers_mut();
+    headers.insert(VARY, HeaderValue::from_static("accept"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(ETAG, tag);
+    Ok(response)
 }

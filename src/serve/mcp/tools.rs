@@ -136,7 +136,7 @@ fn call_target<'a>(view: &'a CatalogView, bound: &ListedTools, name: &'a str) ->
         return Some(CallTarget::Function(function));
     }
     match view.catalog().resolve(name) {
-        Resolved::Unknown(_) => None,
+        Resolved::Unknown(_) => Function::spelled(name).map(CallTarget::Function),
         _ => run(ToolCall::named(view, name)),
     }
 }
@@ -172,7 +172,8 @@ fn unknown(view: &CatalogView, name: &str) -> ErrorData {
 /// The error of a call over a limit, with the codes of the HTTP door. The model reads it, and can wait or ask for
 /// less.
 fn limit_result(stopped: LimitReached) -> CallToolResult {
-    let error = json!({ "code": stopped.code(), "message": stopped.to_string(), "next_action": stopped.next_action() });
+    let (code, message) = (stopped.code(), stopped.to_string());
+    let error = json!({ "code": code, "message": message, "help_path": "root", "next_action": stopped.next_action() });
     let body = json!({ "ok": false, "error": error });
     let mut result = CallToolResult::error(vec![ContentBlock::text(body.to_string())]);
     result.structured_content = Some(body);

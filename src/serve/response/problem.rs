@@ -192,6 +192,7 @@ impl Problem {
         if !self.nearest.is_empty() {
             error.insert("nearest".into(), self.nearest.clone().into());
         }
+        error.insert("help_path".into(), "root".into());
         error.insert("next_action".into(), next.into());
         let links = json!({ "home": "/", "tools": "/tools/README.md", "functions": "/v1" });
         json!({ "ok": false, "error": Value::Object(error), "links": links }).to_string()

@@ -39,8 +39,9 @@ async fn statements(all: &Transaction<'_>) -> Result<(Statement, Statement), tok
     let calls = all
         .prepare_cached(
             "INSERT INTO tool_executions (id, at, trace_id, caller, session, function, op, tool, arguments, outcome, \
-             error, validated, no_schema_mode, effect, dry_run, latency_us, detail) VALUES \
-             ($1, to_timestamp($2::bigint / 1000.0), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+             error, validated, no_schema_mode, effect, dry_run, latency_us, detail, profile, registry_version, \
+             doc_version) VALUES ($1, to_timestamp($2::bigint / 1000.0), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+             $14, $15, $16, $17, $18, $19, $20)",
         )
         .await?;
     let others = all
@@ -83,6 +84,9 @@ async fn write_call(
             &event.dry_run,
             &event.latency_us,
             &event.detail.to_string(),
+            &optional(&event.profile),
+            &event.registry_version,
+            &event.doc_version,
         ],
     )
     .await
@@ -125,13 +129,14 @@ pub(super) async fn read(client: Client, wanted: &EventQuery) -> Result<Vec<Even
     let select = client
         .prepare_cached(&format!(
             "SELECT id, (extract(epoch FROM at) * 1000)::bigint AS at, trace_id, caller, session, kind, function, op, tool, \
-             input, found, outcome, error, validated, no_schema_mode, effect, dry_run, latency_us, detail FROM ( \
+             input, found, outcome, error, validated, no_schema_mode, effect, dry_run, latency_us, detail, profile, \
+             registry_version, doc_version FROM ( \
              (SELECT id, at, trace_id, caller, session, 'call' AS kind, function, op, tool, arguments AS input, \
-             '[]' AS found, outcome, error, validated, no_schema_mode, effect, dry_run, latency_us, detail \
-             FROM tool_executions WHERE {chosen} ORDER BY id LIMIT $4) \
+             '[]' AS found, outcome, error, validated, no_schema_mode, effect, dry_run, latency_us, detail, profile, \
+             registry_version, doc_version FROM tool_executions WHERE {chosen} ORDER BY id LIMIT $4) \
              UNION ALL \
              (SELECT id, at, trace_id, caller, session, kind, function, op, tool, input, found, \
-             outcome, error, NULL::boolean, NULL, NULL, false, latency_us, detail \
+             outcome, error, NULL::boolean, NULL, NULL, false, latency_us, detail, NULL, NULL, NULL \
              FROM session_events WHERE {chosen} ORDER BY id LIMIT $4)) AS events ORDER BY id LIMIT $4"
         ))
         .await?;
@@ -158,6 +163,9 @@ fn event(row: &Row) -> Result<Event, StateError> {
         found: json(row.get("found"))?,
         outcome: row.get("outcome"),
         error: row.get("error"),
+        profile: row.get("profile"),
+        registry_version: row.get("registry_version"),
+        doc_version: row.get("doc_version"),
         validated: row.get("validated"),
         no_schema_mode: row.get("no_schema_mode"),
         effect: effect.and_then(Effect::parse),

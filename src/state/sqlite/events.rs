@@ -29,8 +29,8 @@ pub(super) fn write(db: &Connection, events: &[Event]) -> rusqlite::Result<i64> 
 fn write_call(db: &Connection, id: i64, event: &Event) -> rusqlite::Result<()> {
     let mut insert = db.prepare_cached(
         "INSERT INTO tool_executions (id, at, trace_id, caller, session, function, op, tool, arguments, outcome, error, \
-         validated, no_schema_mode, effect, dry_run, latency_us, detail) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+         validated, no_schema_mode, effect, dry_run, latency_us, detail, profile, registry_version, doc_version) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
     )?;
     insert.execute(params![
         id,
@@ -50,6 +50,9 @@ fn write_call(db: &Connection, id: i64, event: &Event) -> rusqlite::Result<()> {
         event.dry_run,
         event.latency_us,
         event.detail.to_string(),
+        event.profile,
+        event.registry_version,
+        event.doc_version,
     ])?;
     Ok(())
 }
@@ -94,11 +97,11 @@ pub(super) fn read(db: &Connection, wanted: &EventQuery) -> rusqlite::Result<Vec
     let chosen = format!("id > :after AND {of_session} AND (:caller IS NULL OR caller = :caller)");
     let mut select = db.prepare_cached(&format!(
         "SELECT id, at, trace_id, caller, session, 'call' AS kind, function, op, tool, arguments AS input, '[]' AS found, \
-         outcome, error, validated, no_schema_mode, effect, dry_run, latency_us, detail \
-         FROM tool_executions WHERE {chosen} \
+         outcome, error, validated, no_schema_mode, effect, dry_run, latency_us, detail, profile, registry_version, \
+         doc_version FROM tool_executions WHERE {chosen} \
          UNION ALL \
          SELECT id, at, trace_id, caller, session, kind, function, op, tool, input, found, \
-         outcome, error, NULL, NULL, NULL, 0, latency_us, detail FROM session_events WHERE {chosen} \
+         outcome, error, NULL, NULL, NULL, 0, latency_us, detail, NULL, NULL, NULL FROM session_events WHERE {chosen} \
          ORDER BY id LIMIT :limit"
     ))?;
     let values = named_params! {
@@ -127,6 +130,9 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
         found: json(row, "found")?,
         outcome: row.get("outcome")?,
         error: row.get("error")?,
+        profile: row.get("profile")?,
+        registry_version: row.get("registry_version")?,
+        doc_version: row.get("doc_version")?,
         validated: row.get("validated")?,
         no_schema_mode: row.get("no_schema_mode")?,
         effect: effect.as_deref().and_then(Effect::parse),

@@ -113,7 +113,7 @@ fn one_malformed_item_is_refused_alone_and_says_where_to_read() {
     }
     assert_eq!(results[6]["error"]["help_path"], "onto.task.list");
     let whole = bench.call("read_result", json!({"cursor": "x"}));
-    assert_eq!(whole["error"]["help_path"], "root", "{whole}");
+    assert_eq!(whole["error"]["help_path"], "read_result", "{whole}");
     let wrong = bench.call("call_tool", json!({"tool_id": "create_task", "arguments": {}, "dry_run": true}));
     assert_eq!(
         (&wrong["error"]["help_path"], &wrong["error"]["example"]["dry_run"]),

@@ -187,3 +187,57 @@ fn an_op_may_be_spelled_as_help_takes_it_but_not_to_destroy() {
     assert_eq!(bench.run("ONTO.item.wipe", json!({"item_id": "a"}))["result"], "wiped");
     assert_eq!(code(&bench.run("onto/item/wipe", json!({"item_id": "a"}))), "NOT_FOUND");
 }
+
+#[test]
+fn an_unknown_argument_stays_in_a_corrected_call_only_where_the_schema_says_that_it_is_open() {
+    let tools = |open: &str| {
+        format!(
+            r#"[{{"name": "note", "op": "onto.note.make", "effect": "write", "description": "Make a note.",
+              "parameters": {{"type": "object", "properties": {{"x": {{"type": "integer"}}}}, "required": ["x"]{open}}},
+              "backend": {{"type": "static", "content": "made"}}}}]"#
+        )
+    };
+    let of = |open: &str| {
+        let answer = Bench::of(&tools(open), WRITES, None).run("note", json!({"x": "many", "colour": "red"}));
+        assert_eq!(code(&answer), "VALIDATION_ERROR", "{answer}");
+        answer["error"].clone()
+    };
+    for open in [r#", "additionalProperties": true"#, r#", "additionalProperties": {"type": "string"}"#] {
+        let error = of(open);
+        assert_eq!(error["example"]["args"]["colour"], "red", "{error}");
+        assert_eq!(error["details"]["unnamed"], json!(["/colour"]), "{error}");
+        assert!(error["next_action"].as_str().unwrap().contains("does not describe"), "{error}");
+    }
+    for closed in ["", r#", "additionalProperties": false"#] {
+        let error = of(closed);
+        assert_eq!(error["example"]["args"].get("colour"), None, "{error}");
+        assert!(error["dropped"].as_array().unwrap().contains(&json!("/colour")), "{error}");
+        assert_eq!(error["details"].get("unnamed"), None, "{error}");
+    }
+}
+
+#[test]
+fn no_id_is_invented_for_a_corrected_call() {
+    let tool = |id: &str, examples: &str| {
+        let tools = format!(
+            r#"[{{"name": "move_task", "op": "onto.task.move", "effect": "write", "description": "Move a task.",
+              "parameters": {{"type": "object", "properties": {{"task_id": {id}, "to": {{"type": "string"}}}},
+                "required": ["task_id", "to"], "additionalProperties": false}}, {examples}
+              "backend": {{"type": "static", "content": "moved"}}}}]"#
+        );
+        let answer = Bench::of(&tools, WRITES, None).run("move_task", json!({"to": "done"}));
+        assert_eq!(code(&answer), "VALIDATION_ERROR", "{answer}");
+        answer["error"].clone()
+    };
+    let error = tool(r#"{"type": "string"}"#, "");
+    assert_eq!(error["example"]["args"], json!({"task_id": "<task_id>", "to": "done"}), "{error}");
+    assert_eq!(error["fill_in"], json!(["/task_id"]));
+    // An id that takes no marker is left to the caller.
+    for id in [r#"{"type": "string", "format": "uuid"}"#, r#"{"type": "integer"}"#] {
+        let error = tool(id, "");
+        assert_eq!(error.get("example"), None, "{error}");
+        assert_eq!(error["details"]["field_errors"][0]["pointer"], "/task_id");
+    }
+    let authored = r#""examples": [{"arguments": {"task_id": "task_7", "to": "x"}}],"#;
+    assert_eq!(tool(r#"{"type": "string"}"#, authored)["example"]["args"]["task_id"], "task_7");
+}

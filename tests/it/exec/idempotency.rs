@@ -44,6 +44,15 @@ impl Slow {
 
     /// One that answers the first request with this status.
     pub fn refusing(status: u16) -> Self {
+        Self::refusing_first(status, 1)
+    }
+
+    /// One that answers every request with this status.
+    pub fn refusing_all(status: u16) -> Self {
+        Self::refusing_first(status, usize::MAX)
+    }
+
+    fn refusing_first(status: u16, most: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
@@ -58,7 +67,7 @@ impl Slow {
                     all.push(Default::default());
                     all.len()
                 };
-                let status = if number == 1 { status } else { 200 };
+                let status = if number <= most { status } else { 200 };
                 let body = format!("{{\"id\": \"task_{number}\"}}");
                 let head =
                     format!("HTTP/1.1 {status} Said\r\ncontent-type: application/json\r\nconnection: close");
@@ -125,11 +134,11 @@ fn call(key: &str) -> Value {
 
 #[test]
 fn a_call_that_was_turned_away_has_not_used_its_key() {
-    for status in [429, 503] {
+    for (status, expect) in [(429, "RATE_LIMITED"), (503, "BACKEND_ERROR")] {
         let slow = Slow::refusing(status);
         let bench = Bench::of(TOOLS, &slow.config(), None);
         let turned_away = bench.exec(call("k"));
-        assert_eq!(code(&turned_away), "BACKEND_ERROR", "{turned_away}");
+        assert_eq!(code(&turned_away), expect, "{turned_away}");
         let answer = bench.exec(call("k"));
         assert_eq!((&answer["result"]["id"], slow.count()), (&json!("task_2"), 2), "{answer}");
         assert_eq!(bench.exec(call("k"))["meta"]["replayed"], true);

@@ -204,3 +204,20 @@ fn every_call_is_written_down_without_secrets() {
     assert_eq!((first.validated, first.dry_run, calls[3].dry_run), (Some(true), false, true));
     assert!(!format!("{calls:?}").contains("s3cret"), "{calls:#?}");
 }
+
+#[test]
+fn a_call_in_the_trace_says_what_its_caller_saw() {
+    let bench = Bench::new("[profile.planner]\ninclude = [\"*\"]\n").in_session("s");
+    let doc = bench.call("read_tool_doc", json!({"name": "tasks"}));
+    bench.run("tasks", json!({}));
+    bench.run("nothing", json!({}));
+    let wanted = EventQuery { session: Some("s".into()), ..EventQuery::default() };
+    let events = bench.wait(bench.state.events(&wanted)).unwrap();
+    let calls: Vec<_> = events.iter().filter(|event| event.kind == EventKind::Call).collect();
+    for call in &calls {
+        assert_eq!(call.profile.as_deref(), Some("planner"));
+        assert_eq!(call.registry_version.as_deref(), doc["meta"]["registry_version"].as_str());
+    }
+    assert_eq!(calls[0].doc_version.as_deref(), doc["docs"][0]["doc_version"].as_str());
+    assert_eq!((calls.len(), &calls[1].doc_version), (2, &None));
+}

@@ -31,9 +31,40 @@ fn is_heading(line: &str) -> bool {
 fn is_told(line: &str, properties: &Map<String, Value>) -> bool {
     properties.iter().any(|(name, property)| {
         let told = property.get("description").and_then(Value::as_str).map(squeezed).unwrap_or_default();
-        let is_text = |text: &str| told.contains(text.trim());
+        let is_text = |text: &str| told.contains(text.trim()) || is_told_by_keywords(text, &told, property);
         is_text(line) || after_name(line, name).and_then(after_type).is_some_and(is_text)
     })
+}
+
+/// Whether the description has these words one after the other, but for words that say again what its keywords say.
+fn is_told_by_keywords(text: &str, told: &str, property: &Value) -> bool {
+    let (text, told) = (plain_words(text), plain_words(told));
+    // A wire without the keyword has the default in words.
+    let default = told.iter().rposition(|word| word == "default").map_or(&[][..], |at| &told[at + 1..]);
+    let repeats = |word: &String| says_again(word, property) || default.contains(word);
+    (0..=told.len()).any(|start| {
+        let mut rest = told[start..].iter().peekable();
+        text.iter().all(|word| rest.next_if_eq(&word).is_some() || repeats(word))
+    })
+}
+
+fn plain_words(text: &str) -> Vec<String> {
+    let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    text.split(|c: char| c.is_whitespace() || matches!(c, ':' | '('))
+        .map(plain)
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// A word of an enum or a default that the property has, a type, or a word around them.
+fn says_again(word: &str, property: &Value) -> bool {
+    let keywords = ["enum", "const", "default"].map(|key| property.get(key).map(Value::to_string));
+    let has = |text: String| plain_words(&text.replace(',', " ")).iter().any(|other| other == word);
+    let around = [
+        "optional", "required", "default", "defaults", "is", "to", "of", "one", "or", "and", "options",
+        "possible", "values", "value", "str", "int", "bool", "float", "list", "dict",
+    ];
+    around.contains(&word) || keywords.into_iter().flatten().any(has)
 }
 
 /// The text after a name that begins the line, apart from bullets and quotes, or after the name of a Sphinx field.

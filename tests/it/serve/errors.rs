@@ -16,7 +16,7 @@ fn each_mistake_has_its_code_and_its_status() {
         let status = response.status().as_u16();
         let body: Value = response.json().unwrap();
         assert_eq!(body["ok"], false);
-        for field in ["message", "next_action"] {
+        for field in ["message", "help_path", "next_action"] {
             assert!(body["error"][field].as_str().is_some_and(|text| !text.is_empty()), "{body}");
         }
         (status, body["error"]["code"].as_str().unwrap().to_string())

@@ -1,0 +1,102 @@
+//! Short help says enough to call right (HELP-2): every argument with its type, values and default, and the whole policy; a
+//! smaller budget leaves out less important parts first, and names them.
+
+use serde_json::{Value, json};
+use toolcrib::catalog::Tool;
+use toolcrib::help::{Format, HelpOptions, of_tool};
+
+use super::{EXAMPLES, example, help, view};
+use crate::fixture;
+
+fn short(tool: &Tool, short_tokens: usize) -> Value {
+    of_tool(tool, HelpOptions { format: Format::Short, examples: true, schemas: false, short_tokens }).into()
+}
+
+/// The parts of a tool that its short help neither tells nor names as left out.
+fn missing(tool: &Tool, told: &Value) -> Vec<String> {
+    let schema = tool.parameters.schema();
+    let required = |name: &str| {
+        let names = schema.get("required").and_then(Value::as_array);
+        names.is_some_and(|names| names.iter().any(|one| one == name))
+    };
+    let left_out =
+        |part: &str| told["left_out"].as_array().is_some_and(|parts| parts.iter().any(|one| one == part));
+    let mut missing = Vec::new();
+    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        let row = told["args"].as_array().unwrap().iter().find(|row| row["name"] == name.as_str());
+        let Some(row) = row else {
+            missing.extend((required(name) || !left_out("optional arguments")).then(|| name.clone()));
+            continue;
+        };
+        if !row["type"].is_string() || row.get("required").is_some() != required(name) {
+            missing.push(format!("type of {name}"));
+        }
+        for keyword in ["enum", "format"] {
+            if property.get(keyword).is_some() && row.get(keyword).is_none() && !left_out("values") {
+                missing.push(format!("{keyword} of {name}"));
+            }
+        }
+        let default = property.get("default").filter(|default| !default.is_null() && !required(name));
+        if row.get("default") != default {
+            missing.push(format!("default of {name}"));
+        }
+    }
+    let policy = tool
+        .policy
+        .iter()
+        .flat_map(|policy| policy.dos.iter().chain(&policy.donts).chain(&policy.edge_cases));
+    let lists = ["do", "dont", "edge_cases"].map(|list| told["policy"][list].clone());
+    let rules: Vec<&Value> = lists.iter().filter_map(Value::as_array).flatten().collect();
+    let cut = policy.filter(|rule| !rules.contains(&&json!(rule)) && !left_out("policy"));
+    missing.extend(cut.map(|rule| format!("policy: {rule}")));
+    missing
+}
+
+#[test]
+fn short_help_has_every_argument_and_the_whole_policy() {
+    for name in EXAMPLES {
+        let checked = example(name);
+        for tool in &checked.catalog.tools {
+            let told = short(tool, 600);
+            assert_eq!(missing(tool, &told), Vec::<String>::new(), "{told}");
+            let is_whole = |part: &str| !told["left_out"].to_string().contains(part);
+            if name == "buildos" {
+                assert!(["policy", "\"optional arguments\"", "values"].into_iter().all(is_whole), "{told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_that_do_not_fit_the_budget_are_named_with_the_way_to_them() {
+    for name in EXAMPLES {
+        for tool in &example(name).catalog.tools {
+            for budget in [0, 150, 250, 400] {
+                let told = short(tool, budget);
+                assert_eq!(missing(tool, &told), Vec::<String>::new(), "{budget}: {told}");
+                assert_eq!(told.get("left_out").is_some(), told.get("more").is_some(), "{told}");
+            }
+            let all = short(tool, 100_000);
+            assert_eq!(missing(tool, &all), Vec::<String>::new(), "{all}");
+            assert!(!all["left_out"].to_string().contains("limits"), "{all}");
+        }
+    }
+}
+
+#[test]
+fn the_budget_of_short_help_is_a_setting() {
+    let of = |tokens: usize| {
+        let source = fixture::package().join("examples/buildos/tools");
+        let config = format!(
+            "presets = [\"buildos\"]\n[[source]]\npath = {:?}\n[help]\nshort_tokens = {tokens}\n",
+            fixture::text(&source)
+        );
+        let folder = fixture::folder(&[("toolcrib.toml", &config)]);
+        let told = help(&view(&fixture::open(folder.path()).catalog), "onto.task.create");
+        (toolcrib::tokens::exact(&told.to_string()), told)
+    };
+    let ((small, cut), (large, whole)) = (of(250), of(2000));
+    assert!(small < 300 && large > 400, "{small} {large}");
+    assert!(cut["left_out"].is_array() && cut["more"] == "format=full", "{cut}");
+    assert!(whole["args"].as_array().unwrap().len() > cut["args"].as_array().unwrap().len(), "{whole}");
+}
