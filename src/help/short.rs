@@ -121,8 +121,10 @@ impl<'a> Draft<'a> {
                 return;
             }
         }
-        self.fill_in = Value::Null;
-        self.left_out.insert("fill_in");
+        if self.fill_in.as_array().is_some_and(|pointers| !pointers.is_empty()) {
+            self.fill_in = Value::Null;
+            self.left_out.insert("fill_in");
+        }
         let length = |row: &Map<String, Value>| row.get("enum").map_or(0, |values| values.to_string().len());
         while !self.fits() {
             let longest = self.rows.iter_mut().flatten().max_by_key(|row| length(row));
