@@ -107,6 +107,7 @@ impl ServeArgs {
         let checked = first.checked;
         self.catalog.report_briefly(&checked);
         refuse_broken_configuration(&checked)?;
+        refuse_nothing(&checked)?;
         let templates = Arc::new(super::render::templates(&self.catalog, &checked, None)?);
         let configured = checked.catalog.config.serve.clone();
         if !self.stdio && !configured.tokens.is_empty() && self.catalog.workspace()?.is_found {
@@ -314,6 +315,15 @@ async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Res
         served = mcp::stdio(live, asked) => served,
         () = late => Ok(()),
     }
+}
+
+/// A catalog without tools is a mistake, unless a live server may still list some.
+fn refuse_nothing(checked: &Checked) -> CommandResult {
+    let has_servers = checked.catalog.config.sources.iter().any(|source| source.mcp.is_some());
+    if checked.catalog.tools.is_empty() && !has_servers {
+        return Err(failed("there is no tool to serve; `toolcrib check` shows why"));
+    }
+    Ok(())
 }
 
 /// A `toolcrib.toml` that is read only in part may lack the tokens and roles that restrict access.

@@ -399,3 +399,16 @@ fn a_wrong_command_line_is_no_finding() {
     }
     assert!(seed(workspace.path(), "creater", &[]).stderr.contains("did you mean \"creator\""));
 }
+
+#[test]
+fn a_folder_without_tools_is_an_error_for_every_command_that_needs_some() {
+    let catalog = fixture::folder(&[("notes.md", "No tools.\n")]);
+    let workspace = catalog.path().join("workspace");
+    for command in
+        [&["seed", text(&workspace)][..], &["serve", "--stdio"], &["serve", "--listen", "127.0.0.1:0"]]
+    {
+        let run = fixture::run(&[command, &["--catalog", text(catalog.path())]].concat());
+        assert_eq!(run.code, 1, "{command:?}: {}", run.stderr);
+        assert!(run.stderr.contains("holds no definition files"), "{command:?}: {}", run.stderr);
+    }
+}

@@ -222,7 +222,9 @@ fn health_readiness_and_metrics_tell_how_it_goes() {
 
 #[test]
 fn a_server_without_tools_lives_but_is_not_ready() {
-    let folder = fixture::folder(&[("toolcrib.toml", "")]);
+    // A live server that is away may still list some.
+    let away = "[[source]]\nserver = \"away\"\nmcp = { url = \"http://127.0.0.1:9/mcp\" }\n";
+    let folder = fixture::folder(&[("toolcrib.toml", away)]);
     let server = Server::start(fixture::text(folder.path()), &[], &[]);
     assert_eq!(server.get("/healthz", &[]).status(), 200);
     let ready = server.get("/readyz", &[]);
