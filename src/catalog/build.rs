@@ -109,6 +109,11 @@ impl Context<'_> {
             let at = finding.place.clone().unwrap_or_else(at);
             findings.push(finding.at(at).tool(&name));
         };
+        if definition.effect.is_none() {
+            let message = format!("the effect `{}` was guessed from the name", effect.as_str());
+            let help = "write `effect`, in the definition or in an [[overlay]]";
+            report(Finding::new(Code::EffectGuessed, message).help(help));
+        }
         doubt.into_iter().filter(|_| !overlaid.effect).chain(untrusted).for_each(&mut report);
         let parameters = schema::check(&definition, &parts.arguments, &schema_place, &mut report);
         let without_arguments =

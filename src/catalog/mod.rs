@@ -21,6 +21,7 @@ mod functions;
 mod lint;
 mod names;
 mod op;
+mod own_output;
 mod policy;
 mod profile;
 mod purpose;
@@ -176,6 +177,7 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
     documents.extend(workspace.document.take());
     let mut all = std::mem::take(&mut workspace.findings);
     all.extend(findings);
+    let tools = own_output::refuse(tools, &mut all);
     let catalog = build::build(workspace, tools, categories, &mut all);
     catalog.configure(&mut all);
     locate(&documents, &mut all);
@@ -185,6 +187,11 @@ pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
 }
 
 impl Tool {
+    /// Whether its effect is only what its name suggests: neither an author, a hint nor a request says it.
+    pub fn effect_is_guess(&self) -> bool {
+        self.definition.effect.is_none()
+    }
+
     /// The facts that selectors match.
     pub fn facts(&self) -> crate::config::Facts<'_> {
         crate::config::Facts {

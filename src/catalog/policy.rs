@@ -49,8 +49,17 @@ pub fn extract(description: &str) -> Option<Policy> {
 /// Reads one line and says which rules the bullets after it are.
 fn read(line: &str, under: Option<Rule>, found: &mut Policy) -> Option<Rule> {
     if let Some((rule, text)) = ticked(line) {
-        add(found, rule, text);
-        return under;
+        // `✅ Create when:` is a heading; `✅ Files: any size` is a rule.
+        return match text.trim_end().strip_suffix(['*', ' ']).unwrap_or(text).split_once(':') {
+            Some((head, after)) if is_heading(head) => {
+                items(after.trim_matches(['*', ' '])).for_each(|item| add(found, rule, item));
+                Some(rule)
+            }
+            _ => {
+                add(found, rule, text);
+                under
+            }
+        };
     }
     if let Some(item) = bulleted(line) {
         match under {
@@ -67,6 +76,13 @@ fn read(line: &str, under: Option<Rule>, found: &mut Policy) -> Option<Rule> {
     None
 }
 
+/// Whether the words before a colon announce a list: they end with `when`, `if`, `for` or `use`.
+fn is_heading(head: &str) -> bool {
+    let head = without_marks(head).to_lowercase();
+    let last = head.split_whitespace().last().unwrap_or_default();
+    head.split_whitespace().count() <= 8 && matches!(last, "when" | "if" | "for" | "use" | "to" | "cases")
+}
+
 /// A heading that announces rules, and what follows it on its line.
 fn heading(line: &str) -> Option<(Rule, &str)> {
     let (head, text) = match line.split_once([':', '：']) {
@@ -78,6 +94,8 @@ fn heading(line: &str) -> Option<(Rule, &str)> {
         None => return None,
     };
     let head = without_marks(head).to_lowercase();
+    // An emoji may stand before it.
+    let head = head.trim_start_matches(|c: char| !c.is_alphanumeric());
     let words = head.split_whitespace().count();
     let has = |starts: &[&str]| starts.iter().any(|start| head.starts_with(start));
     let ends = |ends: &[&str]| ends.iter().any(|end| head.ends_with(end));
@@ -163,9 +181,9 @@ static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
     .ok()
 });
-/// `CREATE TASK when:` in the middle of a line.
+/// `CREATE TASK when:`, `When not to use:` or a tick in the middle of a line.
 static INLINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\s(?:- )?((?:[A-Z][A-Z']+ )+(?:[a-z]+ )?(?:when|WHEN|if|IF|for|FOR): )").ok()
+    Regex::new(r"\s(?:- )?((?:(?:[A-Z][A-Z']+ )+(?:[a-z]+ )?(?:when|WHEN|if|IF|for|FOR)|(?:When|WHEN) (?:(?:not|NOT) )?(?:to|TO) (?:use|USE)|(?:Do not|Don['’]t) use (?:when|if|for)): |[✅✔❌🚫⛔])").ok()
 });
 
 fn sentences(line: &str, found: &mut Policy) {
@@ -190,6 +208,7 @@ fn sentences(line: &str, found: &mut Policy) {
 /// Adds an item; a rule for the unclear case may stand at the end of the last of the clear ones.
 fn add(found: &mut Policy, rule: Rule, text: &str) {
     let is_edge = |text: &str| EDGE.as_ref().is_some_and(|edge| edge.is_match(text.trim()));
+    let forbids = |text: &str| DONT.as_ref().is_some_and(|dont| dont.is_match(&without_marks(text)));
     let (first, after) = text.split_at(sentence_end(text));
     match rule {
         Rule::Do | Rule::Dont if is_edge(text) => push(&mut found.edge_cases, text),
@@ -197,6 +216,8 @@ fn add(found: &mut Policy, rule: Rule, text: &str) {
             add(found, rule, first);
             push(&mut found.edge_cases, after);
         }
+        // A prohibition stays one below any heading.
+        Rule::Do if forbids(text) => push(&mut found.donts, text),
         Rule::Do => push(&mut found.dos, text),
         Rule::Dont => push(&mut found.donts, text),
         Rule::Edge => push(&mut found.edge_cases, text),

@@ -81,6 +81,7 @@ codes! {
     TrustNarrowed "trust-narrowed" Warning false "a file below a `[[source]]` with `trust = \"run\"` is read without trust";
     BackendUntrusted "backend-untrusted" Error false "a definition names a program, and the operator has not allowed it";
     EffectDoubted "effect-doubted" Warning false "a definition claims that a tool only reads, and its name or request contradicts it";
+    OwnOutput "own-output" Error true "a source is a payload that toolcrib made, and has no definitions";
     FieldInvalid "field-invalid" Error true "a field of a definition has the wrong kind of value and was left out";
     FieldRepaired "field-repaired" Error false "a field of a definition has the wrong kind of value, and was read as the one thing that it can mean";
     OperationRenamed "operation-named" Info false "an OpenAPI operation had no usable operationId and was named from its method and path";
@@ -103,6 +104,7 @@ codes! {
     SchemaReferenceRemote "schema-ref-remote" Error false "a $ref points outside its document and is never fetched";
     SchemaInvalid "schema-invalid" Error false "a schema cannot be compiled; its tool is documented but cannot be called";
     // catalog: text
+    EffectGuessed "effect-guessed" Info false "the effect of a tool was guessed from its name";
     DescriptionMissing "description-missing" Warning false "a tool has no description";
     DescriptionTautological "description-tautological" Warning false "a description only repeats the name";
     CategoryDerived "category-derived" Info false "a category was derived from names and requests";

@@ -75,6 +75,9 @@ fn conditions(tool: &Tool) -> Map<String, Value> {
     }
     let mut fields = Map::new();
     fields.insert("effect".into(), tool.effect.as_str().into());
+    if tool.effect_is_guess() {
+        fields.insert("effect_guessed".into(), true.into());
+    }
     if asks {
         fields.insert("approval".into(), "a person approves each call".into());
     }

@@ -33,16 +33,55 @@ const EITHER: &[&str] = &["connect", "open"];
 const ASKED: &[&str] =
     &["details", "history", "logs", "metadata", "results", "statistics", "stats", "summary"];
 
+/// Nouns for what only reads: `currency_converter` converts. Not `counter`, which may count up.
+const READERS: &[&str] = &[
+    "analyser",
+    "analyzer",
+    "calculator",
+    "checker",
+    "classifier",
+    "converter",
+    "describer",
+    "detector",
+    "estimator",
+    "evaluator",
+    "explainer",
+    "extractor",
+    "fetcher",
+    "finder",
+    "formatter",
+    "getter",
+    "inspector",
+    "matcher",
+    "parser",
+    "predictor",
+    "reader",
+    "resolver",
+    "retriever",
+    "scanner",
+    "scraper",
+    "searcher",
+    "solver",
+    "summarizer",
+    "translator",
+    "validator",
+    "verifier",
+    "viewer",
+];
+
 /// Whether a word is a verb with a known effect.
 pub(super) fn has_effect(word: &str) -> bool {
     Effect::of_word(word).is_some()
 }
 
 impl Effect {
-    /// The effect that a name suggests: the stricter of its first verb and of the verb for a change; `Write` when no
-    /// verb is known.
+    /// The effect that a name suggests: the stricter of its first verb and of the verb for a change. Without a known
+    /// verb `Read` when it ends with one of [`READERS`], else `Write`.
     pub fn of_name(name: &str) -> Effect {
-        let first = words(name).iter().find_map(|word| Effect::of_word(word)).unwrap_or(Effect::Write);
+        let words = words(name);
+        let ends_in_reader = words.last().is_some_and(|last| READERS.contains(&last.as_str()));
+        let without_verb = if ends_in_reader { Effect::Read } else { Effect::Write };
+        let first = words.iter().find_map(|word| Effect::of_word(word)).unwrap_or(without_verb);
         Effect::changing_verb(name).map_or(first, |(effect, _)| effect.max(first))
     }
 
@@ -95,6 +134,10 @@ mod tests {
         check("search_and_replace", Effect::Write);
         check("query_cache.putAsync", Effect::Write);
         check("TruncateLog.execute", Effect::Destructive);
+        check("convert_currency", Effect::Read);
+        check("currency_converter", Effect::Read);
+        check("delete_finder", Effect::Destructive);
+        check("increment_counter", Effect::Write);
     }
 
     #[test]

@@ -39,6 +39,35 @@ fn lists_below_headings_become_rules() {
 }
 
 #[test]
+fn headings_may_be_ticked_bold_or_within_a_line() {
+    let (dos, donts) = (&["A person asks", "It is urgent"], &["You can do it now"]);
+    for description in [
+        "Create.\n\n✅ Create when:\n- A person asks\n- It is urgent\n\n❌ Don't create when:\n- You can do it now",
+        "Create.\n\n**✅ Create when:**\n- A person asks\n- It is urgent\n\n**❌ Don't create when:**\n- You can do it now",
+        "Create.\n\n**When to use**\n- A person asks\n- It is urgent\n\n**When not to use**\n- You can do it now",
+        "Create.\n\n🎯 When to use:\n- A person asks\n- It is urgent\n\n🛑 When not to use:\n- You can do it now",
+    ] {
+        check(description, dos, donts, &[]);
+    }
+    check(
+        "Create. When to use: A person asks. When not to use: You can do it now.",
+        &["A person asks"],
+        &["You can do it now"],
+        &[],
+    );
+}
+
+#[test]
+fn a_prohibition_never_lands_among_what_to_do() {
+    check(
+        "Send mail.\n\nWhen to use:\n- A person asks\n- Never for newsletters\n- Do not use this for spam",
+        &["A person asks"],
+        &["Never for newsletters", "Do not use this for spam"],
+        &[],
+    );
+}
+
+#[test]
 fn sentences_that_are_rules_become_rules() {
     check(
         "Run SQL. Use this tool only when the user asks for data. NEVER drop tables. IMPORTANT: Do not use this\nfor writes.",

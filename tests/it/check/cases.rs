@@ -113,6 +113,15 @@ pub const CASES: &[Case] = &[
         ("a.yaml", Some(4), "/0/effect"),
     ),
     (
+        "own-output",
+        &[(
+            "a.yaml",
+            "- name: read_tool_doc\n  description: 'Documentation of tools: arguments, rules.'\n  parameters: {}\n",
+        )],
+        ("a.yaml", None, ""),
+    ),
+    ("effect-guessed", &[("a.yaml", "- name: frob\n  parameters: {}\n")], ("a.yaml", Some(1), "/0")),
+    (
         "schema-doubtful",
         &[(
             "a.yaml",
