@@ -6,7 +6,7 @@ use super::functions::functions;
 use crate::finding::{Code, Finding, Place};
 use crate::sources::RawTool;
 
-/// Removes the tools of payloads, and reports each file. What a live server lists stays: it may be a toolcrib too.
+/// Removes the tools of payloads, and reports each file. The list of a live server stays: it may be a toolcrib too.
 pub(super) fn refuse(tools: Vec<RawTool>, findings: &mut Vec<Finding>) -> Vec<RawTool> {
     let is_of_file = |tool: &&RawTool| tool.origin.path.is_some();
     let payloads: BTreeSet<String> = tools

@@ -33,7 +33,7 @@ const EITHER: &[&str] = &["connect", "open"];
 const ASKED: &[&str] =
     &["details", "history", "logs", "metadata", "results", "statistics", "stats", "summary"];
 
-/// Nouns for what only reads: `currency_converter` converts. Not `counter`, which may count up.
+/// Nouns of tools that only read: `currency_converter` converts. A `counter` may count up.
 const READERS: &[&str] = &[
     "analyser",
     "analyzer",
