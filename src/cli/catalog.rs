@@ -106,8 +106,9 @@ impl CatalogArgs {
     /// Opens the catalog.
     pub(super) fn open(&self) -> Result<Checked, CommandError> {
         let workspace = self.workspace()?;
-        let progress = super::progress::Spinner::start("reading the catalog");
-        let listings = self.environment().map(|environment| list_all(&workspace, &environment));
+        let progress = super::progress::Spinner::start(waiting_for(&[]));
+        let waiting = |names: &[String]| progress.say(waiting_for(names));
+        let listings = self.environment().map(|environment| list_all(&workspace, &environment, &waiting));
         let checked = catalog::open_with(workspace, &listings.unwrap_or_default());
         progress.finish();
         Ok(checked)
@@ -123,6 +124,15 @@ impl CatalogArgs {
         #[expect(clippy::disallowed_methods, reason = "this is the command line")]
         let environment = Environment::new(|name| std::env::var(name).ok());
         (!self.offline).then_some(environment)
+    }
+}
+
+/// What a command does while these servers have not answered.
+pub(super) fn waiting_for(servers: &[String]) -> String {
+    if servers.is_empty() {
+        "reading the catalog".into()
+    } else {
+        format!("waiting for {}", servers.join(", "))
     }
 }
 

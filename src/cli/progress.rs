@@ -1,5 +1,6 @@
 //! Progress on a terminal, for work that takes longer than a second. Quiet when piped.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -35,7 +36,7 @@ impl Bar {
 pub(super) struct Spinner(ProgressBar);
 
 impl Spinner {
-    pub(super) fn start(what: &'static str) -> Self {
+    pub(super) fn start(what: impl Into<Cow<'static, str>>) -> Self {
         let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         spinner.set_message(what);
         let shown = spinner.clone();
@@ -48,6 +49,11 @@ impl Spinner {
             }
         });
         Self(spinner)
+    }
+
+    /// Says what it waits for now.
+    pub(super) fn say(&self, what: String) {
+        self.0.set_message(what);
     }
 
     pub(super) fn finish(&self) {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
 
-use super::catalog::{CatalogArgs, counted, word};
+use super::catalog::{CatalogArgs, counted, waiting_for, word};
+use super::progress::Spinner;
 use super::reload::keep_current;
 use super::screen::Screen;
 use super::signals::Signals;
@@ -20,6 +21,7 @@ use crate::guard::guarded;
 use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::live::ServeOptions;
 use crate::serve::{ListingPolicy, LiveCatalog, Tokens, mcp};
+use crate::sources::mcp::server_names;
 use crate::state::StateStore;
 use crate::tool::{Effect, NoSchemaMode};
 use crate::watch::{Follow, Options};
@@ -97,10 +99,12 @@ impl ServeArgs {
     pub(super) fn run(self) -> CommandResult {
         self.start_log()?;
         let (environment, admission) = (self.catalog.environment(), self.catalog.admission());
+        let servers =
+            if environment.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
         let also = self.catalog.also().into_iter().collect();
         let options = Options { poll: self.poll, also, environment, admission };
         let mut follow = Follow::start(self.catalog.path()?, options);
-        let progress = super::progress::Spinner::start("reading the catalog");
+        let progress = Spinner::start(waiting_for(&servers));
         let Some(first) = follow.next() else { return Ok(()) };
         progress.finish();
         first.notices.iter().for_each(print_note);

@@ -1,6 +1,7 @@
 //! Live MCP servers as sources, against real servers in both eras of the protocol, over stdio and HTTP.
 #![cfg(unix)]
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -37,7 +38,7 @@ fn environment() -> Environment {
 
 fn open(root: &Path) -> Checked {
     let workspace = config::read(root);
-    let listings = list_all(&workspace, &environment());
+    let listings = list_all(&workspace, &environment(), &|_| ());
     catalog::open_with(workspace, &listings)
 }
 
@@ -198,4 +199,14 @@ fn the_program_lists_servers_unless_it_is_offline() {
     for name in ["x.md", "y.md", "README.md", "registry.json"] {
         assert!(tree(&out)[name] == docs[name], "{name} of a server that is away stays as it is");
     }
+}
+
+#[test]
+fn a_wait_names_the_servers_that_have_not_answered() {
+    let config = "[[source]]\nserver = 'sky'\nmcp = {command = ['false']}\n[[source]]\nmcp = {command = ['true', '7']}\n";
+    let folder = folder(&[("toolcrib.toml", config)]);
+    let told = RefCell::new(Vec::new());
+    list_all(&config::read(folder.path()), &environment(), &|names| told.borrow_mut().push(names.join(", ")));
+    let told = told.into_inner();
+    assert_eq!((told.len(), told[0].as_str(), told[2].as_str()), (3, "sky, true 7", ""), "{told:?}");
 }

@@ -8,6 +8,7 @@ mod check;
 mod checks;
 mod discovery;
 mod docs;
+mod documented;
 mod doors;
 mod duplicates;
 mod eval;

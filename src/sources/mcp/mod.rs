@@ -15,13 +15,15 @@ mod process;
 mod secrets;
 mod session;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
 
 use super::listings::{Listing, Listings, live_servers};
-use crate::config::Workspace;
+use crate::config::{Server, Workspace};
+use crate::tool::clean_line;
 
 pub(crate) use call::McpCallError;
 pub(crate) use endpoint::{Endpoint, inherited};
@@ -69,8 +71,21 @@ fn endpoints(workspace: &Workspace) -> impl Iterator<Item = (usize, Endpoint)> {
     live_servers(workspace).map(|(index, server)| (index, Endpoint::new(server, &workspace.root)))
 }
 
-/// Lists all servers of a workspace at the same time, and disconnects.
-pub fn list_all(workspace: &Workspace, environment: &Environment) -> Listings {
+/// Names of the live servers of a workspace, for people.
+pub fn server_names(workspace: &Workspace) -> Vec<String> {
+    live_servers(workspace).map(|(index, server)| name(workspace, index, server)).collect()
+}
+
+/// The name that the configuration gives a server; otherwise its address or command.
+fn name(workspace: &Workspace, index: usize, server: &Server) -> String {
+    let given = workspace.config.sources.get(index).and_then(|source| source.server.as_deref());
+    let shown = given.or(server.url.as_deref()).map_or_else(|| server.command.join(" "), str::to_string);
+    clean_line(&shown)
+}
+
+/// Lists all servers of a workspace at the same time, and disconnects. `waiting` is told the names of those that have
+/// not answered yet.
+pub fn list_all(workspace: &Workspace, environment: &Environment, waiting: &dyn Fn(&[String])) -> Listings {
     let servers: Vec<(usize, Endpoint)> = endpoints(workspace).collect();
     let mut listings = Listings::default();
     if servers.is_empty() {
@@ -85,11 +100,25 @@ pub fn list_all(workspace: &Workspace, environment: &Environment) -> Listings {
     };
     listings.0 = runtime.block_on(async {
         let mut asked = JoinSet::new();
+        let mut names = BTreeMap::new();
         for (index, endpoint) in servers {
+            names.insert(index, name(workspace, index, &endpoint.server));
             let environment = environment.clone();
             asked.spawn(async move { (index, list_once(&endpoint, &environment).await) });
         }
-        asked.join_all().await.into_iter().collect()
+        let mut listings = BTreeMap::new();
+        loop {
+            waiting(&names.values().cloned().collect::<Vec<_>>());
+            // A task that panicked has no number; its server is then one that was not contacted.
+            match asked.join_next().await {
+                Some(Ok((index, listing))) => {
+                    names.remove(&index);
+                    listings.insert(index, listing);
+                }
+                Some(Err(_)) => {}
+                None => return listings,
+            }
+        }
     });
     runtime.shutdown_timeout(ENDING);
     listings

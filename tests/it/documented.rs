@@ -1,0 +1,255 @@
+//! The commands of the documentation, run as they stand there, page by page.
+//!
+//! Words in capitals and `...` mark a form that the reader fills in; such commands are not run.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use tempfile::TempDir;
+use walkdir::WalkDir;
+
+use crate::fixture::{self, package};
+use crate::skipped::skipped;
+
+/// Programs that are not ours: they build this one, or are clients of it.
+const NOT_OURS: [&str; 5] = ["cargo build", "cargo test", "cargo install", "claude mcp", "codex mcp"];
+
+/// Marks of commands that fail on purpose.
+const FAILS: [&str; 2] = ["# exit 1", "# APPROVAL_REQUIRED"];
+/// A stand-in for the server of the page about the gateway, which comes from a registry of packages.
+const NPX: &str = "#!/bin/sh\nexec toolcrib serve --stdio --surface full --catalog everything\n";
+const EVERYTHING: &str = r#"[
+ {"name": "get-sum", "description": "Add two numbers.", "effect": "read",
+  "parameters": {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}, "required": ["a", "b"]},
+  "backend": {"type": "static", "content": "5"}},
+ {"name": "toggle-simulated-logging", "description": "Turn messages of the log on or off.", "effect": "write",
+  "parameters": {"type": "object", "properties": {}}, "backend": {"type": "static", "content": "on"}}
+]"#;
+
+#[test]
+fn commands_of_the_readme_run() {
+    assert_eq!(failures("README.md"), None);
+}
+
+#[test]
+fn commands_of_the_examples_run() {
+    for example in ["buildos", "github", "universal-agent"] {
+        assert_eq!(failures(&format!("examples/{example}/README.md")), None);
+    }
+}
+
+#[test]
+fn commands_of_the_page_about_the_command_line_run() {
+    assert_eq!(failures("docs/cli.md"), None);
+}
+
+#[test]
+fn the_way_in_front_of_an_mcp_server_runs() {
+    let mut reader = Reader::new();
+    fixture::write(reader.folder.path(), "everything/tools.json", EVERYTHING);
+    fixture::write(reader.folder.path(), "everything/toolcrib.toml", "[exec]\nallow = 'write'\n");
+    fixture::write(reader.folder.path(), "bin/npx", NPX);
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(reader.folder.path().join("bin/npx"), executable).unwrap();
+    fs::remove_dir_all(reader.folder.path().join("examples")).unwrap();
+    let mut config = String::new();
+    for (language, block) in blocks(&gateway().1) {
+        if language == "toml" {
+            config = format!("{config}{block}\n");
+            fixture::write(reader.folder.path(), "toolcrib.toml", &config);
+        }
+        let commands = if language == "sh" { lines(block) } else { Vec::new() };
+        let failures: Vec<String> = commands.iter().filter_map(|command| reader.run(command)).collect();
+        assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    }
+    assert!(reader.approval.is_some(), "a person was asked");
+}
+
+/// The page about the gateway, and the part of it that needs a server of somebody else.
+fn gateway() -> (String, String) {
+    let page = fs::read_to_string(package().join("docs/gateway.md")).unwrap();
+    let begin = page.find("## Put it in front of an MCP server").unwrap();
+    let end = begin + page[begin..].find("\n## Fields").unwrap();
+    ([&page[..begin], &page[end..]].concat(), page[begin..end].to_string())
+}
+
+#[test]
+fn commands_of_all_other_pages_run() {
+    let mut pages: Vec<String> = fs::read_dir(package().join("docs"))
+        .unwrap()
+        .map(|entry| format!("docs/{}", entry.unwrap().file_name().to_str().unwrap()))
+        .filter(|page| page.ends_with(".md") && page != "docs/cli.md")
+        .collect();
+    pages.sort();
+    let failed: Vec<String> = pages.iter().filter_map(|page| failures(page)).collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+}
+
+/// Failures of the commands of a page, run one after the other, in a folder
+/// with the examples and nothing else.
+fn failures(page: &str) -> Option<String> {
+    let is_gateway = page == "docs/gateway.md";
+    let text = if is_gateway { gateway().0 } else { fs::read_to_string(package().join(page)).unwrap() };
+    let mut reader = Reader::new();
+    let failures: Vec<String> = commands(&text).iter().filter_map(|command| reader.run(command)).collect();
+    (!failures.is_empty()).then(|| format!("{page}: {}", failures.join("\n\n")))
+}
+
+/// The fenced blocks of a page, each with its language.
+fn blocks(page: &str) -> Vec<(&str, &str)> {
+    let fenced = page.split("\n```").skip(1).step_by(2);
+    fenced.filter_map(|block| block.split_once('\n')).collect()
+}
+
+/// The commands in the `sh` blocks of a page.
+fn commands(page: &str) -> Vec<String> {
+    blocks(page)
+        .into_iter()
+        .filter(|(language, _)| *language == "sh")
+        .flat_map(|(_, block)| lines(block))
+        .collect()
+}
+
+/// The commands of a block; one goes on after `\` and `|`.
+fn lines(block: &str) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    for line in block.lines().filter(|line| !line.trim().is_empty()) {
+        match commands.last_mut().filter(|last| last.ends_with(['\\', '|'])) {
+            Some(last) => last.extend(["\n", line]),
+            None => commands.push(line.to_string()),
+        }
+    }
+    commands
+}
+
+/// Whether a command has words to fill in.
+fn is_form(command: &str) -> bool {
+    let code = command.split(" #").next().unwrap_or(command);
+    let is_blank = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+    };
+    let outside_of_data = code.split('\'').step_by(2);
+    code.contains("...") || outside_of_data.flat_map(|part| part.split([' ', '\n', '/'])).any(is_blank)
+}
+
+/// A reader with a shell, who has the repository's examples and the program.
+struct Reader {
+    folder: TempDir,
+    servers: Vec<Child>,
+    address: String,
+    approval: Option<String>,
+}
+
+impl Reader {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        copy(&package().join("examples"), &folder.path().join("examples"));
+        fs::create_dir(folder.path().join("home")).unwrap();
+        fs::create_dir(folder.path().join("bin")).unwrap();
+        Self { folder, servers: Vec::new(), address: "127.0.0.1:7878".into(), approval: None }
+    }
+
+    /// Runs a command, and returns its failure.
+    fn run(&mut self, command: &str) -> Option<String> {
+        let filled = self.approval.as_ref().map(|id| command.replace(" ID ", &format!(" {id} ")));
+        let command = filled.as_deref().unwrap_or(command);
+        if is_form(command) || NOT_OURS.iter().any(|program| command.contains(program)) {
+            return None;
+        }
+        if command.contains("curl ") && Command::new("curl").arg("--version").output().is_err() {
+            skipped(command, "there is no `curl`");
+            return None;
+        }
+        if command.contains("| jq ") && Command::new("jq").arg("--version").output().is_err() {
+            skipped(command, "there is no `jq`");
+            return None;
+        }
+        let command = command.replace("cargo run --", "toolcrib").replace("127.0.0.1:7878", &self.address);
+        if command.contains("toolcrib serve") {
+            return self
+                .serve(&command.replace("toolcrib serve", "exec toolcrib serve --listen 127.0.0.1:0"));
+        }
+        // A command that would go on until somebody stops it does its work once.
+        let output = self.shell(&command.replace(" --watch", "")).output().unwrap();
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        let id = stdout.split_whitespace().find(|word| word.starts_with("ap_")).map(str::to_string);
+        self.approval = id.or(self.approval.take());
+        let expected = i32::from(FAILS.iter().any(|mark| command.contains(mark)));
+        (output.status.code() != Some(expected)).then(|| told(&command, &output))
+    }
+
+    /// Starts a server, which runs until the page ends.
+    fn serve(&mut self, command: &str) -> Option<String> {
+        let mut server = self.shell(command).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let stderr = BufReader::new(server.stderr.take().unwrap());
+        let lines: Vec<String> = stderr
+            .lines()
+            .map_while(Result::ok)
+            .scan(false, |ended, line| {
+                let before = *ended;
+                *ended = line.contains("listening on");
+                (!before).then_some(line)
+            })
+            .collect();
+        self.servers.push(server);
+        let Some(address) = lines.last().and_then(|line| line.split("http://").nth(1)) else {
+            return Some(format!("$ {command}\n{}", lines.join("\n")));
+        };
+        self.address = address.trim_end_matches('/').to_string();
+        None
+    }
+
+    fn shell(&self, command: &str) -> Command {
+        let program = PathBuf::from(env!("CARGO_BIN_EXE_toolcrib"));
+        let bin = self.folder.path().join("bin");
+        let path = format!(
+            "{}:{}:{}",
+            bin.display(),
+            program.parent().unwrap().display(),
+            std::env::var("PATH").unwrap()
+        );
+        let home = self.folder.path().join("home");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]).current_dir(self.folder.path()).stdin(Stdio::null());
+        shell.env("PATH", path).env("HOME", &home).env("XDG_STATE_HOME", home.join("state"));
+        shell
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        for server in &mut self.servers {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+    }
+}
+
+fn told(command: &str, output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(600).collect::<String>();
+    format!("$ {command}\n{}\n{}\n{}", output.status, text(&output.stdout), text(&output.stderr))
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in
+        WalkDir::new(from).into_iter().map(Result::unwrap).filter(|entry| entry.file_type().is_file())
+    {
+        let target = to.join(entry.path().strip_prefix(from).unwrap());
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(entry.path(), target).unwrap();
+    }
+}
+
+#[test]
+fn a_form_to_fill_in_has_words_in_capitals() {
+    assert!(is_form("toolcrib approvals approve ID --catalog ."));
+    assert!(is_form("toolcrib render --catalog PATH"));
+    assert!(is_form("curl https://example.com ..."));
+    assert!(!is_form("curl http://localhost/tools/README.md"));
+    assert!(!is_form("toolcrib serve -c x   # then POST /v1"));
+}
