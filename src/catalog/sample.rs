@@ -10,7 +10,6 @@ mod needed;
 mod number;
 mod object;
 mod pattern;
-mod senses;
 mod string;
 mod tables;
 mod values;

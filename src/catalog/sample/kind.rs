@@ -1,7 +1,5 @@
 //! The type of a value, by its schema.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 pub(super) fn fits(value: &Value, kind: &str) -> bool {
@@ -84,14 +82,4 @@ pub(super) fn described_kind(schema: &Map<String, Value>) -> &'static str {
 
 pub(super) fn required(schema: &Map<String, Value>) -> Vec<&str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
-}
-
-pub(super) fn singular(name: &str) -> Cow<'_, str> {
-    match name.strip_suffix('s') {
-        Some(one) if one.ends_with("ie") && name.len() > 5 => {
-            Cow::Owned(format!("{}y", &one[..one.len() - 2]))
-        }
-        Some(one) if name.len() > 3 && !one.ends_with(['s', 'u', 'i']) => Cow::Borrowed(one),
-        _ => Cow::Borrowed(name),
-    }
 }

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::kind::{fits, required, singular};
+use super::kind::{fits, required};
 use super::{Sampler, mention};
 use crate::finding::pointer_join;
+use crate::tool::grammar::singular;
 use crate::tool::words;
 
 /// Most elements of an array in an example.

@@ -1,294 +1,44 @@
-//! Plausible values for arguments: a table of words for each subject.
+//! Tables of plausible values, read from `values.txt`.
 
-/// Argument names and a plausible value for each.
-pub(super) type Words = &'static [(&'static str, &'static str)];
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
-/// People and organisations.
-#[rustfmt::skip]
-pub(super) const PEOPLE: Words = &[
-    ("owner", "octocat"), ("username", "jdoe"), ("user", "jdoe"), ("login", "jdoe"), ("author", "Jane Doe"),
-    ("assignee", "octocat"), ("first_name", "Jane"), ("firstname", "Jane"), ("last_name", "Doe"),
-    ("lastname", "Doe"), ("full_name", "Jane Doe"), ("person", "Jane Doe"), ("player", "Jane Doe"),
-    ("email", "user@example.com"), ("recipient", "user@example.com"), ("phone", "+12025550123"),
-    ("phone_number", "+12025550123"), ("case_number", "CASE-42"), ("account_number", "1234567890"),
-    ("ticket_number", "ABC123456"), ("tracking_number", "1Z999AA10123456784"),
-    ("serial_number", "SN-12345"), ("order_number", "1001"), ("invoice_number", "INV-1001"),
-    ("card_number", "4242424242424242"), ("case_name", "Roe v. Wade"), ("case_title", "Roe v. Wade"),
-    ("postal_code", "94105"), ("zip_code", "94105"), ("airport_code", "BER"), ("station_code", "BER"),
-    ("stock_code", "AAPL"), ("currency_code", "USD"), ("language_code", "en"),
-    ("source_code", "print('hello')"), ("svg_code", "<svg></svg>"), ("svg", "<svg></svg>"),
-    ("pull_request", "42"), ("tags", "news"), ("project_root", "/data/hello-world"),
-    ("cpe_match_string", "cpe:2.3:a:vendor:product"),
-    ("connection_string", "postgresql://user:example@db.example.com/app"),
-    ("query_string", "open invoices"), ("search_string", "open invoices"), ("version_number", "1.0.0"),
-    ("nickname", "jane"), ("therapist", "Jane Doe"), ("interviewer", "Jane Doe"), ("doctor", "Jane Doe"), ("lawyer", "Jane Doe"),
-    ("attorney", "Jane Doe"), ("teacher", "Jane Doe"), ("student", "Jane Doe"), ("employee", "Jane Doe"),
-    ("patient", "Jane Doe"), ("client", "Jane Doe"), ("candidate", "Jane Doe"), ("guest", "Jane Doe"),
-    ("driver", "Jane Doe"), ("contact", "Jane Doe"), ("manager", "Jane Doe"), ("passenger", "Jane Doe"),
-    ("sender", "Jane Doe"), ("buyer", "Jane Doe"), ("seller", "John Roe"), ("monarch", "Queen Victoria"),
-    ("criminal", "John Roe"), ("suspect", "John Roe"), ("victim", "Jane Doe"), ("judge", "Jane Doe"),
-    ("politician", "Jane Doe"), ("senator", "Jane Doe"), ("representative", "Jane Doe"),
-    ("inventor", "Thomas Edison"), ("philosopher", "Aristotle"), ("explorer", "Marco Polo"),
-    ("painter", "Claude Monet"), ("sculptor", "Auguste Rodin"), ("singer", "Nina Simone"),
-    ("stylist", "Jane Doe"), ("partner", "John Roe"), ("figure", "Marie Curie"),
-    ("character", "Sherlock Holmes"), ("publisher", "Penguin Books"), ("vendor", "Example Inc."),
-    ("supplier", "Example Inc."), ("provider", "Example Inc."), ("firm", "Example Inc."),
-    ("party", "Example Inc."), ("club", "City Chess Club"), ("summoner", "Annie"),
-    ("athlete", "Serena Williams"), ("author_name", "Jane Austen"), ("pope", "John Paul II"),
-    ("celebrity", "Tom Hanks"), ("friend", "John Roe"), ("spouse", "John Roe"),
-    ("user_agent", "Mozilla/5.0"), ("gender", "female"), ("role", "member"), ("artist", "Nina Simone"),
-    ("company", "Example Inc."), ("organization", "example-org"), ("org", "example-org"),
-    ("team", "platform"), ("customer", "Example Inc."), ("brand", "Example"), ("plaintiff", "Jane Doe"),
-    ("password", "correct-horse-battery"),
-];
+type Words = HashMap<&'static str, &'static str>;
 
-/// The web.
-#[rustfmt::skip]
-pub(super) const WEB: Words = &[
-    ("url", "https://example.com/page"), ("uri", "https://example.com/page"),
-    ("link", "https://example.com/page"), ("website", "https://example.com"),
-    ("endpoint", "https://example.com/api"), ("webhook", "https://example.com/hook"),
-    ("domain", "example.com"), ("host", "example.com"), ("hostname", "example.com"),
-    ("server", "example.com"), ("ip", "192.0.2.1"), ("selector", "#main"), ("element", "Submit button"),
-    ("image", "https://example.com/image.png"), ("image_url", "https://example.com/image.png"),
-    ("video_url", "https://example.com/clip.mp4"), ("audio_url", "https://example.com/recording.mp3"),
-    ("pdf_url", "https://example.com/report.pdf"), ("repo_url", "https://example.com/hello-world.git"),
-    ("repository_url", "https://example.com/hello-world.git"), ("slug", "hello-world"),
-    ("mime_type", "text/plain"), ("content_type", "text/plain"), ("protocol", "https"), ("method", "GET"),
-    ("cursor", "eyJwYWdlIjoyfQ"), ("html", "<p>Hello</p>"), ("network", "mainnet"), ("chain", "ethereum"),
-    ("wallet", "0x52908400098527886E0F7030069857D2E4169EE7"),
-    ("hash", "7fd1a60b01f91b314f59955a4e4d4e80d8edf11d"), ("icon", "https://example.com/icon.png"),
-    ("avatar", "https://example.com/avatar.png"), ("tld", "com"),
-];
+/// Texts by the name of an argument.
+pub(super) static NAMES: LazyLock<Words> = LazyLock::new(|| words("names").collect());
+/// Texts by a format of JSON Schema or OpenAPI.
+pub(super) static FORMATS: LazyLock<Words> = LazyLock::new(|| words("formats").collect());
+/// Files by a word for their content.
+pub(super) static FILES: LazyLock<Words> = LazyLock::new(|| words("files").collect());
+/// Phrases of descriptions that say of which kind a text is, the clearest first.
+pub(super) static PHRASES: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| words("phrases").collect());
+/// Numbers by the name of an argument.
+pub(super) static NUMBERS: LazyLock<HashMap<&str, f64>> = LazyLock::new(|| {
+    words("numbers").filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect()
+});
+/// The senses of a word: cues around it, and its value.
+pub(super) static SENSES: LazyLock<HashMap<&str, Vec<(Vec<&str>, &str)>>> = LazyLock::new(|| {
+    let mut senses: HashMap<&str, Vec<_>> = HashMap::new();
+    for (left, value) in lines("senses") {
+        let (word, cues) = left.split_once(": ").unwrap_or((left, ""));
+        senses.entry(word).or_default().push((cues.split("; ").collect(), value));
+    }
+    senses
+});
 
-/// Files and version control.
-#[rustfmt::skip]
-pub(super) const FILES: Words = &[
-    ("path", "docs/readme.md"), ("file", "notes.txt"), ("filename", "notes.txt"),
-    ("file_name", "notes.txt"), ("directory", "docs"), ("dir", "docs"), ("folder", "docs"),
-    ("repo", "hello-world"), ("repository", "hello-world"), ("branch", "main|feature"), ("ref", "main"),
-    ("base", "main"), ("head", "feature"), ("sha", "7fd1a60b01f91b314f59955a4e4d4e80d8edf11d"),
-    ("commit", "7fd1a60b01f91b314f59955a4e4d4e80d8edf11d"), ("tag", "v1.0.0"), ("version", "1.0.0"),
-    ("workspace", "docs"), ("extension", "txt"), ("encoding", "utf-8"), ("format", "json"),
-    ("package", "serde"), ("crate", "serde"), ("pattern", "*.md"), ("glob", "**/*.md"), ("regex", "^a.*z$"),
-    ("document", "readme.md"), ("presentation", "slides.pptx"),
-];
+/// The words of a section, each with its value.
+fn words(section: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    lines(section).flat_map(|(left, value)| left.split("; ").map(move |word| (word, value)))
+}
 
-/// Texts that people write.
-#[rustfmt::skip]
-pub(super) const TEXT: Words = &[
-    ("query", "open invoices"), ("search", "open invoices"), ("q", "open invoices"), ("keyword", "invoice"),
-    ("keywords", "invoice"), ("term", "invoice"), ("topic", "renewable energy"), ("title", "Weekly report"),
-    ("subject", "Weekly report"), ("description", "A short description"), ("summary", "A short summary"),
-    ("text", "Hello, world"), ("content", "Hello, world"), ("message", "Hello, world"),
-    ("body", "Hello, world"), ("comment", "Looks good to me"), ("note", "Remember the milk"),
-    ("prompt", "Write a haiku about spring"), ("question", "What is the capital of France?"),
-    ("answer", "Paris"), ("reason", "No longer needed"), ("thought", "First, list what is known"),
-    ("problem", "The build fails on Tuesdays"), ("input", "Hello, world"), ("string", "hello"),
-    ("label", "bug"), ("category", "general"), ("type", "standard"), ("status", "open"), ("state", "open"),
-    ("priority", "high"), ("field", "title"), ("property", "title"), ("key", "example_key"),
-    ("value", "example|other"), ("sort", "created"), ("order", "asc"), ("action", "list"),
-    ("operation", "list"), ("mode", "default"), ("style", "modern"), ("language", "en|de"), ("lang", "en"),
-    ("locale", "en-US"), ("color", "blue|red|green"), ("colour", "blue|red|green"), ("book", "Middlemarch"),
-    ("project", "apollo"), ("component", "checkout"), ("feature", "dark mode"),
-    ("issue", "Login fails after logout"), ("bullet_point", "Sales grew by 10 percent"),
-    ("point", "Sales grew by 10 percent"), ("bug", "Login fails after logout"),
-    ("error", "Connection refused"), ("insight", "Sales grew by 10 percent"), ("feedback", "Easy to use"),
-    ("review", "Works as described"), ("story", "A short story about the sea"),
-    ("article", "Photosynthesis"), ("page", "Photosynthesis"), ("poem", "A haiku about spring"),
-    ("quote", "Less is more"), ("word", "hello|world"), ("phrase", "hello world"),
-    ("sentence", "The weather is nice today."), ("paragraph", "The weather is nice today."),
-    ("str", "hello|world"), ("greeting", "Good morning"), ("instruction", "Answer in one sentence"),
-    ("instructions", "Answer in one sentence"), ("goal", "Learn the basics"),
-    ("objective", "Learn the basics"), ("idea", "A shared shopping list"),
-    ("premise", "All humans are mortal"), ("conclusion", "Socrates is mortal"),
-    ("observation", "Prefers tea to coffee"), ("attribute", "color"), ("revision", "HEAD"),
-    ("diagram", "graph TD; A-->B"), ("persona", "Critic"), ("expertise", "security"),
-    ("background", "Ten years in software"), ("perspective", "End users"), ("bias", "optimism"),
-    ("tone", "friendly"), ("approach", "Start with the smallest case"),
-    ("request", "Plan the release of version 2"), ("certificate", "-----BEGIN CERTIFICATE-----"),
-    ("cert", "-----BEGIN CERTIFICATE-----"), ("tag_line", "EUW"), ("definition", "The login works"),
-    ("app", "calculator"), ("target", "example-target"), ("outcome", "heads"),
-    ("population_type", "adults"), ("plan", "Write, review, publish"), ("step", "Collect the data"),
-    ("todo", "Write the report"), ("ticket", "Printer does not work"), ("incident", "Checkout is down"),
-    ("reminder", "Call the dentist"), ("agenda", "Review of the last week"), ("meeting", "Team meeting"),
-    ("channel", "general"), ("emoji", "smile"), ("reaction", "thumbsup"),
-    ("caption", "A sunset at the lake"), ("heading", "Introduction"), ("section", "Introduction"),
-    ("chapter", "Introduction"), ("library", "react"), ("framework", "react"), ("module", "math"),
-    ("class", "Example"), ("layout", "two columns"), ("chart", "bar"), ("font", "Arial"),
-    ("benefit", "Finds the newest studies on the topic"), ("dataset", "iris"), ("list", "groceries"),
-    ("default_value", "example"), ("view", "main"), ("rule", "example-rule"),
-    ("hypothesis", "More sleep improves memory"),
-    ("claim", "Water boils at 100 degrees Celsius at sea level"), ("strategy", "breadth first"),
-    ("algorithm", "quicksort"), ("metric", "accuracy"), ("role_description", "Reviews all changes"),
-    ("task", "Write the report"), ("event", "Team meeting"), ("data", "example"), ("group", "engineering"),
-    ("nick", "jane"), ("option", "default"), ("context", "The user plans a trip"), ("quarter", "Q1"),
-    ("case", "CASE-42"), ("source", "web"),
-];
-
-/// Programs and databases.
-#[rustfmt::skip]
-pub(super) const CODE: Words = &[
-    ("sql", "SELECT 1"), ("statement", "Choose a database for the project"), ("args", "--verbose"), ("argv", "--verbose"),
-    ("arg", "--verbose"), ("argument", "--verbose"), ("command", "ls -la"), ("cmd", "ls -la"),
-    ("code", "print('hello')"), ("script", "print('hello')"), ("expression", "2 * (3 + 4)"),
-    ("equation", "x^2 - 4 = 0"), ("function", "x^2"), ("variable", "x|y"), ("database", "app"),
-    ("db", "app"), ("table", "users|orders"), ("column", "id|created_at"), ("collection", "users"), ("schema", "public"),
-    ("namespace", "default"), ("container", "web"), ("pod", "web-0"), ("cluster", "main"),
-    ("service", "web"), ("model", "small"), ("bucket", "reports"), ("index", "main"),
-    ("token", "example-token"), ("secret", "example-secret"), ("api_key", "example-key"),
-    ("apikey", "example-key"), ("access_key", "example-key"), ("region", "Europe"),
-    ("environment", "staging"), ("env", "staging"), ("filter", "status:open"), ("json", "{}"),
-    ("base64", "SGVsbG8="), ("connection_string", "postgresql://user:example@db.example.com/app"),
-    ("webhook_token", "example-token"), ("private_key", "example-key"), ("credential", "example-key"),
-    ("kernel", "python3"), ("port_name", "http"), ("interface", "eth0"), ("image_name", "nginx:latest"),
-    ("docker_image", "nginx:latest"), ("container_id", "web"), ("process", "nginx"), ("log", "error.log"),
-    ("monitor", "cpu"), ("cron", "0 9 * * *"), ("schedule", "0 9 * * *"),
-    ("cypher", "MATCH (n) RETURN n LIMIT 10"), ("graphql", "{ viewer { login } }"), ("xpath", "//h1"),
-    ("css", "body { color: black; }"), ("jql", "project = APOLLO"), ("formula", "=SUM(A1:A10)"),
-    ("sheet", "Sheet1"), ("sheet_name", "Sheet1"), ("cell_range", "A1:B10"), ("range", "A1:B10"),
-    ("worksheet", "Sheet1"), ("uuid", "123e4567-e89b-12d3-a456-426614174000"),
-    ("guid", "123e4567-e89b-12d3-a456-426614174000"),
-];
-
-/// Places, money, time and things.
-#[rustfmt::skip]
-pub(super) const WORLD: Words = &[
-    ("city", "Berlin|Paris"), ("location", "Berlin|Paris"), ("place", "Berlin|Paris"),
-    ("country", "Germany|France"), ("country_code", "DE"), ("origin", "Berlin"), ("destination", "Paris"),
-    ("from", "Berlin"), ("to", "Paris"), ("address", "1 Main Street, Springfield|2 Oak Avenue, Springfield"),
-    ("street", "1 Main Street"), ("zip", "94105"), ("zipcode", "94105"), ("postcode", "94105"),
-    ("postal_code", "94105"), ("airport", "BER|CDG"), ("station", "Berlin Hbf|Paris Est"), ("county", "Kent"),
-    ("coordinates", "52.52,13.405"), ("currency", "USD"), ("symbol", "AAPL|MSFT"), ("ticker", "AAPL|MSFT"),
-    ("stock", "AAPL|MSFT"), ("coin", "bitcoin"), ("crypto", "bitcoin"), ("exchange", "NASDAQ"),
-    ("unit", "metric|imperial"), ("units", "metric|imperial"), ("cik", "0000320193"),
-    ("isbn", "9780141439549"), ("date", "2030-01-01"), ("day", "2030-01-01"), ("time", "09:00"),
-    ("datetime", "2030-01-01T09:00:00Z"), ("date_time", "2030-01-01T09:00:00Z"),
-    ("timestamp", "2030-01-01T09:00:00Z"), ("since", "2030-01-01T00:00:00Z"),
-    ("until", "2030-01-31T00:00:00Z"), ("start", "2030-01-01"), ("end", "2030-01-31"),
-    ("from_date", "2030-01-01"), ("to_date", "2030-01-31"), ("start_date", "2030-01-01"),
-    ("end_date", "2030-01-31"), ("start_time", "2030-01-01T09:00:00Z"),
-    ("end_time", "2030-01-01T10:00:00Z"), ("month", "January"), ("year", "2024"),
-    ("timezone", "Europe/Berlin|America/New_York"), ("time_zone", "Europe/Berlin"), ("period", "1d"), ("interval", "1d"),
-    ("timeframe", "1d"), ("duration", "1h"), ("species", "Quercus robur"), ("ingredient", "tomato"),
-    ("recipe", "lasagne"), ("cuisine", "Italian"), ("genre", "jazz"), ("song", "Feeling Good"),
-    ("movie", "Metropolis"), ("game", "chess"), ("sport", "football"), ("league", "Premier League"),
-    ("season", "2025"), ("animal", "cat|dog"), ("material", "steel"), ("substance", "water"),
-    ("compound", "water"), ("molecule", "water"), ("metal", "copper"), ("element_name", "carbon"),
-    ("gas", "oxygen"), ("planet", "Mars"), ("star", "Sirius"), ("river", "Danube"),
-    ("mountain", "Mont Blanc"), ("lake", "Lake Constance"), ("ocean", "Atlantic"),
-    ("state_name", "California"), ("province", "Ontario"), ("district", "Mitte"),
-    ("neighborhood", "Kreuzberg"), ("continent", "Europe"), ("landmark", "Brandenburg Gate"),
-    ("museum", "Pergamon Museum"), ("monument", "Eiffel Tower"), ("building", "Eiffel Tower"),
-    ("hotel", "Hotel Example"), ("restaurant", "Trattoria Roma"), ("venue", "City Hall"),
-    ("airline", "Lufthansa"), ("flight", "LH400"), ("flight_number", "LH400"), ("train", "ICE 1001"),
-    ("route", "Berlin to Paris"), ("itinerary", "Berlin to Paris"), ("hospital", "Charité"),
-    ("school", "Example High School"), ("university", "University of Oxford"), ("court", "Supreme Court"),
-    ("jurisdiction", "California"), ("defendant", "John Roe"), ("docket", "22-506"), ("crime", "theft"),
-    ("law", "General Data Protection Regulation"), ("religion", "Buddhism"), ("prophet", "Moses"),
-    ("war", "World War II"), ("battle", "Battle of Hastings"), ("leader", "Napoleon"),
-    ("president", "Abraham Lincoln"), ("king", "Louis XIV"), ("era", "Renaissance"),
-    ("scientist", "Marie Curie"), ("discovery", "radioactivity"), ("invention", "telephone"),
-    ("historical_event", "French Revolution"), ("painting", "Mona Lisa"), ("sculpture", "David"),
-    ("artwork", "Mona Lisa"), ("composer", "Johann Sebastian Bach"), ("album", "Kind of Blue"),
-    ("track", "Feeling Good"), ("playlist", "Morning Jazz"), ("band", "The Beatles"),
-    ("musician", "Nina Simone"), ("chord", "C"), ("scale_type", "major"), ("note_name", "C4"),
-    ("film", "Metropolis"), ("actor", "Buster Keaton"), ("director", "Fritz Lang"), ("show", "Hamlet"),
-    ("series", "Sherlock"), ("festival", "Berlinale"), ("concert", "New Year's Concert"),
-    ("dish", "lasagne"), ("food", "apple|bread"), ("meal", "dinner"), ("drink", "coffee"),
-    ("flavor", "vanilla"), ("diet", "vegetarian"), ("allergy", "peanuts"), ("plant", "tomato"),
-    ("flower", "rose"), ("tree", "oak"), ("bird", "blackbird"), ("breed", "beagle"), ("pet", "dog"),
-    ("pokemon", "Pikachu"), ("card", "ace of spades"), ("move", "e4"), ("position", "goalkeeper"),
-    ("tournament", "World Cup"), ("competition", "World Cup"), ("match", "Germany vs. France"),
-    ("opponent", "France"), ("exercise", "squat"), ("activity", "hiking"), ("hobby", "chess"),
-    ("gene", "BRCA1"), ("protein", "TP53"), ("allele", "A|a"), ("disease", "diabetes"),
-    ("condition", "price > 10"), ("symptom", "headache"), ("symptoms", "headache"), ("drug", "ibuprofen"),
-    ("chemical", "caffeine"), ("medication", "ibuprofen"), ("medicine", "ibuprofen"),
-    ("treatment", "physiotherapy"), ("organ", "heart"), ("organelle", "mitochondrion"), ("cell", "neuron"),
-    ("tissue", "muscle"), ("ecosystem", "rainforest"), ("habitat", "forest"), ("climate", "temperate"),
-    ("weather", "sunny"), ("soil", "loam"), ("crop", "wheat"), ("fuel", "diesel"), ("energy", "solar"),
-    ("car", "Volkswagen Golf"), ("vehicle", "car"), ("make", "Volkswagen"), ("manufacturer", "Volkswagen"),
-    ("maker", "Volkswagen"), ("vin", "1HGCM82633A004352"), ("license_plate", "B-EX 1234"),
-    ("device", "living room lamp"), ("room", "living room"), ("occasion", "birthday"),
-    ("holiday", "Easter"), ("theme", "nature"), ("mood", "calm"), ("emotion", "joy"), ("feeling", "joy"),
-    ("trait", "openness"), ("personality", "INTJ"), ("personality_type", "INTJ"), ("zodiac", "Aries|Leo"),
-    ("sign", "Aries|Leo"), ("blood_type", "A+|O-"), ("ethnicity", "European"), ("nationality", "German"),
-    ("skill", "Python"), ("job", "software engineer"), ("job_title", "software engineer"),
-    ("occupation", "software engineer"), ("profession", "software engineer"), ("industry", "software"),
-    ("sector", "technology"), ("department", "engineering"), ("degree", "Bachelor of Science"),
-    ("course", "Introduction to Statistics"), ("lesson", "Fractions"), ("grade", "A"),
-    ("exam", "final exam"), ("holder", "Jane Doe"), ("investor", "Jane Doe"),
-    ("fund", "Vanguard 500 Index Fund"), ("bank", "Example Bank"), ("account", "checking|savings"),
-    ("tax", "income tax"), ("commodity", "gold"), ("asset", "bitcoin"), ("token_symbol", "ETH"),
-    ("forex_pair", "EURUSD"), ("pair", "EURUSD"), ("currency_pair", "EURUSD"),
-    ("temperature_unit", "celsius"), ("from_currency", "USD"), ("to_currency", "EUR"),
-    ("source_currency", "USD"), ("target_currency", "EUR"), ("base_currency", "USD"),
-    ("source_language", "en"), ("target_language", "de"), ("src_lang", "en"), ("tgt_lang", "de"),
-    ("from_language", "en"), ("to_language", "de"), ("treaty", "Treaty of Versailles"),
-    ("empire", "Roman Empire"), ("exhibition", "Impressionist Masters"), ("park", "Yellowstone"),
-    ("brewery", "Guinness"), ("suit", "hearts"), ("composition", "Ode to Joy"), ("piece", "Ode to Joy"),
-    ("platform", "PC"), ("rating_board", "E"), ("store", "Example Market"), ("spot", "Eiffel Tower"),
-    ("facility", "parking"), ("specialization", "family law"), ("technique", "carving"),
-    ("time_frame", "19th century"), ("key_signature", "C major"), ("progression", "C"),
-    ("constraint", "x > 0"), ("predictor", "age"), ("cusip", "037833100"), ("isin", "US0378331005"),
-    ("indicator", "GDP"), ("cell_compartment", "nucleus"), ("compartment", "nucleus"),
-    ("characteristic", "curious"), ("enemy", "dragon"), ("weapon", "sword"), ("sku", "ABC-123"),
-    ("product", "notebook"), ("item", "notebook"), ("sequence", "ATGCGT"), ("size", "medium"),
-    ("shape", "circle"), ("instrument", "piano"), ("language_code", "en"), ("fromdate", "2030-01-01"),
-    ("todate", "2030-01-31"), ("until_date", "2030-01-31"),
-];
-
-/// Formats of JSON Schema and OpenAPI.
-#[rustfmt::skip]
-pub(super) const FORMATS: Words = &[
-    ("date-time", "2030-01-01T09:00:00Z"), ("date", "2030-01-01"), ("time", "09:00:00Z"),
-    ("duration", "PT1H"), ("email", "user@example.com"), ("idn-email", "user@example.com"),
-    ("hostname", "example.com"), ("idn-hostname", "example.com"), ("ipv4", "192.0.2.1"),
-    ("ipv6", "2001:db8::1"), ("uri", "https://example.com/page"), ("url", "https://example.com/page"),
-    ("iri", "https://example.com"), ("uri-reference", "/docs"), ("iri-reference", "/docs"),
-    ("uri-template", "/tasks/{id}"), ("uuid", "123e4567-e89b-12d3-a456-426614174000"),
-    ("json-pointer", "/name"), ("relative-json-pointer", "0/name"), ("regex", "^a.*z$"),
-    ("snowflake", "175928847299117063"), ("byte", "SGVsbG8="), ("binary", "SGVsbG8="),
-    ("timezone", "Europe/Berlin"), ("json", "{}"),
-];
-
-/// Numbers.
-#[rustfmt::skip]
-pub(super) const NUMBERS: &[(&str, f64)] = &[
-    ("limit", 10.0), ("page", 1.0), ("per_page", 10.0), ("page_size", 10.0), ("page_number", 1.0),
-    ("offset", 0.0), ("count", 10.0), ("top", 10.0), ("size", 10.0), ("results", 10.0), ("index", 0.0),
-    ("idx", 0.0), ("depth", 2.0), ("number", 5.0), ("id", 123.0), ("lat", 52.52), ("latitude", 52.52),
-    ("lon", 13.405), ("lng", 13.405), ("long", 13.405), ("longitude", 13.405), ("year", 2024.0),
-    ("month", 6.0), ("day", 15.0), ("days", 7.0), ("hour", 9.0), ("hours", 8.0), ("minute", 30.0),
-    ("minutes", 30.0), ("seconds", 30.0), ("timeout", 30.0), ("timestamp", 1_893_456_000.0), ("years", 5.0),
-    ("months", 12.0), ("weeks", 2.0), ("nights", 3.0), ("age", 30.0), ("max_price", 200.0),
-    ("min_price", 50.0), ("price", 19.99), ("amount", 100.0), ("cost", 19.99), ("budget", 500.0),
-    ("salary", 50_000.0), ("income", 50_000.0), ("balance", 1_000.0), ("principal", 10_000.0),
-    ("investment", 10_000.0), ("rate", 0.05), ("percent", 10.0), ("percentage", 10.0), ("probability", 0.5),
-    ("threshold", 0.5), ("confidence", 0.9), ("temperature", 20.0), ("humidity", 60.0), ("pressure", 101.3),
-    ("radius", 5.0), ("distance", 10.0), ("width", 800.0), ("height", 600.0), ("length", 10.0),
-    ("weight", 70.0), ("mass", 5.0), ("speed", 20.0), ("velocity", 20.0), ("acceleration", 9.8),
-    ("quantity", 2.0), ("port", 8080.0), ("x", 10.0), ("y", 20.0), ("z", 5.0), ("code", 200.0), ("iteration", 1.0), ("stage", 1.0), ("trials", 10.0),
-    ("successes", 4.0), ("breadth", 5.0), ("a", 2.0), ("b", 3.0), ("c", 1.0), ("n", 5.0),
-    ("cash_flow", 1_000.0), ("total_outcomes", 10.0), ("possible_outcomes", 10.0), ("low", 1.0),
-    ("high", 10.0), ("lower", 1.0), ("upper", 10.0), ("lower_bound", 0.0), ("upper_bound", 10.0),
-    ("min", 1.0), ("max", 100.0), ("start", 1.0), ("end", 10.0), ("from", 1.0), ("to", 10.0),
-    ("rating", 4.0), ("score", 4.0), ("level", 1.0), ("adults", 2.0), ("children", 1.0), ("bedrooms", 2.0),
-    ("guests", 2.0), ("version", 1.0), ("zoom", 12.0), ("volume", 50.0), ("angle", 45.0),
-    ("duration", 30.0), ("interval", 60.0), ("step", 1.0), ("seed", 42.0), ("century", 19.0),
-    ("season", 2025.0), ("line", 1.0), ("column", 1.0), ("row", 1.0), ("status", 200.0),
-    ("iterations", 10.0), ("total", 5.0), ("thought_number", 1.0), ("total_thoughts", 5.0), ("next", 2.0),
-    ("quality", 80.0), ("scale", 1.0), ("population", 1_000.0), ("stars", 4.0), ("outcomes", 3.0),
-    ("num", 5.0), ("integer", 5.0), ("operand", 2.0), ("charge", 2.0), ("current", 2.0), ("voltage", 12.0),
-    ("resistance", 10.0), ("force", 10.0), ("energy", 100.0), ("frequency", 440.0), ("wavelength", 0.5),
-    ("area", 20.0), ("diameter", 10.0), ("perimeter", 20.0), ("side", 3.0), ("side_length", 3.0),
-    ("time", 5.0), ("timestep", 1.0), ("sample_size", 30.0), ("mean", 50.0), ("std", 10.0),
-    ("variance", 4.0), ("alpha", 0.05), ("red", 255.0), ("green", 128.0), ("blue", 0.0), ("floor", 2.0),
-    ("people", 4.0), ("players", 4.0), ("rooms", 2.0), ("tip", 15.0), ("discount", 10.0), ("tax", 19.0),
-    ("loan", 10_000.0), ("interest", 3.5), ("interest_rate", 3.5), ("loan_amount", 10_000.0),
-    ("revenue", 50_000.0), ("profit", 5_000.0), ("altitude", 1_000.0), ("elevation", 100.0),
-    ("pid", 1_234.0), ("slide", 1.0), ("slide_index", 0.0), ("row_index", 0.0), ("exponent", 3.0),
-    ("power", 3.0), ("degree", 2.0), ("base", 10.0), ("sides", 6.0), ("dice", 2.0), ("generations", 10.0),
-    ("mileage", 50_000.0), ("calories", 500.0), ("bpm", 120.0), ("tempo", 120.0), ("octave", 4.0),
-    ("episode", 1.0), ("chapter", 1.0),
-];
+/// The two sides of each line of a section.
+fn lines(section: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut current = "";
+    include_str!("values.txt").lines().filter_map(move |line| {
+        if let Some(title) = line.strip_prefix('[') {
+            current = title.trim_end_matches(']');
+        }
+        line.split_once(" = ").filter(|_| current == section)
+    })
+}

@@ -1,105 +1,35 @@
 //! Plausible values by the name of an argument, or else by the subject of its description.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use super::About;
 use super::date;
-use super::senses::{FILE_KINDS, PHRASES, SENSES};
-use super::tables::{CODE, FILES, FORMATS, NUMBERS, PEOPLE, TEXT, WEB, WORLD};
+use super::tables::{FILES, FORMATS, NAMES, NUMBERS, PHRASES, SENSES};
+use crate::tool::grammar::singular;
 use crate::tool::words;
 
 /// Words that say of which kind a value is and not what it is about.
-const VAGUE: [&str; 20] = [
-    "name",
-    "value",
-    "string",
-    "text",
-    "number",
-    "code",
-    "type",
-    "title",
-    "id",
-    "ids",
-    "identifier",
-    "list",
-    "array",
-    "names",
-    "details",
-    "input",
-    "kind",
-    "full",
-    "new",
-    "updated",
-];
+const VAGUE: &str = "name value string text number code type title id ids identifier list array names \
+    details input kind full new updated";
 /// Names that say more of a value than a phrase of the description does.
-const CLEAR: [&str; 17] = [
-    "url",
-    "uri",
-    "link",
-    "domain",
-    "host",
-    "hostname",
-    "website",
-    "path",
-    "file",
-    "description",
-    "summary",
-    "title",
-    "message",
-    "content",
-    "text",
-    "comment",
-    "question",
-];
+const CLEAR: &str = "url uri link domain host hostname website path file description summary title \
+    message content text comment question";
 /// Words that end the subject of a description.
-const SUBJECT_ENDS: [&str; 29] = [
-    "of",
-    "to",
-    "for",
-    "in",
-    "from",
-    "that",
-    "which",
-    "where",
-    "as",
-    "on",
-    "used",
-    "is",
-    "with",
-    "being",
-    "whose",
-    "who",
-    "at",
-    "by",
-    "must",
-    "should",
-    "and",
-    "or",
-    "created",
-    "during",
-    "within",
-    "into",
-    "containing",
-    "based",
-    "relative",
-];
+const SUBJECT_ENDS: &str = "of to for in from that which where as on used is with being whose who at by \
+    must should and or created during within into containing based relative";
 
-/// All words of the tables with a text for each; of two with the same word the first one counts.
-static TEXTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
-    let all = [PEOPLE, WEB, FILES, TEXT, CODE, WORLD];
-    all.into_iter().flatten().rev().map(|(word, value)| (*word, *value)).collect()
-});
+/// Whether a list has a word.
+fn has(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
 
 /// A value for a format of JSON Schema or OpenAPI.
 pub(super) fn by_format(format: &str) -> Option<&'static str> {
-    FORMATS.iter().find(|(name, _)| *name == format).map(|(_, value)| *value)
+    FORMATS.get(format).copied()
 }
 
 /// A number for an argument, by its name or else by its description.
 pub(super) fn number(name: &str, description: &str) -> Option<f64> {
     let names = words(name);
-    let find = |word: &str| NUMBERS.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+    let find = |word: &str| NUMBERS.get(word).copied();
     let own = || lookup(&names, find).or_else(|| find(names.last()?));
     let size = [("centimeters", 170.0), ("inches", 70.0), ("person", 170.0), ("patient", 170.0)];
     if names.ends_with(&["height".into()])
@@ -133,7 +63,7 @@ pub(super) fn string(name: &str, description: &str, about: &About<'_>, owner: Op
         let is_past = ["histor", "past", "birth"].iter().any(|cue| place(&lower, cue).is_some());
         return if is_past { date.replacen("2030", "2020", 1) } else { date };
     }
-    let is_clear = names.last().is_some_and(|last| CLEAR.contains(&last.as_str()));
+    let is_clear = names.last().is_some_and(|last| has(CLEAR, last));
     if let Some((_, value)) = PHRASES.iter().find(|(phrase, _)| !is_clear && tells(&lower, phrase)) {
         return value.to_string();
     }
@@ -146,7 +76,7 @@ pub(super) fn string(name: &str, description: &str, about: &About<'_>, owner: Op
     if let Some(path) = file(&names, &lower) {
         return path;
     }
-    let find = |word: &str| TEXTS.get(word).copied();
+    let find = |word: &str| NAMES.get(word).copied();
     let subject = subject(description);
     let own = || sense(&names, &lower, about).or_else(|| lookup(&names, find));
     let said = || described(&subject, find);
@@ -177,23 +107,20 @@ fn unknown(names: &[String], subject: &[String]) -> String {
 fn described<T>(subject: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
     let end = subject.len();
     let together = (end > 1).then(|| find(&subject[end - 2..].join("_"))).flatten();
-    let telling = subject.iter().rev().filter(|word| !VAGUE.contains(&word.as_str()));
+    let telling = subject.iter().rev().filter(|word| !has(VAGUE, word));
     together.or_else(|| telling.take(1).find_map(|word| find(word).or_else(|| find(&singular(word)))))
 }
 
 /// The value of a word with several senses, by the words around it.
 fn sense(names: &[String], lower: &str, about: &About<'_>) -> Option<&'static str> {
-    let telling = names.iter().rev().find(|word| !VAGUE.contains(&word.as_str())).or(names.last())?;
+    let telling = names.iter().rev().find(|word| !has(VAGUE, word)).or(names.last())?;
     let name = singular(telling.trim_end_matches(|c: char| c.is_ascii_digit()));
-    let senses: Vec<_> = SENSES.iter().filter(|(word, _, _)| *word == name).collect();
-    if senses.is_empty() {
-        return None;
-    }
+    let senses = SENSES.get(name.as_str())?;
     let opening: String = about.description.chars().take(160).collect();
     let around = format!("{} {}", words(about.name).join(" "), opening).to_ascii_lowercase();
     let near = |text: &str| {
         let is_near = |cues: &[&str]| cues.iter().any(|cue| place(text, cue).is_some());
-        senses.iter().find(|(_, cues, _)| is_near(cues)).map(|(_, _, value)| *value)
+        senses.iter().find(|(cues, _)| is_near(cues)).map(|(_, value)| *value)
     };
     near(&names.join(" ")).or_else(|| near(lower)).or_else(|| near(&around))
 }
@@ -217,12 +144,12 @@ fn tells(text: &str, phrase: &str) -> bool {
 fn by_noun(description: &str, nouns: Vec<String>) -> String {
     let about = subject(description);
     let is_named = tells(&description.to_ascii_lowercase(), "name");
-    let of = |word: &&String| !VAGUE.contains(&word.as_str());
+    let of = |word: &&String| !has(VAGUE, word);
     let told = about.iter().rev().find(of).filter(|_| is_named && !description.starts_with("A "));
     let Some(noun) = told.or_else(|| nouns.iter().rev().find(of)).map(|noun| singular(noun)) else {
         return "example".to_string();
     };
-    let known = TEXTS.get(noun.as_str()).filter(|text| !text.contains("://"));
+    let known = NAMES.get(noun.as_str()).filter(|text| !text.contains("://"));
     known.map_or_else(|| format!("example-{noun}"), |text| nth(text, 0))
 }
 
@@ -268,12 +195,12 @@ fn file(names: &[String], lower: &str) -> Option<String> {
     }
     let said = words(lower);
     let mut all = names.iter().chain(said.iter().take(30));
-    let kind = all.find_map(|word| FILE_KINDS.iter().find(|(kind, _)| kind == word))?;
-    Some(if lower.contains("absolute") { format!("/data/{}", kind.1) } else { kind.1.to_string() })
+    let kind = all.find_map(|word| FILES.get(word.as_str()))?;
+    Some(if lower.contains("absolute") { format!("/data/{kind}") } else { kind.to_string() })
 }
 
 fn is_vague(names: &[String]) -> bool {
-    names.iter().all(|word| VAGUE.contains(&word.as_str()))
+    names.iter().all(|word| has(VAGUE, word))
 }
 
 /// The longest run of words at the end of a name that a table knows; of a vague name any word. `date_of_birth` is a date.
@@ -287,9 +214,8 @@ fn lookup<T>(words: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
         .filter(|word| !word.is_empty())
         .collect();
     let longer = (0..words.len().saturating_sub(1)).find_map(|start| find(&words[start..].join("_")));
-    let vague = words.last().is_some_and(|word| VAGUE.contains(word));
-    let before =
-        || words.iter().rev().skip(1).filter(|word| !VAGUE.contains(word)).find_map(|word| find(word));
+    let vague = words.last().is_some_and(|word| has(VAGUE, word));
+    let before = || words.iter().rev().skip(1).filter(|word| !has(VAGUE, word)).find_map(|word| find(word));
     let last = || words.last().and_then(|word| find(word).or_else(|| find(&singular(word))));
     if words.last() == Some(&"text") && words.len() > 1 {
         return longer.or_else(last);
@@ -309,8 +235,8 @@ fn subject(description: &str) -> Vec<String> {
     let said: Vec<String> = words(&sentence).into_iter().take(40).collect();
     let mut rest = said.as_slice();
     loop {
-        let end = rest.iter().position(|word| SUBJECT_ENDS.contains(&word.as_str())).unwrap_or(rest.len());
-        let is_about_next = end == 0 || VAGUE.contains(&rest[end - 1].as_str());
+        let end = rest.iter().position(|word| has(SUBJECT_ENDS, word)).unwrap_or(rest.len());
+        let is_about_next = end == 0 || has(VAGUE, &rest[end - 1]);
         match rest.get(end).map(String::as_str) {
             Some("of" | "for") if is_about_next => rest = &rest[end + 1..],
             _ => {
@@ -320,10 +246,6 @@ fn subject(description: &str) -> Vec<String> {
             }
         }
     }
-}
-
-fn singular(word: &str) -> String {
-    super::kind::singular(word).into_owned()
 }
 
 /// `task_123` for `task_id`.
