@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
+use super::assembly::Assembly;
 use super::bound_function::{BoundFunction, BoundFunctions};
 use super::fields::{objects, take_list};
 use super::headers::RequestHeader;
 use super::raw_call::{Calls, RawCall};
+use super::raw_fields::{RawFields, written};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
-use super::stream::assembly::Assembly;
-use super::stream::raw_fields::{RawFields, written};
 use super::view::{Keys, SchemaRules, Strict};
 use super::wire::{Wire, tool_list};
 use crate::config::SearchBy;

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
+use super::assembly::Assembly;
 use super::bound_function::{BoundFunction, BoundFunctions};
 use super::fields::{object, objects, take, take_list, take_object};
 use super::raw_call::{Calls, RawCall};
+use super::raw_fields::{RawFields, written};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
-use super::stream::assembly::Assembly;
-use super::stream::raw_fields::{RawFields, written};
 use super::view::{Keys, Root, SchemaRules, Strict};
 use super::wire::Wire;
 

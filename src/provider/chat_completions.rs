@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
+use super::assembly::Assembly;
 use super::bound_function::BoundFunction;
 use super::fields::{object, take, take_list, take_object, take_text};
 use super::raw_call::{Calls, RawCall, calls_of};
+use super::raw_fields::{RawFields, written};
 use super::results::ToolResult;
-use super::stream::assembly::Assembly;
-use super::stream::raw_fields::{RawFields, written};
 
 /// `{"type":"function","function":{...}}`.
 pub(super) fn function(function: &BoundFunction<'_>) -> Value {

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
+use super::assembly::Assembly;
 use super::bound_function::{BoundFunction, BoundFunctions, Extent};
 use super::fields::{object, objects, take, take_object};
 use super::raw_call::{Calls, RawCall};
+use super::raw_fields::RawFields;
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
-use super::stream::assembly::Assembly;
-use super::stream::raw_fields::RawFields;
 use super::view::{self, Root, SchemaRules};
 use super::wire::Wire;
 use crate::tool::{Effect, clean_line};

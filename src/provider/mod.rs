@@ -6,6 +6,7 @@
 //! 4. [`call`] reads the arguments of calls, validates them, and explains errors.
 
 mod anthropic;
+mod assembly;
 mod bedrock;
 mod bound_function;
 pub mod call;
@@ -25,9 +26,9 @@ mod ollama;
 mod openai;
 mod openai_responses;
 mod raw_call;
+mod raw_fields;
 mod results;
 mod rules;
-mod stream;
 mod surface;
 mod toolset;
 mod view;

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
+use super::assembly::Assembly;
 use super::chat_completions::{self, ResponseShape};
 use super::raw_call::Calls;
+use super::raw_fields::RawFields;
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
-use super::stream::assembly::Assembly;
-use super::stream::raw_fields::RawFields;
 use super::view::{SchemaRules, Strict};
 use super::wire::Wire;
 

@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
+use super::assembly::Assembly;
 use super::bound_function::{BoundFunction, BoundFunctions, Extent};
 use super::fields::{object, objects, take_list, take_text};
 use super::raw_call::{Calls, RawCall};
+use super::raw_fields::{RawFields, written};
 use super::results::ToolResult;
 use super::rules::{Cache, JSON_SCHEMA, NameRule, Native, Rules, Stub};
-use super::stream::assembly::Assembly;
-use super::stream::raw_fields::{RawFields, written};
 use super::surface::TOOL_SEARCH;
 use super::view::{self, SchemaRules, Strict};
 use super::wire::{Wire, tool_list};

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value};
 
+use super::assembly::Assembly;
 use super::bound_function::{BoundFunction, BoundFunctions};
 use super::chat_completions;
 use super::fields::object;
 use super::headers::RequestHeader;
 use super::raw_call::Calls;
+use super::raw_fields::RawFields;
 use super::results::ToolResult;
 use super::rules::Rules;
-use super::stream::assembly::Assembly;
-use super::stream::raw_fields::RawFields;
 use crate::config::SearchBy;
 
 /// The whole wire of one provider (docs/reference/wires.md).

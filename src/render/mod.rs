@@ -73,10 +73,15 @@ impl<'a> Docs<'a> {
 
     /// The changes that [`Docs::write`] would make, without making them.
     pub fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
+        self.check_below(root, "")
+    }
+
+    /// The same changes, with a prefix before each path.
+    fn check_below(&self, root: &Path, prefix: &str) -> Result<folder::Drift, RenderError> {
         self.try_one()?;
         let files = self.files_below("", root)?;
         let render = |index: usize| Ok(files.render(index)?);
-        Ok(folder::check(root, &files.set(&render))?)
+        Ok(folder::check(root, prefix, &files.set(&render))?)
     }
 
     /// The doc of one tool of the catalog.

@@ -95,7 +95,7 @@ pub fn seed_drift(
 ) -> Result<Drift, RenderError> {
     let rendered = rendered(docs, workspace, template)?;
     let index_kept = docs.withholds_index("", &workspace.join(DOCS))?;
-    let mut drift = docs.check(&workspace.join(DOCS))?.below(DOCS);
+    let mut drift = docs.check_below(&workspace.join(DOCS), &format!("{DOCS}/"))?;
     let files = TemplateFiles::sort(rendered, workspace, index_kept)?;
     for (name, content) in files.of_user {
         let change =
@@ -106,7 +106,7 @@ pub fn seed_drift(
         }
     }
     if files.has_owned {
-        drift.extend(files.owned.with_set(docs, |set| folder::check(workspace, set))?);
+        drift.extend(files.owned.with_set(docs, |set| folder::check(workspace, "", set))?);
     }
     Ok(drift)
 }

@@ -56,7 +56,7 @@ impl<'a> Folder<'a> {
     pub fn check(&self, root: &Path) -> Result<folder::Drift, RenderError> {
         let files = self.files(root)?;
         let render = |index: usize| Ok(files.render(index)?);
-        Ok(folder::check(root, &files.set(&render))?)
+        Ok(folder::check(root, "", &files.set(&render))?)
     }
 
     /// Number of tools.

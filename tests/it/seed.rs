@@ -212,6 +212,8 @@ fn a_check_tells_the_changes_of_a_seed_and_makes_none() {
     assert!(fixture::tree(workspace.path()).is_empty());
     let told: serde_json::Value = serde_json::from_str(&first.stdout).unwrap();
     assert!(told["created"].as_array().unwrap().contains(&"tools/README.md".into()), "{told}");
+    let diff = run("job=1", &["--check"]).stdout;
+    assert!(diff.contains("+++ b/tools/README.md\n"), "paths are those of the workspace: {diff}");
     assert_eq!(run("job=1", &[]).code, 0);
     assert_eq!(run("job=1", &["--check"]).code, 0);
     let before = fixture::tree(workspace.path());

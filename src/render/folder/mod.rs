@@ -102,14 +102,6 @@ impl Drift {
         self.created.is_empty() && self.changed.is_empty() && self.removed.is_empty()
     }
 
-    /// The same changes, for a folder above.
-    pub(super) fn below(mut self, folder: &str) -> Self {
-        for path in [&mut self.created, &mut self.changed, &mut self.removed].into_iter().flatten() {
-            *path = format!("{folder}/{path}");
-        }
-        self
-    }
-
     /// Adds the change of a file that is outside of any set.
     pub(super) fn add(&mut self, path: &str, old: Option<&[u8]>, new: &[u8]) {
         let list = if old.is_none() { &mut self.created } else { &mut self.changed };
@@ -235,8 +227,8 @@ pub fn unedited(root: &Path) -> Result<BTreeSet<String>, FolderError> {
     Ok(same)
 }
 
-/// Reports the changes of `sync`, and fails where it would. Writes nothing.
-pub fn check(root: &Path, files: &FileSet) -> Result<Drift, FolderError> {
+/// Reports the changes of `sync` with a prefix before each path, and fails where `sync` would. Writes nothing.
+pub fn check(root: &Path, prefix: &str, files: &FileSet) -> Result<Drift, FolderError> {
     path::check(&files.paths)?;
     let _lock = if disk::has_root(root)? { lock::shared(root) } else { None };
     let plan = Plan::make(root, files)?;
@@ -256,17 +248,23 @@ pub fn check(root: &Path, files: &FileSet) -> Result<Drift, FolderError> {
                 let new = index.map(|index| files.content(index, old)).transpose()?;
                 let old = matches!(was, Entry::File(_)).then_some(old.as_slice());
                 let is_current = old == new.as_deref();
-                let text = || if is_full { String::new() } else { diff::unified(path, old, new.as_deref()) };
-                Ok((!is_current).then(|| (was, text())))
+                let shown = format!("{prefix}{path}");
+                let text = if is_full || is_current {
+                    String::new()
+                } else {
+                    diff::unified(&shown, old, new.as_deref())
+                };
+                Ok((!is_current).then_some((was, text)))
             })
             .collect::<Result<_, FolderError>>()?;
         for (&(path, index), change) in batch.iter().zip(&changes) {
             let Some((was, text)) = change else { continue };
             diff.push(text);
+            let path = format!("{prefix}{path}");
             match (index, was) {
-                (None, _) => drift.removed.push(path.into()),
-                (Some(_), Entry::Missing) => drift.created.push(path.into()),
-                (Some(_), _) => drift.changed.push(path.into()),
+                (None, _) => drift.removed.push(path),
+                (Some(_), Entry::Missing) => drift.created.push(path),
+                (Some(_), _) => drift.changed.push(path),
             }
         }
     }

@@ -3,9 +3,9 @@
 use super::event::{DONE, Event};
 use super::split::Splitter;
 use crate::provider::Provider;
+use crate::provider::assembly::Assembly;
 use crate::provider::call::ParseError;
-use crate::provider::stream::assembly::Assembly;
-use crate::provider::stream::raw_fields::RawFields;
+use crate::provider::raw_fields::RawFields;
 
 /// The shape that was expected, for errors.
 const EXPECTED: &str = "its stream of events";

@@ -32,7 +32,7 @@ fn run(root: &Path, texts: Texts) -> Result<Report, FolderError> {
 }
 
 fn drift(root: &Path, texts: Texts) -> Drift {
-    with(texts, |files| check(root, files)).unwrap()
+    with(texts, |files| check(root, "", files)).unwrap()
 }
 
 /// The content of a folder, without the manifest; folders end with a slash.
@@ -66,7 +66,7 @@ fn variant(error: &FolderError) -> String {
 
 fn code(root: &Path, texts: Texts) -> (String, String) {
     let error = run(root, texts).unwrap_err();
-    with(texts, |files| assert_eq!(variant(&check(root, files).unwrap_err()), variant(&error)));
+    with(texts, |files| assert_eq!(variant(&check(root, "", files).unwrap_err()), variant(&error)));
     assert!(!error.hint().is_empty());
     (variant(&error), error.to_string())
 }

@@ -47,7 +47,7 @@ fn a_content_that_fails_at_any_file_changes_nothing() {
         };
         let paths = NEW.iter().map(|(path, _)| path.to_string()).collect();
         let files = FileSet { paths, render: &fails, key: "new".into(), prune: true };
-        let errors = [sync(&root, &files, &|_| {}).unwrap_err(), check(&root, &files).unwrap_err()];
+        let errors = [sync(&root, &files, &|_| {}).unwrap_err(), check(&root, "", &files).unwrap_err()];
         for error in errors {
             assert_eq!(variant(&error), "Render");
             assert_eq!(error.to_string(), format!("cannot render {name}: it is broken"));
