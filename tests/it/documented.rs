@@ -16,7 +16,15 @@ use crate::fixture::{self, package};
 use crate::skipped::skipped;
 
 /// Programs that are not ours: they build this one, or are clients of it.
-const NOT_OURS: [&str; 5] = ["cargo build", "cargo test", "cargo install", "claude mcp", "codex mcp"];
+const NOT_OURS: [&str; 7] = [
+    "cargo build",
+    "cargo test",
+    "cargo bench",
+    "cargo install",
+    "cargo run --example",
+    "claude mcp",
+    "codex mcp",
+];
 
 /// Marks of commands that fail on purpose.
 const FAILS: [&str; 2] = ["# exit 1", "# APPROVAL_REQUIRED"];
@@ -87,6 +95,23 @@ fn commands_of_all_other_pages_run() {
     pages.sort();
     let failed: Vec<String> = pages.iter().filter_map(|page| failures(page)).collect();
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+}
+
+#[test]
+fn each_requirement_has_a_command_that_runs() {
+    let page = fs::read_to_string(package().join("docs/reference/requirements.md")).unwrap();
+    let mut reader = Reader::new();
+    let served = reader.run("toolcrib serve --catalog examples/buildos");
+    let mut failures: Vec<String> = served.into_iter().collect();
+    for row in page
+        .lines()
+        .filter(|line| line.split(' ').nth(1).is_some_and(|id| id.ends_with(|c: char| c.is_ascii_digit())))
+    {
+        let shown: Vec<&str> = row.rsplit(" | ").next().unwrap().split('`').skip(1).step_by(2).collect();
+        assert!(!shown.is_empty(), "{row}");
+        failures.extend(shown.into_iter().filter_map(|command| reader.run(command)));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
 /// Failures of the commands of a page, run one after the other, in a folder
