@@ -105,13 +105,17 @@ impl CatalogArgs {
 
     /// Opens the catalog.
     pub(super) fn open(&self) -> Result<Checked, CommandError> {
-        let workspace = self.workspace()?;
+        Ok(self.open_workspace(self.workspace()?))
+    }
+
+    /// Opens the catalog of a workspace.
+    pub(super) fn open_workspace(&self, workspace: Workspace) -> Checked {
         let progress = super::progress::Spinner::start(waiting_for(&[]));
         let waiting = |names: &[String]| progress.say(waiting_for(names));
         let listings = self.environment().map(|environment| list_all(&workspace, &environment, &waiting));
         let checked = catalog::open_with(workspace, &listings.unwrap_or_default());
         progress.finish();
-        Ok(checked)
+        checked
     }
 
     /// A path from the configuration, which is relative to its folder.

@@ -26,6 +26,7 @@ mod seed;
 mod serve;
 mod services;
 mod signals;
+mod simulate;
 mod state;
 mod tokens;
 mod trace;
@@ -75,6 +76,7 @@ enum Command {
     Results(results::ResultsArgs),
     Prompt(prompt::PromptArgs),
     Tokens(tokens::TokensArgs),
+    Simulate(simulate::SimulateArgs),
     Search(search::SearchArgs),
     Eval(eval::EvalArgs),
     Call(call::CallArgs),
@@ -126,6 +128,7 @@ pub fn run() -> ExitCode {
         Command::Results(command) => command.run(),
         Command::Prompt(command) => command.run(),
         Command::Tokens(command) => command.run(),
+        Command::Simulate(command) => command.run(),
         Command::Search(command) => command.run(),
         Command::Eval(command) => command.run(),
         Command::Call(command) => command.run(),

@@ -12,6 +12,7 @@ mod budget;
 mod context;
 mod cost;
 mod meter;
+mod request;
 pub mod retrieval;
 mod surface;
 mod table;
@@ -25,10 +26,11 @@ use crate::provider::Provider;
 use crate::render::{TemplateError, Templates};
 
 pub use budget::OverBudget;
+pub use request::RequestMeter;
 pub use surface::{Measured, SurfaceReport};
 pub use tool::ToolReport;
 
-pub(crate) use table::grouped;
+pub(crate) use table::{aligned, grouped, wrapped};
 
 use meter::Meter;
 

@@ -128,7 +128,7 @@ pub(crate) fn grouped(number: usize) -> String {
 }
 
 /// Rows as columns: the first to the left, the others to the right.
-pub(super) fn aligned(rows: &[Vec<String>]) -> String {
+pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width =
         |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
@@ -144,7 +144,7 @@ pub(super) fn aligned(rows: &[Vec<String>]) -> String {
 }
 
 /// A note as an item of a list.
-pub(super) fn wrapped(note: &str) -> String {
+pub(crate) fn wrapped(note: &str) -> String {
     let mut lines = vec![String::from("-")];
     for word in note.split_whitespace() {
         let line = lines.last().map_or(0, |line| line.chars().count());

@@ -95,7 +95,7 @@ pub(super) fn tools(meter: &mut Meter<'_>, profile: &Profile<'_>) -> Result<Tool
 }
 
 /// Tokens of each tool in full.
-fn whole(meter: &mut Meter<'_>, profile: &Profile<'_>) -> HashMap<String, Count> {
+pub(super) fn whole(meter: &mut Meter<'_>, profile: &Profile<'_>) -> HashMap<String, Count> {
     let profile = all_in(DescriptionMode::Full, profile);
     entries(meter, &profile, Surface::Full, meter.options.payload)
 }

@@ -7,7 +7,7 @@ use super::imports::{Import, circles, imports};
 use super::{relative, root, sources};
 
 /// The layers of ARCHITECTURE.md. A module imports from lower numbers only, never sideways.
-const LAYERS: [(&str, u8); 26] = [
+const LAYERS: [(&str, u8); 27] = [
     ("embedded", 0),
     ("guard", 0),
     ("tool", 0),
@@ -33,6 +33,7 @@ const LAYERS: [(&str, u8); 26] = [
     ("site", 7),
     ("functions", 7),
     ("serve", 8),
+    ("simulate", 8),
     ("cli", 9),
 ];
 

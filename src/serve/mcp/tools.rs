@@ -8,7 +8,7 @@ use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, Tool, ToolAnnotations,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{FRESH_FOR, cursor, meta, uri};
 use crate::catalog::{Profile, ProfileTool, Resolved, functions};
@@ -188,9 +188,6 @@ fn function_result(answer: &Answer) -> CallToolResult {
     result
 }
 
-/// Metadata of every call that a model does not need.
-const PLAIN: [&str; 3] = ["trace_id", "latency_ms", "registry_version"];
-
 /// The result of a tool, as if the client had called it itself; the metadata of the call follows in a block of its
 /// own. An error is the whole envelope.
 fn tool_result(answer: &Answer) -> CallToolResult {
@@ -198,17 +195,8 @@ fn tool_result(answer: &Answer) -> CallToolResult {
     let Some(returned) = body.get("result").filter(|_| answer.is_ok()) else {
         return function_result(answer);
     };
-    let text = returned.as_str().map_or_else(|| returned.to_string(), str::to_string);
-    let mut content = vec![ContentBlock::text(text)];
-    let is_telling = |(name, value): &(&String, &Value)| {
-        !PLAIN.contains(&name.as_str()) && value.as_array().is_none_or(|list| !list.is_empty())
-    };
-    let meta = body.get("meta").and_then(Value::as_object).into_iter().flatten().filter(is_telling);
-    let meta: Map<String, Value> = meta.map(|(name, value)| (name.clone(), value.clone())).collect();
-    if !meta.is_empty() {
-        content.push(ContentBlock::text(json!({ "meta": meta }).to_string()));
-    }
-    let mut result = CallToolResult::success(content);
+    let texts = answer.client_texts(true, None).into_iter();
+    let mut result = CallToolResult::success(texts.map(ContentBlock::text).collect());
     result.structured_content = Some(returned).filter(|returned| returned.is_object()).cloned();
     result
 }

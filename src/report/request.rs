@@ -1,0 +1,41 @@
+//! The tokens that every request of a task has.
+
+use std::collections::HashMap;
+
+use super::meter::Meter;
+use super::{Options, tool};
+use crate::catalog::{Catalog, Profile};
+use crate::config::{self, SearchBy, Surface};
+use crate::provider::Provider;
+use crate::render::Templates;
+
+/// Counts the parts of a request that stay the same for a whole task.
+pub struct RequestMeter<'a>(Meter<'a>);
+
+impl<'a> RequestMeter<'a> {
+    /// A meter for a catalog and a provider. Where a provider lets its client search, the client does.
+    pub fn new(catalog: &'a Catalog, templates: &'a Templates, provider: Provider) -> Self {
+        let payload = config::Payload { search: SearchBy::Client, ..catalog.config.payload };
+        let options =
+            Options { profile: None, provider, surface: None, payload, iterations: 1, budget: None };
+        Self(Meter::new(catalog, templates, options))
+    }
+
+    /// The surface that the provider has in place of this one, tokens of the bound tools, and tokens of the section of
+    /// the prompt.
+    pub fn request(
+        &mut self,
+        profile: &Profile<'_>,
+        surface: Surface,
+    ) -> Result<(Surface, usize, usize), String> {
+        let counted = self.0.count(profile, surface).map_err(|error| error.to_string())?;
+        let prompt = self.0.prompt(profile, counted.surface).map_err(|error| error.to_string())?;
+        Ok((counted.surface, counted.bound.o200k, prompt.o200k))
+    }
+
+    /// Tokens of each tool's definition in full, by canonical name.
+    pub fn definitions(&mut self, profile: &Profile<'_>) -> HashMap<String, usize> {
+        let counts = tool::whole(&mut self.0, profile);
+        counts.into_iter().map(|(name, count)| (name, count.o200k)).collect()
+    }
+}

@@ -1,0 +1,320 @@
+//! The scripted agent. On every surface it makes the calls of the task, in order; before the first call of a tool it
+//! gets what the surface asks for:
+//!
+//! | surface | before the first call of a tool |
+//! | --- | --- |
+//! | `full` | nothing |
+//! | `hybrid` | a deferred tool: its doc |
+//! | `native` | a deferred tool: a search, whose hits bring their definitions |
+//! | `toolset` | a deferred tool: its toolset |
+//! | `gateway` | a search, and help on the op |
+//!
+//! A search that does not find the tool is worded anew once; then the agent asks for help on the op by its name, as
+//! somebody who looks through the groups would end up doing, and the search counts as missed.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::ledger::Ledger;
+use super::task::{Task, TaskCall};
+use super::wording;
+use crate::catalog::{Profile, Tool};
+use crate::config::Surface;
+use crate::functions::{Answer, CatalogView, Function, FunctionContext, ToolCall};
+use crate::tokens::Counter;
+use crate::tool::DescriptionMode;
+
+/// What happened in a task.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Events {
+    pub(super) calls: usize,
+    /// Tools of calls that are not in the catalog.
+    pub(super) unknown: usize,
+    pub(super) searches: usize,
+    /// First searches with the right tool in first place, and among the hits.
+    pub(super) first: usize,
+    pub(super) found: usize,
+    /// First searches that said that there is no such tool.
+    pub(super) no_match: usize,
+    /// Right calls that were refused, and wrong ones that ran.
+    pub(super) refused: usize,
+    pub(super) accepted: usize,
+    /// The refusal of the first right call that was refused.
+    pub(super) refusal: Option<String>,
+}
+
+impl Events {
+    pub(super) fn add(&mut self, other: Events) {
+        self.calls += other.calls;
+        self.unknown += other.unknown;
+        self.searches += other.searches;
+        self.first += other.first;
+        self.found += other.found;
+        self.no_match += other.no_match;
+        self.refused += other.refused;
+        self.accepted += other.accepted;
+        self.refusal = self.refusal.take().or(other.refusal);
+    }
+}
+
+/// The agent on one surface.
+pub(super) struct Agent<'a> {
+    pub(super) surface: Surface,
+    pub(super) batched: bool,
+    pub(super) view: Arc<CatalogView>,
+    pub(super) profile: &'a Profile<'a>,
+    pub(super) counter: &'a mut Counter,
+    /// Tokens of a tool's definition, as it is bound in full.
+    pub(super) definition: &'a dyn Fn(&Tool) -> usize,
+}
+
+/// One task as it is played.
+struct Play<'a, 'b> {
+    agent: &'b mut Agent<'a>,
+    context: FunctionContext,
+    ledger: Ledger,
+    events: Events,
+    known: HashSet<String>,
+    /// The refusal of the last call.
+    refusal: Option<String>,
+}
+
+impl<'a> Agent<'a> {
+    /// Plays a task.
+    pub(super) async fn play(&mut self, task: &Task, mistakes: Option<&mut Mistakes>) -> (Ledger, Events) {
+        let context = FunctionContext::of(Arc::clone(&self.view));
+        let mut play = Play {
+            agent: self,
+            context,
+            ledger: Ledger::default(),
+            events: Events::default(),
+            known: HashSet::new(),
+            refusal: None,
+        };
+        play.task(task, mistakes).await;
+        play.ledger.end();
+        (play.ledger, play.events)
+    }
+
+    fn tokens(&mut self, text: &str) -> usize {
+        self.counter.count(text).o200k
+    }
+
+    fn mode(&self, tool: &Tool) -> DescriptionMode {
+        let entry = self.profile.tools.iter().find(|entry| entry.tool.name == tool.name);
+        entry.map_or(DescriptionMode::Deferred, |entry| entry.mode)
+    }
+}
+
+impl Play<'_, '_> {
+    async fn task(&mut self, task: &Task, mut mistakes: Option<&mut Mistakes>) {
+        let view = Arc::clone(&self.agent.view);
+        let tool_of = |call: &TaskCall| Some(&*view.catalog().tools[view.resolve(&call.name).ok()?]);
+        if self.agent.batched {
+            let tools: Vec<&Tool> = task.calls.iter().filter_map(tool_of).collect();
+            self.learn(&tools).await;
+        }
+        for call in &task.calls {
+            let Some(tool) = tool_of(call) else {
+                self.events.unknown += 1;
+                continue;
+            };
+            if !self.known.contains(&tool.name) {
+                self.learn(&[tool]).await;
+            }
+            self.events.calls += 1;
+            let wrong = mistakes.as_mut().and_then(|mistakes| mistakes.make(tool, &call.arguments));
+            if let Some(wrong) = wrong {
+                let was_run = self.call(tool, wrong, None).await;
+                self.events.accepted += usize::from(was_run);
+                if was_run {
+                    continue;
+                }
+            }
+            let was_run = self.call(tool, call.arguments.clone(), call.result.as_ref()).await;
+            if !was_run {
+                self.events.refused += 1;
+                self.events.refusal = self.events.refusal.take().or(self.refusal.take());
+            }
+        }
+    }
+
+    /// Gets what the surface asks for before the first calls of these tools.
+    async fn learn(&mut self, tools: &[&Tool]) {
+        let mut seen = HashSet::new();
+        let mut wanted: Vec<&Tool> = tools.to_vec();
+        wanted.retain(|tool| !self.known.contains(&tool.name) && seen.insert(tool.name.clone()));
+        self.known.extend(wanted.iter().map(|tool| tool.name.clone()));
+        if self.agent.surface != Surface::Gateway {
+            wanted.retain(|tool| self.agent.mode(tool) == DescriptionMode::Deferred);
+        }
+        if wanted.is_empty() {
+            return;
+        }
+        match self.agent.surface {
+            Surface::Full | Surface::Files => {}
+            Surface::Hybrid => {
+                let names: Vec<&str> = wanted.iter().map(|tool| tool.safe_name.as_str()).collect();
+                self.ask("read_tool_doc", json!({ "names": names })).await;
+            }
+            Surface::Native => self.search(&wanted).await,
+            Surface::Gateway => {
+                self.search(&wanted).await;
+                let paths: Vec<&str> = wanted.iter().map(|tool| tool.op.as_str()).collect();
+                let path =
+                    if let [path] = paths[..] { json!({ "path": path }) } else { json!({ "paths": paths }) };
+                self.ask("tool_help", path).await;
+            }
+            Surface::Toolset => wanted.iter().for_each(|tool| self.load(tool)),
+        }
+    }
+
+    /// Searches for tools, all in one call, and again in other words for those that were not found.
+    async fn search(&mut self, wanted: &[&Tool]) {
+        let mut missing = wanted.to_vec();
+        for words in [wording::first, wording::second] {
+            let queries: Vec<String> = missing.iter().map(|tool| words(tool)).collect();
+            let is_first = missing.len() == wanted.len();
+            let input = match &queries[..] {
+                [query] => json!({ "query": query }),
+                queries => json!({ "queries": queries }),
+            };
+            let answer = self.ask("tool_search", input).await;
+            let results = match answer.body().get("results").and_then(Value::as_array) {
+                Some(results) => results.clone(),
+                None => vec![Value::Object(answer.body().clone())],
+            };
+            let mut not_found = Vec::new();
+            for (tool, result) in missing.iter().zip(&results) {
+                let hits = result["tools"].as_array().or(result["nearest"].as_array());
+                let names: Vec<&str> =
+                    hits.into_iter().flatten().filter_map(|hit| hit["name"].as_str()).collect();
+                let rank = names.iter().position(|name| *name == tool.name);
+                if is_first {
+                    self.events.searches += 1;
+                    self.events.first += usize::from(rank == Some(0));
+                    self.events.found += usize::from(rank.is_some());
+                    self.events.no_match += usize::from(result["verdict"] == "no_match");
+                }
+                if rank.is_none() {
+                    not_found.push(*tool);
+                }
+                if self.agent.surface == Surface::Native {
+                    self.bring(&names);
+                }
+            }
+            if not_found.is_empty() {
+                return;
+            }
+            missing = not_found;
+        }
+        // The provider's search has no other way; a person would name the tool.
+        if self.agent.surface == Surface::Native {
+            let names: Vec<&str> = missing.iter().map(|tool| tool.name.as_str()).collect();
+            self.bring(&names);
+        }
+    }
+
+    /// Definitions that come into the context with the answer of a search.
+    fn bring(&mut self, names: &[&str]) {
+        let view = Arc::clone(&self.agent.view);
+        let tools = names
+            .iter()
+            .filter_map(|name| view.resolve(name).ok())
+            .map(|index| &*view.catalog().tools[index]);
+        let fresh: Vec<&Tool> =
+            tools.filter(|tool| self.known.insert(format!("defined {}", tool.name))).collect();
+        let tokens: usize = fresh.iter().map(|tool| (self.agent.definition)(tool)).sum();
+        self.ledger.add_to_context(tokens);
+    }
+
+    /// Loads the toolset of a tool: all definitions of its category come into the context.
+    fn load(&mut self, tool: &Tool) {
+        let category = tool.category().to_string();
+        if !self.known.insert(format!("toolset {category}")) {
+            return;
+        }
+        let call = self
+            .agent
+            .tokens(&json!({ "name": "load_toolset", "arguments": { "name": category } }).to_string());
+        let entries = self.agent.profile.tools.iter().filter(|entry| entry.tool.category() == category);
+        let deferred = entries.filter(|entry| entry.mode == DescriptionMode::Deferred);
+        let tokens: usize = deferred.map(|entry| (self.agent.definition)(entry.tool)).sum();
+        self.ledger.turn(call, 0);
+        self.ledger.add_to_context(tokens);
+    }
+
+    /// Calls a function of ours, in a turn of its own.
+    async fn ask(&mut self, function: &str, input: Value) -> Answer {
+        let call = self.agent.tokens(&json!({ "name": function, "arguments": input }).to_string());
+        let answer = match Function::named(function) {
+            Some(function) => function.call(&self.context, input).await,
+            None => ToolCall::named(&self.context.view, function).call(&self.context).await,
+        };
+        let tokens = self.agent.tokens(&answer.text());
+        self.ledger.turn(call, tokens);
+        answer
+    }
+
+    /// Calls a tool, in a turn of its own, and returns whether it was run.
+    async fn call(&mut self, tool: &Tool, arguments: Map<String, Value>, recorded: Option<&Value>) -> bool {
+        let through_gateway = self.agent.surface == Surface::Gateway;
+        let (sent, answer) = if through_gateway {
+            let input = json!({ "op": tool.op, "args": arguments });
+            let sent = json!({ "name": "tool_exec", "arguments": input });
+            (sent, Function::tool_exec().call(&self.context, input).await)
+        } else {
+            let sent = json!({ "name": tool.safe_name, "arguments": arguments });
+            let call = ToolCall::named(&self.context.view, &tool.name);
+            (sent, ToolCall { arguments: Value::Object(arguments), ..call }.call(&self.context).await)
+        };
+        let text = answer.client_texts(!through_gateway, recorded).join("\n");
+        let (call, answered) = (self.agent.tokens(&sent.to_string()), self.agent.tokens(&text));
+        self.ledger.turn(call, answered);
+        self.refusal = answer.body().get("error").map(|error| format!("{}: {}", tool.name, error["message"]));
+        answer.is_ok()
+    }
+}
+
+/// Mistakes of a weak model, drawn from a seed: in one call of five a required argument is missing, or a number is
+/// sent as text.
+pub(super) struct Mistakes(u64);
+
+impl Mistakes {
+    pub(super) fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number of SplitMix64.
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// The arguments with a mistake, if this call gets one.
+    fn make(&mut self, tool: &Tool, arguments: &Map<String, Value>) -> Option<Map<String, Value>> {
+        let (is_wrong, kind) = (self.next().is_multiple_of(5), self.next() % 2);
+        if !is_wrong {
+            return None;
+        }
+        let mut wrong = arguments.clone();
+        let number = arguments.iter().find(|(_, value)| value.is_number());
+        match (kind, number) {
+            (0, Some((name, value))) => {
+                wrong.insert(name.clone(), format!("about {value}").into());
+            }
+            _ => {
+                let required = tool.parameters.schema().get("required")?.as_array()?;
+                let name =
+                    required.iter().filter_map(Value::as_str).find(|name| arguments.contains_key(*name))?;
+                wrong.shift_remove(name);
+            }
+        }
+        Some(wrong)
+    }
+}

@@ -1,0 +1,93 @@
+//! Whole tasks, replayed by a scripted agent through the real functions, and their cost in tokens.
+//!
+//! 1. [`task`] reads tasks: the calls that solve each are known.
+//! 2. [`agent`] plays a task on a surface: it searches, reads and calls as [`wording`] and the surface say.
+//! 3. [`ledger`] adds up what each request of the task carries.
+//! 4. [`report`] compares the surfaces; [`table`] prints that for people.
+//!
+//! The agent is a script, and no model: it knows which tool it needs, and words its searches without knowing its name.
+
+mod agent;
+mod ledger;
+mod report;
+mod table;
+mod task;
+mod wording;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::catalog::{Catalog, Tool};
+use crate::config::{Overlay, Surface, Workspace};
+use crate::provider::Provider;
+use crate::render::Templates;
+use crate::tool::Effect;
+
+pub use ledger::PromptCache;
+pub use report::{Report, SurfaceCost};
+pub use task::{Task, TaskCall, read};
+
+/// The result of a call for which a task has none.
+pub const STUB: &str = "{\"ok\":true}";
+
+/// Surfaces that a scripted agent can play. `files` binds nothing that could call a tool.
+pub const SURFACES: [Surface; 5] =
+    [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Toolset, Surface::Gateway];
+
+/// What is simulated.
+pub struct Simulation<'a> {
+    pub catalog: &'a Catalog,
+    pub profile: Option<&'a str>,
+    pub templates: Arc<Templates>,
+    pub provider: Provider,
+    pub surfaces: &'a [Surface],
+    /// Tokens that the host's own context has in every request.
+    pub hosts: &'a [usize],
+    pub cache: PromptCache,
+    /// Whether steps are searched for, read and called together where they can be.
+    pub batched: bool,
+    /// The seed of an agent that makes mistakes.
+    pub noise: Option<u64>,
+}
+
+/// Reason why tasks cannot be played.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// There is no such profile.
+    #[error("{0}")]
+    Profile(String),
+    /// A file of tasks cannot be used.
+    #[error("{0}")]
+    Tasks(String),
+    /// A payload or a section of the prompt cannot be made.
+    #[error("{0}")]
+    Counts(String),
+}
+
+/// Gives every tool of a workspace a backend that answers [`STUB`], and lets all of them run.
+pub fn stub_backends(workspace: &mut Workspace) {
+    let overlay = json!({
+        "match": "*", "backend": { "type": "static", "content": { "ok": true } }, "approval": false, "dry_run": false,
+    });
+    workspace.overlays.extend(serde_json::from_value::<Overlay>(overlay).ok());
+    workspace.config.exec.allow = Effect::Destructive;
+}
+
+/// A catalog with tools of other catalogs added, up to a number of tools. A tool whose names are taken stays out.
+pub fn with_distractors(catalog: &Catalog, others: &[Catalog], size: usize) -> Catalog {
+    let names = |tool: &Tool| [tool.name.clone(), tool.safe_name.clone(), tool.op.clone()];
+    let mut taken: HashSet<String> = catalog.tools.iter().flat_map(|tool| names(tool)).collect();
+    let mut tools = catalog.tools.clone();
+    for tool in others.iter().flat_map(|other| &other.tools) {
+        if tools.len() >= size {
+            break;
+        }
+        if names(tool).iter().all(|name| !taken.contains(name)) {
+            taken.extend(names(tool));
+            tools.push(Arc::clone(tool));
+        }
+    }
+    catalog.with_tools(tools)
+}

@@ -1,0 +1,65 @@
+//! The comparison of surfaces, for people.
+
+use super::report::{Report, SurfaceCost};
+use crate::report::{aligned, grouped, wrapped};
+use crate::tool::clean_line;
+
+/// Notes under every table.
+const NOTES: [&str; 3] = [
+    "A task costs the tokens of all its requests: each carries the host's context, the section of the prompt, the \
+     bound tools, and all calls and answers before it. % is of the same task with every tool bound in full.",
+    "The agent is a script: it makes the known calls, one a turn unless --batched, and before the first call of a tool \
+     gets what the surface asks for: a doc, a search and its hits, or help. A call without a recorded result returns \
+     {\"ok\":true}.",
+    "first, found, no_match: of first searches, in percent, worded with other verbs than the tool's name.",
+];
+
+impl Report {
+    /// The table, with its assumptions.
+    pub fn table(&self) -> String {
+        let mut out = format!(
+            "{} tasks with {} calls, {} tools, for {}; prompt cache: {}{}\n\n",
+            grouped(self.tasks),
+            grouped(self.calls),
+            grouped(self.tools),
+            self.provider,
+            <&str>::from(self.cache),
+            if self.batched { "; batched" } else { "" },
+        );
+        let mut header: Vec<String> =
+            ["surface", "turns", "bound", "prompt", "calls", "answers"].map(str::to_string).into();
+        header.extend(self.hosts.iter().map(|host| format!("% at {}", grouped(*host))));
+        header.extend(["first", "found", "no_match", "refused", "accepted"].map(str::to_string));
+        let mut rows = vec![header];
+        rows.extend(self.surfaces.iter().map(SurfaceCost::row));
+        out += &aligned(&rows);
+        if let Some(refusal) = self.surfaces.iter().find_map(|cost| cost.refusal.as_ref()) {
+            out += &format!("\nrefused, for one: {}\n", clean_line(refusal));
+        }
+        if self.unknown_calls > 0 {
+            let count = grouped(self.unknown_calls);
+            out += &format!("\n{count} calls are left out: their tools are not in the catalog\n");
+        }
+        out += "\n";
+        NOTES.iter().for_each(|note| out += &wrapped(note));
+        out
+    }
+}
+
+impl SurfaceCost {
+    fn row(&self) -> Vec<String> {
+        let share = |share: Option<f64>| share.map_or("-".into(), |share| format!("{share:.1}"));
+        let mut row = vec![
+            self.surface.as_str().to_string(),
+            format!("{:.1}", self.turns),
+            grouped(self.bound),
+            grouped(self.prompt),
+            grouped(self.calls.round() as usize),
+            grouped(self.answers.round() as usize),
+        ];
+        row.extend(self.percent.iter().map(|percent| format!("{percent:.0}")));
+        row.extend([self.right_first, self.right_found, self.wrong_no_match].map(share));
+        row.extend([self.refused_right, self.accepted_wrong].map(|count| count.to_string()));
+        row
+    }
+}
