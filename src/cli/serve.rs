@@ -40,7 +40,8 @@ Try it:
 pub(super) struct ServeArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// Serve the tools of this profile only.
+    /// Serve the tools of this profile, and no other, unless `[serve] profiles` names others. Without it, the whole
+    /// catalog is served, and each profile below /p/NAME/, or with the header `X-Profile: NAME`.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
     #[command(flatten)]
@@ -128,7 +129,13 @@ impl ServeArgs {
             tool_list: self.tool_list.unwrap_or(configured.tool_list),
             split_exec: self.split_exec || configured.split_exec,
         };
-        let setting = ServeOptions { profile: self.profile.clone(), roles: tokens.roles(), listing: shown };
+        let setting = ServeOptions {
+            profile: self.profile.clone(),
+            // A client of stdio has one connection, and cannot choose.
+            profiles: if self.stdio { Some(Vec::new()) } else { configured.profiles.clone() },
+            callers: tokens.callers().cloned().collect(),
+            listing: shown,
+        };
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
         if state.health().is_volatile {
             warn_of_approvals(&checked.catalog);
@@ -235,6 +242,10 @@ impl ServeArgs {
         match self.log {
             LogFormat::Text => {
                 print_note(format!("listening on http://{address}"));
+                let choices: Vec<&str> = generation.choices().collect();
+                if !choices.is_empty() {
+                    print_note(format!("profiles, each below /p/NAME/: {}", choices.join(", ")));
+                }
                 print_note(format!("{tools}, registry {version}; stop with Ctrl-C"));
             }
             LogFormat::Json => tracing::info!("listening on http://{address}"),
