@@ -121,11 +121,6 @@ impl Generation {
         Ok(Self { version, complete, findings, profiles, caller_headers })
     }
 
-    /// The catalog view of this caller, for requests that choose no profile.
-    pub fn view(&self, caller: &Caller) -> &Arc<CatalogView> {
-        self.profiles[0].cache(caller).view()
-    }
-
     /// The catalog view with every tool, for requests that choose no profile.
     pub fn unrestricted_view(&self) -> &Arc<CatalogView> {
         self.profiles[0].whole().view()

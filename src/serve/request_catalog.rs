@@ -42,14 +42,9 @@ impl RequestCatalog {
         Some(Self { profile: self.generation.position(name)?, ..self })
     }
 
-    /// The same catalog, below this path.
-    pub(super) fn below(self, root: Option<Arc<str>>) -> Self {
-        Self { root, ..self }
-    }
-
-    /// The same catalog, for a request with or without a header that chooses the profile.
-    pub(super) fn chosen_by_header(self, chosen_by_header: bool) -> Self {
-        Self { chosen_by_header, ..self }
+    /// The same catalog, below this path, for a request with or without a header that chooses the profile.
+    pub(super) fn below(self, root: Option<Arc<str>>, chosen_by_header: bool) -> Self {
+        Self { root, chosen_by_header, ..self }
     }
 
     /// The current generation, with the same profile, if it still has that.

@@ -76,7 +76,7 @@ pub(super) fn of_request(
         Some(name) => chosen(catalog, caller, name, if path.is_some() { "the path" } else { "`X-Profile`" })?,
         None => of_token(catalog, caller)?,
     };
-    Ok(catalog.below(path.map(PathProfile::root)).chosen_by_header(header.is_some()))
+    Ok(catalog.below(path.map(PathProfile::root), header.is_some()))
 }
 
 /// Tells caches that `X-Profile` chooses between answers of the same address.

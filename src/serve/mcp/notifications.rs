@@ -93,7 +93,7 @@ pub(super) async fn send_notifications(
         if live.listing().lists_tools() && client.notify_tool_list_changed().await.is_err() {
             return;
         }
-        let view = Arc::clone(live.current().view(&Caller::default()));
+        let view = Arc::clone(live.current().unrestricted_view());
         let renewed =
             || changed_resources(&mut watched.lock().unwrap_or_else(PoisonError::into_inner), &view);
         for uri in guarded_now(renewed).unwrap_or_default() {

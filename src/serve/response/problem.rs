@@ -190,7 +190,7 @@ impl Problem {
         response
     }
 
-    /// The same as an error of JSON-RPC, for a request that no client of MCP can send again as it is.
+    /// The same as an error of JSON-RPC; without an id, since the message of the request is not read.
     pub(crate) fn rpc_answer(&self) -> Response {
         let code = self.code.as_str();
         let data = json!({ "code": code, "next_action": self.next_action() });
