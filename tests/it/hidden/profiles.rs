@@ -62,11 +62,12 @@ fn tools_outside_of_a_profile_leave_no_trace_in_any_answer_to_its_token() {
         let mut asked = about(&["get_user", "billing.refund"], &hidden());
         asked.retain(|asked| surface == "gateway" || asked.depends_on_surface());
         // The path of the profile, one that is forbidden and one that is not there.
-        let below = |name: &str| {
-            let of_path = asked.iter().filter(|asked| asked.body.is_none() && !asked.is_of_session());
-            of_path.map(|asked| asked.below(&format!("/p/{name}"))).collect::<Vec<_>>()
+        let reads: Vec<&Asked> = asked.iter().filter(|asked| asked.body.is_none()).collect();
+        let below = |name: &str, step: usize| {
+            let root = format!("/p/{name}");
+            reads.iter().step_by(step).map(|asked| asked.below(&root)).collect::<Vec<_>>()
         };
-        let below = [below("people"), below("other"), below("nothing")].concat();
+        let below = [below("people", 3), below("other", 9), below("nothing", 9)].concat();
         assert_same(&[asked.clone(), below].concat(), &without, &all);
         assert_same(&afterwards(), &without, &all);
         let admin = |asked: &&Asked| answered(&with, asked, ADMIN) != answered(&without, asked, ADMIN);

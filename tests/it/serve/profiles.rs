@@ -431,3 +431,29 @@ fn a_profile_allows_its_own_effects() {
     assert_eq!(call("/p/writer/v1/tools/rename", ""), 200);
     assert_eq!(call("/v1/tools/rename", ""), 200);
 }
+
+#[test]
+fn profiles_come_and_go_with_the_catalog() {
+    let folder = agent("");
+    let server = Server::start(text(folder.path()), &[], &[]);
+    let status = |path: &str| server.get(path, &[]).status().as_u16();
+    let wait = |path: &str, expected: u16| {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while status(path) != expected {
+            assert!(std::time::Instant::now() < end, "{path}: {}", status(path));
+            std::thread::sleep(std::time::Duration::from_millis(30));
+        }
+    };
+    assert_eq!(status("/p/reader/"), 404);
+    let before = std::fs::read_to_string(folder.path().join("toolcrib.toml")).unwrap();
+    fixture::write(
+        folder.path(),
+        "toolcrib.toml",
+        &format!("{before}\n[profile.reader]\ninclude = [\"read_file\"]"),
+    );
+    wait("/p/reader/", 200);
+    assert_eq!(server.json("/p/reader/readyz?verbose")["tools"], 1);
+    fixture::write(folder.path(), "toolcrib.toml", &before);
+    wait("/p/reader/", 404);
+    assert_eq!(status("/p/creator/"), 200);
+}
