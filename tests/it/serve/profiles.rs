@@ -2,8 +2,8 @@
 
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
-use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -406,6 +406,13 @@ fn a_client_of_mcp_gets_the_profile_of_its_address_or_token() {
                 assert_eq!(found.contains("execute_cypher_query"), tools != 27, "{path} {token}");
                 let _ = client.cancel().await;
             }
+            // Over stdio the command line decides alone.
+            let stdio = ["serve", "--stdio", "--profile", "creator", "--catalog", text(folder.path())];
+            let program = tokio::process::Command::from(fixture::program(&stdio));
+            let stdio = TokioChildProcess::new(program).unwrap();
+            let client = ().serve_with_lifecycle(stdio, mode.clone()).await.unwrap();
+            assert_eq!(client.list_all_resources().await.unwrap().len(), 28);
+            let _ = client.cancel().await;
             for (path, token) in [("/p/validator/mcp", CREATOR), ("/p/creatr/mcp", EVERY), ("/mcp", UNSERVED)]
             {
                 assert!(connect(path, token).await.is_err(), "{path} {token}");
