@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::execution::{Certainty, RunFailure, execute};
+use super::execution::execute;
+use super::run_failure::{Certainty, RunFailure};
 use crate::catalog::Tool;
 use crate::config::Config;
 use crate::exec::admit::Admitted;
