@@ -16,8 +16,8 @@ const RESULT: &str = "/result";
 /// Calls of other ops, one after another.
 ///
 /// In `args` and `result`, `{"$arg": "/id"}` stands for an argument of the call, `{"$from": "doc", "pointer":
-/// "/result/id"}` for a part of the answer of the step `doc`, and `{"$text": [...]}` for its parts joined to one text.
-/// `default` gives the value where there is none; without it an absent argument is left out.
+/// "/result/id"}` for a part of the answer of the step `doc`, and `{"$text": [...]}` for its parts joined to one text. An
+/// argument that the call does not have is its default, else it is left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["steps"]))]
@@ -53,22 +53,10 @@ pub struct Step {
 /// A value that is known when a step is run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reference<'v> {
-    /// An argument of the call.
-    Argument {
-        /// Pointer into the arguments.
-        pointer: &'v str,
-        /// The value where there is none.
-        default: Option<&'v Value>,
-    },
-    /// A part of the answer of an earlier step.
-    Answer {
-        /// The id of the step.
-        step: &'v str,
-        /// Pointer into the answer.
-        pointer: &'v str,
-        /// The value where there is none.
-        default: Option<&'v Value>,
-    },
+    /// The argument of the call at this pointer.
+    Argument(&'v str),
+    /// The part of the answer of an earlier step at this pointer.
+    Answer(&'v str, &'v str),
     /// Values joined to one text.
     Text(&'v [Value]),
 }
@@ -77,38 +65,24 @@ impl<'v> Reference<'v> {
     /// The reference that an object is, if it is one. The error says what is wrong with it.
     pub fn of(fields: &'v Map<String, Value>) -> Option<Result<Self, String>> {
         let key = REFERENCE_KEYS.into_iter().find(|key| fields.contains_key(*key))?;
-        Some(Self::read(key, fields))
-    }
-
-    fn read(key: &str, fields: &'v Map<String, Value>) -> Result<Self, String> {
-        let beside: &[&str] = match key {
-            "$arg" => &["default"],
-            "$from" => &["pointer", "default"],
-            _ => &[],
-        };
-        if let Some(other) = fields.keys().find(|name| *name != key && !beside.contains(&name.as_str())) {
-            return Err(format!("`{other}` does not belong beside `{key}`"));
+        let is_known = |name: &String| name == key || (key == "$from" && name == "pointer");
+        if let Some(other) = fields.keys().find(|name| !is_known(name)) {
+            return Some(Err(format!("`{other}` does not belong beside `{key}`")));
         }
-        let text = |name: &str| match fields.get(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.as_str())),
-            Some(_) => Err(format!("`{name}` is a text")),
-        };
-        let pointer = |name: &str| match text(name)? {
-            Some(pointer) if !pointer.is_empty() && !pointer.starts_with('/') => {
-                Err(format!("`{name}` is a JSON pointer, such as \"/{pointer}\""))
+        let is_pointer = |text: &str| text.is_empty() || text.starts_with('/');
+        Some(match (key, fields.get(key)?, fields.get("pointer")) {
+            ("$arg", Value::String(pointer), None) if is_pointer(pointer) => Ok(Self::Argument(pointer)),
+            ("$from", Value::String(step), None) => Ok(Self::Answer(step, RESULT)),
+            ("$from", Value::String(step), Some(Value::String(pointer))) if is_pointer(pointer) => {
+                Ok(Self::Answer(step, pointer))
             }
-            pointer => Ok(pointer),
-        };
-        let default = fields.get("default");
-        match (key, fields.get(key)) {
-            ("$arg", _) => Ok(Self::Argument { pointer: pointer("$arg")?.unwrap_or_default(), default }),
-            ("$from", _) => {
-                let step = text("$from")?.unwrap_or_default();
-                Ok(Self::Answer { step, pointer: pointer("pointer")?.unwrap_or(RESULT), default })
+            ("$from", Value::String(_), _) => {
+                Err("`pointer` is a JSON pointer such as \"/result/id\"".into())
             }
-            (_, Some(Value::Array(parts))) => Ok(Self::Text(parts)),
-            _ => Err("`$text` is a list of values".into()),
-        }
+            ("$from", ..) => Err("`$from` is the `id` of an earlier step".into()),
+            ("$text", Value::Array(parts), _) => Ok(Self::Text(parts)),
+            ("$text", ..) => Err("`$text` is a list of values".into()),
+            _ => Err("`$arg` is a JSON pointer such as \"/id\"".into()),
+        })
     }
 }

@@ -167,13 +167,13 @@ impl<'t> Check<'t> {
                 }
             }
             Some(Err(message)) => self.report(message, place, "see the docs on backends of several steps"),
-            Some(Ok(Reference::Argument { pointer, .. })) => self.argument(pointer, place),
-            Some(Ok(Reference::Answer { step, .. })) if !self.ids.contains(&step) => {
+            Some(Ok(Reference::Argument(pointer))) => self.argument(pointer, place),
+            Some(Ok(Reference::Answer(step, _))) if !self.ids.contains(&step) => {
                 let near = nearest(step, self.ids.iter().copied()).first().map(ToString::to_string);
                 let message = format!("`{}` is no earlier step", quoted(step));
                 self.unknown(message, place, near.as_deref(), "write the `id` of a step before this one");
             }
-            Some(Ok(Reference::Answer { .. })) => {}
+            Some(Ok(Reference::Answer(..))) => {}
             Some(Ok(Reference::Text(parts))) => {
                 for (index, part) in parts.iter().enumerate() {
                     self.value(part, &pointer_join(&format!("{place}/$text"), index), depth + 1);

@@ -93,12 +93,9 @@ fn input(call: &Call, given: &Value, failure: Option<&Refusal>) -> Value {
     }
 }
 
-/// Arguments of a step without the secrets of the calls that it is a step of.
-fn without_secrets_of_outer_calls(call: &Call, input: Value) -> Value {
-    match &call.request.step {
-        Some(step) => FilledSecrets::of(step.hidden.iter().cloned()).hide_in(input),
-        None => input,
-    }
+/// The secret arguments of the calls that this one is a step of.
+fn outer_secrets(call: &Call) -> FilledSecrets {
+    FilledSecrets::of(call.request.step.iter().flat_map(|step| step.hidden.iter().cloned()))
 }
 
 /// Counts a call and records its outcome; `outcome_word` is `ok` or the code of its error.
@@ -118,11 +115,12 @@ fn record(call: &Call, outcome_word: &str, outcome: Option<&Outcome>) {
         Some(Outcome::Failed(failure)) => Some(failure),
         _ => None,
     };
-    let error = failure.map(|failure| call.secrets().text(&failure.message).into_owned());
+    let error =
+        failure.map(|failure| call.secrets().text(&outer_secrets(call).hide(&failure.message)).into_owned());
     let event = Event {
         op: Some(call.secrets().text(call.op()).into_owned()),
         tool: call.tool.as_ref().map(|tool| tool.name.clone()),
-        input: without_secrets_of_outer_calls(call, input(call, call.arguments(), failure)),
+        input: outer_secrets(call).hide_in(input(call, call.arguments(), failure)),
         outcome: outcome_word.to_string(),
         error,
         effect: call.tool.as_ref().map(|tool| tool.effect),

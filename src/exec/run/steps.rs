@@ -14,7 +14,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use self::values::{Earlier, Values};
+use self::values::{Earlier, Unresolved, Values};
 use super::run_failure::{Certainty, RunFailure};
 use crate::catalog::Tool;
 use crate::exec::admit::Admitted;
@@ -39,31 +39,18 @@ pub(super) async fn run(
     notes: &mut RunNotes,
 ) -> Result<Value, RunFailure> {
     let mut run = Run::new(call);
-    let plan = run.planned(backend).inspect_err(|_| notes.was_run = false)?;
-    begun.mark();
-    for (step, tool) in plan {
-        run.step(step, tool, notes).await?;
-    }
+    run.all(backend, begun, notes).await?;
     run.result(backend, notes)
 }
 
 /// Tells the calls of a dry run.
 pub(super) async fn preview(call: &Admitted, backend: &StepsBackend, notes: &mut RunNotes) -> Outcome {
     let mut run = Run::new(call);
-    let mut steps = async || {
-        for (step, tool) in run.planned(backend)? {
-            run.step(step, tool, notes).await?;
-        }
-        Ok(Value::Array(std::mem::take(&mut run.told)))
-    };
-    let told: Result<Value, RunFailure> = steps().await;
-    match told {
-        Ok(steps) => {
-            notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
-            Outcome::Result(json!({ "would": { "backend": "steps", "steps": steps } }))
-        }
-        Err(RunFailure { failure, .. }) => Outcome::Failed(failure),
+    if let Err(RunFailure { failure, .. }) = run.all(backend, &Begun::default(), notes).await {
+        return Outcome::Failed(failure);
     }
+    notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
+    Outcome::Result(json!({ "would": { "backend": "steps", "steps": run.told } }))
 }
 
 /// A step with its tool and the tool's position; none for a step whose conditions do not hold.
@@ -116,6 +103,21 @@ impl<'c> Run<'c> {
         }
     }
 
+    /// Runs all steps.
+    async fn all(
+        &mut self,
+        backend: &'c StepsBackend,
+        begun: &Begun,
+        notes: &mut RunNotes,
+    ) -> Result<(), RunFailure> {
+        let plan = self.planned(backend).inspect_err(|_| notes.was_run = false)?;
+        begun.mark();
+        for (step, tool) in plan {
+            self.step(step, tool, notes).await?;
+        }
+        Ok(())
+    }
+
     /// The steps whose conditions hold, each with a tool that this caller can call.
     fn planned(&mut self, backend: &'c StepsBackend) -> Result<Vec<Planned<'c>>, RunFailure> {
         let mut plan = Vec::with_capacity(backend.steps.len());
@@ -124,19 +126,14 @@ impl<'c> Run<'c> {
                 plan.push((step, None));
                 continue;
             }
-            let tool = self.callable(step).ok_or_else(|| {
-                let op = self.call.op();
-                let message = format!(
-                    "nothing was run: you cannot call the tool that `{op}` needs in its step `{}`",
-                    step.id
-                );
-                let failure = Refusal::new(
-                    ErrorCode::NoBackend,
-                    message,
-                    "tell the operator; sending it again changes nothing",
-                );
-                RunFailure { failure, certainty: Certainty::NotRun }
-            })?;
+            let Some(tool) = self.callable(step) else {
+                let (op, id) = (self.call.op(), &step.id);
+                let message =
+                    format!("nothing was run: you cannot call the tool that `{op}` needs in its step `{id}`");
+                let next = "tell the operator; sending it again changes nothing";
+                let failure = Refusal::new(ErrorCode::NoBackend, message, next);
+                return Err(RunFailure { failure, certainty: Certainty::NotRun });
+            };
             plan.push((step, Some(tool)));
         }
         self.left = plan.iter().rev().map(|(step, _)| (step.id.as_str(), step.op.as_str())).collect();
@@ -169,20 +166,21 @@ impl<'c> Run<'c> {
             self.values.earlier.insert(&step.id, Earlier::Skipped);
             return Ok(());
         };
-        let mut needed = Vec::new();
-        let args = match self.values.fields(&step.args, &mut needed) {
-            Ok(args) => args,
-            Err(why) => return Err(self.failed(step, &tool, unfit(why), notes)),
-        };
         let is_dry_run = self.call.is_dry_run;
-        let shown = self.call.secrets().shown(tool.parameters.schema(), &args);
-        let shown = is_dry_run.then(|| self.hidden.hide_in(shown));
-        if let Some(other) = needed.first() {
-            let why = format!("it needs the result of `{other}`, which a dry run does not run");
-            self.tell(step, &tool.op, json!({ "args": shown, "not_run": why }));
-            self.values.earlier.insert(&step.id, Earlier::NotRun);
-            return Ok(());
-        }
+        let args = match self.values.fields(&step.args, 0) {
+            Ok(args) => args,
+            Err(Unresolved::NotRun(other)) => {
+                let why = format!("it needs the result of `{other}`, which a dry run does not run");
+                let args = Value::Object(step.args.clone());
+                let args = self.call.secrets().shown(tool.parameters.schema(), &args);
+                self.tell(step, &tool.op, json!({ "args": args, "not_run": why }));
+                self.values.earlier.insert(&step.id, Earlier::NotRun);
+                return Ok(());
+            }
+            Err(Unresolved::Unfit(why)) => return Err(self.failed(step, &tool, unfit(&why), notes)),
+        };
+        let shown = is_dry_run
+            .then(|| self.hidden.hide_in(self.call.secrets().shown(tool.parameters.schema(), &args)));
         let result = self.call_step(step, (index, &tool), args).await;
         let result = result.map_err(|refusal| self.failed(step, &tool, refusal, notes))?;
         self.warnings(step, &result, notes);
@@ -222,17 +220,18 @@ impl<'c> Run<'c> {
         args: Value,
     ) -> Result<CallResult, Refusal> {
         let is_write = tool.effect != Effect::Read;
+        let key = self.key.as_deref().filter(|_| is_write);
         for attempt in 1..=MAX_ATTEMPTS {
+            // A write that is begun goes on, whoever waits for it.
+            if Instant::now() >= self.until {
+                return Err(out_of_time(false));
+            }
             let request = CallRequest {
                 function: self.call.request.function,
                 op: tool.op.clone(),
                 tool: Some(index),
                 args: args.clone(),
-                idempotency_key: self
-                    .key
-                    .as_deref()
-                    .filter(|_| is_write)
-                    .map(|key| key_of(key, step, attempt)),
+                idempotency_key: key.map(|key| key_of(key, step, attempt)),
                 dry_run: Some(self.call.is_dry_run && is_write),
                 limit: match self.call.effect() {
                     Effect::Read => EffectLimit::ReadsOnly,
@@ -268,10 +267,10 @@ impl<'c> Run<'c> {
     /// The result of the whole.
     fn result(&self, backend: &StepsBackend, notes: &mut RunNotes) -> Result<Value, RunFailure> {
         let Some(template) = &backend.result else { return Ok(self.last.clone()) };
-        match self.values.value(template, &mut Vec::new(), 0) {
+        match self.values.value(template, 0) {
             Ok(result) => Ok(result.unwrap_or_default()),
             // All is done, and its caller must not do it again.
-            Err(why) => {
+            Err(Unresolved::Unfit(why) | Unresolved::NotRun(why)) => {
                 notes
                     .warnings
                     .push(format!("every step was done; this is the last one's result, since {why}"));
@@ -291,56 +290,62 @@ impl<'c> Run<'c> {
     }
 
     /// The failure of the whole: this step, the writes before it, and the steps after it.
-    fn failed(&mut self, step: &Step, tool: &Tool, refusal: Refusal, notes: &mut RunNotes) -> RunFailure {
-        let may_have_run = refusal.hints.get("may_have_run") == Some(&Value::Bool(true))
-            || refusal.code == ErrorCode::OutcomeUnknown;
-        let is_of_backend = refusal.hints.get("source").is_some_and(|source| source == "backend");
+    fn failed(&mut self, step: &Step, tool: &Tool, mut refusal: Refusal, notes: &mut RunNotes) -> RunFailure {
         let code = refusal.code;
-        let was_sent = is_of_backend
-            || may_have_run
+        let has = |hint: &str, value: Value| refusal.hints.get(hint) == Some(&value);
+        let may_have_run = has("may_have_run", true.into()) || code == ErrorCode::OutcomeUnknown;
+        let is_partly_done = has("partly_done", true.into()) || !self.written.is_empty() || may_have_run;
+        let was_sent = may_have_run
+            || has("source", "backend".into())
             || matches!(code, ErrorCode::BackendError | ErrorCode::BackendTimeout | ErrorCode::Internal);
         notes.was_run = was_sent && !self.call.is_dry_run;
-        let message = self.hidden.hide(&refusal.message);
-        let mut error = json!({ "code": code.as_str(), "message": message });
+        refusal.message = self.hidden.hide(refusal.message.trim_end_matches('.'));
+        let mut error = json!({ "code": code.as_str(), "message": refusal.message });
         if !refusal.field_errors.is_empty() {
             error["field_errors"] = self.hidden.hide_in(json!(refusal.field_errors));
         }
+        if let Some(inner) = refusal.hints.shift_remove("steps") {
+            error["steps"] = inner;
+        }
         self.tell(step, &tool.op, json!({ "error": error }));
-        let not_run: Vec<(&str, &str)> = self.left.iter().rev().copied().collect();
+        let not_run: Vec<(&str, &str)> = self.left.drain(..).rev().collect();
         self.told.extend(not_run.iter().map(|(id, op)| json!({ "id": id, "op": op, "not_run": true })));
-        let list = |ids: &mut dyn Iterator<Item = &str>| {
-            ids.map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
-        };
-        let mut text = format!("the step `{}` (`{}`) failed: {message}", step.id, tool.op);
-        text.push_str(match (self.written.is_empty(), may_have_run) {
-            (true, false) => ". The steps before it changed nothing",
-            (_, true) => ". Whether it was done is not known",
-            (false, false) => "",
-        });
-        if !self.written.is_empty() {
-            let written = list(&mut self.written.iter().copied());
-            text.push_str(&format!(". Done before it, and not undone: {written}"));
+        let mut text = format!("the step `{}` (`{}`) failed: {}", step.id, tool.op, refusal.message);
+        if may_have_run {
+            text.push_str(". Whether it was done is not known");
+        }
+        match self.written.as_slice() {
+            [] if is_partly_done => {}
+            [] => text.push_str(". The steps before it changed nothing"),
+            written => text.push_str(&format!(". Done before it, and not undone: {}", quoted_list(written))),
         }
         if !not_run.is_empty() {
-            text.push_str(&format!(". Not run: {}", list(&mut not_run.iter().map(|(id, _)| *id))));
+            let ids: Vec<&str> = not_run.iter().map(|(id, _)| *id).collect();
+            text.push_str(&format!(". Not run: {}", quoted_list(&ids)));
         }
-        let goes_on = !self.written.is_empty() || code == ErrorCode::ApprovalRequired || may_have_run;
         let mut next = refusal.next_action;
+        let goes_on = is_partly_done || code == ErrorCode::ApprovalRequired;
         if let Some(key) = self.key.as_deref().filter(|_| goes_on) {
             next.push_str(&format!(
                 "; the same call with \"idempotency_key\": \"{key}\" goes on, and does nothing again that was done"
             ));
         }
         let mut failure = Refusal::new(code, text, next);
-        let hints = self.hidden.hide_in(Value::Object(refusal.hints));
-        if let Value::Object(hints) = hints {
+        if let Value::Object(hints) = self.hidden.hide_in(Value::Object(refusal.hints)) {
             failure.hints = hints;
         }
-        let failure = failure.detail("steps", std::mem::take(&mut self.told));
-        let is_clean = self.written.is_empty() && !(was_sent && tool.effect != Effect::Read);
+        failure = failure.detail("steps", std::mem::take(&mut self.told));
+        if is_partly_done {
+            failure = failure.detail("partly_done", true);
+        }
+        let is_clean = !is_partly_done && !(was_sent && tool.effect != Effect::Read);
         let certainty = if is_clean { Certainty::NotRun } else { Certainty::Partly };
         RunFailure { failure, certainty }
     }
+}
+
+fn quoted_list(ids: &[&str]) -> String {
+    ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The call of a step; boxed, since it may have steps itself.
@@ -359,7 +364,7 @@ fn key_of(key: &str, step: &Step, attempt: usize) -> String {
 }
 
 /// The refusal of a step whose arguments cannot be made.
-fn unfit(why: String) -> Refusal {
+fn unfit(why: &str) -> Refusal {
     let next = "tell the operator: the steps of this tool do not fit the answers of its backends";
     Refusal::new(ErrorCode::BackendError, format!("its arguments cannot be made: {why}"), next)
 }

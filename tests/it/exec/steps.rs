@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib::state::{Event, EventQuery, Sqlite, StateStore};
+use toolcrib::state::{Claim, ClaimStatus, Event, EventQuery, Sqlite, StateStore};
 use toolcrib::tool::Effect;
 
 use super::{Bench, WRITES, check, code, warned};
@@ -127,7 +128,7 @@ fn a_failure_after_a_write_says_what_was_done_and_the_same_key_goes_on() {
         assert_eq!(failed["error"]["help_path"], "note.publish");
         assert_eq!(notes.written(), ["Hello!"]);
     }
-    // What the reads say now does not matter for a write that was done.
+    // A write that was done does not depend on later answers of the reads.
     fs::write(notes.root.join("note.json"), r#"{"text": "Changed", "owner": "anna"}"#).unwrap();
     notes.repair();
     let done = notes.run(call.clone());
@@ -151,6 +152,7 @@ fn a_call_without_a_key_is_given_one_to_go_on_with_also_through_tools_within_too
     let notes = Notes::new(WRITES);
     let failed = notes.run(json!({"op": "note.twice", "args": {"id": "n"}}));
     assert_eq!(told(&failed), [("first", "ok"), ("inner", "error")], "{failed}");
+    assert_eq!(failed["error"]["details"]["steps"][1]["error"]["steps"][1]["id"], "write", "{failed}");
     let next = failed["error"]["next_action"].as_str().unwrap();
     let key = next.rsplit_once("\"idempotency_key\": \"").unwrap().1.split_once('"').unwrap().0;
     notes.repair();
@@ -360,5 +362,51 @@ fn steps_that_never_end_or_go_too_deep_are_findings_and_are_not_run() {
         let answer = notes.run(json!({"op": op, "args": {}}));
         assert_eq!(code(&answer), "NO_BACKEND", "{answer}");
         assert!(answer["error"]["message"].as_str().unwrap().ends_with("its steps are wrong"), "{answer}");
+    }
+}
+
+#[test]
+fn the_doc_of_the_tool_counts_and_not_those_of_its_steps() {
+    let mut notes = Notes::new("[exec]\nallow = \"write\"\nrequire_doc = \"always\"\n");
+    notes.repair();
+    notes.bench = notes.bench.in_session("s");
+    let call = json!({"op": "note.publish", "args": {"id": "n"}});
+    assert_eq!(code(&notes.run(call.clone())), "DOC_REQUIRED");
+    assert_eq!(notes.run(call)["ok"], true);
+}
+
+#[test]
+fn a_call_whose_server_died_goes_on_and_an_approval_covers_the_tools_of_the_steps() {
+    let asking = TOOLS.replace("op: note.publish\n", "op: note.publish\n  approval: true\n");
+    let approval = |tools: &str| {
+        let notes = Notes::of(tools, WRITES, None);
+        notes.run(json!({"op": "note.publish", "args": {"id": "n"}}));
+        // Hashes of different states have different keys.
+        let key = "the same";
+        let catalog = notes.bench.context.view.catalog();
+        let bound = toolcrib::exec::binding(catalog.named("publish").unwrap(), catalog, key);
+        (notes.bench.wait(notes.bench.state.approvals(false)).unwrap().remove(0), bound)
+    };
+    let (asked, bound) = approval(&asking);
+    assert_eq!(bound, approval(&asking).1);
+    assert_ne!(bound, approval(&asking.replace("[cat, works]", "[cat, other]")).1);
+
+    let notes = Notes::new(WRITES);
+    notes.repair();
+    let claim = Claim {
+        caller: Arc::from(""),
+        key: "k".into(),
+        op: "note.publish".into(),
+        fingerprint: asked.fingerprint,
+        owner: "ow_of_a_dead_server".into(),
+    };
+    let claimed = notes.bench.wait(notes.bench.state.claim(&claim, Duration::from_millis(1))).unwrap();
+    assert_eq!(claimed, ClaimStatus::Acquired);
+    std::thread::sleep(Duration::from_millis(50));
+    let call = json!({"op": "note.publish", "args": {"id": "n"}, "idempotency_key": "k"});
+    for _ in 0..2 {
+        let done = notes.run(call.clone());
+        assert_eq!(done["result"]["sent"], "sent", "{done}");
+        assert_eq!(notes.written(), ["Hello!"]);
     }
 }

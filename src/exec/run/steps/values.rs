@@ -20,6 +20,14 @@ pub(super) enum Earlier {
     NotRun,
 }
 
+/// A value that cannot be made.
+pub(super) enum Unresolved {
+    /// It needs the answer of this step, which a dry run did not run.
+    NotRun(String),
+    /// It does not fit, for this reason.
+    Unfit(String),
+}
+
 /// The values that references stand for.
 pub(super) struct Values<'c> {
     pub(super) arguments: &'c Value,
@@ -27,9 +35,6 @@ pub(super) struct Values<'c> {
     pub(super) schema: &'c Value,
     pub(super) earlier: HashMap<&'c str, Earlier>,
 }
-
-/// A value that cannot be made, with the reason.
-type Unresolved = String;
 
 impl Values<'_> {
     /// Whether each of these arguments has this value, or one of this list.
@@ -40,59 +45,31 @@ impl Values<'_> {
         })
     }
 
-    /// The object with its references replaced. Steps that were not run, and are needed, are added to `needed`.
-    pub(super) fn fields(
-        &self,
-        template: &Map<String, Value>,
-        needed: &mut Vec<String>,
-    ) -> Result<Value, Unresolved> {
-        self.all_fields(template, needed, 0)
+    /// The fields with their references replaced. A reference to nothing leaves its field out.
+    pub(super) fn fields(&self, fields: &Map<String, Value>, depth: usize) -> Result<Value, Unresolved> {
+        let mut replaced = Map::with_capacity(fields.len());
+        for (name, field) in fields {
+            if let Some(value) = self.value(field, depth + 1)? {
+                replaced.insert(name.clone(), value);
+            }
+        }
+        Ok(Value::Object(replaced))
     }
 
     /// The value with its references replaced; `None` for a reference to nothing.
-    pub(super) fn value(
-        &self,
-        template: &Value,
-        needed: &mut Vec<String>,
-        depth: usize,
-    ) -> Result<Option<Value>, Unresolved> {
-        if depth > DEEPEST {
-            return Err("its arguments are nested too deeply".into());
-        }
-        match template {
+    pub(super) fn value(&self, value: &Value, depth: usize) -> Result<Option<Value>, Unresolved> {
+        Ok(Some(match value {
+            _ if depth > DEEPEST => return Err(Unresolved::Unfit("they are nested too deeply".into())),
             Value::Object(fields) => match Reference::of(fields) {
-                None => self.all_fields(fields, needed, depth).map(Some),
-                Some(reference) => {
-                    let before = needed.len();
-                    let value = self.referred(reference?, needed, depth)?;
-                    // An unknown value is shown as it is written.
-                    Ok(if needed.len() > before { Some(template.clone()) } else { value })
-                }
+                Some(reference) => return self.referred(reference.map_err(Unresolved::Unfit)?, depth),
+                None => self.fields(fields, depth)?,
             },
             Value::Array(items) => {
-                let mut list = Vec::with_capacity(items.len());
-                for item in items {
-                    list.extend(self.value(item, needed, depth + 1)?);
-                }
-                Ok(Some(Value::Array(list)))
+                let item = |item| self.value(item, depth + 1).transpose();
+                Value::Array(items.iter().filter_map(item).collect::<Result<_, _>>()?)
             }
-            plain => Ok(Some(plain.clone())),
-        }
-    }
-
-    fn all_fields(
-        &self,
-        template: &Map<String, Value>,
-        needed: &mut Vec<String>,
-        depth: usize,
-    ) -> Result<Value, Unresolved> {
-        let mut fields = Map::with_capacity(template.len());
-        for (name, field) in template {
-            if let Some(value) = self.value(field, needed, depth + 1)? {
-                fields.insert(name.clone(), value);
-            }
-        }
-        Ok(Value::Object(fields))
+            plain => plain.clone(),
+        }))
     }
 
     /// An argument; the default of its schema where the call does not have it.
@@ -102,42 +79,36 @@ impl Values<'_> {
         self.arguments.pointer(pointer).or_else(|| default().filter(|_| is_field))
     }
 
-    fn referred(
-        &self,
-        reference: Reference<'_>,
-        needed: &mut Vec<String>,
-        depth: usize,
-    ) -> Result<Option<Value>, Unresolved> {
-        match reference {
-            Reference::Argument { pointer, default } => Ok(self.argument(pointer).or(default).cloned()),
-            Reference::Answer { step, pointer, default } => match self.earlier.get(step) {
-                Some(Earlier::Answer(answer)) => match part_of(answer, pointer).or(default.cloned()) {
-                    None => Err(format!(
-                        "the answer of the step `{step}` has nothing at `{pointer}`{}",
-                        reached(answer, pointer)
-                    )),
-                    value => Ok(value),
-                },
-                Some(Earlier::Skipped) => Ok(default.cloned()),
-                Some(Earlier::NotRun) | None => {
-                    needed.push(step.to_string());
-                    Ok(None)
+    fn referred(&self, reference: Reference<'_>, depth: usize) -> Result<Option<Value>, Unresolved> {
+        let (step, pointer) = match reference {
+            Reference::Argument(pointer) => return Ok(self.argument(pointer).cloned()),
+            Reference::Text(parts) => return self.text(parts, depth).map(|text| Some(text.into())),
+            Reference::Answer(step, pointer) => (step, pointer),
+        };
+        match self.earlier.get(step) {
+            Some(Earlier::Answer(answer)) => part_of(answer, pointer).map(Some).ok_or_else(|| {
+                let there = reached(answer, pointer);
+                Unresolved::Unfit(format!(
+                    "the answer of the step `{step}` has nothing at `{pointer}`{there}"
+                ))
+            }),
+            Some(Earlier::Skipped) => Ok(None),
+            Some(Earlier::NotRun) | None => Err(Unresolved::NotRun(step.to_string())),
+        }
+    }
+
+    fn text(&self, parts: &[Value], depth: usize) -> Result<String, Unresolved> {
+        let mut text = String::new();
+        for part in parts {
+            match self.value(part, depth + 1)? {
+                None | Some(Value::Null) => {}
+                Some(Value::String(part)) => text.push_str(&part),
+                Some(Value::Object(_) | Value::Array(_)) => {
+                    return Err(Unresolved::Unfit("a part of `$text` is no text".into()));
                 }
-            },
-            Reference::Text(parts) => {
-                let mut text = String::new();
-                for part in parts {
-                    match self.value(part, needed, depth + 1)? {
-                        None | Some(Value::Null) => {}
-                        Some(Value::String(part)) => text.push_str(&part),
-                        Some(Value::Object(_) | Value::Array(_)) if needed.is_empty() => {
-                            return Err("a part of `$text` is no text".into());
-                        }
-                        Some(plain) => text.push_str(&plain.to_string()),
-                    }
-                }
-                Ok(Some(text.into()))
+                Some(plain) => text.push_str(&plain.to_string()),
             }
         }
+        Ok(text)
     }
 }
