@@ -16,6 +16,11 @@ use crate::tool::{Backend, Definition, Effect, MAX_STEP_DEPTH, StepsBackend};
 const WRONG: &str =
     "tell the operator to correct its steps (`toolcrib check`); sending it again changes nothing";
 
+/// Most tools of a circle that a finding shows.
+const MOST_SHOWN: usize = 8;
+/// Most findings about steps with near names, which take time in a large catalog.
+const MOST_SUGGESTED: usize = 100;
+
 /// Tools with steps, by position, each with the positions of the tools that its steps call.
 type Called = BTreeMap<usize, Vec<usize>>;
 
@@ -26,10 +31,12 @@ pub(super) fn settle(tools: &mut [Tool], findings: &mut Vec<Finding>) {
     }
     let by_name = names::lookup(tools);
     let mut open = Called::new();
-    let mut wrong = Vec::new();
+    let (mut wrong, mut suggested) = (Vec::new(), 0);
     for (index, tool) in tools.iter().enumerate() {
         let Some(backend) = of(&tool.definition) else { continue };
-        let (called, mistakes) = mistakes::of(tool, backend, tools, &by_name);
+        let known = if suggested < MOST_SUGGESTED { &*tools } else { &[] };
+        let (called, mistakes) = mistakes::of((tool, backend), tools, &by_name, known);
+        suggested += mistakes.len();
         match mistakes.is_empty() {
             true => drop(open.insert(index, called)),
             false => wrong.push((index, called)),
@@ -98,21 +105,19 @@ fn strengthen(tools: &mut [Tool], index: usize, called: &[usize], findings: &mut
 fn endless(tools: &[Tool], index: usize, open: &Called) -> Finding {
     let mut path = vec![index];
     let inner = |index: &usize| open.get(index)?.iter().copied().find(|step| open.contains_key(step));
-    while let Some(next) = path.last().and_then(inner) {
+    while let Some(next) = path.last().and_then(inner).filter(|_| path.len() < MOST_SHOWN) {
         let is_known = path.contains(&next);
         path.push(next);
         if is_known {
-            let path = path.iter().take(8).filter_map(|index| tools.get(*index));
-            let path: Vec<String> = path.map(|tool| format!("`{}`", tool.op)).collect();
-            let message = format!("its steps never end: {}", path.join(", which calls "));
-            return at(
-                &tools[index],
-                Finding::new(Code::StepsInvalid, message).help("remove one of them"),
-                "",
-            );
+            break;
         }
     }
-    let message = format!("its steps call tools with steps, more than {MAX_STEP_DEPTH} levels deep");
+    let ops: Vec<String> =
+        path.iter().filter_map(|index| Some(format!("`{}`", tools.get(*index)?.op))).collect();
+    let message = format!(
+        "its steps never end, or are more than {MAX_STEP_DEPTH} levels deep: {}",
+        ops.join(", which calls ")
+    );
     let help = "write the inner steps here in place of a call";
     at(&tools[index], Finding::new(Code::StepsInvalid, message).help(help), "")
 }

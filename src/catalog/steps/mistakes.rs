@@ -13,14 +13,14 @@ use crate::tool::{Definition, REFERENCE_KEYS, Reference, Step, StepsBackend, quo
 /// Deepest level of a value that is searched for references.
 const DEEPEST: usize = 64;
 
-/// The positions of the tools that its steps call, and the mistakes.
+/// The positions of the tools that its steps call, and the mistakes. Near ops are those of `suggested`.
 pub(super) fn of(
-    tool: &Tool,
-    backend: &StepsBackend,
+    (tool, backend): (&Tool, &StepsBackend),
     tools: &[Tool],
     by_name: &HashMap<String, Vec<usize>>,
+    suggested: &[Tool],
 ) -> (Vec<usize>, Vec<Finding>) {
-    let mut check = Check { tool, ids: Vec::new(), findings: Vec::new() };
+    let mut check = Check { tool, suggested, ids: Vec::new(), findings: Vec::new() };
     let mut called = Vec::new();
     for (index, step) in backend.steps.iter().enumerate() {
         let place = format!("/steps/{index}");
@@ -43,6 +43,8 @@ pub(super) fn of(
 
 struct Check<'t> {
     tool: &'t Tool,
+    /// Tools whose names may be meant.
+    suggested: &'t [Tool],
     /// The ids of the steps before this place.
     ids: Vec<&'t str>,
     findings: Vec<Finding>,
@@ -77,7 +79,7 @@ impl<'t> Check<'t> {
                 return None;
             }
             None => {
-                let names = tools.iter().flat_map(|tool| [tool.op.as_str(), tool.name.as_str()]);
+                let names = self.suggested.iter().flat_map(|tool| [tool.op.as_str(), tool.name.as_str()]);
                 let near = nearest(&step.op, names).first().copied();
                 let message = format!("there is no op `{}`", quoted(&step.op));
                 self.unknown(message, &pointer, near, "name an op of this catalog");

@@ -338,8 +338,8 @@ impl<'c> Run<'c> {
         if is_partly_done {
             failure = failure.detail("partly_done", true);
         }
-        let is_clean = !is_partly_done && !(was_sent && tool.effect != Effect::Read);
-        let certainty = if is_clean { Certainty::NotRun } else { Certainty::Partly };
+        let may_have_changed = is_partly_done || (was_sent && tool.effect != Effect::Read);
+        let certainty = if may_have_changed { Certainty::Partly } else { Certainty::NotRun };
         RunFailure { failure, certainty }
     }
 }

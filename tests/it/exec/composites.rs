@@ -60,8 +60,10 @@ fn mention(kind: &str, id: &str, mode: Option<&str>) -> Value {
     args
 }
 
-/// The calls, each with its result, and the requests that it makes: method, path, body.
-fn table() -> Vec<(&'static str, Value, Value, Vec<(&'static str, Value)>)> {
+/// An op, its arguments and its result, and the requests that it makes: method and path, body.
+type Row = (&'static str, Value, Value, Vec<(&'static str, Value)>);
+
+fn table() -> Vec<Row> {
     let ping = |kind: &str, id: &str| {
         let mut body = mention(kind, id, Some("ping"));
         body["mode"] = "ping".into();
