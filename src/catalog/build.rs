@@ -10,8 +10,8 @@ use super::sample::{About, Sample, sample_call};
 use super::short::{Cap, SharedOpenings};
 use super::trust::OverlaidFields;
 use super::{
-    Catalog, Tool, docstring, lint, names, op, policy, profile, purpose, schema, short, structure, tree,
-    trust,
+    Catalog, Tool, docstring, lint, names, op, policy, profile, purpose, schema, short, steps, structure,
+    tree, trust,
 };
 use crate::config::{Category, Facts, Workspace};
 use crate::finding::{Code, Finding, Place, pointer_join};
@@ -48,6 +48,7 @@ pub(super) fn build(
     let categories = workspace.config.categories.iter().chain(&described);
     structure::derive(&mut tools, categories, workspace.config.catalog, findings);
     names::assign_unique(&mut tools, findings);
+    steps::settle(&mut tools, findings);
     lint::pairs(&tools, findings);
     lint::equal_shorts(&tools, findings);
     let (tools, contested) = audience::separate(tools, findings);
@@ -109,7 +110,7 @@ impl Context<'_> {
             let at = finding.place.clone().unwrap_or_else(at);
             findings.push(finding.at(at).tool(&name));
         };
-        if definition.effect.is_none() {
+        if definition.effect.is_none() && steps::of(&definition).is_none() {
             let message = format!("the effect `{}` was guessed from the name", effect.as_str());
             let help = "write `effect`, in the definition or in an [[overlay]]";
             report(Finding::new(Code::EffectGuessed, message).help(help));

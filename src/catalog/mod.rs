@@ -7,7 +7,8 @@
 //!    ([`schema`]); text that only repeats it leaves the descriptions of arguments ([`redundancy`]).
 //! 3. [`structure`] derives categories and ops where the source names none.
 //! 4. [`names`] maps safe names, and settles ops and aliases between tools with the same audience; [`audience`] makes
-//!    sure that no name depends on a tool that some of its callers cannot see.
+//!    sure that no name depends on a tool that some of its callers cannot see. [`steps`] settles the effects of tools that
+//!    call others.
 //! 5. [`lint`] looks at tools and at pairs of them.
 //! 6. [`mod@registry`] writes the content down and hashes it: the registry version.
 //! 7. [`profile`] selects the tools of one kind of agent; [`tree`] is the tree of their categories, and [`redacted`]
@@ -34,6 +35,7 @@ mod schema;
 pub(crate) mod schema_view;
 mod shared_text;
 mod short;
+mod steps;
 mod structure;
 mod tree;
 mod trust;

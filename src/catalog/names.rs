@@ -1,7 +1,7 @@
 //! Names between tools: canonical names, safe names, ops and aliases.
 
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use indexmap::IndexMap;
 
@@ -174,18 +174,19 @@ fn unique_aliases(tools: &mut [Tool], members: &[usize], findings: &mut Vec<Find
 
 /// Every name that leads to a tool: canonical names, safe names, ops, aliases, and the names that tools had before they
 /// were qualified, which lead to all tools that had them.
-pub(super) fn lookup(tools: &[Arc<Tool>]) -> HashMap<String, Vec<usize>> {
-    let mut by_name: HashMap<String, Vec<usize>> = HashMap::with_capacity(tools.len() * 2);
-    for (index, tool) in tools.iter().enumerate() {
+pub(super) fn lookup<T: Borrow<Tool>>(tools: &[T]) -> HashMap<String, Vec<usize>> {
+    let tools = || tools.iter().map(Borrow::borrow).enumerate();
+    let mut by_name: HashMap<String, Vec<usize>> = HashMap::with_capacity(tools().len() * 2);
+    for (index, tool) in tools() {
         by_name.insert(tool.name.clone(), vec![index]);
     }
-    for (index, tool) in tools.iter().enumerate() {
+    for (index, tool) in tools() {
         for name in [&tool.safe_name, &tool.op].into_iter().chain(&tool.aliases) {
             by_name.entry(name.clone()).or_insert_with(|| vec![index]);
         }
     }
     let mut former: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, tool) in tools.iter().enumerate().filter(|(_, tool)| tool.definition.name != tool.name) {
+    for (index, tool) in tools().filter(|(_, tool)| tool.definition.name != tool.name) {
         former.entry(&tool.definition.name).or_default().push(index);
     }
     for (name, tools) in former {

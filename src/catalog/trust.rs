@@ -29,11 +29,15 @@ pub(super) fn withhold(
 ) -> (Option<String>, Option<Finding>) {
     let is_found = workspace.is_found;
     match definition.backend {
-        Some(Backend::Command(_)) => {}
+        Some(Backend::Command(_) | Backend::Steps(_)) => {}
         // The server that it needs does not count either.
         Some(Backend::Http(_) | Backend::Mcp { .. }) if is_found => return (Some(FOUND.into()), None),
         _ => return (None, None),
     }
+    let names = match definition.backend {
+        Some(Backend::Steps(_)) => "other tools",
+        _ => "a program",
+    };
     let is_trusted = overlaid.backend || raw.origin.trust == Trust::Run;
     if is_trusted && !is_found {
         return (None, None);
@@ -55,7 +59,7 @@ pub(super) fn withhold(
         None => "write its `backend` in an `[[overlay]]` of toolcrib.toml".into(),
     };
     let finding =
-        Finding::new(Code::BackendUntrusted, "the backend names a program, which this source may not")
+        Finding::new(Code::BackendUntrusted, format!("the backend names {names}, which this source may not"))
             .help(format!("if you have read it and want to run it, {lines}"));
     (Some(format!("tell the operator, who can allow it: {lines}")), Some(finding))
 }

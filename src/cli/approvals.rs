@@ -166,7 +166,7 @@ impl Current {
         }
         let tool = self.catalog.as_ref().and_then(|catalog| Some((catalog, catalog.find(&approval.op)?)));
         let is_other =
-            tool.is_some_and(|(catalog, tool)| binding(tool, &catalog.config, &self.key) != approval.bound);
+            tool.is_some_and(|(catalog, tool)| binding(tool, catalog, &self.key) != approval.bound);
         is_other.then_some(CHANGED)
     }
 

@@ -35,6 +35,7 @@ use crate::watch::{Follow, Options};
 #[command(after_help = "\
 Try it:
   toolcrib serve --catalog examples/github              pages at http://127.0.0.1:7878, MCP at /mcp
+  toolcrib serve --catalog examples/universal-agent     each profile below its own path, such as /p/creator/mcp
   toolcrib serve --catalog examples/github --stdio      MCP over stdin and stdout, for desktop clients
   toolcrib serve --catalog . --state state.db            sessions, approvals and traces outlive the server
   curl http://127.0.0.1:7878/tools/README.md
@@ -42,7 +43,8 @@ Try it:
 pub(super) struct ServeArgs {
     #[command(flatten)]
     catalog: CatalogArgs,
-    /// Serve the tools of this profile only.
+    /// Serve the tools of this profile, and no other, unless `[serve] profiles` names others. Without it, the whole
+    /// catalog is served, and each profile below /p/NAME/, or with the header `X-Profile: NAME`.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
     #[command(flatten)]
@@ -132,7 +134,13 @@ impl ServeArgs {
             tool_list: self.tool_list.unwrap_or(configured.tool_list),
             split_exec: self.split_exec || configured.split_exec,
         };
-        let setting = ServeOptions { profile: self.profile.clone(), roles: tokens.roles(), listing: shown };
+        let setting = ServeOptions {
+            profile: self.profile.clone(),
+            // A client of stdio has one connection, and cannot choose.
+            profiles: if self.stdio { Some(Vec::new()) } else { configured.profiles.clone() },
+            callers: tokens.callers().cloned().collect(),
+            listing: shown,
+        };
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
         if state.health().is_volatile {
             warn_of_approvals(&checked.catalog);
@@ -239,6 +247,10 @@ impl ServeArgs {
         match self.log {
             LogFormat::Text => {
                 print_note(format!("listening on http://{address}"));
+                let choices: Vec<&str> = generation.choices().collect();
+                if !choices.is_empty() {
+                    print_note(format!("profiles, each below /p/NAME/: {}", choices.join(", ")));
+                }
                 print_note(format!("{tools}, registry {version}; stop with Ctrl-C"));
             }
             LogFormat::Json => tracing::info!("listening on http://{address}"),

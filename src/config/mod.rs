@@ -32,7 +32,7 @@ pub use preset::preset_names;
 pub use read::{Workspace, read};
 pub use search::{Search, SearchModel, SearchSemantic};
 pub use selector::{Facts, Selector, Selectors};
-pub use serve::{Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
+pub use serve::{EVERY_PROFILE, Serve, ServeLimits, ServeSurface, ServeToken, ToolList};
 pub use server::Server;
 pub use state::{State, WhenUnwritable};
 

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::preset::{preset, preset_names};
-use super::{Config, Overlay, Selectors, Source, Trust};
+use super::{Config, EVERY_PROFILE, Overlay, Selectors, Source, Trust};
 use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join};
 
 /// The name of the configuration file.
@@ -163,10 +163,36 @@ fn check_search(workspace: &mut Workspace) {
     }
 }
 
+/// Checks that the profiles of the server and of its tokens exist.
+fn check_served_profiles(workspace: &mut Workspace) {
+    let Workspace { config, findings, .. } = workspace;
+    let of_server = config.serve.profiles.iter().flatten().enumerate();
+    let of_server = of_server
+        .filter(|(_, name)| *name != EVERY_PROFILE)
+        .map(|(place, name)| (name, format!("/serve/profiles/{place}")));
+    let of_tokens = config.serve.tokens.iter().enumerate().flat_map(|(token, configured)| {
+        let names = configured.profiles.iter().enumerate();
+        names.map(move |(place, name)| (name, format!("/serve/token/{token}/profiles/{place}")))
+    });
+    for (name, pointer) in of_server.chain(of_tokens) {
+        if config.profiles.contains_key(name) {
+            continue;
+        }
+        let near = nearest(name, config.profiles.keys().map(String::as_str));
+        let help = near.first().map_or_else(
+            || "each profile has a table `[profile.NAME]`".to_string(),
+            |near| format!("did you mean `{near}`?"),
+        );
+        let finding = Finding::new(Code::ConfigInvalid, format!("there is no profile \"{name}\"")).help(help);
+        findings.push(finding.at(Place::new(FILE_NAME, pointer)));
+    }
+}
+
 /// Checks beyond the types: selectors and finding codes.
 fn check(workspace: &mut Workspace) {
     check_sources(workspace);
     check_search(workspace);
+    check_served_profiles(workspace);
     let config = &workspace.config;
     let mut findings = Vec::new();
     let mut selectors = |selectors: &Selectors, pointer: String| {

@@ -8,6 +8,9 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::tool::Effect;
 
+/// The name that stands for every profile in `profiles` of the server.
+pub const EVERY_PROFILE: &str = "*";
+
 /// Settings of the server.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -17,6 +20,9 @@ pub struct Serve {
     pub listen: Option<String>,
     /// Host names under which the server is reached, beside its address.
     pub public_hosts: Vec<String>,
+    /// The profiles that a request may choose by its path or by `X-Profile`, beside the one of `--profile`; `*` is every
+    /// profile. When absent, every one without `--profile`, and no other with it.
+    pub profiles: Option<Vec<String>>,
     /// Tokens of callers who may come in; without any, everybody may.
     #[serde(rename = "token")]
     pub tokens: Vec<ServeToken>,
@@ -75,6 +81,8 @@ pub struct ServeToken {
     /// The roles of the caller: tools with `allowed_roles` are there for these roles only. `*` is every role, and
     /// also lets the caller read the findings of the catalog.
     pub roles: Vec<String>,
+    /// The profiles that the caller may use, the first one for requests that choose none; every one when empty.
+    pub profiles: Vec<String>,
 }
 
 /// Limits of requests, connections and times.

@@ -12,7 +12,7 @@ use crate::guard::MISTAKE;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::secret::SecretPolicy;
 use crate::state::StateStore;
-use crate::tool::{Effect, NoSchemaMode};
+use crate::tool::{Backend, Effect, NoSchemaMode};
 
 /// One call. Only admission changes it.
 pub(super) struct Call {
@@ -84,6 +84,12 @@ impl Call {
             Callable::Unchecked(mode) => Some(*mode),
             _ => None,
         }
+    }
+
+    /// Whether its backend is several steps.
+    pub(super) fn has_steps(&self) -> bool {
+        let backend = self.tool.as_ref().and_then(|tool| tool.definition.backend.as_ref());
+        matches!(backend, Some(Backend::Steps(_)))
     }
 
     /// The timeout of the call.

@@ -14,6 +14,8 @@ pub struct Caller {
     pub name: Arc<str>,
     /// The roles of the token, sorted; `None` where no tokens are configured, which means all roles.
     pub roles: Option<Vec<String>>,
+    /// The profiles of the token, the first one for requests that choose none; `None` for every profile.
+    pub profiles: Option<Arc<[String]>>,
     /// The strongest effect of its calls; the configuration may allow less.
     pub allow: Effect,
     /// The name of the session.
@@ -29,6 +31,7 @@ impl Default for Caller {
         Self {
             name: Arc::from(""),
             roles: None,
+            profiles: None,
             allow: Effect::Destructive,
             session: None,
             names_session: false,
@@ -44,7 +47,14 @@ impl Caller {
     /// Whether the configuration hides no tool from this caller. Only such a caller gets the findings of the catalog, since
     /// findings name tools. The catalog's content does not matter: it must not show whether hidden tools exist.
     pub fn sees_everything(&self) -> bool {
-        self.roles.as_ref().is_none_or(|roles| roles.iter().any(|role| role == EVERY_ROLE))
+        self.profiles.is_none()
+            && self.roles.as_ref().is_none_or(|roles| roles.iter().any(|role| role == EVERY_ROLE))
+    }
+
+    /// Whether the token is for this profile; `None` is the whole catalog.
+    pub fn may_use(&self, profile: Option<&str>) -> bool {
+        let own = self.profiles.as_ref();
+        own.is_none_or(|own| profile.is_some_and(|profile| own.iter().any(|own| own == profile)))
     }
 
     /// The session; it belongs to this caller alone.

@@ -8,6 +8,7 @@
 //! A [`Refusal`](crate::refusal::Refusal) at any step takes the call to the last one.
 
 mod admit;
+mod answer_part;
 pub mod backend;
 mod call;
 mod caller;
@@ -17,6 +18,7 @@ mod record;
 mod request;
 mod run;
 
+pub use answer_part::{part_of, reached};
 pub use caller::{Caller, EVERY_ROLE};
 pub use context::{CallContext, Doc, FunctionFuture};
 pub use record::call_result::{CallResult, Outcome};

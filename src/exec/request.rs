@@ -30,6 +30,19 @@ pub struct CallRequest {
     pub limit: EffectLimit,
     /// Warnings about input that was corrected.
     pub warnings: Vec<String>,
+    /// The calls that this one is a step of.
+    pub step: Option<Box<StepOf>>,
+}
+
+/// The calls that another call is a step of.
+#[derive(Clone, Debug)]
+pub struct StepOf {
+    /// Their ops, outermost first.
+    pub within: Vec<String>,
+    /// The fingerprint of the outermost, which holds for the keys of its steps.
+    pub identity: String,
+    /// Their secret arguments.
+    pub hidden: Vec<Value>,
 }
 
 /// The calls that a function runs, by the effect of their tools.
@@ -47,7 +60,7 @@ pub enum EffectLimit {
 /// Bytes of the longest op. A longer text is no name, and no message repeats it.
 const LONGEST_OP: usize = 1000;
 /// Bytes of the longest idempotency key.
-const LONGEST_KEY: usize = 200;
+pub(super) const LONGEST_KEY: usize = 200;
 /// Names of the fields.
 const FIELDS: [&str; 6] = ["op", "args", "idempotency_key", "dry_run", "receipt", "session"];
 /// Other names that models use for `op`.

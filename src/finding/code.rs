@@ -81,6 +81,8 @@ codes! {
     TrustNarrowed "trust-narrowed" Warning false "a file below a `[[source]]` with `trust = \"run\"` is read without trust";
     BackendUntrusted "backend-untrusted" Error false "a definition names a program, and the operator has not allowed it";
     EffectDoubted "effect-doubted" Warning false "a definition claims that a tool only reads, and its name or request contradicts it";
+    StepsInvalid "steps-invalid" Error false "the steps of a tool are wrong; it is documented but cannot be called";
+    StepsEffect "steps-effect" Warning false "a tool of several steps declares a weaker effect than one of its steps has";
     OwnOutput "own-output" Error true "a source is a payload that toolcrib made, and has no definitions";
     FieldInvalid "field-invalid" Error true "a field of a definition has the wrong kind of value and was left out";
     FieldRepaired "field-repaired" Error false "a field of a definition has the wrong kind of value, and was read as the one thing that it can mean";

@@ -153,9 +153,11 @@ fn repaired(violation: &Violation, read: &Value, place: &Place) -> Finding {
 }
 
 /// Removes the value of a violation, or the object itself where it lacks a property. False when nothing can be
-/// removed.
+/// removed. Steps are removed as a whole: without one of them, or its condition, a tool would do something else.
 fn leave_out(value: &mut Value, violation: &Violation) -> bool {
-    let mut pointer = violation.pointer.as_str();
+    const STEPS: &str = "/backend/steps";
+    let whole = violation.pointer.find(STEPS).map(|at| at + STEPS.len() - "/steps".len());
+    let mut pointer = &violation.pointer[..whole.unwrap_or(violation.pointer.len())];
     while let Some((parent, last)) = pointer_split(pointer) {
         let removed = match value.pointer_mut(parent) {
             Some(Value::Object(fields)) => fields.shift_remove(&*last),

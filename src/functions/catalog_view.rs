@@ -77,8 +77,7 @@ impl CatalogView {
             allowed.is_empty() || roles.is_none_or(|roles| roles.iter().any(|role| allowed.contains(role)))
         };
         let is_visible = |tool: &Tool| tool.definition.when_forbidden == Some(WhenForbidden::Visible);
-        let mut seen = catalog.seen_by(|tool| may_use(tool) || is_visible(tool));
-        seen.retain(|tool| mode(tool).is_some());
+        let seen = catalog.seen_by(|tool| (may_use(tool) || is_visible(tool)) && mode(tool).is_some());
         let modes: Vec<DescriptionMode> = seen.iter().filter_map(|tool| mode(tool)).collect();
         let forbidden: Vec<bool> = seen.iter().map(|tool| !may_use(tool)).collect();
         let shown = |(tool, forbidden): (&Arc<Tool>, &bool)| match forbidden {
@@ -147,7 +146,7 @@ impl CatalogView {
                 .map(|tool| (tool.place.file.clone(), tool.server.clone(), tool.withheld.clone()))
                 .collect::<Vec<_>>()
         };
-        self.content() == other.content() && written(self) == written(other)
+        self.profile == other.profile && self.content() == other.content() && written(self) == written(other)
     }
 
     /// Description mode of the tool at this position.

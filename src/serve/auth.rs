@@ -1,5 +1,7 @@
-//! Bearer tokens: the callers who may come in, with their names, roles and strongest effects. Only hashes are kept,
-//! and comparing them takes the same time for every token.
+//! Bearer tokens: the callers who may come in, with their names, roles profiles and strongest effects. Only hashes
+//! are kept, and comparing them takes the same time for every token.
+
+use std::sync::Arc;
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
@@ -44,12 +46,20 @@ impl Tokens {
                     .into(),
             );
         }
+        let profiles = Some(&configured.profiles).filter(|profiles| !profiles.is_empty());
+        let profiles = profiles.map(|profiles| Arc::from(profiles.as_slice()));
         let mut roles = configured.roles.clone();
         roles.sort();
         roles.dedup();
-        let name = configured.name.as_deref().unwrap_or(&configured.env).into();
+        let name: Arc<str> = configured.name.as_deref().unwrap_or(&configured.env).into();
+        if self.callers().any(|known| known.name == name && known.profiles != profiles) {
+            return Err(format!(
+                "another `[[serve.token]]` has the name \"{name}\" too, and other `profiles`; callers of one name share their \
+                 sessions, so give it a name of its own"
+            ));
+        }
         let allow = configured.allow.unwrap_or(Effect::Destructive);
-        let caller = Caller { name, roles: Some(roles), allow, ..Caller::default() };
+        let caller = Caller { name, roles: Some(roles), profiles, allow, ..Caller::default() };
         self.known.push((hash, caller));
         Ok(())
     }
@@ -59,10 +69,9 @@ impl Tokens {
         self.known.is_empty()
     }
 
-    /// The sets of roles of tokens that do not see everything.
-    pub fn roles(&self) -> Vec<Vec<String>> {
-        let callers = self.known.iter().map(|(_, caller)| caller).filter(|caller| !caller.sees_everything());
-        callers.filter_map(|caller| caller.roles.clone()).collect()
+    /// The callers with a token.
+    pub fn callers(&self) -> impl Iterator<Item = &Caller> {
+        self.known.iter().map(|(_, caller)| caller)
     }
 
     /// The caller with the token in these headers.
@@ -105,6 +114,7 @@ mod tests {
             name: None,
             allow: Some(Effect::Write),
             roles: vec!["b".into(), "a".into(), "a".into()],
+            profiles: Vec::new(),
         };
         tokens.add("0123456789abcdef", &configured).unwrap();
         let caller = |value: &str| {
@@ -129,6 +139,20 @@ mod tests {
         tokens.add("0123456789abcdef", &ServeToken::default()).unwrap();
         let again = tokens.add(" 0123456789abcdef ", &ServeToken::default());
         assert!(again.unwrap_err().contains("the same value"));
+    }
+
+    #[test]
+    fn two_tokens_of_one_name_are_for_the_same_profiles() {
+        let mut tokens = Tokens::default();
+        let token = |profile: &str| ServeToken {
+            env: "AMY".into(),
+            profiles: vec![profile.into()],
+            ..ServeToken::default()
+        };
+        tokens.add("0123456789abcdef", &token("creator")).unwrap();
+        tokens.add("0123456789abcdeg", &token("creator")).unwrap();
+        let other = tokens.add("0123456789abcdeh", &token("validator"));
+        assert!(other.unwrap_err().contains("a name of its own"));
     }
 
     #[test]

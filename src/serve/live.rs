@@ -1,6 +1,5 @@
 //! The running catalog. A new one is built beside it and swapped in; a request sees one or the other, never a mixture.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,9 +9,9 @@ use tokio::sync::watch;
 
 use super::ListingPolicy;
 use super::background_indexer::BackgroundIndexer;
-use super::response::response_cache::ResponseCache;
+use super::profile_caches::{CacheBuilder, ProfileCaches};
 use crate::catalog::Checked;
-use crate::config::Config;
+use crate::config::{Config, EVERY_PROFILE};
 use crate::exec::Caller;
 use crate::finding::{Finding, Severity};
 use crate::functions::{CatalogView, Services};
@@ -27,10 +26,8 @@ pub struct Generation {
     pub complete: bool,
     /// Findings of the input.
     pub findings: Arc<[Finding]>,
-    whole: Arc<ResponseCache>,
-    /// The cache for callers without any role.
-    open: Arc<ResponseCache>,
-    by_roles: BTreeMap<Vec<String>, Arc<ResponseCache>>,
+    /// The caches of requests that choose no profile, then of each profile that a request may choose.
+    profiles: Vec<ProfileCaches>,
     /// The headers of callers that some server is configured to receive.
     pub(super) caller_headers: Vec<HeaderName>,
 }
@@ -45,10 +42,13 @@ pub struct StaleCatalog {
 /// Options that stay the same for every generation.
 #[derive(Debug, Default)]
 pub struct ServeOptions {
-    /// The served profile; `None` for the whole catalog.
+    /// The profile of requests that choose none; `None` for the whole catalog.
     pub profile: Option<String>,
-    /// The sets of roles of tokens, each sorted.
-    pub roles: Vec<Vec<String>>,
+    /// The profiles that a request may choose beside it; `*` is every profile. `None` for every one, or where there is a
+    /// `profile`, no other.
+    pub profiles: Option<Vec<String>>,
+    /// The callers with a token.
+    pub callers: Vec<Caller>,
     /// The policy of the lists of clients.
     pub listing: ListingPolicy,
 }
@@ -73,6 +73,21 @@ struct Reloads {
     failed: AtomicU64,
 }
 
+impl ServeOptions {
+    /// The profiles that a request may choose.
+    fn choices<'c>(&'c self, config: &'c Config) -> Vec<&'c str> {
+        let every = || config.profiles.keys().map(String::as_str).collect();
+        let mut choices: Vec<&str> = match &self.profiles {
+            Some(listed) if listed.iter().any(|name| name == EVERY_PROFILE) => every(),
+            Some(listed) => listed.iter().map(String::as_str).collect(),
+            None if self.profile.is_none() => every(),
+            None => Vec::new(),
+        };
+        choices.retain(|name| self.profile.as_deref() != Some(name));
+        choices
+    }
+}
+
 impl Generation {
     /// A generation that reuses the catalog views of `before` whose content has not changed.
     fn new(
@@ -87,64 +102,48 @@ impl Generation {
         let before = before.filter(|before| {
             configured(&before.unrestricted_view().catalog().config) == configured(&catalog.config)
         });
-        // Callers with the same view share its cache, but only a caller who sees everything gets the findings.
-        let mut views: Vec<_> = before.into_iter().flat_map(Self::views).map(Arc::clone).collect();
-        let mut view = |roles: Option<&[String]>| {
-            let profile = options.profile.as_deref();
-            let made = CatalogView::new(&catalog, profile, roles, Arc::clone(templates))?;
-            if let Some(known) = views.iter().find(|known| known.is_like(&made)) {
-                return Ok::<_, String>(Arc::clone(known));
-            }
-            views.push(Arc::new(made));
-            Ok(Arc::clone(&views[views.len() - 1]))
+        let before = || before.into_iter().flat_map(|before| &before.profiles);
+        let mut builder = CacheBuilder {
+            catalog: &catalog,
+            findings: &findings,
+            templates,
+            listing: options.listing,
+            views: before().flat_map(ProfileCaches::views).map(Arc::clone).collect(),
+            caches: before().flat_map(ProfileCaches::without_findings).map(Arc::clone).collect(),
         };
-        let whole = Arc::new(ResponseCache::new(view(None)?, Arc::clone(&findings), options.listing));
-        let mut caches: Vec<_> =
-            before.into_iter().flat_map(Self::without_findings).map(Arc::clone).collect();
-        let mut cache = |roles: &[String]| {
-            let view = view(Some(roles))?;
-            if let Some(known) = caches.iter().find(|known| Arc::ptr_eq(known.view(), &view)) {
-                return Ok::<_, String>(Arc::clone(known));
-            }
-            caches.push(Arc::new(ResponseCache::new(view, Arc::from([]), options.listing)));
-            Ok(Arc::clone(&caches[caches.len() - 1]))
-        };
-        let open = cache(&[])?;
-        let mut by_roles = BTreeMap::new();
-        for roles in &options.roles {
-            by_roles.insert(roles.clone(), cache(roles)?);
-        }
-        let (version, complete) = (whole.view().version().to_string(), catalog.complete);
+        let names = options.choices(&catalog.config).into_iter().map(Some);
+        let names = std::iter::once(options.profile.as_deref()).chain(names);
+        let profiles: Result<Vec<ProfileCaches>, String> =
+            names.map(|name| builder.profile(name, options.callers.iter())).collect();
+        let profiles = profiles?;
+        let (version, complete) = (profiles[0].whole().view().version().to_string(), catalog.complete);
         let caller_headers = caller_headers(&catalog.config);
-        Ok(Self { version, complete, findings, whole, open, by_roles, caller_headers })
+        Ok(Self { version, complete, findings, profiles, caller_headers })
     }
 
-    /// The catalog view of this caller.
-    pub fn view(&self, caller: &Caller) -> &Arc<CatalogView> {
-        self.cache(caller).view()
-    }
-
-    /// The catalog view with every tool.
+    /// The catalog view with every tool, for requests that choose no profile.
     pub fn unrestricted_view(&self) -> &Arc<CatalogView> {
-        self.whole.view()
+        self.profiles[0].whole().view()
+    }
+
+    /// The names of the profiles that a request may choose, beside the one of requests that choose none.
+    pub fn choices(&self) -> impl Iterator<Item = &str> {
+        self.profiles.iter().skip(1).filter_map(|profile| profile.name.as_deref())
+    }
+
+    /// Position of the caches of a profile.
+    pub(super) fn position(&self, profile: Option<&str>) -> Option<usize> {
+        self.profiles.iter().position(|known| known.name.as_deref() == profile)
+    }
+
+    /// The caches of the profile at this position.
+    pub(super) fn profile(&self, position: usize) -> &ProfileCaches {
+        self.profiles.get(position).unwrap_or(&self.profiles[0])
     }
 
     /// All catalog views.
     fn views(&self) -> impl Iterator<Item = &Arc<CatalogView>> {
-        std::iter::once(&self.whole).chain(self.without_findings()).map(|cache| cache.view())
-    }
-
-    /// The caches without findings.
-    fn without_findings(&self) -> impl Iterator<Item = &Arc<ResponseCache>> {
-        std::iter::once(&self.open).chain(self.by_roles.values())
-    }
-
-    /// The HTTP cache of this caller.
-    pub(super) fn cache(&self, caller: &Caller) -> &Arc<ResponseCache> {
-        match &caller.roles {
-            Some(roles) if !caller.sees_everything() => self.by_roles.get(roles).unwrap_or(&self.open),
-            _ => &self.whole,
-        }
+        self.profiles.iter().flat_map(ProfileCaches::views)
     }
 }
 

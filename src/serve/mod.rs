@@ -2,7 +2,8 @@
 //! `render` and `site`.
 //!
 //! 1. [`live`] holds the current [`Generation`], swaps it when the catalog changes, and notifies listeners;
-//!    [`background_indexer`] builds its search indexes. A request sees one generation, [`RequestCatalog`].
+//!    [`background_indexer`] builds its search indexes. Each profile has [`profile_caches`]. A request sees one
+//!    generation and one profile, [`RequestCatalog`].
 //! 2. [`auth`] knows the tokens, and finds the caller of a request.
 //! 3. [`ListingPolicy`] is the content of lists: functions of toolcrib, or the catalog's tools ([`listed_tools`]).
 //! 4. [`response`] has bodies ready to be sent, a cache of them for each catalog view, and problems.
@@ -18,6 +19,7 @@ mod listing_policy;
 pub mod live;
 pub mod mcp;
 pub mod metrics;
+mod profile_caches;
 mod request_catalog;
 mod response;
 

@@ -1,7 +1,9 @@
-//! The catalog of one request: one generation, loaded when the request comes in. The code that answers the request gets
+//! The catalog of one request: one generation, loaded when the request comes in, and one profile. The code that answers the request gets
 //! the catalog only from here, so that no reload comes between two steps.
 
 use std::sync::Arc;
+
+use tokio::sync::watch;
 
 use super::live::{Generation, LiveCatalog, StaleCatalog};
 use super::response::response_cache::ResponseCache;
@@ -13,12 +15,19 @@ use crate::functions::{CatalogView, FunctionContext, Services, Trace};
 pub struct RequestCatalog {
     live: Arc<LiveCatalog>,
     generation: Arc<Generation>,
+    /// Position of the profile in the generation.
+    profile: usize,
+    /// The path below which this profile is served, such as `/p/creator`, where the request came there.
+    root: Option<Arc<str>>,
+    /// Whether a header of the request chose the profile.
+    chosen_by_header: bool,
 }
 
 impl LiveCatalog {
     /// The current generation, for one request.
     pub fn for_request(self: &Arc<Self>) -> RequestCatalog {
-        RequestCatalog { live: Arc::clone(self), generation: self.current() }
+        let (live, generation) = (Arc::clone(self), self.current());
+        RequestCatalog { live, generation, profile: 0, root: None, chosen_by_header: false }
     }
 }
 
@@ -28,14 +37,54 @@ impl RequestCatalog {
         &self.generation
     }
 
+    /// The same generation with another profile, if it can be chosen.
+    pub(super) fn in_profile(self, name: Option<&str>) -> Option<Self> {
+        Some(Self { profile: self.generation.position(name)?, ..self })
+    }
+
+    /// The same catalog, below this path, for a request with or without a header that chooses the profile.
+    pub(super) fn below(self, root: Option<Arc<str>>, chosen_by_header: bool) -> Self {
+        Self { root, chosen_by_header, ..self }
+    }
+
+    /// The current generation, with the same profile, if it still has that.
+    pub(super) fn renewed(&self) -> Option<Self> {
+        self.live.for_request().in_profile(self.profile_name())
+    }
+
+    /// The name of the profile; `None` for the whole catalog.
+    pub fn profile_name(&self) -> Option<&str> {
+        self.generation.profile(self.profile).name.as_deref()
+    }
+
+    /// The path before all addresses of this profile; empty at the root of the server.
+    pub fn root(&self) -> &str {
+        self.root.as_deref().unwrap_or_default()
+    }
+
+    /// Whether another caller without a token gets the same answer at the same address.
+    pub(super) fn is_shared(&self) -> bool {
+        !self.chosen_by_header
+    }
+
+    /// The signal of each new generation.
+    pub(super) fn subscribe(&self) -> watch::Receiver<()> {
+        self.live.subscribe()
+    }
+
     /// The catalog view of this caller.
     pub fn view(&self, caller: &Caller) -> &Arc<CatalogView> {
-        self.generation.view(caller)
+        self.cache(caller).view()
+    }
+
+    /// The catalog view with every tool of the profile.
+    pub(super) fn unrestricted_view(&self) -> &Arc<CatalogView> {
+        self.generation.profile(self.profile).whole().view()
     }
 
     /// The HTTP cache of this caller.
     pub(super) fn cache(&self, caller: &Caller) -> &Arc<ResponseCache> {
-        self.generation.cache(caller)
+        self.generation.profile(self.profile).cache(caller)
     }
 
     /// The context of a call by this caller.

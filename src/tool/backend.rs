@@ -5,6 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::StepsBackend;
+
 /// Backend that runs a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
@@ -30,6 +32,8 @@ pub enum Backend {
         /// Its name.
         function: String,
     },
+    /// Calls of other ops, one after another.
+    Steps(StepsBackend),
 }
 
 /// A local program. Its stdout is the result.

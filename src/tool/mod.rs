@@ -8,6 +8,7 @@ mod effect;
 pub mod grammar;
 mod name;
 mod schema;
+mod steps;
 mod text;
 
 pub use backend::{ArgumentPlace, Backend, CommandBackend, HttpBackend, Location, Stdin, Style};
@@ -17,4 +18,5 @@ pub use definition::{
 };
 pub use name::{hashed_name, is_respelled, safe_names, slug, words};
 pub use schema::{Schema, compact};
+pub use steps::{MAX_STEP_DEPTH, REFERENCE_KEYS, Reference, Step, StepsBackend};
 pub use text::{clean_line, clean_text, hidden_characters, is_hidden, quoted};

@@ -4,6 +4,7 @@ mod approvals;
 mod arguments;
 mod batch;
 mod buildos;
+mod composites;
 mod corrected;
 mod damage;
 mod errors;
@@ -13,6 +14,7 @@ pub mod idempotency;
 mod own_functions;
 mod results;
 mod session;
+mod steps;
 mod unreadable;
 
 use std::sync::Arc;

@@ -3,6 +3,7 @@
 
 mod names;
 mod news;
+mod profiles;
 mod requests;
 
 use std::sync::LazyLock;

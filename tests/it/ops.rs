@@ -84,6 +84,9 @@ const OPS: &[(&str, &str, &str, Option<&str>, &str)] = &[
     ("onto.risk.delete", "delete_onto_risk", "write", Some("risk"), "delete"),
     ("onto.project.delete", "delete_onto_project", "write", Some("project"), "delete"),
     ("onto.entity.tag", "tag_onto_entity", "write", Some("entity"), "tag"),
+    // Ops that only `onto.entity.tag` needs
+    ("onto.mention.ping", "ping_onto_mentions", "write", Some("mention"), "ping"),
+    ("onto.entity.full.get", "get_onto_entity_full", "read", Some("entity"), "get"),
     ("onto.goal.search", "search_onto_goals", "read", Some("goal"), "search"),
     ("onto.plan.search", "search_onto_plans", "read", Some("plan"), "search"),
     ("onto.milestone.search", "search_onto_milestones", "read", Some("milestone"), "search"),

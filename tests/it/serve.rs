@@ -4,6 +4,7 @@ mod conditions;
 mod errors;
 mod follow;
 mod limits;
+mod profiles;
 mod routes;
 mod security;
 

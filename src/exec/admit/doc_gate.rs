@@ -8,7 +8,8 @@ use crate::refusal::{ErrorCode, Refusal};
 
 /// Refuses a call whose doc has to be read and was not. The refusal carries help, so that the next call can pass.
 pub(super) async fn require_doc(call: &Call, index: usize, tool: &Tool) -> Result<(), Refusal> {
-    if !call.config().exec.require_doc.covers(tool.effect) {
+    // The arguments of a step are its author's.
+    if call.request.step.is_some() || !call.config().exec.require_doc.covers(tool.effect) {
         return Ok(());
     }
     let Some(doc) = call.context.doc(index) else { return Ok(()) };

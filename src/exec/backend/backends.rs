@@ -77,6 +77,7 @@ impl Backends {
             Backend::Builtin { function } => {
                 Err(BackendError::unconfigured(format!("there is no function `{function}` here")))
             }
+            Backend::Steps(_) => Err(BackendError::unconfigured("steps are calls, and no request")),
         }
     }
 
@@ -98,6 +99,7 @@ impl Backends {
             Backend::Builtin { function } => {
                 Ok(json!({ "backend": "builtin", "function": function, "arguments": call.redacted() }))
             }
+            Backend::Steps(_) => Ok(json!({ "backend": "steps", "arguments": call.redacted() })),
             Backend::Http(backend) => http::preview(backend, call),
             Backend::Mcp { server, tool } => mcp::preview(server, tool, call),
             Backend::Command(backend) => command::preview(backend, call),

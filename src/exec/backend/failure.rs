@@ -9,7 +9,7 @@ use crate::finding::pointer_join;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::secret::SecretPolicy;
 use crate::sources::mcp::FilledSecrets;
-use crate::tool::Effect;
+use crate::tool::{Backend, Effect};
 
 /// The error of an envelope for a call of `tool` with these arguments.
 pub(in crate::exec) fn failure_of(
@@ -83,9 +83,10 @@ fn invalid_argument(
 
 /// A valid call of a tool without a backend: its caller has to run it.
 pub(in crate::exec) fn no_backend(tool: &Tool, arguments: &Value) -> Refusal {
-    let (why, next) = match &tool.withheld {
-        Some(next) => ("the program or server that it needs is not trusted", next.as_str()),
-        None => (
+    let (why, next) = match (&tool.withheld, &tool.definition.backend) {
+        (Some(next), Some(Backend::Steps(_))) => ("its steps are wrong", next.as_str()),
+        (Some(next), _) => ("the program or server that it needs is not trusted", next.as_str()),
+        (None, _) => (
             "no backend is configured for it",
             "run `call` yourself if you have this tool, by its name; sending it here again changes nothing",
         ),

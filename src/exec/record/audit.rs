@@ -16,6 +16,7 @@ use crate::exec::{CallContext, CallRequest};
 use crate::guard::guarded_now;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::secret;
+use crate::sources::mcp::FilledSecrets;
 use crate::state::{self, Approval, Event, EventKind};
 
 /// Seconds that a write waits until its trace is on the disk: a slow disk should not delay the answer for longer.
@@ -92,12 +93,20 @@ fn input(call: &Call, given: &Value, failure: Option<&Refusal>) -> Value {
     }
 }
 
+/// The secret arguments of the calls that this one is a step of.
+fn outer_secrets(call: &Call) -> FilledSecrets {
+    FilledSecrets::of(call.request.step.iter().flat_map(|step| step.hidden.iter().cloned()))
+}
+
 /// Counts a call and records its outcome; `outcome_word` is `ok` or the code of its error.
 fn record(call: &Call, outcome_word: &str, outcome: Option<&Outcome>) {
     call.context.count(outcome_word, call.started.elapsed());
     let mut detail = Map::new();
     if let Some(key) = &call.request.idempotency_key {
         detail.insert("idempotency_key".into(), key.as_str().into());
+    }
+    if let Some(outer) = call.request.step.as_ref().and_then(|step| step.within.last()) {
+        detail.insert("step_of".into(), outer.as_str().into());
     }
     if let Some(Outcome::Replayed(_)) = outcome {
         detail.insert("replayed".into(), true.into());
@@ -106,11 +115,12 @@ fn record(call: &Call, outcome_word: &str, outcome: Option<&Outcome>) {
         Some(Outcome::Failed(failure)) => Some(failure),
         _ => None,
     };
-    let error = failure.map(|failure| call.secrets().text(&failure.message).into_owned());
+    let error =
+        failure.map(|failure| call.secrets().text(&outer_secrets(call).hide(&failure.message)).into_owned());
     let event = Event {
         op: Some(call.secrets().text(call.op()).into_owned()),
         tool: call.tool.as_ref().map(|tool| tool.name.clone()),
-        input: input(call, call.arguments(), failure),
+        input: outer_secrets(call).hide_in(input(call, call.arguments(), failure)),
         outcome: outcome_word.to_string(),
         error,
         effect: call.tool.as_ref().map(|tool| tool.effect),

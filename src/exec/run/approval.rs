@@ -1,11 +1,13 @@
 //! Calls that a person has to approve. They wait in a queue, and an approved call runs once. An approval holds for one op,
 //! its arguments, its definition and its backend.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
-use super::execution::{Certainty, RunFailure, execute};
-use crate::catalog::Tool;
-use crate::config::Config;
+use super::execution::execute;
+use super::run_failure::{Certainty, RunFailure};
+use crate::catalog::{Catalog, Tool};
 use crate::exec::admit::Admitted;
 use crate::exec::backend::Backends;
 use crate::exec::call::RunNotes;
@@ -14,7 +16,7 @@ use crate::exec::record::audit;
 use crate::guard::guarded;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{Approval, ApprovalStatus, HiddenValue, StateError, now, random_id};
-use crate::tool::NoSchemaMode;
+use crate::tool::{Backend, NoSchemaMode};
 
 /// Hexadecimal digits of a hash that is shown: 128 bits, too many to guess.
 const DIGITS: usize = 32;
@@ -78,10 +80,19 @@ async fn give_back(call: &Admitted, approval: &Approval, notes: &mut RunNotes) {
     notes.warnings.push(warning);
 }
 
-/// A hash of the definition and the configured backend, for which an approval holds beside op and arguments.
-pub fn binding(tool: &Tool, config: &Config, key: &str) -> String {
-    let bound = json!([tool.definition, tool.effect.as_str(), Backends::configured(tool, config)]);
-    hash(key, &bound.to_string())
+/// A hash of the definition and the configured backend, for which an approval holds beside op and arguments. Of a tool
+/// of several steps, it covers their tools too.
+pub fn binding(tool: &Tool, catalog: &Catalog, key: &str) -> String {
+    let (mut bound, mut left, mut known) = (Vec::new(), vec![tool], BTreeSet::new());
+    while let Some(tool) = left.pop() {
+        let backend = Backends::configured(tool, &catalog.config);
+        bound.push(json!([tool.definition, tool.effect.as_str(), backend]));
+        if let Some(Backend::Steps(backend)) = &tool.definition.backend {
+            let called = backend.steps.iter().rev().filter_map(|step| catalog.find(&step.op));
+            left.extend(called.filter(|tool| known.insert(&tool.name)));
+        }
+    }
+    hash(key, &json!(bound).to_string())
 }
 
 fn hash(key: &str, text: &str) -> String {
@@ -107,7 +118,7 @@ fn approval_request(call: &Admitted, key: &str) -> Approval {
         arguments,
         hidden: hidden.collect(),
         fingerprint: fingerprint(&tool.op, call.arguments(), ""),
-        bound: binding(tool, call.config(), key),
+        bound: binding(tool, call.context.catalog(), key),
         asked_at: now,
         until: now.saturating_add(minutes.saturating_mul(60_000)),
         status: ApprovalStatus::Waiting,

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::result_paging;
+use super::run_failure::{Certainty, RunFailure};
+use super::{result_paging, steps};
 use crate::exec::Outcome;
 use crate::exec::admit::Admitted;
 use crate::exec::backend::failure::{failure_of, no_backend};
@@ -16,38 +17,14 @@ use crate::guard::guarded;
 use crate::refusal::Refusal;
 use crate::tool::Backend;
 
-/// The failure of a run.
-pub(super) struct RunFailure {
-    pub(super) failure: Refusal,
-    pub(super) certainty: Certainty,
-}
-
-/// Certainty whether a failed call was run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Certainty {
-    /// The call was not run.
-    NotRun,
-    /// Its backend answered with an error.
-    Answered,
-    /// The call may have been run.
-    Unknown,
-}
-
-impl From<BackendErrorKind> for Certainty {
-    fn from(kind: BackendErrorKind) -> Self {
-        match kind {
-            BackendErrorKind::Failed => Certainty::Answered,
-            kind if kind.was_not_run() => Certainty::NotRun,
-            _ => Certainty::Unknown,
-        }
-    }
-}
-
 /// Answers a dry run with the request that a call would send.
-pub(super) fn preview(call: &Admitted, notes: &mut RunNotes) -> Outcome {
+pub(super) async fn preview(call: &Admitted, notes: &mut RunNotes) -> Outcome {
     let Some(backend) = Backends::of(call.tool(), call.config()) else {
         return Outcome::Failed(no_backend(call.tool(), call.arguments()));
     };
+    if let Backend::Steps(backend) = &*backend {
+        return Box::pin(steps::preview(call, backend, notes)).await;
+    }
     match call.context.backends().preview(backend_request(call, &backend, &Begun::default())) {
         Ok(would) => {
             notes.warnings.push("nothing was run; send dry_run: false to run it".into());
@@ -78,6 +55,9 @@ async fn execute_begun(call: &Admitted, begun: &Begun, notes: &mut RunNotes) -> 
     let request = backend_request(call, &backend, begun);
     let response = match &*backend {
         Backend::Builtin { function } => run_function(call, function, request).await,
+        Backend::Steps(backend) => {
+            Box::pin(steps::run(call, backend, begun, notes)).await.map(BackendResponse::new).map(Ok)?
+        }
         // The other backends keep the timeout themselves.
         _ => call.context.backends().run(request).await,
     };
@@ -85,7 +65,11 @@ async fn execute_begun(call: &Admitted, begun: &Begun, notes: &mut RunNotes) -> 
         Ok(response) => {
             notes.warnings.extend(response.warnings);
             session_context::store(call, call.tool(), &response.content, notes).await;
-            Ok(result_paging::first_page(call, response.content, notes).await)
+            match call.request.step {
+                // The next step may need all of it.
+                Some(_) => Ok(response.content),
+                None => Ok(result_paging::first_page(call, response.content, notes).await),
+            }
         }
         Err(error) => {
             let certainty = error.kind.into();

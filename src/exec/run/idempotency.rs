@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use super::approval::run_approved;
-use super::execution::{Certainty, RunFailure};
+use super::run_failure::{Certainty, RunFailure};
 use crate::exec::Outcome;
 use crate::exec::admit::Admitted;
 use crate::exec::call::RunNotes;
@@ -31,10 +31,14 @@ const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duratio
 pub(super) async fn run_once(call: &Admitted, notes: &mut RunNotes) -> Outcome {
     match &call.request.idempotency_key {
         Some(key) if call.effect() != Effect::Read => run_with_key(call, key, notes).await,
-        _ => match run_approved(call, notes).await {
-            Ok(result) => Outcome::Result(result),
-            Err(RunFailure { failure, .. }) => Outcome::Failed(failure),
-        },
+        _ => run_unclaimed(call, notes).await,
+    }
+}
+
+async fn run_unclaimed(call: &Admitted, notes: &mut RunNotes) -> Outcome {
+    match run_approved(call, notes).await {
+        Ok(result) => Outcome::Result(result),
+        Err(RunFailure { failure, .. }) => Outcome::Failed(failure),
     }
 }
 
@@ -44,17 +48,23 @@ async fn run_with_key(call: &Admitted, key: &str, notes: &mut RunNotes) -> Outco
         caller: Arc::clone(&call.context.caller().name),
         key: key.to_string(),
         op: call.op().to_string(),
-        fingerprint: fingerprint(call.op(), call.arguments(), ""),
+        fingerprint: match &call.request.step {
+            // Its arguments may differ the next time, when the reads before it are run again.
+            Some(step) => step.identity.clone(),
+            None => fingerprint(call.op(), call.arguments(), ""),
+        },
         owner: random_id("ow"),
     };
     match status_of(call, &claim, notes).await {
         Ok(ClaimStatus::Acquired) => {}
+        // Each step knows whether it was done.
+        Ok(ClaimStatus::Unknown) if call.has_steps() => return run_unclaimed(call, notes).await,
         Ok(ClaimStatus::Answered(Value::Object(envelope))) => return Outcome::Replayed(envelope),
         Ok(ClaimStatus::Answered(result)) => return Outcome::Result(result),
         Ok(other) => return Outcome::Failed(claim_failure(&other, call.op())),
         Err(failure) => return Outcome::Failed(failure),
     }
-    if state.health().is_volatile {
+    if state.health().is_volatile && call.request.step.is_none() {
         notes.warnings.push("the idempotency key is kept in memory only, until the server stops".into());
     }
     let ran = tokio::select! {
@@ -69,7 +79,7 @@ async fn run_with_key(call: &Admitted, key: &str, notes: &mut RunNotes) -> Outco
         }
     };
     let settled = match certainty {
-        Certainty::NotRun => ClaimOutcome::Released,
+        Certainty::NotRun | Certainty::Partly => ClaimOutcome::Released,
         Certainty::Unknown => ClaimOutcome::Unknown,
         Certainty::Answered => {
             let mut envelope = outcome.fields(call.op());

@@ -3,12 +3,14 @@
 //! 1. [`run`] admits, runs and records a call. A write runs in a task of its own.
 //! 2. [`idempotency`] claims the key of a call, so that it is run once.
 //! 3. [`approval`] asks a person, if the tool needs that, and gives back the approval of a call that was not run.
-//! 4. [`execution`] sends the call to its backend; [`result_paging`] cuts long results.
+//! 4. [`execution`] sends the call to its backend, or runs its [`steps`]; [`result_paging`] cuts long results.
 
 pub(super) mod approval;
 mod execution;
 mod idempotency;
 pub(super) mod result_paging;
+mod run_failure;
+mod steps;
 
 use std::sync::Arc;
 
@@ -68,7 +70,7 @@ async fn run_detached(call: Admitted) -> CallResult {
 async fn run_inline(call: Admitted) -> CallResult {
     let mut notes = RunNotes::default();
     let outcome = match call.is_dry_run {
-        true => execution::preview(&call, &mut notes),
+        true => execution::preview(&call, &mut notes).await,
         false => idempotency::run_once(&call, &mut notes).await,
     };
     record(call.ran(outcome, notes)).await

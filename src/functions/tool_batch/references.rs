@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::finding::{pointer_join, pointer_unescape};
+use crate::exec::{part_of, reached};
+use crate::finding::pointer_join;
 use crate::functions::{ErrorCode, Refusal};
 
 /// Key that marks such a value.
@@ -84,37 +85,12 @@ impl References<'_> {
             Some(Value::String(pointer)) => pointer,
             Some(_) => return Err(misfit(at, "`pointer` is a JSON pointer such as \"/result/id\"".into())),
         };
-        fetch(answer, pointer).ok_or_else(|| {
+        part_of(answer, pointer).ok_or_else(|| {
             let message =
                 format!("the answer of call {index} has nothing at `{pointer}`{}", reached(answer, pointer));
             misfit(at, message)
         })
     }
-}
-
-/// The value at a pointer into an answer.
-fn fetch(answer: &Map<String, Value>, pointer: &str) -> Option<Value> {
-    let rest = pointer.strip_prefix('/')?;
-    let (name, rest) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    answer.get(&*pointer_unescape(name))?.pointer(rest).cloned()
-}
-
-/// The part of a pointer that exists, with the keys there.
-fn reached(answer: &Map<String, Value>, pointer: &str) -> String {
-    let mut so_far = pointer;
-    while let Some((shorter, _)) = so_far.rsplit_once('/') {
-        let there =
-            if shorter.is_empty() { Some(Value::Object(answer.clone())) } else { fetch(answer, shorter) };
-        match there {
-            Some(Value::Object(fields)) => {
-                let names: Vec<&str> = fields.keys().take(12).map(String::as_str).collect();
-                return format!("; at `{shorter}` there is {}", names.join(", "));
-            }
-            Some(Value::Array(items)) => return format!("; at `{shorter}` there are {} items", items.len()),
-            _ => so_far = shorter,
-        }
-    }
-    String::new()
 }
 
 fn misfit(at: &str, message: String) -> Refusal {

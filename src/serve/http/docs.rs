@@ -83,7 +83,12 @@ pub(super) fn answer(context: PageContext<'_>, request: &Parts, path: &str) -> R
         return Err(Problem::new(ProblemCode::Internal, "this tool has no place"));
     };
     if tool.safe_name != name {
-        return Ok(redirect(&format!("/tools/{}{}", tool.safe_name, form.ending())));
+        return Ok(redirect(&format!(
+            "{}/tools/{}{}",
+            context.catalog.root(),
+            tool.safe_name,
+            form.ending()
+        )));
     }
     if cache.view().is_forbidden(index) {
         return Err(Problem::forbidden(&tool.safe_name));
@@ -178,7 +183,7 @@ fn page(context: PageContext<'_>, tool: &Tool) -> Result<Arc<CachedBody>, Proble
 }
 
 /// Redirects to the tool's own address. Temporarily, since another tool may take the requested name.
-fn redirect(path: &str) -> Response {
+pub(super) fn redirect(path: &str) -> Response {
     let mut headers = HeaderMap::new();
     headers.extend(HeaderValue::from_str(path).ok().map(|path| (LOCATION, path)));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));

@@ -37,26 +37,27 @@ const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// `GET /v1`: every function with its definition, and the catalog's tools where the surface lists them.
 pub(super) async fn list(context: RequestContext) -> Result<Response, Problem> {
-    let cache = context.catalog.cache(&context.caller);
+    let (cache, root) = (context.catalog.cache(&context.caller), context.catalog.root());
     let make = || {
-        let functions: Vec<Value> = Function::all().iter().map(described).collect();
+        let functions: Vec<Value> =
+            Function::all().iter().map(|function| described(function, root)).collect();
         let mut listed = json!({ "functions": functions });
         if cache.listing().lists_tools() {
-            listed["tools"] = cache.listed_tools().tools().iter().map(bound).collect();
+            listed["tools"] = cache.listed_tools().tools().iter().map(|tool| bound(tool, root)).collect();
         }
         CachedBody::new(format!("{listed}\n"), Media::Json)
     };
-    cache.tool_list_body().get_or_init(make).answer(&context.request, Vary::Encoding)
+    cache.tool_list_body(!root.is_empty()).get_or_init(make).answer(&context.request, Vary::Encoding)
 }
 
 /// A tool of the catalog as it is bound.
-fn bound(tool: &rmcp::model::Tool) -> Value {
+fn bound(tool: &rmcp::model::Tool, root: &str) -> Value {
     json!({
         "name": tool.name,
         "description": tool.description,
         "input_schema": tool.input_schema,
         "annotations": tool.annotations,
-        "url": format!("/v1/tools/{}", encoded(&tool.name)),
+        "url": format!("{root}/v1/tools/{}", encoded(&tool.name)),
     })
 }
 
@@ -79,14 +80,14 @@ pub(super) async fn run(Path(name): Path<String>, context: RequestContext) -> Re
     Ok(traced(written(&answer, &request.headers), &context))
 }
 
-fn described(function: &Function) -> Value {
+fn described(function: &Function, root: &str) -> Value {
     let tool = function.definition();
     json!({
         "name": function.name(),
         "description": tool.map(|tool| tool.description.as_str()),
         "input_schema": tool.and_then(|tool| tool.definition.parameters.as_ref()),
         "example": tool.and_then(|tool| tool.call.as_ref()),
-        "url": format!("/v1/{}", function.name()),
+        "url": format!("{root}/v1/{}", function.name()),
     })
 }
 

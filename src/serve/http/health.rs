@@ -21,7 +21,7 @@ pub(super) async fn alive() -> Response {
 /// `GET /readyz`: there is a catalog to serve. In words or, as JSON or with `?verbose`, in detail.
 pub(super) async fn ready(context: RequestContext) -> Result<Response, Problem> {
     let RequestContext { shared, catalog, request, .. } = context;
-    let is_ready = !catalog.generation().unrestricted_view().catalog().tools.is_empty();
+    let is_ready = !catalog.unrestricted_view().catalog().tools.is_empty();
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let verbose =
         request.uri.query().is_some_and(|query| query.split('&').any(|word| word.starts_with("verbose")));

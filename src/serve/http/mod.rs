@@ -2,7 +2,8 @@
 //!
 //! 1. [`listen`] accepts connections up to a limit, and closes slow or silent ones; [`refused_connections`] refuses the others.
 //!    [`workers`] are the threads that serve them.
-//! 2. [`service`] handles each request: [`host_check`], the token, the route, and the headers of the answer.
+//! 2. [`service`] handles each request: [`host_check`], the token, the profile ([`requested_profile`]), the route, and
+//!    the headers of the answer.
 //! 3. Docs, the hot path, are answered by [`docs`] at once; all other requests pass the router of [`routes`], and
 //!    slow work, such as [`pages`], runs in [`blocking_pool`].
 //! 4. Bodies are cached ([`super::response`]), or a [`stream`].
@@ -21,6 +22,7 @@ mod pages;
 mod query;
 mod refused_connections;
 mod request_context;
+mod requested_profile;
 mod route;
 mod routes;
 mod service;

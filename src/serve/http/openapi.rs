@@ -6,8 +6,8 @@ use super::route::{JSON, Operation, RouteEntry};
 use crate::functions::{ErrorCode, Function};
 use crate::serve::response::problem::ProblemCode;
 
-/// The description of these routes.
-pub(super) fn document(routes: &[RouteEntry]) -> Value {
+/// The description of these routes, at an address of the server.
+pub(super) fn document(routes: &[RouteEntry], server: &str) -> Value {
     let mut paths = Map::new();
     for route in routes {
         match route.operation {
@@ -31,7 +31,7 @@ pub(super) fn document(routes: &[RouteEntry]) -> Value {
             "description": "Documentation of tools, read when it is needed.",
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
-        "servers": [{ "url": "/" }],
+        "servers": [{ "url": server }],
         "security": [{}, { "token": [] }],
         "paths": paths,
         "components": {

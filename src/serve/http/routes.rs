@@ -1,7 +1,7 @@
 //! The routes. Only slow docs, and methods that docs do not answer, come this far.
 
 use std::borrow::Cow;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, OnceLock};
 
 use axum::routing::{Router, get, post};
 use http::header::ALLOW;
@@ -107,9 +107,13 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
 
 /// `GET /openapi.json`.
 async fn describe(context: RequestContext) -> Result<Response, Problem> {
-    static BODY: LazyLock<CachedBody> =
-        LazyLock::new(|| CachedBody::new(format!("{:#}\n", openapi::document(&TABLE)), Media::Json));
-    BODY.answer(&context.request, Vary::Encoding)
+    let body =
+        |server: &str| CachedBody::new(format!("{:#}\n", openapi::document(&TABLE, server)), Media::Json);
+    static BODY: OnceLock<CachedBody> = OnceLock::new();
+    match context.catalog.root() {
+        "" => BODY.get_or_init(|| body("/")).answer(&context.request, Vary::Encoding),
+        root => body(root).answer(&context.request, Vary::Encoding),
+    }
 }
 
 /// Docs in forms that take long to make.

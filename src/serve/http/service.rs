@@ -17,6 +17,7 @@ use tower::ServiceExt;
 
 use super::functions::TRACE;
 use super::pages::PageContext;
+use super::requested_profile::{self, PathProfile};
 use super::{BlockingPool, Hosts, Response, Shared, caller, docs, functions, routes};
 use crate::config::ServeLimits;
 use crate::exec::Caller;
@@ -98,21 +99,33 @@ impl HttpService {
     /// Answers a request.
     pub(super) async fn answer(&self, request: http::Request<Incoming>) -> Response {
         let started = Instant::now();
-        let (request, body) = request.into_parts();
+        let (mut request, body) = request.into_parts();
+        let (path, method) = (request.uri.clone(), request.method.clone());
+        let profile = PathProfile::take(&mut request);
         let route = routes::label(request.uri.path());
         let named = NAMES.map(|name| request.headers.get(&name).filter(|value| value.len() <= 128).cloned());
-        let (path, method) = (request.uri.clone(), request.method.clone());
-        let catalog = self.live.for_request();
         let begins = route == Route::Mcp && caller::may_begin(&request);
-        let mut response = match self.admit(route, &request) {
-            Ok(caller) => {
-                let accept = accept_header(&request);
-                let answered = guarded(self.route(route, (catalog, caller), request, body)).await;
-                answered.unwrap_or_else(|_| Problem::new(ProblemCode::Internal, MISTAKE).answer(&accept))
+        let (mut session, mut may_choose) = (None, false);
+        let mut response = match self.admit(route, &request, profile.as_ref()) {
+            Ok((catalog, _)) if profile.as_ref().is_some_and(|path| path.is_bare) => {
+                let query = path.query().map(|query| format!("?{query}")).unwrap_or_default();
+                docs::redirect(&format!("{}/{query}", catalog.root()))
             }
-            Err(problem) => problem.answer(&request.headers),
+            Ok((catalog, caller)) => {
+                session = begins.then(|| caller::new_mcp_session(catalog.profile_name()));
+                may_choose = profile.is_none() && catalog.generation().choices().next().is_some();
+                let (accept, root) = (accept_header(&request), catalog.root().to_string());
+                let answered = guarded(self.route(route, (catalog, caller), request, body)).await;
+                answered
+                    .unwrap_or_else(|_| Problem::new(ProblemCode::Internal, MISTAKE).answer(&accept, &root))
+            }
+            Err(problem) if route == Route::Mcp && problem.is_about_profiles() => problem.rpc_answer(),
+            Err(problem) => problem.answer(&request.headers, ""),
         };
         let headers = response.headers_mut();
+        if may_choose {
+            requested_profile::add_to_vary(headers);
+        }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // Only pages run scripts or load anything.
         if headers.get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(b"text/html")) {
@@ -130,9 +143,8 @@ impl HttpService {
         if route == Route::Function && !response.headers().contains_key(TRACE) {
             response.headers_mut().extend(HeaderValue::try_from(random_id("tr")).map(|id| (TRACE, id)));
         }
-        if begins && response.status() == StatusCode::OK {
-            let id = HeaderValue::try_from(random_id("s"));
-            response.headers_mut().extend(id.map(|id| (caller::MCP_SESSION, id)));
+        if let Some(id) = session.filter(|_| response.status() == StatusCode::OK) {
+            response.headers_mut().extend(HeaderValue::try_from(id).map(|id| (caller::MCP_SESSION, id)));
         }
         let (status, took) = (response.status(), started.elapsed());
         let bytes = response.body().size_hint().exact().unwrap_or(0);
@@ -143,15 +155,26 @@ impl HttpService {
         response
     }
 
-    /// Checks host and origin, and finds the caller.
-    fn admit(&self, route: Route, request: &Parts) -> Result<Caller, Problem> {
+    /// Checks host and origin, and finds the caller and the profile.
+    fn admit(
+        &self,
+        route: Route,
+        request: &Parts,
+        path: Option<&PathProfile>,
+    ) -> Result<(RequestCatalog, Caller), Problem> {
         self.hosts.check(request, route == Route::Mcp)?;
+        let catalog = self.live.for_request();
+        let chooses = || path.is_some() || request.headers.contains_key(requested_profile::PROFILE);
         match self.shared.tokens.caller(&request.headers) {
             // A process monitor has no token; it learns only that the server is well.
-            Err(_) if routes::is_open(request.uri.path()) => {
-                Ok(Caller { roles: Some(Vec::new()), ..Caller::default() })
+            Err(_) if routes::is_open(request.uri.path()) && !chooses() => {
+                Ok((catalog, Caller { roles: Some(Vec::new()), ..Caller::default() }))
             }
-            known => Ok(known?),
+            known => {
+                let caller = known?;
+                let catalog = requested_profile::of_request(catalog, &caller, path, &request.headers)?;
+                Ok((catalog, caller))
+            }
         }
     }
 
@@ -162,6 +185,7 @@ impl HttpService {
         request: Parts,
         body: Incoming,
     ) -> Response {
+        let root = catalog.root().to_string();
         let is_doc = route == Route::Doc && routes::is_read(&request.method);
         if let Some(response) =
             is_doc.then(|| answer_doc(PageContext { catalog: &catalog, caller: &caller }, &request)).flatten()
@@ -172,19 +196,22 @@ impl HttpService {
             Route::Function | Route::Mcp => {
                 match caller::of_request(&self.shared, &catalog, caller, &request) {
                     Ok(caller) => caller,
-                    Err(problem) => return problem.answer(&request.headers),
+                    Err(problem) if route == Route::Mcp && problem.is_about_profiles() => {
+                        return problem.rpc_answer();
+                    }
+                    Err(problem) => return problem.answer(&request.headers, &root),
                 }
             }
             _ => caller,
         };
         if let Some(function) = functions::called(&request) {
             let answer = functions::answer(&self.shared, (&catalog, &caller), function, &request, body).await;
-            return answer.unwrap_or_else(|problem| problem.answer(&request.headers));
+            return answer.unwrap_or_else(|problem| problem.answer(&request.headers, &root));
         }
         let body = match route {
             Route::Mcp if request.method == Method::POST => {
                 match functions::whole(&self.shared, &request, body).await {
-                    Err(problem) => return problem.answer(&request.headers),
+                    Err(problem) => return problem.answer(&request.headers, &root),
                     Ok(message) => match mcp::refusal(&message) {
                         Some((status, refusal)) => {
                             let mut answer = json(refusal);
@@ -216,7 +243,7 @@ impl HttpService {
         mut request: Parts,
         body: Body,
     ) -> Response {
-        let accept = accept_header(&request);
+        let (accept, root) = (accept_header(&request), catalog.root().to_string());
         // The origin is checked already; the nested service knows fewer names, and would refuse good ones.
         request.headers.remove(ORIGIN);
         let limit = self.answer_time(&catalog.context(&caller));
@@ -229,12 +256,12 @@ impl HttpService {
             Ok(Ok(response)) => response,
             Err(_) => {
                 let message = format!("there was no answer within {} seconds", limit.as_secs());
-                return Problem::new(ProblemCode::Timeout, message).answer(&accept);
+                return Problem::new(ProblemCode::Timeout, message).answer(&accept, &root);
             }
         };
         match response.extensions_mut().remove::<Problem>() {
             Some(problem) => {
-                let mut written = problem.answer(&accept);
+                let mut written = problem.answer(&accept, &root);
                 written
                     .headers_mut()
                     .extend(response.headers_mut().remove(ALLOW).map(|allow| (ALLOW, allow)));
@@ -254,7 +281,9 @@ fn answer_doc(context: PageContext<'_>, request: &Parts) -> Option<Response> {
     };
     match answer {
         Err(problem) if problem.is_missing_page(&request.headers) => None,
-        answer => Some(answer.unwrap_or_else(|problem| problem.answer(&request.headers))),
+        answer => {
+            Some(answer.unwrap_or_else(|problem| problem.answer(&request.headers, context.catalog.root())))
+        }
     }
 }
 

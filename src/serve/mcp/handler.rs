@@ -102,8 +102,8 @@ impl McpService {
 
     /// The catalog view of the caller, and the scope in which the answer may be cached.
     fn view(&self, context: &RequestContext<RoleServer>) -> (Arc<CatalogView>, CacheScope) {
-        let caller = caller(context);
-        (Arc::clone(self.request_catalog(context).view(&caller)), scope(&caller))
+        let (caller, catalog) = (caller(context), self.request_catalog(context));
+        (Arc::clone(catalog.view(&caller)), scope(&caller, &catalog))
     }
 
     async fn run_tool(
@@ -138,8 +138,9 @@ async fn answered<T>(answering: impl Future<Output = Result<T, ErrorData>>) -> R
 }
 
 /// Scope in which an answer may be cached.
-fn scope(caller: &Caller) -> CacheScope {
-    if caller.roles.is_some() { CacheScope::Private } else { CacheScope::Public }
+fn scope(caller: &Caller, catalog: &RequestCatalog) -> CacheScope {
+    let is_public = caller.roles.is_none() && catalog.is_shared();
+    if is_public { CacheScope::Public } else { CacheScope::Private }
 }
 
 /// A limiter with the configured limits of the catalog.
@@ -216,7 +217,7 @@ impl ServerHandler for McpService {
         answered(async move {
             let after = cursor::after(request)?;
             let (caller, catalog) = (caller(&context), self.request_catalog(&context));
-            let scope = scope(&caller);
+            let scope = scope(&caller, &catalog);
             tools::list(self.live.listing(), catalog.cache(&caller).listed_tools(), after.as_deref(), scope)
         })
         .await
@@ -290,8 +291,9 @@ impl ServerHandler for McpService {
             let Ok(_place) = Arc::clone(&self.permits).try_acquire_owned() else {
                 return Err(ErrorData::internal_error("there are too many subscriptions", None));
             };
-            let caller = caller(context.request_context());
-            notifications::listen(&self.live, self.ended.clone(), &context, &caller).await;
+            let request = context.request_context();
+            let (caller, catalog) = (caller(request), self.request_catalog(request));
+            notifications::listen(catalog, self.ended.clone(), &context, &caller).await;
             Ok(())
         })
         .await

@@ -15,22 +15,22 @@ use super::resources;
 use crate::exec::Caller;
 use crate::functions::CatalogView;
 use crate::guard::guarded_now;
-use crate::serve::LiveCatalog;
+use crate::serve::{LiveCatalog, RequestCatalog};
 
 /// The docs of a client's subscriptions, with the versions it knows; `None` for a missing doc.
 type Subscriptions = HashMap<String, Option<String>>;
 
 /// Notifies one subscription of each new catalog, until it is cancelled or the connection ends.
 pub(super) async fn listen(
-    live: &LiveCatalog,
+    catalog: RequestCatalog,
     ended: Option<watch::Receiver<bool>>,
     context: &SubscriptionContext,
     caller: &Caller,
 ) {
-    let mut news = live.subscribe();
-    let view = || Arc::clone(live.current().view(caller));
+    let (mut news, lists_tools) = (catalog.subscribe(), catalog.cache(caller).listing().lists_tools());
+    let view = || Some(Arc::clone(catalog.renewed()?.view(caller)));
     let uris = context.accepted().resource_subscriptions.iter().flatten();
-    let now = view();
+    let Some(now) = view() else { return };
     let mut watched: Subscriptions = uris.map(|uri| (uri.clone(), resources::version(&now, uri))).collect();
     let mut known = now.content();
     drop(now);
@@ -40,23 +40,28 @@ pub(super) async fn listen(
             () = context.cancelled() => return,
             () = end(ended.clone()) => return,
         }
-        if !is_news(&mut known, &view()) {
+        // A profile that is gone has no news.
+        let Some(now) = view() else { return };
+        if !is_news(&mut known, &now) {
             continue;
         }
+        drop(now);
         let sink = context.sink();
         if context.accepted().resources_list_changed == Some(true)
             && sink.notify_resource_list_changed().await.is_err()
         {
             return;
         }
-        if live.listing().lists_tools()
+        if lists_tools
             && context.accepted().tools_list_changed == Some(true)
             && sink.notify_tool_list_changed().await.is_err()
         {
             return;
         }
         // No catalog view is held while a slow client takes its notification.
-        let renewed = changed_resources(&mut watched, &view());
+        let Some(now) = view() else { return };
+        let renewed = changed_resources(&mut watched, &now);
+        drop(now);
         for uri in renewed {
             if sink.notify_resource_updated(uri).await.is_err() {
                 return;
@@ -88,7 +93,7 @@ pub(super) async fn send_notifications(
         if live.listing().lists_tools() && client.notify_tool_list_changed().await.is_err() {
             return;
         }
-        let view = Arc::clone(live.current().view(&Caller::default()));
+        let view = Arc::clone(live.current().unrestricted_view());
         let renewed =
             || changed_resources(&mut watched.lock().unwrap_or_else(PoisonError::into_inner), &view);
         for uri in guarded_now(renewed).unwrap_or_default() {

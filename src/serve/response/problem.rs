@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
-use super::build::{Response, negotiated};
+use super::build::{Response, negotiated, no_store};
 use super::negotiate::{Media, preferred};
 
 /// Code of a problem; stable, and documented in `docs/errors.md`.
@@ -56,6 +56,12 @@ pub enum ProblemCode {
     Timeout,
     /// The tool exists, but not for this caller.
     NotAuthorized,
+    /// The token is for other profiles.
+    ProfileNotAllowed,
+    /// Two parts of the request choose different profiles.
+    ProfileMismatch,
+    /// No profile of this name can be chosen.
+    UnknownProfile,
     /// State cannot be read.
     StateUnavailable,
 }
@@ -103,6 +109,9 @@ impl ProblemCode {
             ProblemCode::NotReady => (503, "try again when the catalog has been put right"),
             ProblemCode::Timeout => (504, "ask for less, or try again"),
             ProblemCode::NotAuthorized => (403, "do without this tool, or show a token that may use it"),
+            ProblemCode::ProfileNotAllowed => (403, "ask for a profile of this token, or for none"),
+            ProblemCode::ProfileMismatch => (400, "name one profile, in the path or in `X-Profile`"),
+            ProblemCode::UnknownProfile => (404, "ask for a profile that this server has, or for none"),
             ProblemCode::StateUnavailable => (503, "try again later, or tell the operator"),
         }
     }
@@ -168,24 +177,43 @@ impl Problem {
         self.code == ProblemCode::NotFound && reads_pages(request)
     }
 
-    /// The response, as JSON or as a page, whichever the client prefers.
-    pub(crate) fn answer(&self, request: &HeaderMap) -> Response {
-        let (name, status, (_, next)) = (self.code.as_str(), self.status(), self.code.row());
-        let next = self.next_action.as_deref().unwrap_or(next);
+    /// The response, as JSON or as a page, whichever the client prefers. Its addresses are below `root`.
+    pub(crate) fn answer(&self, request: &HeaderMap, root: &str) -> Response {
+        let (name, status) = (self.code.as_str(), self.status());
+        let next = self.next_action().replace(" /tools/", &format!(" {root}/tools/"));
         let (media, text) = match reads_pages(request) {
-            true => (Media::Html, self.page(name, status, next)),
-            false => (Media::Json, self.json(name, next)),
+            true => (Media::Html, self.page(name, status, &next, root)),
+            false => (Media::Json, self.json(name, &next, root)),
         };
         let mut response = negotiated(status, media.content_type(), text);
         response.headers_mut().extend(self.headers.clone());
         response
     }
 
+    /// The same as an error of JSON-RPC; without an id, since the message of the request is not read.
+    pub(crate) fn rpc_answer(&self) -> Response {
+        let code = self.code.as_str();
+        let data = json!({ "code": code, "next_action": self.next_action() });
+        let error = json!({ "code": -32600, "message": format!("{code}: {}", self.message), "data": data });
+        let body = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
+        no_store(self.status(), Media::Json.content_type(), body)
+    }
+
+    /// Whether it is about the choice of a profile.
+    pub(crate) fn is_about_profiles(&self) -> bool {
+        use ProblemCode::{ProfileMismatch, ProfileNotAllowed, UnknownProfile};
+        matches!(self.code, ProfileMismatch | ProfileNotAllowed | UnknownProfile)
+    }
+
+    fn next_action(&self) -> &str {
+        self.next_action.as_deref().unwrap_or(self.code.row().1)
+    }
+
     fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    fn json(&self, name: &str, next: &str) -> String {
+    fn json(&self, name: &str, next: &str, root: &str) -> String {
         let mut error = Map::new();
         error.insert("code".into(), name.into());
         error.insert("message".into(), self.message.as_str().into());
@@ -194,12 +222,13 @@ impl Problem {
         }
         error.insert("help_path".into(), "root".into());
         error.insert("next_action".into(), next.into());
-        let links = json!({ "home": "/", "tools": "/tools/README.md", "functions": "/v1" });
+        let link = |path: &str| format!("{root}{path}");
+        let links = json!({ "home": link("/"), "tools": link("/tools/README.md"), "functions": link("/v1") });
         json!({ "ok": false, "error": Value::Object(error), "links": links }).to_string()
     }
 
-    fn page(&self, name: &str, status: StatusCode, next: &str) -> String {
-        let nearest: Vec<String> = self.nearest.iter().map(|name| self.near(&escaped(name))).collect();
+    fn page(&self, name: &str, status: StatusCode, next: &str, root: &str) -> String {
+        let nearest: Vec<String> = self.nearest.iter().map(|name| self.near(&escaped(name), root)).collect();
         let nearest = match nearest.as_slice() {
             [] => String::new(),
             list => format!("<p>Nearest names:</p>\n<ul>{}</ul>\n", list.concat()),
@@ -208,15 +237,15 @@ impl Problem {
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
              content=\"width=device-width, initial-scale=1\">\n<title>{status}</title>\n<main>\n<h1>{status}</h1>\n\
              <p>{}</p>\n{nearest}<p>What to do: {}.</p>\n<p>Code: <code>{name}</code></p>\n\
-             <nav><a href=\"/\">All tools</a>, <a href=\"/tools/README.md\">as markdown</a></nav>\n</main>\n</html>\n",
+             <nav><a href=\"{root}/\">All tools</a>, <a href=\"{root}/tools/README.md\">as markdown</a></nav>\n</main>\n</html>\n",
             escaped(&self.message),
             escaped(next),
         )
     }
 
-    fn near(&self, name: &str) -> String {
+    fn near(&self, name: &str, root: &str) -> String {
         match self.is_about_tools {
-            true => format!("<li><a href=\"/tools/{name}\"><code>{name}</code></a></li>"),
+            true => format!("<li><a href=\"{root}/tools/{name}\"><code>{name}</code></a></li>"),
             false => format!("<li><code>{name}</code></li>"),
         }
     }

@@ -31,7 +31,8 @@ pub(crate) struct ResponseCache {
     files: HashMap<String, OnceLock<Arc<CachedBody>>>,
     listing: ListingPolicy,
     listed_tools: OnceLock<ListedTools>,
-    tool_list_body: OnceLock<CachedBody>,
+    /// The list of functions and tools: at the root of the server, and below the path of the profile.
+    tool_list_bodies: [OnceLock<CachedBody>; 2],
 }
 
 /// Files that are laid out from all tools.
@@ -52,7 +53,6 @@ impl ResponseCache {
         let (index, registry, site) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let names = view.templates().assets().keys().map(String::as_str).chain(["search-index.js"]);
         let files = names.map(|name| (name.to_string(), OnceLock::new())).collect();
-        let (bound, called) = (OnceLock::new(), OnceLock::new());
         Self {
             view,
             docs,
@@ -62,8 +62,8 @@ impl ResponseCache {
             findings,
             files,
             listing: shown,
-            listed_tools: bound,
-            tool_list_body: called,
+            listed_tools: OnceLock::new(),
+            tool_list_bodies: Default::default(),
         }
     }
 
@@ -117,9 +117,9 @@ impl ResponseCache {
         self.listed_tools.get_or_init(|| ListedTools::of(&self.view, self.listing))
     }
 
-    /// The slot for the list of functions and tools.
-    pub(crate) fn tool_list_body(&self) -> &OnceLock<CachedBody> {
-        &self.tool_list_body
+    /// The slot for the list of functions and tools, with addresses below the path of the profile or not.
+    pub(crate) fn tool_list_body(&self, below_profile: bool) -> &OnceLock<CachedBody> {
+        &self.tool_list_bodies[usize::from(below_profile)]
     }
 
     /// Findings of the input.

@@ -11,6 +11,8 @@ const API: &str = r#"{"openapi":"3.0.0","info":{"title":"t","version":"1"},"path
 "get":{"description":"Reads.","parameters":[{"name":"b","in":"path","required":true,"schema":{"type":"string"}},{"name":"b","in":"query","schema":{"type":"string"}}]},
 "options":{"operationId":"o","description":"Asks."}}}}"#;
 
+const TRUSTED: &str = "[[source]]\npath = \"*.yaml\"\ntrust = \"run\"\n";
+
 /// Each code from the smallest input that causes it.
 pub const CASES: &[Case] = &[
     (
@@ -295,5 +297,28 @@ pub const CASES: &[Case] = &[
         "effect-doubted",
         &[("a.yaml", "name: delete_a\neffect: read\nparameters: {}\n")],
         ("a.yaml", Some(1), ""),
+    ),
+    (
+        "steps-invalid",
+        &[
+            ("toolcrib.toml", TRUSTED),
+            (
+                "a.yaml",
+                "name: a\nop: x.a\ndescription: Reads twice.\nparameters: {}\nbackend:\n  type: steps\n  steps:\n  - {id: b, op: x.b}\n",
+            ),
+        ],
+        ("a.yaml", Some(8), "/backend/steps/0/op"),
+    ),
+    (
+        "steps-effect",
+        &[
+            ("toolcrib.toml", TRUSTED),
+            ("b.yaml", "name: b\nop: x.b\neffect: write\nparameters: {type: object}\n"),
+            (
+                "a.yaml",
+                "name: a\nop: x.a\neffect: read\nparameters: {}\nbackend: {type: steps, steps: [{id: b, op: x.b}]}\n",
+            ),
+        ],
+        ("a.yaml", Some(3), "/effect"),
     ),
 ];

@@ -11,8 +11,8 @@ use super::{ADMIN, CONFIG, EDITED, GUEST, HIDDEN, VISIBLE, serve};
 use crate::fixture::{folder, write};
 use crate::serve::Server;
 
-async fn connected(server: &Server, token: &str) -> RunningService<RoleClient, ()> {
-    let config = StreamableHttpClientTransportConfig::with_uri(server.url("/mcp")).auth_header(token);
+pub async fn connected(server: &Server, path: &str, token: &str) -> RunningService<RoleClient, ()> {
+    let config = StreamableHttpClientTransportConfig::with_uri(server.url(path)).auth_header(token);
     let mode = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
     ().serve_with_lifecycle(StreamableHttpClientTransport::from_config(config), mode).await.unwrap()
 }
@@ -31,7 +31,8 @@ fn a_client_is_told_of_no_change_that_it_cannot_see() {
                 .resource_subscription("toolcrib://tools/read_vault.md")
                 .build()
         };
-        let (guest, admin) = (connected(&server, GUEST).await, connected(&server, ADMIN).await);
+        let (guest, admin) =
+            (connected(&server, "/mcp", GUEST).await, connected(&server, "/mcp", ADMIN).await);
         let mut of_guest = guest.listen(wanted()).await.unwrap();
         let mut of_admin = admin.listen(wanted()).await.unwrap();
         let within = Duration::from_secs(20);

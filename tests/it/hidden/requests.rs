@@ -26,6 +26,21 @@ impl Asked {
         self
     }
 
+    /// The same below this path.
+    pub fn below(&self, root: &str) -> Self {
+        Self { path: format!("{root}{}", self.path), ..self.clone() }
+    }
+
+    /// The same in another session, if it is in one, and with another key.
+    pub fn in_session(mut self, name: &str) -> Self {
+        for (header, value) in &mut self.headers {
+            if header == "x-session-id" {
+                *value = format!("a-session-of-{name}");
+            }
+        }
+        self
+    }
+
     /// Whether the answer may be another one where the catalog's own tools are listed.
     pub fn depends_on_surface(&self) -> bool {
         self.path == "/v1"
