@@ -94,6 +94,17 @@ fn a_chat_model_may_score_and_when_it_fails_words_do() {
         assert_eq!(answer["candidates"][0]["tool"], first, "{answer}");
         assert_eq!(answer.get("fallback").and_then(Value::as_str), fallback, "{answer}");
         let asked = asked.recv().unwrap();
+        let provenance = &answer["candidates"][0]["provenance"];
+        match fallback {
+            None => {
+                let question = asked.body["messages"][1]["content"].as_str().unwrap();
+                let details = &provenance["details"];
+                assert!(details["prompt"].as_str().unwrap().ends_with(question), "{provenance}");
+                assert_eq!((&details["model"], &details["rank_by_words"]), (&json!("judge"), &json!(2)));
+                assert_eq!(provenance["scorer"], "llm");
+            }
+            Some(_) => assert_eq!(provenance["scorer"], "keyword"),
+        }
         assert!(asked.body["messages"][1]["content"].as_str().unwrap().contains("1. refund_payment: "));
         assert!(!asked.body.to_string().contains("drop_database"), "unsafe tools are not shown");
     }
