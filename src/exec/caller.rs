@@ -20,6 +20,8 @@ pub struct Caller {
     pub session: Option<Arc<str>>,
     /// Whether the call itself names the session, and not its door.
     pub names_session: bool,
+    /// Whether the door has issued the session, to a connection, which may do several jobs.
+    pub has_issued_session: bool,
     /// Headers of the request that are sent to backends.
     pub headers: HeaderMap,
 }
@@ -32,6 +34,7 @@ impl Default for Caller {
             allow: Effect::Destructive,
             session: None,
             names_session: false,
+            has_issued_session: false,
             headers: HeaderMap::new(),
         }
     }
@@ -45,6 +48,11 @@ impl Caller {
     /// findings name tools. The catalog's content does not matter: it must not show whether hidden tools exist.
     pub fn sees_everything(&self) -> bool {
         self.roles.as_ref().is_none_or(|roles| roles.iter().any(|role| role == EVERY_ROLE))
+    }
+
+    /// The session that the caller has chosen for one job.
+    pub fn chosen_session(&self) -> Option<Session> {
+        self.session().filter(|_| !self.has_issued_session)
     }
 
     /// The session; it belongs to this caller alone.
