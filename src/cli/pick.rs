@@ -34,7 +34,7 @@ pub(super) struct PickArgs {
     /// Pick tools that are marked unsafe too.
     #[arg(long, requires = "pick")]
     allow_unsafe: bool,
-    /// Tools that were tried already, each as NAME or NAME=OUTCOME, such as refund=PERMISSION_DENIED. Those that another
+    /// Tools that were tried already, each as NAME or NAME=OUTCOME, such as refund=PERMISSION_DENIED. Tools that another
     /// try will not mend come last.
     #[arg(long, value_name = "NAME", num_args = 1.., requires = "pick")]
     tried: Vec<String>,

@@ -169,7 +169,7 @@ pub fn pick(input: &Value, tools: &[Arc<Tool>], options: &Options) -> Picks {
 pub enum Scored {
     /// A score for each tool.
     Done(Vec<Score>),
-    /// None, for this reason.
+    /// No scores, for this reason.
     Failed(String),
     /// It took longer than this.
     Late(Duration),
