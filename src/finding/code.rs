@@ -101,7 +101,8 @@ codes! {
     SchemaRepaired "schema-repaired" Info false "a schema had mistakes with a clear meaning, and was repaired";
     SchemaDoubtful "schema-doubtful" Warning false "a schema says what nobody can have meant: an unknown type, a default outside its enum, a required name that is no property";
     SchemaReferenceBroken "schema-ref-broken" Warning false "a $ref points nowhere; that place accepts anything";
-    SchemaReferenceRemote "schema-ref-remote" Error false "a $ref points outside its document and is never fetched";
+    SchemaReferenceRemote "schema-ref-remote" Error false "a $ref leads out of the catalog's folder, or to an address, and is never followed";
+    ReferenceUnreadable "schema-ref-unreadable" Error true "a $ref leads to a file that cannot be read";
     SchemaInvalid "schema-invalid" Error false "a schema cannot be compiled; its tool is documented but cannot be called";
     // catalog: text
     EffectGuessed "effect-guessed" Info false "the effect of a tool was guessed from its name";

@@ -30,6 +30,7 @@ mod payload;
 mod pick;
 mod prompt;
 mod read_tool_doc;
+mod references;
 mod repair;
 mod rules;
 mod secrets;

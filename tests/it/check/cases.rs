@@ -191,6 +191,14 @@ pub const CASES: &[Case] = &[
         ("a.yaml", Some(5), "/parameters/properties/x/$ref"),
     ),
     (
+        "schema-ref-unreadable",
+        &[(
+            "a.yaml",
+            "name: a\nparameters:\n  type: object\n  properties:\n    x: {$ref: parts/gone.yaml}\n",
+        )],
+        ("a.yaml", Some(5), "/parameters/properties/x/$ref"),
+    ),
+    (
         "schema-invalid",
         &[("a.yaml", "name: a\nparameters: {type: string}\n")],
         ("a.yaml", Some(2), "/parameters"),
