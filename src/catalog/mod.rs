@@ -174,12 +174,13 @@ pub fn open(workspace: Workspace) -> Checked {
 
 /// Reads, builds and checks the catalog of a workspace, with these listings of its live servers.
 pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
-    let Loaded { tools, categories, mut documents, parts, findings } =
+    let Loaded { tools, categories, mut documents, parts, registries, findings } =
         load(&workspace, listings, &Limits::default());
     documents.extend(workspace.document.take());
     let mut all = std::mem::take(&mut workspace.findings);
     all.extend(findings);
     let tools = own_output::refuse(tools, &mut all);
+    let tools = own_output::without_copies(tools, &registries, &mut all);
     let catalog = build::build(workspace, tools, categories, &mut all);
     catalog.configure(&mut all);
     keep_first_in_parts(&parts, &mut all);

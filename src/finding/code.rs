@@ -81,7 +81,9 @@ codes! {
     TrustNarrowed "trust-narrowed" Warning false "a file below a `[[source]]` with `trust = \"run\"` is read without trust";
     BackendUntrusted "backend-untrusted" Error false "a definition names a program, and the operator has not allowed it";
     EffectDoubted "effect-doubted" Warning false "a definition claims that a tool only reads, and its name or request contradicts it";
-    OwnOutput "own-output" Error true "a source is a payload that toolcrib made, and has no definitions";
+    OwnOutput "own-output" Error true "a source is a payload, or a folder, that toolcrib wrote, and has no definitions";
+    RegistryRead "registry-read" Info false "a source is a registry.json that toolcrib wrote";
+    CatalogNested "catalog-nested" Info false "folders with a toolcrib.toml of their own were left alone";
     FieldInvalid "field-invalid" Error true "a field of a definition has the wrong kind of value and was left out";
     FieldRepaired "field-repaired" Error false "a field of a definition has the wrong kind of value, and was read as the one thing that it can mean";
     OperationRenamed "operation-named" Info false "an OpenAPI operation had no usable operationId and was named from its method and path";

@@ -10,6 +10,12 @@ use super::{Code, Document, Finding, Format, Limits, Place};
 pub fn open(path: &Path, shown: &str, limits: &Limits) -> Result<Document, Box<Unread>> {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let format = Format::of_extension(&extension).ok_or_else(|| {
+        if is_database(path) {
+            let message =
+                format!("{shown} is a database, such as toolcrib's state, and holds no definitions");
+            let help = "name the catalog; its state is `url` in `[state]`, or --state";
+            return Finding::new(Code::OwnOutput, message).help(help).at(Place::new(shown, ""));
+        }
         let message = format!("cannot tell the format of {shown} by its name");
         Finding::new(Code::FileUnreadable, message)
             .help("use a name that ends in .json, .yaml, .yml or .toml")
@@ -19,6 +25,11 @@ pub fn open(path: &Path, shown: &str, limits: &Limits) -> Result<Document, Box<U
         Finding::new(Code::FileUnreadable, format!("cannot read {shown}: {error}")).at(Place::new(shown, ""))
     })?;
     Document::of_text(shown, bytes, format, limits)?.parsed(limits)
+}
+
+fn is_database(path: &Path) -> bool {
+    const HEADER: &[u8] = b"SQLite format 3\0";
+    read(path, HEADER.len() as u64).is_ok_and(|bytes| bytes.starts_with(HEADER))
 }
 
 /// Reads at most one byte over the limit, so that a file that grows, or never ends, is refused all the same.

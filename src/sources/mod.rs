@@ -75,6 +75,8 @@ pub struct Loaded {
     pub documents: Vec<Document>,
     /// The files that definitions refer to, also those that could not be read; relative to the catalog.
     pub parts: BTreeSet<String>,
+    /// The files that are a `registry.json` of ours.
+    pub registries: BTreeSet<String>,
     /// Mistakes in them.
     pub findings: Vec<Finding>,
 }
@@ -124,6 +126,7 @@ impl Loaded {
                         self.categories.extend(file.categories);
                         self.findings.extend(file.findings);
                     }
+                    self.registries.extend(file.is_registry.then(|| file.document.file.clone()));
                     texts.extend(file.texts);
                     shown.insert(file.document.file.clone());
                     self.documents.push(file.document);
@@ -143,6 +146,7 @@ struct Imported {
     document: Document,
     /// Whether it has no tools that could be called.
     is_bare: bool,
+    is_registry: bool,
     tools: Vec<RawTool>,
     categories: Vec<Category>,
     findings: Vec<Finding>,
@@ -161,6 +165,7 @@ fn import(
 ) -> Imported {
     let mut categories = Vec::new();
     let is_openapi = openapi::recognise(&document.value);
+    let is_registry = document.value.get("registry_version").is_some_and(serde_json::Value::is_string);
     let (mut tools, mut findings) = if is_openapi {
         let places = match &mut references {
             Some(references) => combine::combine(&mut document.value, &document.file, references),
@@ -209,7 +214,7 @@ fn import(
     let parts = references.map(|references| references.files).unwrap_or_default();
     // Findings need only the text; the values, which take several times its size, are freed.
     document.value = serde_json::Value::Null;
-    Imported { document, is_bare, tools, categories, findings, parts, texts }
+    Imported { document, is_bare, is_registry, tools, categories, findings, parts, texts }
 }
 
 fn unknown_format(document: &Document, named: bool) -> Finding {

@@ -83,7 +83,7 @@ impl<'a> Parts<'a> {
 
     fn open(&self, file: &str) -> Part {
         let path = self.folder.join(file);
-        let real = path.canonicalize().map_err(|error| Reason::unreadable(error))?;
+        let real = path.canonicalize().map_err(Reason::unreadable)?;
         if !self.real.as_ref().is_some_and(|folder| real.starts_with(folder)) {
             return Err(Reason::outside("is a link out of the folder of the catalog"));
         }

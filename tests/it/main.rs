@@ -24,6 +24,7 @@ mod import;
 mod kill;
 mod live;
 mod mcp;
+mod neighbours;
 mod ops;
 mod panics;
 mod payload;

@@ -246,3 +246,31 @@ fn every_wire_gets_the_bundle() {
         assert!(!run.stdout.contains("pet.yaml"), "{}", run.stdout);
     }
 }
+
+#[test]
+fn trust_in_a_folder_covers_the_files_that_trusted_definitions_refer_to() {
+    let root = shop(r#"{"$ref":"parts/pet.yaml#/Pet"}"#);
+    write(root.path(), "toolcrib.toml", "[[source]]\npath = \"api/tools.json\"\ntrust = \"run\"\n");
+    let hash = || toolcrib::trust::Content::of(&toolcrib::config::read(root.path())).hash;
+    let before = hash();
+    write(root.path(), "unrelated.yaml", "a: 1\n");
+    assert_eq!(hash(), before);
+    write(root.path(), "api/parts/owner.json", r#"{"type":"string"}"#);
+    assert_ne!(hash(), before);
+}
+
+#[test]
+fn large_files_are_bundled_within_a_budget() {
+    let text = "x".repeat(4096);
+    let property = |index: usize| (format!("p{index}"), json!({ "type": "string", "description": text }));
+    let properties: serde_json::Map<_, _> = (0..1200).map(property).collect();
+    let large =
+        json!({ "Large": { "type": "object", "properties": properties }, "Small": { "type": "string" } });
+    let tool = |name: &str, at: &str| json!({ "name": name, "description": "Does it.", "parameters": { "type": "object", "properties": { "x": { "$ref": format!("large.json#/{at}") } } } });
+    let tools = json!([tool("large", "Large"), tool("small", "Small")]).to_string();
+    let root = folder(&[("tools.json", &tools), ("large.json", &large.to_string())]);
+    let checked = open(root.path());
+    assert_eq!(references(&checked), [("schema-ref-unreadable", "tools.json".to_string())]);
+    assert!(!checked.catalog.named("large").unwrap().parameters.is_checked());
+    assert!(checked.catalog.named("small").unwrap().parameters.is_checked());
+}

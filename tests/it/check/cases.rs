@@ -120,6 +120,19 @@ pub const CASES: &[Case] = &[
         )],
         ("a.yaml", None, ""),
     ),
+    (
+        "registry-read",
+        &[(
+            "registry.json",
+            r#"{"registry_version":"1","profile":null,"tools":[{"op":"a.b","tool_name":"b","safe_name":"b","short_description":"B.","description":"B.","parameters_schema":{}}]}"#,
+        )],
+        ("registry.json", Some(1), ""),
+    ),
+    (
+        "catalog-nested",
+        &[("a.yaml", GOOD), ("sub/toolcrib.toml", "title = \"Sub\"\n"), ("sub/b.yaml", GOOD)],
+        ("", None, ""),
+    ),
     ("effect-guessed", &[("a.yaml", "- name: frob\n  parameters: {}\n")], ("a.yaml", Some(1), "/0")),
     (
         "schema-doubtful",
