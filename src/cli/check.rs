@@ -76,7 +76,7 @@ impl CheckArgs {
 }
 
 impl CheckArgs {
-    /// What was read of a folder that nothing configures, and the catalogs that were left alone.
+    /// The files and tools of a folder that nothing configures, and the catalogs in it, which were left alone.
     fn reading(&self, checked: &Checked) -> Result<Vec<String>, CommandError> {
         let folder = self.catalog.path()?;
         let with_tools: BTreeSet<&str> =

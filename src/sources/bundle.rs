@@ -10,15 +10,11 @@ use serde_json::{Map, Value};
 
 use super::RawTool;
 use super::openapi::{DefinitionKeys, TOOL_BUDGET, TOTAL_BUDGET, refs_in, weight};
-use super::parts::{PartPlaces, Reason, References, Target, refers_outside, stem};
+use super::parts::{PartPlaces, Reason, References, Target, refers_outside, stem, visit_objects};
 use super::shape::RESULT_KEYS;
 use crate::finding::{Document, Finding, SchemaNames, pointer_join, pointer_split};
 use crate::tool::Schema;
 
-/// Keywords whose values are data: a `$ref` in them refers to nothing.
-const DATA: [&str; 5] = ["const", "enum", "default", "example", "examples"];
-/// Keywords whose values are schemas by name.
-const NAMED: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 /// Names that a schema gives itself. They would make the references in it relative to themselves.
 const OWN_NAMES: [&str; 5] = ["$id", "id", "$schema", "$anchor", "$dynamicAnchor"];
 
@@ -33,8 +29,11 @@ pub(super) fn bundle_all(
     for tool in tools {
         let file = document.file.as_str();
         let mut bundled = |schema: &mut Option<Schema>, at: &str| {
-            let (value, places) = bundle(schema.as_ref()?.value(), file, at, references, &mut budget)?;
-            *schema = Some(Schema::from_value(value));
+            let written = schema.as_ref()?.value();
+            let (value, places) = bundle(written, file, at, references, &mut budget)?;
+            if value != *written {
+                *schema = Some(Schema::from_value(value));
+            }
             Some(places)
         };
         let at = tool.parameters.as_ref().unwrap_or(&tool.place.pointer);
@@ -80,7 +79,7 @@ fn bundle(
     written.into_iter().flat_map(Map::keys).for_each(|key| bundle.keys.reserve(key));
     let mut value = schema.clone();
     let before = bundle.budget;
-    bundle.references_in(&mut value, &Walked { file, is_part: false, is_schema: true }, "");
+    bundle.references_in(&mut value, file, false, "");
     let definitions = bundle.definitions();
     *budget -= before - bundle.budget;
     if let Value::Object(root) = &mut value
@@ -118,8 +117,7 @@ impl Bundle<'_, '_> {
             let Some(mut value) = self.references.value(&target).cloned() else { continue };
             let key = self.key(&target);
             let pointer = pointer_join("/$defs", &key);
-            let part = Walked { file: &target.file, is_part: true, is_schema: true };
-            self.references_in(&mut value, &part, &pointer);
+            self.references_in(&mut value, &target.file, true, &pointer);
             self.places.add(format!("{}{pointer}", self.pointer), &target);
             definitions.insert(key, value);
         }
@@ -134,44 +132,23 @@ impl Bundle<'_, '_> {
         }
     }
 
-    /// Points the references to files, below a value, into the `$defs` of the bundle.
-    fn references_in(&mut self, value: &mut Value, place: &Walked<'_>, pointer: &str) {
-        match value {
-            Value::Object(object) => {
-                if place.is_part && place.is_schema {
-                    object.retain(|key, value| !OWN_NAMES.contains(&key.as_str()) || !value.is_string());
-                }
-                if place.is_schema {
-                    self.reference(object, place, pointer);
-                }
-                for (key, child) in object.iter_mut() {
-                    let is_data = place.is_schema && DATA.contains(&key.as_str());
-                    if !is_data && (child.is_object() || child.is_array()) {
-                        let is_schema = !(place.is_schema && NAMED.contains(&key.as_str()));
-                        self.references_in(
-                            child,
-                            &Walked { is_schema, ..*place },
-                            &pointer_join(pointer, key),
-                        );
-                    }
-                }
+    /// Points the references to files, below a value of `file`, into the `$defs` of the bundle.
+    fn references_in(&mut self, value: &mut Value, file: &str, is_part: bool, pointer: &str) {
+        visit_objects(value, pointer, false, &mut |object, pointer| {
+            if is_part {
+                object.retain(|key, value| !OWN_NAMES.contains(&key.as_str()) || !value.is_string());
             }
-            Value::Array(items) => {
-                for (index, item) in items.iter_mut().enumerate() {
-                    self.references_in(item, place, &pointer_join(pointer, index));
-                }
-            }
-            _ => {}
-        }
+            self.reference(object, file, is_part, pointer);
+        });
     }
 
-    fn reference(&mut self, object: &mut Map<String, Value>, place: &Walked<'_>, pointer: &str) {
+    fn reference(&mut self, object: &mut Map<String, Value>, file: &str, is_part: bool, pointer: &str) {
         let Some(reference) = object.get("$ref").and_then(Value::as_str) else { return };
         let is_own = reference.starts_with('#') || self.names.pointer(reference).is_some();
-        if !place.is_part && (is_own || !self.names.base(pointer).is_empty()) {
+        if !is_part && (is_own || !self.names.base(pointer).is_empty()) {
             return;
         }
-        let target = self.references.target(reference, place.file);
+        let target = self.references.target(reference, file);
         let reference = reference.to_string();
         match target.map(|target| target.and_then(|target| self.take(target))) {
             None => {}
@@ -185,7 +162,7 @@ impl Bundle<'_, '_> {
                     object.shift_remove("$ref");
                 } else if reference.starts_with('#') {
                     // Later stages know by the name of a file that it was not followed.
-                    object.insert("$ref".into(), format!("{}{reference}", place.file).into());
+                    object.insert("$ref".into(), format!("{}{reference}", file).into());
                 }
             }
         }
@@ -200,17 +177,6 @@ impl Bundle<'_, '_> {
         }
         Ok(self.key(&target))
     }
-}
-
-/// The part of a schema that is being walked.
-#[derive(Clone, Copy)]
-struct Walked<'a> {
-    /// The file that its references are relative to.
-    file: &'a str,
-    /// Whether it is from another file than the author's schema.
-    is_part: bool,
-    /// Whether its keys are keywords rather than names.
-    is_schema: bool,
 }
 
 /// A root that only refers to a definition is replaced by the definition, since arguments are the properties of the

@@ -4,30 +4,11 @@
 use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
-use super::parts::{PartPlaces, References, Target, refers_outside, stem};
+use super::parts::{PartPlaces, References, Target, refers_outside, stem, visit_objects};
 use crate::finding::pointer_join;
 
 /// The key of the other files.
 const PARTS: &str = "x-toolcrib-parts";
-/// Keywords whose values are data: a `$ref` in them refers to nothing.
-const DATA: [&str; 5] = ["const", "enum", "default", "example", "value"];
-/// Keywords whose values are named by their author.
-const NAMED: [&str; 13] = [
-    "properties",
-    "patternProperties",
-    "$defs",
-    "definitions",
-    "schemas",
-    "parameters",
-    "responses",
-    "headers",
-    "examples",
-    "requestBodies",
-    "pathItems",
-    "paths",
-    "content",
-];
-
 /// Adds the files that a document in `file` refers to. The places are those of values in the other files.
 pub(super) fn combine(document: &mut Value, file: &str, references: &mut References<'_>) -> PartPlaces {
     let mut combining = Combining { file, references, places: PartPlaces::default(), parts: IndexSet::new() };
@@ -66,28 +47,13 @@ struct Combining<'c, 'p> {
 impl Combining<'_, '_> {
     /// Rewrites the references below a value of `file`; `pointer` is its place in the combined value.
     fn references_in(&mut self, value: &mut Value, file: &str, pointer: &str, is_named: bool) {
-        match value {
-            Value::Object(object) => {
-                if let Some(reference) = object.get("$ref").and_then(Value::as_str)
-                    && let Some(rewritten) = self.rewritten(reference, file, pointer)
-                {
-                    object.insert("$ref".into(), rewritten.into());
-                }
-                for (key, child) in object.iter_mut() {
-                    let is_data = !is_named && DATA.contains(&key.as_str());
-                    if !is_data && (child.is_object() || child.is_array()) {
-                        let names = !is_named && NAMED.contains(&key.as_str());
-                        self.references_in(child, file, &pointer_join(pointer, key), names);
-                    }
-                }
+        visit_objects(value, pointer, is_named, &mut |object, pointer| {
+            let reference = object.get("$ref").and_then(Value::as_str);
+            if let Some(rewritten) = reference.and_then(|reference| self.rewritten(reference, file, pointer))
+            {
+                object.insert("$ref".into(), rewritten.into());
             }
-            Value::Array(items) => {
-                for (index, item) in items.iter_mut().enumerate() {
-                    self.references_in(item, file, &pointer_join(pointer, index), false);
-                }
-            }
-            _ => {}
-        }
+        });
     }
 
     /// The reference within the combined value; `None` if it stays as it is.

@@ -7,10 +7,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::RawTool;
-use crate::finding::{Code, Document, Finding, Limits, Place, SchemaNames, open, percent_decoded};
+use crate::finding::{
+    Code, Document, Finding, Limits, Place, SchemaNames, open, percent_decoded, pointer_join,
+};
 use crate::tool::clean_line;
 
 /// Most files that one definition file may lead to.
@@ -230,6 +232,53 @@ pub(super) fn refers_outside(value: &Value) -> bool {
         }),
         Value::Array(items) => items.iter().any(refers_outside),
         _ => false,
+    }
+}
+
+/// Keywords whose values are data: a `$ref` in them refers to nothing.
+const DATA: [&str; 5] = ["const", "enum", "default", "example", "value"];
+/// Keywords whose values are named by their author: the names are no keywords.
+const NAMED: [&str; 14] = [
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "$defs",
+    "definitions",
+    "schemas",
+    "parameters",
+    "responses",
+    "headers",
+    "examples",
+    "requestBodies",
+    "pathItems",
+    "paths",
+    "content",
+];
+
+/// Visits the objects below a value that may be a `$ref`, with their pointers. `is_named`: the keys of the value are names.
+pub(super) fn visit_objects(
+    value: &mut Value,
+    pointer: &str,
+    is_named: bool,
+    visit: &mut impl FnMut(&mut Map<String, Value>, &str),
+) {
+    match value {
+        Value::Object(object) => {
+            visit(object, pointer);
+            for (key, child) in object.iter_mut().filter(|(_, child)| child.is_object() || child.is_array()) {
+                let is_list_of_data = key == "examples" && child.is_array();
+                if is_named || !(DATA.contains(&key.as_str()) || is_list_of_data) {
+                    let names = !is_named && NAMED.contains(&key.as_str());
+                    visit_objects(child, &pointer_join(pointer, key), names, visit);
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                visit_objects(item, &pointer_join(pointer, index), false, visit);
+            }
+        }
+        _ => {}
     }
 }
 

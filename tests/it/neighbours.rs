@@ -1,4 +1,4 @@
-//! What stands beside definitions and is none: other catalogs, other programs' folders, and toolcrib's own output.
+//! Neighbours of definitions that are none: other catalogs, folders of other programs, and toolcrib's own output.
 
 use std::fs;
 use std::path::Path;
