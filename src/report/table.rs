@@ -1,6 +1,6 @@
 //! The report for people.
 
-use super::{ProfileReport, Report, SurfaceReport};
+use super::{Measured, ProfileReport, Report, SurfaceReport};
 use crate::config::Deferred;
 use crate::tool::clean_line;
 
@@ -63,8 +63,8 @@ impl ProfileReport {
             "schemas",
             "ours",
             "wrapping",
-            "saving",
             "prompt",
+            "saving",
             "job",
             "job cached",
         ];
@@ -86,11 +86,11 @@ impl SurfaceReport {
             return row;
         };
         row.extend([grouped(tokens.bound.o200k), grouped(tokens.bound.cl100k)]);
-        let parts =
-            [tokens.names, tokens.descriptions, tokens.schemas, tokens.own_functions, tokens.wrapping];
+        let Measured { names, descriptions, schemas, own_functions, wrapping, prompt, .. } = tokens;
+        let parts = [names, descriptions, schemas, own_functions, wrapping, prompt];
         row.extend(parts.map(|part| grouped(part.o200k)));
         row.push(tokens.saving_percent.map_or("-".into(), |percent| format!("{percent:.1} %")));
-        row.extend([tokens.prompt, tokens.job, tokens.job_cached].map(|count| grouped(count.o200k)));
+        row.extend([tokens.job, tokens.job_cached].map(|count| grouped(count.o200k)));
         row
     }
 
