@@ -17,6 +17,8 @@ pub enum Surface {
     Hybrid,
     /// Deferral by the provider itself.
     Native,
+    /// Full tools in full, and the functions of the gateway for the others.
+    Core,
     /// `tool_search`, `tool_help`, `tool_exec` and `tool_batch`, and nothing else.
     Gateway,
     /// Full tools, and the toolsets loaded so far.

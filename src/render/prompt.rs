@@ -52,7 +52,7 @@ impl PromptSection<'_> {
             return Ok(whole);
         }
         context.insert("core", &None::<String>);
-        context.insert("op", &example(profile).filter(|op| op.len() <= MAX_OP));
+        context.insert("op", &self.example(profile).filter(|op| op.len() <= MAX_OP));
         let with = |list: &str| {
             let mut context = context.clone();
             context.insert("groups", list);
@@ -92,9 +92,11 @@ impl PromptSection<'_> {
         let deferred = deferred(profile);
         match self.surface {
             Surface::Files => ("prompt/files.md", Vec::new()),
-            Surface::Gateway => ("prompt/gateway.md", by_op(profile)),
+            Surface::Gateway => ("prompt/gateway.md", by_op(&self.searched(profile))),
             // Every tool is bound in full.
             _ if deferred.is_empty() => ("prompt/full.md", Vec::new()),
+            Surface::Core if deferred.len() == profile.tools.len() => ("prompt/gateway.md", by_op(&deferred)),
+            Surface::Core => ("prompt/core.md", by_op(&deferred)),
             Surface::Hybrid => ("prompt/hybrid.md", Vec::new()),
             Surface::Native => ("prompt/native.md", by_category(&deferred, Tool::root_category)),
             Surface::Toolset => ("prompt/toolset.md", toolsets(&deferred)),
@@ -105,8 +107,8 @@ impl PromptSection<'_> {
     /// Groups that each hold several of those listed, for a list that has no room for all.
     fn groups_above<'t>(&self, profile: &Profile<'t>) -> Vec<Group<'t>> {
         match self.surface {
-            Surface::Gateway => {
-                let tools = profile.tools.iter().map(|entry| entry.tool);
+            Surface::Gateway | Surface::Core => {
+                let tools = self.searched(profile).into_iter();
                 grouped(tools.map(|tool| (tool, tool.root_category(), split_op(tool).0)))
             }
             Surface::Toolset => by_category(&deferred(profile), Tool::root_category),
@@ -114,13 +116,28 @@ impl PromptSection<'_> {
         }
     }
 
+    /// The tools that are reached through the functions of the gateway.
+    fn searched<'t>(&self, profile: &Profile<'t>) -> Vec<&'t Tool> {
+        match self.surface {
+            Surface::Core => deferred(profile),
+            _ => profile.tools.iter().map(|entry| entry.tool).collect(),
+        }
+    }
+
+    /// An op to show what ops look like.
+    fn example(&self, profile: &Profile<'_>) -> Option<String> {
+        self.searched(profile).first().map(|tool| code(&tool.op))
+    }
+
     fn context(&self, profile: &Profile<'_>) -> Context {
+        let deferred = deferred(profile).len();
         let mut context = Context::new();
         context.insert("count", &profile.tools.len());
-        context.insert("deferred", &deferred(profile).len());
+        context.insert("deferred", &deferred);
+        context.insert("full", &(profile.tools.len() - deferred));
         context.insert("folder", self.folder);
         context.insert("stubs", &(self.deferred == Deferred::Stub));
-        context.insert("op", &example(profile));
+        context.insert("op", &self.example(profile));
         context.insert("core", &core(profile));
         context.insert("writes", &profile.tools.iter().any(|entry| entry.tool.effect != Effect::Read));
         context
@@ -132,22 +149,16 @@ fn deferred<'t>(profile: &Profile<'t>) -> Vec<&'t Tool> {
     deferred.map(|entry| entry.tool).collect()
 }
 
-/// An op to show what ops look like.
-fn example(profile: &Profile<'_>) -> Option<String> {
-    profile.tools.first().map(|entry| code(&entry.tool.op))
-}
-
 /// The names of the full tools, if they are few.
 fn core(profile: &Profile<'_>) -> Option<String> {
-    let full = profile.tools.iter().filter(|entry| entry.mode == DescriptionMode::Full);
-    let names: Vec<String> = full.take(MAX_CORE + 1).map(|entry| code(&entry.tool.safe_name)).collect();
+    let names: Vec<String> = profile.full().take(MAX_CORE + 1).map(|tool| code(&tool.safe_name)).collect();
     (!names.is_empty() && names.len() <= MAX_CORE).then(|| names.join(", "))
 }
 
 /// Groups by the first part of the ops, as `tool_help` lists them: with their entities, else their categories, else
 /// the ops.
-fn by_op<'t>(profile: &Profile<'t>) -> Vec<Group<'t>> {
-    let tools = || profile.tools.iter().map(|entry| entry.tool);
+fn by_op<'t>(tools: &[&'t Tool]) -> Vec<Group<'t>> {
+    let tools = || tools.iter().copied();
     let with_entities: HashSet<&str> =
         tools().map(split_op).filter(|(_, rest)| rest.contains('.')).map(|(group, _)| group).collect();
     grouped(tools().map(|tool| {

@@ -2,6 +2,7 @@
 
 use super::{Measured, ProfileReport, Report, SurfaceReport};
 use crate::config::Deferred;
+use crate::provider::lacking;
 use crate::tool::clean_line;
 
 /// Most tools in the table; a script gets all of them.
@@ -98,10 +99,8 @@ impl SurfaceReport {
         let surface = self.surface.as_str();
         let mut remarks = Vec::new();
         if self.as_surface != self.surface {
-            remarks.push(format!(
-                "{provider} cannot defer tools by itself; it is as {}",
-                self.as_surface.as_str()
-            ));
+            let reason = lacking(self.surface, provider);
+            remarks.push(format!("{reason}; it is as {}", self.as_surface.as_str()));
         }
         if let Some(limit) = self.over_limit {
             remarks.push(format!("over the limit of {limit}; {provider} refuses it"));

@@ -136,6 +136,16 @@ fn the_mark_is_the_one_that_stubs_bear() {
     }
 }
 
+/// The functions find, describe and run what is not bound by name.
+#[test]
+fn core_tools_are_no_part_of_what_is_searched() {
+    let checked = example("universal-agent");
+    let text = section(&checked, Some("creator"), Surface::Core);
+    assert!(text.contains("The 8 tools beside `tool_search`") && text.contains("19 other ops"), "{text}");
+    let whole = section(&checked, None, Surface::Core);
+    assert_eq!(whole, section(&checked, None, Surface::Gateway), "no tool is full");
+}
+
 /// Tools that each have a category of their own.
 fn many(count: usize, category: impl Fn(usize) -> String) -> Checked {
     let tool = |number: usize| {

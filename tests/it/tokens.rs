@@ -335,7 +335,9 @@ fn readme_table() -> String {
     let written = columns.map(|(checked, profile)| as_written(checked, profile));
     let cells: Vec<String> = written.iter().map(|tokens| grouped(*tokens)).collect();
     table += &format!("| as their source has them | {} |\n", cells.join(" | "));
-    for surface in [Surface::Full, Surface::Hybrid, Surface::Toolset, Surface::Gateway, Surface::Files] {
+    for surface in
+        [Surface::Full, Surface::Hybrid, Surface::Toolset, Surface::Core, Surface::Gateway, Surface::Files]
+    {
         let cell = |report: &Report| {
             let row = on(report, surface);
             let saving = row.saving_percent.unwrap_or_default();
