@@ -34,8 +34,8 @@ pub use task::{Task, TaskCall, read};
 pub const STUB: &str = "{\"ok\":true}";
 
 /// Surfaces that a scripted agent can play. `files` binds nothing that could call a tool.
-pub const SURFACES: [Surface; 5] =
-    [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Toolset, Surface::Gateway];
+pub const SURFACES: [Surface; 6] =
+    [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Toolset, Surface::Core, Surface::Gateway];
 
 /// What is simulated.
 pub struct Simulation<'a> {
