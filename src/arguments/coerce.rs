@@ -1,4 +1,4 @@
-//! Values coerced to a schema: wrappers removed, text decoded, nulls dropped. The canonical schema decides each time, and
+//! Values coerced to a schema: wrappers removed, text decoded, numbers written as text, nulls dropped. The canonical schema decides each time, and
 //! valid arguments stay unchanged.
 
 use serde_json::Value;
@@ -122,14 +122,17 @@ impl Coercion<'_> {
         Some(Reading { value: (self.to_canonical)(value), repaired })
     }
 
-    /// A reading with refused nulls dropped and refused texts decoded, and no other changes.
+    /// A reading with refused nulls dropped, refused texts decoded and refused numbers written as text, and no other
+    /// changes.
     fn edited(&mut self, read: &Reading, wrong: &[Violation]) -> Option<Reading> {
         let mut edits = Vec::new();
         for violation in wrong {
             let (parent, _) = pointer_split(&violation.pointer).unwrap_or_default();
             let is_member = read.value.pointer(parent).is_some_and(Value::is_object);
-            if let Some(place) = read.value.pointer(&violation.pointer) {
-                self.collect_edits(violation.pointer.clone(), place, is_member, &mut edits);
+            let Some(place) = read.value.pointer(&violation.pointer) else { continue };
+            match self.reader.text_of(place).filter(|text| takes_only(text, place, violation)) {
+                Some(text) => collect_text(&violation.pointer, text, &mut edits),
+                None => self.collect_edits(violation.pointer.clone(), place, is_member, &mut edits),
             }
         }
         if edits.is_empty() {
@@ -149,6 +152,7 @@ impl Coercion<'_> {
             let repair = match edit.change {
                 Change::Drop => RepairKind::NullDropped,
                 Change::Decode(_) => RepairKind::Decoded,
+                Change::Write(_) => RepairKind::AsText,
             };
             Repair { pointer: edit.pointer, repair }
         }));
@@ -214,6 +218,27 @@ enum Change {
     Drop,
     /// Replace the text by the value that it encodes.
     Decode(Value),
+    /// Replace the number or flag by its text.
+    Write(String),
+}
+
+/// Whether the place of a violation takes this text of a number, and no number; for a flag, whether the word is one of
+/// its values.
+fn takes_only(text: &str, given: &Value, wrong: &Violation) -> bool {
+    let is_plain = |kind: &str| matches!(kind, "string" | "null");
+    match wrong.expected.as_deref() {
+        Some(_) if wrong.known.iter().any(|known| known == text) => !wrong.knows_others,
+        _ if given.is_boolean() => false,
+        Some(expected) => expected != "null" && expected.split(" or ").all(is_plain),
+        // Each branch of a union refuses its type.
+        None => !wrong.unknown,
+    }
+}
+
+fn collect_text(pointer: &str, text: String, edits: &mut Vec<Edit>) {
+    if edits.len() < MAX_EDITS && edits.iter().all(|edit| edit.pointer != pointer) {
+        edits.push(Edit { pointer: pointer.to_string(), change: Change::Write(text) });
+    }
 }
 
 /// Removes a property from its object; false where it is absent.
@@ -230,6 +255,11 @@ fn apply(value: &Value, edits: &[Edit]) -> Value {
             Change::Decode(decoded) => {
                 if let Some(place) = value.pointer_mut(&edit.pointer) {
                     place.clone_from(decoded);
+                }
+            }
+            Change::Write(text) => {
+                if let Some(place) = value.pointer_mut(&edit.pointer) {
+                    *place = text.as_str().into();
                 }
             }
             Change::Drop => {

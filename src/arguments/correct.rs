@@ -1,6 +1,6 @@
 //! Correction of invalid arguments: the caller's own values where these are valid, else those of the ready-made call.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::names::{meant_word, only};
 use super::properties::{closed_properties, properties};
@@ -166,8 +166,12 @@ impl Corrected {
         let (parent, name) = pointer_split(&wrong.pointer).unwrap_or_default();
         let Some(place) = self.args.pointer_mut(parent) else { return };
         let Value::Object(fields) = place else {
+            let item = self.args.pointer_mut(&wrong.pointer);
             // A list without one item may mean something else, so the whole list is dropped.
-            return self.drop_at(parent);
+            return match item.and_then(|item| Some((converted(item, wrong)?, item))) {
+                Some((better, item)) => *item = better,
+                None => self.drop_at(parent),
+            };
         };
         match fields.get(&*name).cloned() {
             _ if wrong.pointer.is_empty() => {}
@@ -188,13 +192,37 @@ impl Corrected {
                     note(&mut self.dropped, &wrong.pointer);
                 }
             }
-            Some(value) => match converted(&value, wrong) {
-                Some(better) => {
-                    fields.insert(name.into_owned(), better);
+            Some(value) => {
+                let better = converted(&value, wrong).or_else(|| self.in_union(tool, wrong, &value));
+                match (better, self.args.pointer_mut(&wrong.pointer)) {
+                    (Some(better), Some(place)) => *place = better,
+                    _ => self.drop_at(&wrong.pointer),
                 }
-                None => self.drop_at(&wrong.pointer),
-            },
+            }
         }
+    }
+
+    /// The text of a value, or a list of it, where a branch of a union takes that.
+    fn in_union(&self, tool: &Tool, wrong: &Violation, value: &Value) -> Option<Value> {
+        let text = value.is_number().then(|| Value::from(value.to_string()));
+        let mut forms = match value {
+            _ if wrong.expected.is_some() => return None,
+            Value::Null | Value::Array(_) => return None,
+            value => {
+                text.iter().cloned().chain([json!([value])]).chain(text.as_ref().map(|text| json!([text])))
+            }
+        };
+        forms.find(|form| {
+            let mut args = self.args.clone();
+            args.pointer_mut(&wrong.pointer).is_some_and(|place| {
+                *place = form.clone();
+                true
+            }) && tool
+                .parameters
+                .violations(&args)
+                .iter()
+                .all(|other| !other.pointer.starts_with(&wrong.pointer))
+        })
     }
 
     /// Moves a value to its right name, if it is valid there, at least after conversion.
@@ -242,16 +270,30 @@ fn note(pointers: &mut Vec<String>, pointer: &str) {
     }
 }
 
-/// The one expected value that a value can mean.
+/// The one expected value that a value can mean: its text, its nearest word, the value that it encodes, or a list of it.
 fn converted(value: &Value, wrong: &Violation) -> Option<Value> {
     let wants =
         |kind: &str| wrong.expected.as_deref().is_some_and(|all| all.split(" or ").any(|one| one == kind));
     match value {
         Value::Number(_) | Value::Bool(_) if wants("string") => Some(value.to_string().into()),
         Value::String(word) if !wrong.known.is_empty() => meant_word(&wrong.known, word).map(Value::from),
-        Value::String(text) if ["integer", "number", "boolean", "array", "object"].into_iter().any(wants) => {
-            from_json(text).ok().filter(|decoded: &Value| !decoded.is_string() && !decoded.is_null())
+        Value::String(text) => {
+            let decoded = from_json(text).ok().filter(|decoded| kinds(decoded).iter().copied().any(wants));
+            decoded.or_else(|| (wants("array") && !text.is_empty()).then(|| json!([text])))
         }
-        _ => None,
+        Value::Null | Value::Array(_) => None,
+        single => wants("array").then(|| json!([single])),
+    }
+}
+
+/// The types of a value other than text and null.
+fn kinds(value: &Value) -> &'static [&'static str] {
+    match value {
+        Value::Number(number) if number.as_f64().is_some_and(|number| number.fract() != 0.0) => &["number"],
+        Value::Number(_) => &["integer", "number"],
+        Value::Bool(_) => &["boolean"],
+        Value::Array(_) => &["array"],
+        Value::Object(_) => &["object"],
+        Value::String(_) | Value::Null => &[],
     }
 }

@@ -47,6 +47,24 @@ impl ArgumentReader {
         may_be.then(|| self.encoded(text).ok()).flatten()
     }
 
+    /// The text of a number or a flag, digit by digit as it was written. `None` where the digits are not known, as those of
+    /// a fraction that was read as a float, and for an exponent, which can be written in several ways.
+    pub(super) fn text_of(&mut self, value: &Value) -> Option<String> {
+        match value {
+            Value::Bool(_) => Some(value.to_string()),
+            Value::Number(number) if number.is_f64() => {
+                self.inexact |= self.digits.is_none();
+                None
+            }
+            Value::Number(number) => Some(number.to_string()),
+            Value::String(marker) => {
+                let digits = self.digits.as_ref()?.token(marker)?;
+                (!digits.contains(['e', 'E'])).then(|| digits.to_string())
+            }
+            _ => None,
+        }
+    }
+
     /// Arguments that are a value or absent: an object, unless something else was given.
     pub(crate) fn arguments(&mut self, given: Option<Value>) -> Value {
         let value = given.filter(|value| !value.is_null()).unwrap_or_else(|| Value::Object(Map::new()));

@@ -23,6 +23,8 @@ pub enum RepairKind {
     Unwrapped,
     /// A list, an object, a number or a flag was given as text.
     Decoded,
+    /// A text was given as a number or a flag.
+    AsText,
     /// An optional property was given as null, which its schema refuses.
     NullDropped,
     /// A model wrote the arguments anew.
@@ -37,6 +39,9 @@ pub(super) fn describe_repairs(repaired: &[Repair], notes: &mut Vec<String>) {
             RepairKind::DoubleEncoded => "the arguments were JSON text within JSON text".into(),
             RepairKind::Unwrapped => format!("the arguments were one level too deep, below `{at}`"),
             RepairKind::Decoded => format!("`{at}` was text, read as the value in it"),
+            RepairKind::AsText => {
+                format!("`{at}` was not text, and was read as text with the same characters")
+            }
             RepairKind::NullDropped => format!("`{at}` was null, and is left out"),
             RepairKind::Model => "the arguments were rewritten by a model".into(),
         });

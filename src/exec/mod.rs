@@ -22,6 +22,7 @@ pub use answer_part::{part_of, reached};
 pub use caller::{Caller, EVERY_ROLE};
 pub use context::{CallContext, Doc, FunctionFuture};
 pub use record::call_result::{CallResult, Outcome};
+pub use record::standing_warnings::standing_scope;
 pub use request::{CallRequest, EffectLimit};
 pub use run::approval::binding;
 pub use run::result_paging::{Part, next_page};

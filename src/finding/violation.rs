@@ -26,6 +26,8 @@ pub struct Violation {
     pub expected: Option<String>,
     /// The properties or values that exist at this place, where an unknown one was given.
     pub known: Vec<String>,
+    /// Whether values that are no text exist at this place too.
+    pub knows_others: bool,
     /// The text that the message quotes.
     quoted: Option<String>,
 }
@@ -41,6 +43,7 @@ impl Violation {
             nearest: None,
             expected: None,
             known: Vec::new(),
+            knows_others: false,
             quoted: None,
         }
     }
@@ -143,7 +146,8 @@ fn one_of_these(pointer: String, words: &[Value], given: &Value) -> Violation {
     let known: Vec<String> = words.iter().filter_map(|word| word.as_str().map(ToString::to_string)).collect();
     let near = nearest(given.as_str().unwrap_or_default(), known.iter().map(String::as_str));
     let nearest = near.first().map(ToString::to_string);
-    Violation { nearest, known, ..Violation::expected(pointer, one_of(words), given) }
+    let knows_others = known.len() < words.len();
+    Violation { nearest, known, knows_others, ..Violation::expected(pointer, one_of(words), given) }
 }
 
 /// The values of a union that is an enumeration, each branch a constant.

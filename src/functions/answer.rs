@@ -100,28 +100,14 @@ impl Answer {
         }
     }
 
-    /// The texts that a client of MCP gets, as if it had called the tool itself where `is_tool` says so: the result, and
-    /// then the metadata of the call that a model may need. An error is the whole envelope. `recorded` takes the place of
-    /// a result.
-    pub fn client_texts(&self, is_tool: bool, recorded: Option<&Value>) -> Vec<String> {
-        let body = self.body();
-        let result = body.get("result").filter(|_| self.is_ok()).map(|result| recorded.unwrap_or(result));
-        match (result, is_tool) {
-            (None, _) => vec![self.text()],
-            (Some(result), false) => {
-                let mut body = body.clone();
-                body.insert("result".into(), result.clone());
-                vec![Value::Object(body).to_string()]
-            }
-            (Some(result), true) => {
-                let text = result.as_str().map_or_else(|| result.to_string(), str::to_string);
-                let meta = body.get("meta").and_then(Value::as_object).into_iter().flatten();
-                let meta: Map<String, Value> =
-                    meta.filter(is_telling).map(|(k, v)| (k.clone(), v.clone())).collect();
-                let meta = (!meta.is_empty()).then(|| json!({ "meta": meta }).to_string());
-                [text].into_iter().chain(meta).collect()
-            }
+    /// The same answer with another result, where it has one.
+    pub fn with_result(mut self, result: Value) -> Self {
+        if let Body::Fields(fields) = &mut self.body
+            && let Some(place) = fields.get_mut("result")
+        {
+            *place = result;
         }
+        self
     }
 
     /// Bytes of the text for a model.
@@ -168,13 +154,6 @@ impl Answer {
         }
         self
     }
-}
-
-/// Metadata of every call that a model does not need.
-const PLAIN: [&str; 3] = ["trace_id", "latency_ms", "registry_version"];
-
-fn is_telling((name, value): &(&String, &Value)) -> bool {
-    !PLAIN.contains(&name.as_str()) && value.as_array().is_none_or(|list| !list.is_empty())
 }
 
 impl From<Refusal> for Answer {

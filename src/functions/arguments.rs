@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{CatalogView, ErrorCode, Function, Refusal};
-use crate::arguments::{FieldError, coerce_to_schema, fits_at_a_glance, in_words};
+use crate::arguments::{FieldError, Repair, RepairKind, coerce_to_schema, fits_at_a_glance, in_words};
 use crate::catalog::Tool;
 use crate::finding::{Violation, pointer_join};
 use crate::secret::SecretPolicy;
@@ -20,8 +20,14 @@ pub(super) fn check(
         return Ok(arguments);
     }
     read_paths(definition, &mut arguments);
-    let (mut fit, _) = coerce_to_schema(definition, arguments.clone())
-        .map_err(|wrong| validation_refusal(definition, secrets, &arguments, wrong))?;
+    // A number is no name, query or path.
+    let is_name = |repaired: &[Repair]| repaired.iter().all(|repair| repair.repair != RepairKind::AsText);
+    let coerced = match coerce_to_schema(definition, arguments.clone()) {
+        Ok((fit, repaired)) if is_name(&repaired) => Ok(fit),
+        Ok(_) => Err(definition.parameters.violations(&arguments)),
+        Err(wrong) => Err(wrong),
+    };
+    let mut fit = coerced.map_err(|wrong| validation_refusal(definition, secrets, &arguments, wrong))?;
     read_integers(definition, &mut fit);
     Ok(fit)
 }

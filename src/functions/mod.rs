@@ -6,7 +6,8 @@
 //!    file here. Doors, lists, limits and metrics read the table.
 //! 3. [`arguments`] validates arguments by the definition and reads them into the handler's own type.
 //! 4. [`trace`] records the calls of a session, and [`function_counters`] counts.
-//! 5. [`answer`] is the result: JSON, text where a model reads it, or a [`Refusal`] with the next step.
+//! 5. [`answer`] is the result: JSON, text where a model reads it, or a [`Refusal`] with the next step. [`client_answer`] is
+//!    what a client of MCP gets of it.
 
 mod answer;
 mod arguments;
@@ -14,6 +15,7 @@ mod call;
 mod call_context;
 mod catalog_view;
 mod category_entries;
+mod client_answer;
 mod context;
 mod discovery;
 mod example;
@@ -41,6 +43,7 @@ use function::{AnswerFuture, Handler, MaybeAsync, TimeLimit};
 pub use crate::refusal::{ErrorCode, Refusal};
 pub use answer::Answer;
 pub use catalog_view::{CatalogView, DocPage, IndexPage};
+pub use client_answer::{ClientAnswer, GivenNotes};
 pub use context::{FunctionContext, SemanticSearch, Services};
 pub use function::{Function, FunctionList};
 pub use function_counters::FunctionCounters;

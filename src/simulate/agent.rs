@@ -23,7 +23,7 @@ use super::task::{Task, TaskCall};
 use super::wording;
 use crate::catalog::{Profile, Tool};
 use crate::config::Surface;
-use crate::functions::{Answer, CatalogView, Function, FunctionContext, ToolCall};
+use crate::functions::{Answer, CatalogView, Function, FunctionContext, GivenNotes, ToolCall};
 use crate::tokens::Counter;
 use crate::tool::DescriptionMode;
 
@@ -254,7 +254,7 @@ impl Play<'_, '_> {
             Some(function) => function.call(&self.context, input).await,
             None => ToolCall::named(&self.context.view, function).call(&self.context).await,
         };
-        let tokens = self.agent.tokens(&answer.text());
+        let tokens = self.agent.tokens(&client_text(&answer, function));
         self.ledger.turn(call, tokens);
         answer
     }
@@ -274,12 +274,21 @@ impl Play<'_, '_> {
             let call = ToolCall::named(&self.context.view, &tool.name);
             (sent, ToolCall { arguments: Value::Object(arguments), ..call }.call(&self.context).await)
         };
-        let text = answer.client_texts(!through_gateway, recorded).join("\n");
+        let answer = match recorded {
+            Some(recorded) => answer.with_result(recorded.clone()),
+            None => answer,
+        };
+        let text = client_text(&answer, Function::tool_exec().name());
         let (call, answered) = (self.agent.tokens(&sent.to_string()), self.agent.tokens(&text));
         self.ledger.turn(call, answered);
         self.refusal = answer.body().get("error").map(|error| format!("{}: {}", tool.name, error["message"]));
         answer.is_ok()
     }
+}
+
+/// The text that a client of MCP gets.
+fn client_text(answer: &Answer, function: &str) -> String {
+    answer.for_client(function, &mut GivenNotes::default()).texts.join("\n")
 }
 
 /// Mistakes of a weak model, drawn from a seed: in one call of five a required argument is missing, or a number is

@@ -103,10 +103,10 @@ fn arguments_below_a_wrong_key() {
     assert_eq!(one("list-items", json!({"args": {"page": 1}}))["args"], json!({"args": {"page": 1}}));
     assert_eq!(one("files_read", json!({"other": good}))["error"]["code"], "schema");
     assert_eq!(one("files_read", json!({"args": good, "limit": 1}))["error"]["code"], "schema");
-    let inside = one("files_read", json!({"args": {"path": 1}}));
+    let inside = one("files_read", json!({"args": {"path": true}}));
     assert_eq!(
         inside["error"]["field_errors"],
-        json!([{"pointer": "/path", "message": "expected string, got 1"}])
+        json!([{"pointer": "/path", "message": "expected string, got true"}])
     );
     assert_eq!(inside["repaired"], json!([{"pointer": "/args", "repair": "unwrapped"}]));
 }
@@ -296,7 +296,7 @@ fn an_entry_is_rebuilt_from_other_arguments() {
     let parser = Parser::new(&checked().catalog, Provider::OpenAi);
     let broken = parser.parse(&chat("files_read", json!("{\"path\": \"a"))).unwrap().remove(0);
     assert_eq!(broken.outcome.as_ref().unwrap_err().given, "{\"path\": \"a");
-    let still = parser.rebuild(broken, "{\"path\": 1}");
+    let still = parser.rebuild(broken, "{\"path\": true}");
     assert_eq!(still.outcome.as_ref().unwrap_err().field_errors[0].pointer, "/path");
     let fixed = parser.rebuild(still, "{\"path\":\"a\",\"price\":1.10}");
     assert_eq!(fixed.call_id.as_deref(), Some("call_1"));
@@ -341,6 +341,27 @@ fn numbers_and_flags_given_as_text_are_read_where_text_is_refused() {
     reads(json!({"path": "7", "limit": "7"}), json!({"path": "7", "limit": 7}), &[("/limit", "decoded")]);
     assert_eq!(one("files_read", json!({"path": "a", "limit": "seven"}))["error"]["code"], "schema");
     assert_eq!(one("files_read", json!({"path": "a", "limit": "1 2"}))["error"]["code"], "schema");
+}
+
+#[test]
+fn a_number_for_a_text_keeps_every_digit_that_the_model_wrote() {
+    for digits in ["7", "1.10", "-0.50", "123456789012345678901234567890", "18446744073709551615"] {
+        for arguments in [
+            json!(format!("{{\"path\":{digits}}}")),
+            json!(json!(format!("{{\"path\":{digits}}}")).to_string()),
+        ] {
+            let entry = one("files_read", arguments);
+            assert_eq!(entry["args"], json!({"path": digits}), "{entry}");
+            let repaired = entry["repaired"].as_array().unwrap().last().unwrap();
+            assert_eq!(*repaired, json!({"pointer": "/path", "repair": "as-text"}), "{entry}");
+        }
+    }
+    // It could be written in several ways.
+    assert_eq!(one("files_read", json!("{\"path\":1e3}"))["error"]["code"], "schema");
+    // A number stays one where both fit, and among other mistakes it is no mistake.
+    reads(json!({"path": "a", "price": 1.5}), json!({"path": "a", "price": 1.5}), &[]);
+    let other = one("files_read", json!("{\"path\":7,\"limit\":\"x\"}"));
+    assert_eq!(other["error"]["field_errors"][0]["pointer"], "/limit", "{other}");
 }
 
 #[test]

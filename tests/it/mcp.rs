@@ -5,6 +5,7 @@ mod hostile;
 pub mod line_transport;
 mod notifications;
 mod resources;
+mod short_answers;
 mod surfaces;
 
 use std::path::Path;

@@ -197,8 +197,11 @@ fn called(tool: &str, arguments: Value, id: usize) -> Value {
 }
 
 fn told(answer: &Value) -> Value {
-    assert!(answer["result"].is_object(), "{answer}");
-    answer["result"]["structuredContent"].clone()
+    let result = &answer["result"];
+    match result["isError"].as_bool() {
+        Some(false) => json!({ "result": result["content"][0]["text"] }),
+        _ => result["structuredContent"].clone(),
+    }
 }
 
 #[test]

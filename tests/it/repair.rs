@@ -115,7 +115,7 @@ fn cut_arguments_go_to_the_model_too() {
 
 #[test]
 fn an_answer_that_does_not_fit_is_not_asked_for_again() {
-    for answer in [r#"{"text":1}"#, "null", "Sure! Here it is:", "", "[]"] {
+    for answer in [r#"{"text":true}"#, "null", "Sure! Here it is:", "", "[]"] {
         let (url, asked) = server(vec![says(answer), says(r#"{"text":"milk"}"#)]);
         let (run, entry) = parse(&catalog(&url, ""), "add_todo", r#"{"txt":"milk"}"#);
         assert_eq!(run.code, 1, "{answer}");
@@ -235,7 +235,7 @@ fn the_gateway_has_a_model_repair_a_read_once_and_says_so() {
         assert_eq!((&answer["ok"], asked), (&json!(true), 0), "{answer}");
         assert_eq!(answer["meta"].get("repaired_by_model"), None);
     }
-    for model in ["null", "{\"txt\": 7}", "milk", "[]"] {
+    for model in ["null", "{\"txt\": true}", "milk", "[]"] {
         let (answer, asked) = exec("find_todo", &wrong, model, "");
         assert_eq!((&answer["error"]["code"], asked), (&json!("VALIDATION_ERROR"), 1), "{answer}");
         assert!(answer["error"]["details"]["repair"].is_string(), "{answer}");

@@ -6,6 +6,7 @@ use crate::exec::backend::Backends;
 use crate::exec::backend::failure::no_backend;
 use crate::exec::call::Call;
 use crate::exec::record::audit;
+use crate::exec::record::standing_warnings::{CHANGES_NOTHING, NOT_CHECKED};
 use crate::refusal::{ErrorCode, Refusal};
 use crate::tool::{Effect, NoSchemaMode};
 
@@ -33,7 +34,7 @@ pub(super) fn check(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
         return Err(Refusal::new(ErrorCode::PermissionDenied, message, next));
     }
     if call.no_schema_mode().is_some() {
-        call.request.warnings.push("this tool has no schema: its arguments were not checked".into());
+        call.request.warnings.push(NOT_CHECKED.into());
     }
     // A call with a key may have its answer already.
     if tool.effect != Effect::Read && !call.is_dry_run && call.request.idempotency_key.is_none() {
@@ -64,7 +65,7 @@ fn function_allows(call: &mut Call, tool: &Tool) -> Result<(), Refusal> {
             Err(Refusal::new(ErrorCode::PermissionDenied, message, next))
         }
         EffectLimit::WritesOnly if tool.effect == Effect::Read => {
-            call.request.warnings.push("this op changes nothing; tool_exec_read runs it too".into());
+            call.request.warnings.push(CHANGES_NOTHING.into());
             Ok(())
         }
         _ => Ok(()),

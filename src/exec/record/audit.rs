@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 use super::call_result::Outcome;
+use super::standing_warnings::NOT_RECORDED;
 use crate::arguments::decoded;
 use crate::catalog::Tool;
 use crate::config::WhenUnwritable;
@@ -21,9 +22,6 @@ use crate::state::{self, Approval, Event, EventKind};
 
 /// Seconds that a write waits until its trace is on the disk: a slow disk should not delay the answer for longer.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The warning of a write whose trace may be lost.
-const NOT_RECORDED: &str = "this call may be missing from the trace, which cannot be written to";
 
 /// A call that is not in the trace yet. Dropping it records it as abandoned.
 pub(in crate::exec) struct Received {

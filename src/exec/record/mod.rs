@@ -4,12 +4,13 @@
 //! 2. [`record`] takes a call that has [`Ran`]: [`repeat_guard`] counts a failure and makes its message stronger,
 //!    [`session_context`] adds the context of the session.
 //! 3. [`audit`] writes the trace; a write waits until it is on the disk.
-//! 4. The answer is a [`CallResult`].
+//! 4. The answer is a [`CallResult`]; [`standing_warnings`] need not be told twice.
 
 pub(super) mod audit;
 pub(super) mod call_result;
 pub(super) mod repeat_guard;
 pub(super) mod session_context;
+pub(super) mod standing_warnings;
 
 use self::call_result::{CallResult, Outcome};
 use super::call::RunNotes;

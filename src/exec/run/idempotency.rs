@@ -15,6 +15,7 @@ use crate::exec::admit::Admitted;
 use crate::exec::call::RunNotes;
 use crate::exec::fingerprint::fingerprint;
 use crate::exec::record::audit;
+use crate::exec::record::standing_warnings::KEY_IN_MEMORY;
 use crate::guard::guarded;
 use crate::refusal::{ErrorCode, Refusal};
 use crate::state::{Claim, ClaimOutcome, ClaimStatus, StateError, StateStore, WaitBudget, random_id};
@@ -65,7 +66,7 @@ async fn run_with_key(call: &Admitted, key: &str, notes: &mut RunNotes) -> Outco
         Err(failure) => return Outcome::Failed(failure),
     }
     if state.health().is_volatile && call.request.step.is_none() {
-        notes.warnings.push("the idempotency key is kept in memory only, until the server stops".into());
+        notes.warnings.push(KEY_IN_MEMORY.into());
     }
     let ran = tokio::select! {
         ran = run_approved(call, notes) => ran,

@@ -11,6 +11,9 @@ use crate::state::{StateStore, StoredResult, now, random_id};
 /// Milliseconds that the rest of a result is stored: after an hour, no agent reads on.
 const RESULT_TTL_MS: i64 = 3_600_000;
 
+/// Bytes of the id of a stored result. It is in the cursor beside each part, and is its caller's alone.
+const ID_BYTES: usize = 11;
+
 /// A part of a stored result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
@@ -35,7 +38,8 @@ pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes)
     if !is_longer(&result, limit) {
         return result;
     }
-    let id = random_id("re");
+    let mut id = random_id("re");
+    id.truncate(ID_BYTES);
     let (kept, cursor, shown, mut more) = match split_first_page(result, limit) {
         FirstPage::Items { text, list_at, shown, count, items } => {
             let more = json!({ "at": list_at, "shown": items, "of": count, "bytes": text.len() });

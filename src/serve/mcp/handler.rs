@@ -15,6 +15,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::sync::{Semaphore, watch};
 
+use super::notes_by_session::NotesBySession;
 use super::{FRESH_FOR, completion, cursor, instructions, notifications, resources, tools, uri};
 use crate::exec::Caller;
 use crate::functions::CatalogView;
@@ -59,14 +60,18 @@ pub struct McpService {
     limiter: Arc<CallLimiter>,
     /// The session of calls without one, where there are connections.
     session: Option<Arc<str>>,
+    /// The notes on calls that sessions have got.
+    notes: Arc<NotesBySession>,
 }
 
 impl McpService {
-    /// A handler for single requests, which share the `permits` of subscriptions and the `limiter` of calls.
+    /// A handler for single requests, which share the `permits` of subscriptions, the `limiter` of calls and
+    /// the `notes` of sessions.
     pub(super) fn stateless(
         live: Arc<LiveCatalog>,
         permits: Arc<Semaphore>,
         limiter: Arc<CallLimiter>,
+        notes: Arc<NotesBySession>,
     ) -> Self {
         Self {
             live,
@@ -76,6 +81,7 @@ impl McpService {
             permits,
             limiter,
             session: None,
+            notes,
         }
     }
 
@@ -84,7 +90,7 @@ impl McpService {
         let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
         let limiter = call_limiter(&live);
         let session = Some(random_id("s").into());
-        Self { ended: Some(ended), session, ..Self::stateless(live, permits, limiter) }
+        Self { ended: Some(ended), session, ..Self::stateless(live, permits, limiter, Arc::default()) }
     }
 
     /// The limiter of a call: the one of the HTTP layer, if the call comes from there.
@@ -128,7 +134,7 @@ impl McpService {
         }
         let catalog = self.request_catalog(&context);
         tokio::select! {
-            answer = tools::call(&catalog, &caller, self.call_limiter(&context), request) => answer.map(Into::into),
+            answer = tools::call(&catalog, &caller, (self.call_limiter(&context), &self.notes), request) => answer.map(Into::into),
             // A write goes on in its own task.
             () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
         }

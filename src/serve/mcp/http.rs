@@ -8,6 +8,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::Semaphore;
 
 use super::McpService;
+use super::notes_by_session::NotesBySession;
 use crate::serve::LiveCatalog;
 
 /// Most subscriptions that are open at a time.
@@ -69,8 +70,10 @@ pub fn service(live: Arc<LiveCatalog>, options: Options) -> Service {
     config.max_request_body_bytes = options.max_body;
     let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
     let limiter = super::handler::call_limiter(&live);
+    let notes = Arc::new(NotesBySession::default());
     let door = move || {
-        Ok(handler(McpService::stateless(Arc::clone(&live), Arc::clone(&permits), Arc::clone(&limiter))))
+        let (live, permits) = (Arc::clone(&live), Arc::clone(&permits));
+        Ok(handler(McpService::stateless(live, permits, Arc::clone(&limiter), Arc::clone(&notes))))
     };
     StreamableHttpService::new(door, Arc::new(NeverSessionManager::default()), config)
 }

@@ -14,6 +14,7 @@ mod handler;
 mod http;
 mod instructions;
 mod line_transport;
+mod notes_by_session;
 mod notifications;
 mod resources;
 mod stdio;

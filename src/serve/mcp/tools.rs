@@ -2,24 +2,27 @@
 //! list depends on the configuration and, for the catalog's tools, on the caller's roles, never on earlier calls.
 //! Unlisted tools can be called all the same.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, PoisonError};
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, Tool, ToolAnnotations,
+    CacheScope, CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, MetaObject, Tool,
+    ToolAnnotations,
 };
 use serde_json::{Value, json};
 
+use super::notes_by_session::NotesBySession;
 use super::{FRESH_FOR, cursor, meta, uri};
 use crate::catalog::{Profile, ProfileTool, Resolved, functions};
 use crate::config::Surface;
 use crate::exec::Caller;
 use crate::finding::nearest;
-use crate::functions::{Answer, CatalogView, Function, FunctionContext, ToolCall};
+use crate::functions::{Answer, CatalogView, ClientAnswer, Function, FunctionContext, ToolCall};
 use crate::provider::{self, Provider};
 use crate::serve::call_limiter::LimitReached;
 use crate::serve::listed_tools::ListedTools;
 use crate::serve::{CallLimiter, ListingPolicy, RequestCatalog};
+use crate::state::Session;
 use crate::tool::{DescriptionMode, quoted};
 
 /// Most tools in one answer.
@@ -95,27 +98,42 @@ pub(super) fn named(name: &str) -> Option<Tool> {
 pub(super) async fn call(
     catalog: &RequestCatalog,
     caller: &Caller,
-    limiter: &CallLimiter,
+    (limiter, notes): (&CallLimiter, &NotesBySession),
     request: CallToolRequestParams,
 ) -> Result<CallToolResult, ErrorData> {
     let (context, bound) = (&catalog.context(caller), catalog.cache(caller).listed_tools());
     let given = request.arguments.map_or(Value::Null, Value::Object);
-    let mut result = match call_target(&context.view, bound, &request.name) {
+    let (answer, function, session) = match call_target(&context.view, bound, &request.name) {
         Some(CallTarget::Function(function)) => {
-            let answer = answer(limiter, context, function, given).await;
-            answer.map_or_else(limit_result, |answer| function_result(&answer))
+            let named = given.get("session").and_then(Value::as_str).and_then(|id| Session::named(id).ok());
+            (answer(limiter, context, function, given).await, function, named)
         }
         Some(CallTarget::Tool(function, call)) => {
             let call = ToolCall { arguments: if given.is_null() { json!({}) } else { given }, ..call };
-            let answer = run_tool(limiter, context, function, call).await;
-            answer.map_or_else(limit_result, |answer| tool_result(&answer))
+            (run_tool(limiter, context, function, call).await, function, None)
         }
         None => return Err(unknown(&context.view, &request.name)),
     };
     let mut about = meta(&context.view);
     about.0.insert("toolcrib/trace_id".to_string(), context.trace.id().into());
+    let mut result = match answer {
+        Ok(answer) => {
+            let session = named_or_own(session, caller);
+            let notes = notes.of(session);
+            let client_answer =
+                answer.for_client(function.name(), &mut notes.lock().unwrap_or_else(PoisonError::into_inner));
+            call_result(client_answer, answer.is_ok(), &mut about)
+        }
+        Err(stopped) => limit_result(stopped),
+    };
     result.meta = Some(about);
     Ok(result)
+}
+
+/// The session that the call names, else that of its door.
+fn named_or_own(named: Option<Arc<str>>, caller: &Caller) -> Option<Session> {
+    let id = named.or_else(|| caller.session.clone())?;
+    Some(Session { caller: Arc::clone(&caller.name), id })
 }
 
 /// Target of a name.
@@ -180,23 +198,11 @@ fn limit_result(stopped: LimitReached) -> CallToolResult {
     result
 }
 
-/// An answer is sent once: as text that a model reads, and as JSON beside it only where the text is that JSON anyway.
-fn function_result(answer: &Answer) -> CallToolResult {
-    let text = vec![ContentBlock::text(answer.text())];
-    let mut result = if answer.is_ok() { CallToolResult::success(text) } else { CallToolResult::error(text) };
-    result.structured_content = (!answer.is_markdown()).then(|| Value::Object(answer.body().clone()));
-    result
-}
-
-/// The result of a tool, as if the client had called it itself; the metadata of the call follows in a block of its
-/// own. An error is the whole envelope.
-fn tool_result(answer: &Answer) -> CallToolResult {
-    let body = answer.body();
-    let Some(returned) = body.get("result").filter(|_| answer.is_ok()) else {
-        return function_result(answer);
-    };
-    let texts = answer.client_texts(true, None).into_iter();
-    let mut result = CallToolResult::success(texts.map(ContentBlock::text).collect());
-    result.structured_content = Some(returned).filter(|returned| returned.is_object()).cloned();
+/// The result of an answer: texts for the model, the same as data, and metadata.
+fn call_result(answer: ClientAnswer, is_ok: bool, about: &mut MetaObject) -> CallToolResult {
+    let texts = answer.texts.into_iter().map(ContentBlock::text).collect();
+    let mut result = if is_ok { CallToolResult::success(texts) } else { CallToolResult::error(texts) };
+    result.structured_content = answer.data;
+    about.0.extend(answer.meta.into_iter().map(|(name, value)| (format!("toolcrib/{name}"), value)));
     result
 }

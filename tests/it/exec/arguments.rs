@@ -124,3 +124,61 @@ fn calls_without_arguments_are_not_run_where_some_are_needed() {
     }
     assert_eq!(bench.exec(json!({"op": "onto.task.list"}))["ok"], true);
 }
+
+/// Tools with one argument of this schema, `id`.
+fn with_id(effect: &str, id: Value) -> Bench {
+    let tools = json!([{"name": "get_order", "op": "shop.order.get", "effect": effect, "description": "Get an order.",
+        "parameters": {"type": "object", "properties": {"id": id, "note": {"type": "string"}}, "required": ["id"], "additionalProperties": false},
+        "backend": {"type": "static", "content": "done"}}]);
+    Bench::of(&tools.to_string(), WRITES, None)
+}
+
+#[test]
+fn a_number_for_a_text_becomes_its_digits_and_is_told() {
+    for (schema, given, digits) in [
+        (json!({"type": "string"}), json!(12345), "12345"),
+        (json!({"type": "string"}), json!(u64::MAX), "18446744073709551615"),
+        (json!({"type": "string"}), json!(-7), "-7"),
+        (json!({"type": ["string", "null"]}), json!(12345), "12345"),
+        (json!({"anyOf": [{"type": "string"}, {"type": "null"}]}), json!(12345), "12345"),
+        (json!({"type": "string", "pattern": "^[0-9]{5}$"}), json!(12345), "12345"),
+        (json!({"type": "string", "enum": ["1", "2"]}), json!(2), "2"),
+        (json!({"enum": ["1", "2"]}), json!(2), "2"),
+    ] {
+        for effect in ["read", "destructive"] {
+            let bench = with_id(effect, schema.clone());
+            let call = json!({"op": "shop.order.get", "args": {"id": given}, "dry_run": true});
+            let answer = bench.exec(call);
+            assert_eq!(answer["result"]["would"]["backend"], "static", "{schema}: {answer}");
+            warned(&answer, "`id` was not text, and was read as text with the same characters");
+            let told = bench.call("call_tool", json!({"tool_id": "get_order", "arguments": {"id": given}}));
+            assert_eq!(told["repaired"], json!([{"pointer": "/id", "repair": "as-text"}]), "{told}");
+            let arguments = bench.call("tool_exec", json!({"op": "shop.order.get", "args": {"id": digits}}));
+            assert_eq!(arguments["meta"]["warnings"], json!([]), "{arguments}");
+        }
+    }
+    let listed = with_id("read", json!({"type": "array", "items": {"type": "string"}}));
+    warned(&listed.run("get_order", json!({"id": [1, "b", 3]})), "`id/2` was not text");
+}
+
+#[test]
+fn a_number_stays_one_where_numbers_fit_too_or_its_digits_do_not() {
+    for (schema, given) in [
+        (json!({"type": ["string", "integer"], "minimum": 5}), json!(3)),
+        (json!({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 5}]}), json!(3)),
+        (json!({"enum": ["1", 2]}), json!(1)),
+        (json!({"type": "string", "pattern": "^#"}), json!(3)),
+        (json!({"type": "string", "enum": ["a", "b"]}), json!(3)),
+        (json!({"type": "string", "format": "date"}), json!(20261123)),
+        (json!({"type": "string", "minLength": 5}), json!(3)),
+        // 1.10 and 1.1 are the same number, and not the same text.
+        (json!({"type": "string"}), json!(1.1)),
+        (json!({"type": "string"}), json!(true)),
+        (json!({"type": "string"}), json!({"a": 1})),
+    ] {
+        let answer = with_id("read", schema.clone()).run("get_order", json!({"id": given}));
+        assert_eq!(code(&answer), "VALIDATION_ERROR", "{schema}: {answer}");
+    }
+    let flag = with_id("read", json!({"type": "string", "enum": ["true", "false", "auto"]}));
+    warned(&flag.run("get_order", json!({"id": true})), "`id` was not text");
+}

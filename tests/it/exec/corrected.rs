@@ -241,3 +241,33 @@ fn no_id_is_invented_for_a_corrected_call() {
     let authored = r#""examples": [{"arguments": {"task_id": "task_7", "to": "x"}}],"#;
     assert_eq!(tool(r#"{"type": "string"}"#, authored)["example"]["args"]["task_id"], "task_7");
 }
+
+#[test]
+fn a_single_value_for_a_list_is_kept_as_its_only_item() {
+    let list = |items: Value| json!({"type": "array", "items": items});
+    let text = || json!({"type": "string"});
+    let person = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
+    for (schema, given, expected) in [
+        (list(text()), json!("bug"), json!(["bug"])),
+        (list(text()), json!("bug, help wanted"), json!(["bug, help wanted"])),
+        (list(text()), json!(7), json!(["7"])),
+        (list(json!({"type": "integer"})), json!(7), json!([7])),
+        (list(json!({"type": "integer"})), json!("7"), json!([7])),
+        (list(json!({"enum": ["BUG", "CHORE"]})), json!("bug"), json!(["BUG"])),
+        (list(person), json!({"name": "Ada"}), json!([{"name": "Ada"}])),
+        (json!({"anyOf": [list(text()), {"type": "null"}]}), json!("bug"), json!(["bug"])),
+        (json!({"anyOf": [list(json!({"type": "integer"})), {"type": "null"}]}), json!(7), json!([7])),
+    ] {
+        let tools = json!([{"name": "label", "op": "repo.issue.label", "effect": "destructive", "description": "Label an issue.",
+            "parameters": {"type": "object", "properties": {"labels": schema, "issue": {"type": "integer"}}, "required": ["labels", "issue"], "additionalProperties": false},
+            "examples": [{"arguments": {"labels": [], "issue": 1}}],
+            "backend": {"type": "static", "content": "labelled"}}]);
+        let bench = Bench::of(&tools.to_string(), WRITES, None);
+        let answer = bench.run("label", json!({"labels": given, "issue": 4}));
+        assert_eq!(code(&answer), "VALIDATION_ERROR", "{answer}");
+        let error = &answer["error"];
+        assert_eq!(error["example"]["args"], json!({"labels": expected, "issue": 4}), "{given}: {error}");
+        assert_eq!((error.get("fill_in"), error.get("dropped")), (None, None), "{error}");
+        assert_eq!(bench.exec(error["example"].clone())["ok"], true);
+    }
+}

@@ -1,0 +1,232 @@
+//! The answer of a function as a client of MCP gets it: its text is all that a model needs, and the metadata is for
+//! programs. The other doors send the whole envelope.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Function};
+use crate::exec::standing_scope;
+
+/// Metadata of a call that a model may need, beside warnings, context and the rest of a cut result.
+const TELLING: [&str; 2] = ["repaired_by_model", "replayed"];
+/// Most standing warnings of one session that are remembered: from then on they are repeated.
+const MAX_WARNINGS: usize = 500;
+/// The text of an empty text: some providers refuse a block without one.
+const EMPTY: &str = "(empty)";
+
+/// The name of the cursor of the next part of a long result.
+const NEXT: &str = "next";
+
+/// An answer for a client of MCP.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClientAnswer {
+    /// Blocks of text: the result, and then notes on the call that a model may need. An error is its envelope.
+    pub texts: Vec<String>,
+    /// The same as data, where the texts say no more.
+    pub data: Option<Value>,
+    /// Metadata of the call.
+    pub meta: Map<String, Value>,
+}
+
+/// Notes that a session has got already.
+#[derive(Debug, Default)]
+pub struct GivenNotes {
+    warnings: HashSet<String>,
+    /// The hash of the session's context.
+    context: Option<blake3::Hash>,
+}
+
+/// The part of an answer that a model needs.
+enum Shown {
+    /// A result as if the client had called the tool itself, and notes on the call.
+    Result(Value, Map<String, Value>),
+    /// Fields of a function, or an error.
+    Fields(Map<String, Value>),
+}
+
+impl Answer {
+    /// The answer of the function with this name, for a client that was `given` notes before.
+    pub fn for_client(&self, function: &str, given: &mut GivenNotes) -> ClientAnswer {
+        let body = self.body();
+        let meta = meta(body);
+        if self.is_markdown() {
+            return ClientAnswer { texts: vec![self.text()], data: None, meta };
+        }
+        match body.get("results").and_then(Value::as_array).filter(|_| function == "tool_batch") {
+            Some(results) => batch(results, body, given),
+            None => {
+                let shown = Shown::of(body, function, given);
+                ClientAnswer { texts: shown.texts(), data: shown.data(), meta }
+            }
+        }
+    }
+}
+
+impl Shown {
+    fn of(body: &Map<String, Value>, function: &str, given: &mut GivenNotes) -> Self {
+        let mut notes = notes(body, given);
+        match result(body, function) {
+            Some((result, next)) => {
+                notes.extend(next.map(|next| (NEXT.to_string(), next.clone())));
+                Shown::Result(result.clone(), notes)
+            }
+            None => {
+                let rest = body.iter().filter(|(name, _)| *name != "meta" && *name != "repaired");
+                let mut fields: Map<String, Value> =
+                    rest.map(|(name, value)| (name.clone(), value.clone())).collect();
+                fields.extend(notes);
+                Shown::Fields(fields)
+            }
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        let (result, notes) = match self {
+            Shown::Result(result, notes) => (result, notes),
+            Shown::Fields(fields) => return vec![json_text(fields)],
+        };
+        let text = match result {
+            Value::String(text) if text.is_empty() => EMPTY.to_string(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let mut notes = notes.clone();
+        let next = notes.shift_remove(NEXT);
+        let next = next.as_ref().and_then(Value::as_str).map(|cursor| format!("{NEXT} {cursor}"));
+        let notes = (!notes.is_empty()).then(|| json_text(&notes));
+        [text].into_iter().chain(notes).chain(next).collect()
+    }
+
+    /// An object that says the same. A result with notes has none: a client that shows data in place of texts would lose
+    /// them.
+    fn data(self) -> Option<Value> {
+        match self {
+            Shown::Result(result, notes) => {
+                Some(result).filter(|result| result.is_object() && notes.is_empty())
+            }
+            Shown::Fields(fields) => Some(Value::Object(fields)),
+        }
+    }
+
+    fn of_item(self, id: Option<&Value>) -> Value {
+        let mut fields: Map<String, Value> =
+            id.map(|id| ("id".to_string(), id.clone())).into_iter().collect();
+        match self {
+            Shown::Result(result, notes) => {
+                fields.extend([("ok".to_string(), true.into()), ("result".to_string(), result)]);
+                fields.extend(notes);
+            }
+            Shown::Fields(own) => fields.extend(own),
+        }
+        Value::Object(fields)
+    }
+}
+
+/// The answers of a batch, each in a block of its own under the index of its call.
+fn batch(results: &[Value], body: &Map<String, Value>, given: &mut GivenNotes) -> ClientAnswer {
+    let (mut texts, mut items, mut metas) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, answer) in results.iter().enumerate() {
+        let Value::Object(mut answer) = answer.clone() else { continue };
+        let (id, function) = (answer.shift_remove("id"), answer.shift_remove("function"));
+        answer.shift_remove("index");
+        metas.push(Value::Object(meta(&answer)));
+        let shown = Shown::of(&answer, function.as_ref().and_then(Value::as_str).unwrap_or_default(), given);
+        texts.push(format!("[{index}]\n{}", shown.texts().join("\n")));
+        items.push(shown.of_item(id.as_ref()));
+    }
+    let mut meta = meta(body);
+    meta.insert("calls".into(), metas.into());
+    let data = json!({ "results": items, "failed": body.get("failed") });
+    ClientAnswer { texts, data: Some(data), meta }
+}
+
+/// The result of a tool, or the part of a long result, and then the cursor of the next one.
+fn result<'a>(body: &'a Map<String, Value>, function: &str) -> Option<(&'a Value, Option<&'a Value>)> {
+    const PARTS: &str = "read_result";
+    let part = |fields: &'a Map<String, Value>| {
+        fields.get("items").or(fields.get("part")).map(|part| (part, fields.get(NEXT)))
+    };
+    if body.get("ok") != Some(&Value::Bool(true)) {
+        return None;
+    }
+    if function == PARTS {
+        return part(body);
+    }
+    let result =
+        body.get("result").filter(|_| Function::named(function).is_some_and(Function::runs_tools))?;
+    let read_on = result.as_object().filter(|_| body.get("op").is_some_and(|op| op == PARTS)).and_then(part);
+    Some(read_on.unwrap_or((result, None)))
+}
+
+/// The notes on a call that are new to the session.
+fn notes(body: &Map<String, Value>, given: &mut GivenNotes) -> Map<String, Value> {
+    let op = body.get("op").or(body.get("tool_id")).and_then(Value::as_str).unwrap_or_default();
+    let meta = body.get("meta").and_then(Value::as_object);
+    let meta = |name: &str| meta.and_then(|meta| meta.get(name));
+    let mut told = Map::new();
+    let warnings = meta("warnings").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let warnings: Vec<&str> = warnings.filter(|warning| given.is_new(warning, op)).collect();
+    if let Some(more) = meta("more") {
+        let mut more = more.clone();
+        // The warning about it has the cursor.
+        if let Some(fields) = more.as_object_mut().filter(|_| !warnings.is_empty()) {
+            fields.shift_remove("cursor");
+        }
+        told.insert("more".into(), more);
+    }
+    if !warnings.is_empty() {
+        told.insert("warnings".into(), json!(warnings));
+    }
+    for name in TELLING {
+        told.extend(meta(name).map(|value| (name.to_string(), value.clone())));
+    }
+    if let Some(context) = meta("context").filter(|context| given.is_new_context(context)) {
+        told.insert("context".into(), context.clone());
+    }
+    let told = (!told.is_empty()).then(|| ("meta".to_string(), Value::Object(told)));
+    let repaired = body.get("repaired").map(|repaired| ("repaired".to_string(), repaired.clone()));
+    repaired.into_iter().chain(told).collect()
+}
+
+impl GivenNotes {
+    /// Whether a warning is about this call alone, or the first of its kind.
+    fn is_new(&mut self, warning: &str, op: &str) -> bool {
+        match standing_scope(warning, op) {
+            Some(scope) => {
+                let key = format!("{scope}\n{warning}");
+                !self.warnings.contains(&key) && {
+                    if self.warnings.len() < MAX_WARNINGS {
+                        self.warnings.insert(key);
+                    }
+                    true
+                }
+            }
+            None => true,
+        }
+    }
+
+    fn is_new_context(&mut self, context: &Value) -> bool {
+        let hash = blake3::hash(context.to_string().as_bytes());
+        self.context.replace(hash) != Some(hash)
+    }
+}
+
+/// The metadata of a call, with its op and its repairs.
+fn meta(body: &Map<String, Value>) -> Map<String, Value> {
+    let op = body.get("op").or(body.get("tool_id")).filter(|_| body.contains_key("result") || !is_ok(body));
+    let mut meta: Map<String, Value> = op.map(|op| ("op".to_string(), op.clone())).into_iter().collect();
+    let fields = body.get("meta").and_then(Value::as_object).into_iter().flatten();
+    let fields = fields.filter(|(_, value)| value.as_array().is_none_or(|list| !list.is_empty()));
+    meta.extend(fields.map(|(name, value)| (name.clone(), value.clone())));
+    meta.extend(body.get("repaired").map(|repaired| ("repaired".to_string(), repaired.clone())));
+    meta
+}
+
+fn is_ok(body: &Map<String, Value>) -> bool {
+    body.get("ok") == Some(&Value::Bool(true))
+}
+
+fn json_text(fields: &Map<String, Value>) -> String {
+    serde_json::to_string(fields).unwrap_or_default()
+}
