@@ -37,12 +37,14 @@ pub struct CatalogView {
     /// Callers who wait for the indexes wait here, not on a thread.
     index_build: tokio::sync::Mutex<()>,
     expanded: Vec<OnceLock<Bytes>>,
-    /// Usage and small help of each tool as searches give them, with estimated tokens.
-    usages: Vec<OnceLock<Option<(String, usize)>>>,
-    small_help: Vec<OnceLock<Option<(Map<String, Value>, usize)>>>,
+    usages: Vec<Counted<String>>,
+    small_help: Vec<Counted<Map<String, Value>>>,
     definition_tokens: OnceLock<u64>,
     help: HelpCache,
 }
+
+/// Text on a tool that a search adds to its hit, with its estimated tokens, if there is any.
+type Counted<T> = OnceLock<Option<(T, usize)>>;
 
 /// The doc of one tool.
 #[derive(Clone, Debug)]

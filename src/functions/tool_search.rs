@@ -196,6 +196,7 @@ fn conditions(view: &CatalogView, hit: &Explained) -> Vec<&'static str> {
     let conditions = [
         ("forbidden", view.is_forbidden(hit.hit.entry)),
         ("doc first", view.catalog().config.exec.require_doc.covers(tool.effect)),
+        ("policy in help", tool.policy.is_some() && hit.help.is_none() && hit.usage.is_some()),
         ("deprecated", definition.deprecated == Some(true)),
     ];
     conditions.into_iter().filter(|(_, holds)| *holds).map(|(condition, _)| condition).collect()
