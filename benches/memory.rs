@@ -25,7 +25,7 @@ fn main() {
     let checked = toolcrib::catalog::open(toolcrib::config::read(path.as_ref()));
     eprintln!("open {:?}", t.elapsed());
     rss("open");
-    let toolcrib::catalog::Checked { catalog, findings, documents } = checked;
+    let toolcrib::catalog::Checked { catalog, findings, documents, .. } = checked;
     eprintln!("findings {}", findings.len());
     drop(documents);
     rss("without documents");

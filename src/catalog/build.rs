@@ -92,7 +92,7 @@ impl Context<'_> {
         let doubt = trust::settle_effect(&mut definition, &raw, self.workspace);
         let overlaid = self.overlay(&mut definition, &name, &raw.place, raw.server.as_deref());
         let (withheld, untrusted) = trust::withhold(&mut definition, overlaid, &raw, self.workspace);
-        let RawTool { server, place, body, parameters, .. } = raw;
+        let RawTool { server, place, body, parameters, part_places, .. } = raw;
         let description = clean_text(&definition.description).into_owned();
         let parts = docstring::split(&description);
         let cap = Cap {
@@ -108,7 +108,9 @@ impl Context<'_> {
                 None => place.clone(),
             };
             let at = finding.place.clone().unwrap_or_else(at);
-            findings.push(finding.at(at).tool(&name));
+            let mut finding = finding.at(at).tool(&name);
+            part_places.iter().for_each(|places| places.explain(&mut finding));
+            findings.push(finding);
         };
         if definition.effect.is_none() && steps::of(&definition).is_none() {
             let message = format!("the effect `{}` was guessed from the name", effect.as_str());

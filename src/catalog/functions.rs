@@ -42,7 +42,15 @@ fn define(findings: &mut Vec<Finding>) -> Catalog {
         let place = Place::new(file, "");
         let definition = reader.read(&document.value, &place, findings)?;
         let origin = Arc::clone(&origin);
-        Some(RawTool { definition, server: None, body: String::new(), place, parameters: None, origin })
+        Some(RawTool {
+            definition,
+            server: None,
+            body: String::new(),
+            place,
+            parameters: None,
+            part_places: None,
+            origin,
+        })
     };
     let raw: Vec<RawTool> = DEFINITIONS.into_iter().filter_map(&mut tool).collect();
     build::build(Workspace::default(), raw, Vec::new(), findings)

@@ -42,7 +42,7 @@ mod trust;
 mod unresolved;
 mod validation_cost;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use crate::config::{Config, Workspace};
@@ -153,6 +153,8 @@ pub struct Checked {
     pub findings: Vec<Finding>,
     /// The files, for excerpts.
     pub documents: Vec<crate::finding::Document>,
+    /// The files that definitions refer to, also those that could not be read; relative to the catalog.
+    pub parts: BTreeSet<String>,
 }
 
 impl Checked {
@@ -174,18 +176,31 @@ pub fn open(workspace: Workspace) -> Checked {
 
 /// Reads, builds and checks the catalog of a workspace, with these listings of its live servers.
 pub fn open_with(mut workspace: Workspace, listings: &Listings) -> Checked {
-    let Loaded { tools, categories, mut documents, findings } =
+    let Loaded { tools, categories, mut documents, parts, registries, findings } =
         load(&workspace, listings, &Limits::default());
     documents.extend(workspace.document.take());
     let mut all = std::mem::take(&mut workspace.findings);
     all.extend(findings);
     let tools = own_output::refuse(tools, &mut all);
+    let tools = own_output::without_copies(tools, &registries, &mut all);
     let catalog = build::build(workspace, tools, categories, &mut all);
     catalog.configure(&mut all);
+    keep_first_in_parts(&parts, &mut all);
     locate(&documents, &mut all);
-    let mut checked = Checked { catalog, findings: all, documents };
+    let mut checked = Checked { catalog, findings: all, documents, parts };
     checked.catalog.complete = !checked.lost_input();
     checked
+}
+
+/// Keeps the first of equal findings in files that several tools share.
+fn keep_first_in_parts(parts: &BTreeSet<String>, findings: &mut Vec<Finding>) {
+    let mut seen = HashSet::new();
+    findings.retain(|finding| match &finding.place {
+        Some(place) if parts.contains(&place.file) => {
+            seen.insert((finding.code, finding.message.clone(), place.clone()))
+        }
+        _ => true,
+    });
 }
 
 impl Tool {

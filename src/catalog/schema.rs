@@ -122,7 +122,7 @@ pub(super) fn check(
     }
     let cost = ValidationCost::of(&schema);
     let refused = match remote {
-        Some(reference) => Err(format!("its schema refers to {reference}, which is never fetched")),
+        Some(reference) => Err(format!("its schema refers to {reference}, which was not read")),
         None => compile(&schema, cost).map_err(|problem| {
             let finding =
                 Finding::new(Code::SchemaInvalid, format!("the schema cannot be compiled: {problem}"));

@@ -11,7 +11,15 @@ fn tool(name: &str, categories: &[&str], tags: &[&str]) -> RawTool {
     let tags = tags.iter().map(ToString::to_string).collect();
     let definition = Definition { name: name.into(), category, tags, ..Definition::default() };
     let (place, origin) = (Place::default(), Default::default());
-    RawTool { definition, server: None, body: String::new(), place, parameters: None, origin }
+    RawTool {
+        definition,
+        server: None,
+        body: String::new(),
+        place,
+        parameters: None,
+        part_places: None,
+        origin,
+    }
 }
 
 fn catalog(categories: Vec<Category>) -> (Catalog, Vec<Finding>) {

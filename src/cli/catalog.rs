@@ -131,7 +131,7 @@ impl CatalogArgs {
     }
 }
 
-/// What a command does while these servers have not answered.
+/// Message while these servers have not answered.
 pub(super) fn waiting_for(servers: &[String]) -> String {
     if servers.is_empty() {
         "reading the catalog".into()

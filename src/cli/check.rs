@@ -1,13 +1,13 @@
 //! `toolcrib check`: findings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 
 use super::catalog::{CatalogArgs, counted};
 use super::eval::check_labels;
 use super::{CommandError, CommandResult, print, print_note};
-use crate::catalog::Catalog;
-use crate::finding::{Severity, json_report, text_report};
+use crate::catalog::{Catalog, Checked};
+use crate::finding::{Code, Severity, json_report, text_report};
 
 /// Report the mistakes in a catalog with their places; exit 1 when there are errors.
 ///
@@ -43,6 +43,7 @@ impl CheckArgs {
             let mut report = json_report(&checked.findings);
             report["registry_version"] = checked.catalog.version.clone().into();
             report["tools"] = tools.into();
+            report["files"] = files(&checked).into();
             print(&format!("{report:#}\n"))?;
         } else {
             let shown: Vec<_> = checked
@@ -60,6 +61,7 @@ impl CheckArgs {
                 format!(" ({} with --verbose)", counted(infos, "info"))
             };
             let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
+            self.reading(&checked)?.iter().for_each(print_note);
             print_note(format!(
                 "{}: {}, {}{hidden}",
                 counted(tools, "tool"),
@@ -71,6 +73,32 @@ impl CheckArgs {
             checked.count(Severity::Error) > 0 || (self.strict && checked.count(Severity::Warning) > 0);
         if failing { Err(CommandError::Findings(None)) } else { Ok(()) }
     }
+}
+
+impl CheckArgs {
+    /// The files and tools of a folder that nothing configures, and the catalogs in it, which were left alone.
+    fn reading(&self, checked: &Checked) -> Result<Vec<String>, CommandError> {
+        let folder = self.catalog.path()?;
+        let with_tools: BTreeSet<&str> =
+            checked.catalog.tools.iter().map(|tool| tool.place.file.as_str()).collect();
+        let (tools, all) = (counted(checked.catalog.tools.len(), "tool"), counted(files(checked), "file"));
+        let is_unconfigured = folder.is_dir() && !folder.join("toolcrib.toml").exists();
+        let read = is_unconfigured.then(|| {
+            let with_tools = with_tools.len();
+            format!(
+                "no toolcrib.toml configures this folder; {tools} in {with_tools} of the {all} that were read"
+            )
+        });
+        let nested = checked.findings.iter().find(|finding| finding.code == Code::CatalogNested);
+        let nested = nested
+            .map(|finding| format!("{}; {}", finding.message, finding.help.as_deref().unwrap_or_default()));
+        Ok(read.into_iter().chain(nested).collect())
+    }
+}
+
+/// Number of the files that were read.
+fn files(checked: &Checked) -> usize {
+    checked.documents.len()
 }
 
 /// The overlays that say what was derived, one for each category.

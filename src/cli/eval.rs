@@ -1,12 +1,14 @@
 //! `toolcrib eval`: measures search with labelled queries.
 
+mod setups;
+
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::catalog::{CatalogArgs, complete};
+use super::catalog::{CatalogArgs, complete, word};
 use super::progress::Bar;
 use super::render::templates;
 use super::{CommandError, CommandResult, failed, print, print_note};
@@ -14,10 +16,12 @@ use crate::catalog::Checked;
 use crate::config::Thresholds;
 use crate::finding::{Severity, locate, text_report};
 use crate::functions::CatalogView;
-use crate::report::retrieval::{self, DEPTH, LabelFile, Labels, MissedThreshold};
+use crate::report::retrieval::{self, Comparison, DEPTH, LabelFile, Labels, MissedThreshold};
 use crate::search::SearchRequest;
+use crate::tool::clean_line;
+use setups::{Asked, Setup};
 
-/// Measure search by words with labelled queries. No model is asked.
+/// Measure search with labelled queries: search by words, or the setups that you name.
 ///
 /// Labels are lines of JSON: {"query": "open an issue", "gold": ["create_issue"]}. `gold` lists the right tools for
 /// the query, by any of their names. It is [] where no tool fits and the right answer is no_match. A `note` may say
@@ -33,6 +37,8 @@ Try it:
   toolcrib eval --catalog examples/github
   toolcrib eval --catalog tools.json --queries queries.jsonl --min-recall-5 0.9 --min-abstention 0.8
   toolcrib eval --catalog tools.json --queries mine.jsonl --unanswerable others.jsonl --worst 30
+  toolcrib eval --catalog . --setup words --setup pick:keyword
+  toolcrib eval --catalog . --setup all
   toolcrib eval --catalog . --json | jq .mean.ndcg_10")]
 pub(super) struct EvalArgs {
     #[command(flatten)]
@@ -43,6 +49,13 @@ pub(super) struct EvalArgs {
     /// A file of queries that no tool of this catalog serves, whatever their `gold` says; can be given several times.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     unanswerable: Vec<PathBuf>,
+    /// Measure this setup; several are compared with the first, which thresholds hold for. `all` is every setup that is
+    /// configured. Without this option, search by words is measured and no model is asked.
+    #[arg(long = "setup", value_name = "NAME", value_parser = word::<Setup>())]
+    setups: Vec<Setup>,
+    /// Most queries that are asked at once, with --setup.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=32))]
+    at_once: u8,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -96,12 +109,39 @@ impl EvalArgs {
         let templates = templates(&self.catalog, &checked, None)?;
         let view = CatalogView::new(&checked.catalog, None, None, Arc::new(templates))
             .map_err(CommandError::Usage)?;
+        let thresholds = self.thresholds.over(configured);
+        let (missed, unanswered) = match self.setups.is_empty() {
+            true => (self.measure(&checked, &labels, &view, &thresholds, unusable)?, false),
+            false => self.compare(&checked, &labels, view, &thresholds, unusable)?,
+        };
+        if !missed.is_empty() {
+            let messages: Vec<String> = missed.iter().map(MissedThreshold::message).collect();
+            return Err(failed(messages.join("\n")));
+        }
+        if unanswered {
+            return Err(failed("not all queries were answered by the models of their setups"));
+        }
+        if unusable > 0 {
+            return Err(failed("not all labels could be used"));
+        }
+        complete(&checked)
+    }
+
+    /// Measures search by words; returns the thresholds that it does not reach.
+    fn measure(
+        &self,
+        checked: &Checked,
+        labels: &[Labels],
+        view: &CatalogView,
+        thresholds: &Thresholds,
+        unusable: usize,
+    ) -> Result<Vec<MissedThreshold>, CommandError> {
         let index = view.search();
         let find = |query: &str| index.find(SearchRequest { query, within: None, limit: DEPTH });
         let bar = Bar::new("asking", labels.iter().map(|labels| labels.queries.len() as u64).sum());
-        let report = retrieval::evaluate(&checked.catalog, &labels, &find, self.worst, &|| bar.add(1));
+        let report = retrieval::evaluate(&checked.catalog, labels, &find, self.worst, &|| bar.add(1));
         bar.finish();
-        let missed = report.missed(&self.thresholds.over(configured));
+        let missed = report.missed(thresholds);
         if self.json {
             let mut json = serde_json::to_value(&report).map_err(failed)?;
             json["missed"] = json!(missed);
@@ -110,14 +150,44 @@ impl EvalArgs {
         } else {
             print(&report.table())?;
         }
-        if !missed.is_empty() {
-            let messages: Vec<String> = missed.iter().map(MissedThreshold::message).collect();
-            return Err(failed(messages.join("\n")));
+        Ok(missed)
+    }
+
+    /// Compares setups; returns the thresholds that the first does not reach, and whether a model left a query
+    /// unanswered.
+    fn compare(
+        &self,
+        checked: &Checked,
+        labels: &[Labels],
+        view: CatalogView,
+        thresholds: &Thresholds,
+        unusable: usize,
+    ) -> Result<(Vec<MissedThreshold>, bool), CommandError> {
+        let Asked { setups, models, failures } =
+            setups::ask(&self.catalog, view, &self.setups, labels, usize::from(self.at_once))?;
+        let comparison = Comparison::new(&checked.catalog, labels, setups, self.worst);
+        let first = comparison.setups.first();
+        let missed = first.map(|first| first.report.missed(thresholds)).unwrap_or_default();
+        if self.json {
+            let mut json = serde_json::to_value(&comparison).map_err(failed)?;
+            json["models"] = json!(models);
+            json["missed"] = json!(missed);
+            json["unusable_labels"] = unusable.into();
+            print(&format!("{json:#}\n"))?;
+        } else {
+            print(&comparison.table())?;
         }
-        if unusable > 0 {
-            return Err(failed("not all labels could be used"));
+        models.iter().for_each(|model| print_note(model.text()));
+        for setup in comparison.setups.iter().filter(|setup| setup.unanswered_by_model > 0) {
+            let reason =
+                failures.get(setup.setup.as_str()).map(|reason| clean_line(reason)).unwrap_or_default();
+            let count = setup.unanswered_by_model;
+            print_note(format!(
+                "{}: queries without an answer from the model: {count}; {reason}",
+                setup.setup
+            ));
         }
-        complete(&checked)
+        Ok((missed, !failures.is_empty()))
     }
 
     /// The files of labels, and the thresholds that go with them.

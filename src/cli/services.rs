@@ -7,7 +7,7 @@ use super::catalog::CatalogArgs;
 use super::print_note;
 use super::progress::Spinner;
 use crate::catalog::Catalog;
-use crate::config::{SearchModel, SearchSemantic};
+use crate::config::{Search, SearchModel, SearchSemantic};
 use crate::exec::backend::Backends;
 use crate::functions::{SemanticSearch, Services};
 use crate::model::{ChatEndpoint, ChatModel, EmbeddingModel, EmbeddingsApi, StaticModel};
@@ -16,6 +16,8 @@ use crate::state::StateStore;
 
 /// Seconds that a command waits for the vectors of tools before it searches by words alone.
 const EMBEDDING_WAIT: Duration = Duration::from_secs(60);
+/// Milliseconds that a measurement waits for the vector of a query at least.
+const MEASURING_TIMEOUT_MS: u64 = 30_000;
 
 /// Services of a server: it waits for no vectors, and logs why there are none.
 pub(super) fn for_server(args: &CatalogArgs, catalog: &Catalog, state: Arc<dyn StateStore>) -> Services {
@@ -42,8 +44,18 @@ pub(super) fn for_command(args: &CatalogArgs, catalog: &Catalog) -> (Services, O
     (services, waits.then(|| Spinner::start("waiting for vectors of tools")))
 }
 
-fn services(args: &CatalogArgs, catalog: &Catalog, patience: Duration) -> Services {
-    let search = &catalog.config.search;
+/// Services of a measurement: quality is measured, so that a slow answer counts like a fast one.
+pub(super) fn for_measuring(args: &CatalogArgs, catalog: &Catalog) -> Services {
+    let mut search = catalog.config.search.clone();
+    let unhurried = |semantic: &mut SearchSemantic| {
+        semantic.timeout_ms = semantic.timeout_ms.max(MEASURING_TIMEOUT_MS);
+    };
+    search.semantic.iter_mut().for_each(unhurried);
+    models(args, &search, 10 * EMBEDDING_WAIT)
+}
+
+/// Services with the models of search alone.
+fn models(args: &CatalogArgs, search: &Search, patience: Duration) -> Services {
     let semantic = match &search.semantic {
         None => SemanticSearch::Off,
         Some(configured) => match embed(args, configured) {
@@ -57,13 +69,17 @@ fn services(args: &CatalogArgs, catalog: &Catalog, patience: Duration) -> Servic
         },
     };
     let llm = search.llm.as_ref().map(|configured| chat(args, configured));
+    Services { semantic, llm, ..Services::default() }
+}
+
+fn services(args: &CatalogArgs, catalog: &Catalog, patience: Duration) -> Services {
     let repair =
         repair(args, catalog).and_then(Result::ok).map(|model| model as Arc<dyn ChatModel + Send + Sync>);
     let backends = match args.environment() {
         Some(environment) => Backends::new(&args.folder(), environment),
         None => Backends::offline(),
     };
-    Services { semantic, llm, repair, backends, ..Services::default() }
+    Services { repair, backends, ..models(args, &catalog.config.search, patience) }
 }
 
 fn embed(args: &CatalogArgs, configured: &SearchSemantic) -> Result<Arc<dyn EmbeddingModel>, String> {

@@ -54,7 +54,12 @@ impl TraceArgs {
             visits.retain(|visit| self.caller.as_ref().is_none_or(|caller| *caller == visit.caller));
             return self.list(&visits);
         }
-        let wanted = EventQuery { session: self.session.clone(), caller: self.caller, after: 0, limit: PAGE };
+        let wanted = EventQuery {
+            session: self.session.clone(),
+            caller: self.caller,
+            limit: PAGE,
+            ..EventQuery::default()
+        };
         let events = block_on(all(&*state, wanted))?;
         match (&self.session, self.json) {
             (Some(session), _) if events.is_empty() => {

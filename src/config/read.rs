@@ -80,7 +80,7 @@ pub fn read(catalog: &Path) -> Workspace {
 fn read_file(file: &Path, workspace: &mut Workspace) {
     let document = match open(file, FILE_NAME, &Limits::default()) {
         Ok(document) => document,
-        Err(finding) => return workspace.findings.push(finding),
+        Err(unread) => return workspace.findings.push(unread.finding),
     };
     let mut findings = Vec::new();
     let config: Option<Config> =

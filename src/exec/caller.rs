@@ -22,6 +22,8 @@ pub struct Caller {
     pub session: Option<Arc<str>>,
     /// Whether the call itself names the session, and not its door.
     pub names_session: bool,
+    /// Whether the door has issued the session, to a connection, which may do several jobs.
+    pub has_issued_session: bool,
     /// Headers of the request that are sent to backends.
     pub headers: HeaderMap,
 }
@@ -35,6 +37,7 @@ impl Default for Caller {
             allow: Effect::Destructive,
             session: None,
             names_session: false,
+            has_issued_session: false,
             headers: HeaderMap::new(),
         }
     }
@@ -55,6 +58,11 @@ impl Caller {
     pub fn may_use(&self, profile: Option<&str>) -> bool {
         let own = self.profiles.as_ref();
         own.is_none_or(|own| profile.is_some_and(|profile| own.iter().any(|own| own == profile)))
+    }
+
+    /// The session that the caller has chosen for one job.
+    pub fn chosen_session(&self) -> Option<Session> {
+        self.session().filter(|_| !self.has_issued_session)
     }
 
     /// The session; it belongs to this caller alone.

@@ -83,7 +83,9 @@ codes! {
     EffectDoubted "effect-doubted" Warning false "a definition claims that a tool only reads, and its name or request contradicts it";
     StepsInvalid "steps-invalid" Error false "the steps of a tool are wrong; it is documented but cannot be called";
     StepsEffect "steps-effect" Warning false "a tool of several steps declares a weaker effect than one of its steps has";
-    OwnOutput "own-output" Error true "a source is a payload that toolcrib made, and has no definitions";
+    OwnOutput "own-output" Error true "a source is a payload, or a folder, that toolcrib wrote, and has no definitions";
+    RegistryRead "registry-read" Info false "a source is a registry.json that toolcrib wrote";
+    CatalogNested "catalog-nested" Info false "folders with a toolcrib.toml of their own were left alone";
     FieldInvalid "field-invalid" Error true "a field of a definition has the wrong kind of value and was left out";
     FieldRepaired "field-repaired" Error false "a field of a definition has the wrong kind of value, and was read as the one thing that it can mean";
     OperationRenamed "operation-named" Info false "an OpenAPI operation had no usable operationId and was named from its method and path";
@@ -103,7 +105,8 @@ codes! {
     SchemaRepaired "schema-repaired" Info false "a schema had mistakes with a clear meaning, and was repaired";
     SchemaDoubtful "schema-doubtful" Warning false "a schema says what nobody can have meant: an unknown type, a default outside its enum, a required name that is no property";
     SchemaReferenceBroken "schema-ref-broken" Warning false "a $ref points nowhere; that place accepts anything";
-    SchemaReferenceRemote "schema-ref-remote" Error false "a $ref points outside its document and is never fetched";
+    SchemaReferenceRemote "schema-ref-remote" Error false "a $ref leads out of the catalog's folder, or to an address, and is never followed";
+    ReferenceUnreadable "schema-ref-unreadable" Error true "a $ref leads to a file that cannot be read";
     SchemaInvalid "schema-invalid" Error false "a schema cannot be compiled; its tool is documented but cannot be called";
     // catalog: text
     EffectGuessed "effect-guessed" Info false "the effect of a tool was guessed from its name";

@@ -45,25 +45,59 @@ pub struct Document {
     pub value: Value,
 }
 
+/// The reason why a source was not read, and its text where that shows the mistake.
+#[derive(Clone, Debug)]
+pub struct Unread {
+    /// The mistake and its place.
+    pub finding: Finding,
+    /// The source, without a value.
+    pub document: Option<Document>,
+}
+
+impl From<Finding> for Box<Unread> {
+    fn from(finding: Finding) -> Self {
+        Box::new(Unread { finding, document: None })
+    }
+}
+
 impl Document {
     /// Reads a source; on failure the finding has the mistake and its place.
     pub fn parse(file: &str, bytes: Vec<u8>, format: Format, limits: &Limits) -> Result<Document, Finding> {
+        Self::of_text(file, bytes, format, limits)?.parsed(limits).map_err(|unread| unread.finding)
+    }
+
+    /// The text of a source, whose value is still to be read.
+    pub(super) fn of_text(
+        file: &str,
+        bytes: Vec<u8>,
+        format: Format,
+        limits: &Limits,
+    ) -> Result<Document, Finding> {
         if bytes.len() as u64 > limits.max_bytes {
             let message = format!("larger than {}", size(limits.max_bytes));
             let finding = Finding::new(Code::FileTooLarge, message).at(Place::new(file, ""));
             return Err(finding.help("split it into several files"));
         }
         let text = decode(bytes).map_err(|(error, line, column)| error.finding(file, line, column))?;
-        let value = match format {
-            Format::Json => json::parse(&text, limits),
-            Format::Yaml => yaml::parse(&text, limits),
-            Format::Toml => toml::parse(&text, limits),
+        Ok(Document { file: file.to_owned(), format, text: text.into(), value: Value::Null })
+    }
+
+    /// The same document with its value; without one, the finding shows the mistake in the text.
+    pub(super) fn parsed(mut self, limits: &Limits) -> Result<Document, Box<Unread>> {
+        let value = match self.format {
+            Format::Json => json::parse(&self.text, limits),
+            Format::Yaml => yaml::parse(&self.text, limits),
+            Format::Toml => toml::parse(&self.text, limits),
         };
         match value {
-            Ok(value) => Ok(Document { file: file.to_owned(), format, text: text.into(), value }),
+            Ok(value) => {
+                self.value = value;
+                Ok(self)
+            }
             Err(error) => {
-                let (line, column) = Cursor::new(&text).seek(error.offset);
-                Err(error.finding(file, line, column))
+                let (line, column) = Cursor::new(&self.text).seek(error.offset);
+                let finding = error.finding(&self.file, line, column);
+                Err(Box::new(Unread { finding, document: Some(self) }))
             }
         }
     }

@@ -30,11 +30,11 @@ mod yaml;
 use serde::Serialize;
 
 pub use code::{Code, Severity};
-pub use document::{Document, Format};
+pub use document::{Document, Format, Unread};
 pub use json::{from_json, from_json_bytes};
 pub use limits::Limits;
 pub use nearest::{SlipPolicy, is_plausible, nearest, normalized};
-pub use open::{open, unparsed};
+pub use open::open;
 pub use place::locate;
 pub use pointer::{pointer_join, pointer_push, pointer_split, pointer_unescape};
 pub use reference::{SchemaNames, percent_decoded, resolve_local};
@@ -43,7 +43,7 @@ pub use typed::{Reader, schema_of};
 pub use violation::{Violation, violations};
 
 /// Place of a finding in the user's files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Place {
     /// The file, as the user named it or relative to the catalog's folder.
     pub file: String,

@@ -3,12 +3,19 @@
 use std::io::Read;
 use std::path::Path;
 
+use super::document::Unread;
 use super::{Code, Document, Finding, Format, Limits, Place};
 
 /// Reads and parses a file. `shown` is its name in findings; the format follows from its extension.
-pub fn open(path: &Path, shown: &str, limits: &Limits) -> Result<Document, Finding> {
+pub fn open(path: &Path, shown: &str, limits: &Limits) -> Result<Document, Box<Unread>> {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let format = Format::of_extension(&extension).ok_or_else(|| {
+        if is_database(path) {
+            let message =
+                format!("{shown} is a database, such as toolcrib's state, and holds no definitions");
+            let help = "name the catalog; its state is `url` in `[state]`, or --state";
+            return Finding::new(Code::OwnOutput, message).help(help).at(Place::new(shown, ""));
+        }
         let message = format!("cannot tell the format of {shown} by its name");
         Finding::new(Code::FileUnreadable, message)
             .help("use a name that ends in .json, .yaml, .yml or .toml")
@@ -17,16 +24,12 @@ pub fn open(path: &Path, shown: &str, limits: &Limits) -> Result<Document, Findi
     let bytes = read(path, limits.max_bytes).map_err(|error| {
         Finding::new(Code::FileUnreadable, format!("cannot read {shown}: {error}")).at(Place::new(shown, ""))
     })?;
-    Document::parse(shown, bytes, format, limits)
+    Document::of_text(shown, bytes, format, limits)?.parsed(limits)
 }
 
-/// The text of a file that could not be parsed, to show the line of the mistake.
-pub fn unparsed(path: &Path, shown: &str, limits: &Limits) -> Option<Document> {
-    let format = Format::of_extension(&path.extension()?.to_string_lossy())?;
-    let bytes = read(path, limits.max_bytes).ok().filter(|bytes| bytes.len() as u64 <= limits.max_bytes)?;
-    let text = String::from_utf8(bytes).ok()?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text).into();
-    Some(Document { file: shown.to_owned(), format, text, value: serde_json::Value::Null })
+fn is_database(path: &Path) -> bool {
+    const HEADER: &[u8] = b"SQLite format 3\0";
+    read(path, HEADER.len() as u64).is_ok_and(|bytes| bytes.starts_with(HEADER))
 }
 
 /// Reads at most one byte over the limit, so that a file that grows, or never ends, is refused all the same.

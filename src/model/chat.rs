@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::api::Api;
-use super::{ChatModel, ModelError};
+use super::{ChatModel, ModelError, ModelUsage};
 use crate::config;
 
 /// Most bytes of an answer that are read.
@@ -48,5 +48,13 @@ impl ChatModel for ChatEndpoint {
         let content = answer.pointer("/choices/0/message/content").and_then(Value::as_str);
         let missing = || self.api.refused(200, " without `choices[0].message.content`");
         content.map(ToString::to_string).ok_or_else(missing)
+    }
+
+    fn name(&self) -> Option<&str> {
+        Some(&self.model)
+    }
+
+    fn usage(&self) -> ModelUsage {
+        self.api.usage()
     }
 }

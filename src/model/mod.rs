@@ -11,6 +11,7 @@ mod embedding_model;
 #[cfg(feature = "runtime")]
 mod embeddings;
 mod local;
+mod usage;
 
 #[cfg(feature = "runtime")]
 pub use chat::ChatEndpoint;
@@ -19,6 +20,7 @@ pub use embedding_model::EmbeddingModel;
 #[cfg(feature = "runtime")]
 pub use embeddings::EmbeddingsApi;
 pub use local::StaticModel;
+pub use usage::ModelUsage;
 
 /// Reason why a model gave no answer. Never holds the key.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

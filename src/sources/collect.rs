@@ -138,6 +138,7 @@ impl Walk<'_> {
             place,
             body: format!("{pointer}{}", shape.body()),
             parameters: parameters.map(|path| format!("{pointer}{path}")),
+            part_places: None,
             origin: Arc::default(),
         });
     }

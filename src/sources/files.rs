@@ -1,12 +1,22 @@
 //! The files that hold definitions, in a fixed order.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use indexmap::IndexMap;
 use walkdir::WalkDir;
 
 use crate::config::{Selector, Source, Trust, Workspace};
-use crate::finding::{Code, Finding, Format, Place};
+use crate::finding::{Code, Finding, Format, Limits, Place, open};
+
+/// The manifest of a folder that toolcrib wrote: docs, pages or a seeded workspace.
+const MANIFEST: &str = ".toolcrib.json";
+/// Folders of other programs, which hold definitions of nobody here.
+const FOREIGN_FOLDERS: [&str; 5] =
+    ["node_modules", "bower_components", "target", "__pycache__", "site-packages"];
+/// Files that mark such a folder whatever its name: of a virtual environment of Python, and of a cache.
+const FOREIGN_MARKS: [&str; 2] = ["pyvenv.cfg", "CACHEDIR.TAG"];
 
 /// One definition file.
 pub(super) struct File<'a> {
@@ -32,10 +42,13 @@ pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) ->
     let mut files: Vec<File<'a>> = Vec::new();
     for (index, source) in sources {
         let before = files.len();
-        of_source(workspace, source, index, &mut files);
+        of_source(workspace, source, index, &mut files, findings);
         keep_within(workspace, source, &mut files[before..], findings);
         if files.len() == before {
-            findings.push(nothing_in(workspace, source, index));
+            let nothing = nothing_in(workspace, source, index);
+            let nested = findings.iter().rev().find(|finding| finding.code == Code::CatalogNested);
+            let help = nested.and_then(|nested| nested.help.clone()).or_else(|| nothing.help.clone());
+            findings.push(Finding { help, ..nothing });
         }
     }
     once(files, findings)
@@ -77,24 +90,39 @@ fn of_files(workspace: &Workspace) -> impl Iterator<Item = (usize, &Source)> {
 fn nothing_in(workspace: &Workspace, source: &Source, index: usize) -> Finding {
     let path = workspace.root.join(&source.path);
     let what = if source.path.is_empty() { "the folder".to_string() } else { format!("\"{}\"", source.path) };
+    let at = |finding: Finding| match &workspace.document {
+        Some(config) => finding.at(Place::new(&config.file, format!("/source/{index}/path"))),
+        None => finding,
+    };
+    if path.join(MANIFEST).is_file() {
+        let message = format!("{what} was written by toolcrib, and holds no definitions");
+        return at(Finding::new(Code::OwnOutput, message).help("name the catalog that it was made from"));
+    }
     let message = match path.metadata() {
         Ok(metadata) if metadata.is_dir() => format!("{what} holds no definition files"),
         Ok(_) => format!("{what} is no regular file"),
         Err(_) if source.path.contains(['*', '?']) => format!("{what} matches no definition file"),
         Err(error) => format!("{what} cannot be read: {error}"),
     };
-    let finding = Finding::new(Code::FileUnreadable, message)
-        .help("definition files end in .json, .yaml, .yml or .toml");
-    match &workspace.document {
-        Some(config) => finding.at(Place::new(&config.file, format!("/source/{index}/path"))),
-        None => finding,
-    }
+    at(Finding::new(Code::FileUnreadable, message)
+        .help("definition files end in .json, .yaml, .yml or .toml"))
 }
 
-fn of_source<'a>(workspace: &Workspace, source: &'a Source, index: usize, files: &mut Vec<File<'a>>) {
+fn of_source<'a>(
+    workspace: &Workspace,
+    source: &'a Source,
+    index: usize,
+    files: &mut Vec<File<'a>>,
+    findings: &mut Vec<Finding>,
+) {
     let path = workspace.root.join(&source.path);
     if path.is_dir() {
-        let found = walk(&path).filter(|path| !is_ours(path));
+        let written = written_files(&path);
+        let found = match source.path.is_empty() {
+            true => walk_without_catalogs(&path, findings),
+            false => walk(&path).collect(),
+        };
+        let found = found.into_iter().filter(|path| !is_ours(path) && !written.contains(path));
         files.extend(found.map(|path| {
             let shown = shown(&path, &workspace.root);
             File { shown, path, source, index, named: false, trust: source.trust }
@@ -155,19 +183,69 @@ fn walk(folder: &Path) -> impl Iterator<Item = PathBuf> {
     files.map(walkdir::DirEntry::into_path)
 }
 
-/// Entries below a folder, without hidden folders and generated files.
+/// The same in a folder that nothing configures, without the catalogs below it. They are reported.
+fn walk_without_catalogs(folder: &Path, findings: &mut Vec<Finding>) -> Vec<PathBuf> {
+    let catalogs = RefCell::new(Vec::new());
+    let is_catalog = |entry: &walkdir::DirEntry| {
+        let is_catalog =
+            entry.depth() > 0 && entry.file_type().is_dir() && entry.path().join("toolcrib.toml").is_file();
+        if is_catalog {
+            catalogs.borrow_mut().push(shown(entry.path(), folder));
+        }
+        is_catalog
+    };
+    let files = entries_where(folder, |entry| !is_catalog(entry));
+    let files = files.filter(|entry| entry.depth() > 0 && !entry.file_type().is_dir());
+    let files = files.map(walkdir::DirEntry::into_path).collect();
+    findings.extend(left_alone(&catalogs.take(), folder));
+    files
+}
+
+fn left_alone(catalogs: &[String], folder: &Path) -> Option<Finding> {
+    /// Names in a message.
+    const SHOWN: usize = 5;
+    let first = catalogs.first()?;
+    let more = catalogs.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = catalogs.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let message = format!("folders with a toolcrib.toml of their own were left alone: {names}{more}");
+    let help = format!("`toolcrib check --catalog {}` checks the first", folder.join(first).display());
+    Some(Finding::new(Code::CatalogNested, message).help(help))
+}
+
+/// The files of a folder that toolcrib wrote itself, by its manifest.
+fn written_files(folder: &Path) -> HashSet<PathBuf> {
+    let manifest = folder.join(MANIFEST);
+    let manifest = manifest.is_file().then(|| open(&manifest, MANIFEST, &Limits::default()).ok()).flatten();
+    let files = manifest.as_ref().and_then(|manifest| manifest.value.get("files")?.as_object());
+    files.into_iter().flatten().map(|(file, _)| folder.join(file)).collect()
+}
+
+/// Entries below a folder, without hidden folders, generated files, and those of other programs.
 pub fn entries(folder: &Path) -> impl Iterator<Item = walkdir::DirEntry> {
-    let visible = |entry: &walkdir::DirEntry| {
-        let folder = entry.file_type().is_dir();
-        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        let skipped = folder && ["node_modules", "target"].iter().any(|name| entry.file_name() == *name);
-        let generated = folder && entry.path().join(".toolcrib.json").exists();
+    entries_where(folder, |_| true)
+}
+
+fn entries_where(
+    folder: &Path,
+    is_wanted: impl Fn(&walkdir::DirEntry) -> bool,
+) -> impl Iterator<Item = walkdir::DirEntry> {
+    let visible = move |entry: &walkdir::DirEntry| {
         // The named folder itself is read whatever its name.
-        entry.depth() == 0 || !(hidden || generated || skipped)
+        entry.depth() == 0 || !is_skipped(entry) && is_wanted(entry)
     };
     let walk = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(visible);
     let is_folder = |entry: &walkdir::DirEntry| entry.depth() == 0 || entry.file_type().is_dir();
     walk.filter_map(Result::ok).filter(move |entry| is_folder(entry) || is_definition(entry.path()))
+}
+
+fn is_skipped(entry: &walkdir::DirEntry) -> bool {
+    let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+    let is_foreign = || FOREIGN_FOLDERS.iter().any(|name| entry.file_name() == *name);
+    let has = |mark: &str| entry.path().join(mark).exists();
+    is_hidden
+        || entry.file_type().is_dir()
+            && (is_foreign() || FOREIGN_MARKS.iter().chain([&MANIFEST]).any(|mark| has(mark)))
 }
 
 /// A regular file with a known extension. It may be a link, as all files are in a mounted ConfigMap.

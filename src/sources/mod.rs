@@ -5,27 +5,34 @@
 //! 3. [`openapi`] reads OpenAPI documents; [`collect`] finds tools in all other documents, in any container;
 //!    [`recognise`] tells them from other objects, and [`shape`] reads each in its format.
 //! 4. `mcp` lists live servers; [`listings`] turns their lists into documents like those of files.
-//! 5. Schemas get back the exact bytes of the file.
+//! 5. Schemas get back the exact bytes of the file. One that refers to other files ([`parts`]) is bundled ([`bundle`]);
+//!    an OpenAPI document is read together with its files ([`combine`]).
 
+mod bundle;
 mod collect;
+mod combine;
 mod files;
 mod listings;
 #[cfg(feature = "runtime")]
 pub mod mcp;
 pub mod openapi;
+mod parts;
 mod recognise;
 mod shape;
 
 pub use files::{entries, roots};
 pub use listings::Listings;
+pub use parts::PartPlaces;
 
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::config::{Category, Source, Trust, Workspace};
-use crate::finding::{Code, Document, Finding, Limits, Place, open, unparsed};
+use crate::finding::{Code, Document, Finding, Limits, Place, Unread, open};
 use crate::tool::{CategoryPath, Definition, Schema};
+use parts::{Parts, References};
 
 /// One tool as its source gives it.
 #[derive(Clone, Debug)]
@@ -40,6 +47,8 @@ pub struct RawTool {
     pub body: String,
     /// Place of its parameters, where the source holds them unchanged.
     pub parameters: Option<String>,
+    /// Places in other files, where its schemas are bundled from several.
+    pub part_places: Option<Arc<PartPlaces>>,
     /// Settings of its source.
     pub origin: Arc<Origin>,
 }
@@ -64,6 +73,10 @@ pub struct Loaded {
     pub categories: Vec<Category>,
     /// The files, kept to locate findings.
     pub documents: Vec<Document>,
+    /// The files that definitions refer to, also those that could not be read; relative to the catalog.
+    pub parts: BTreeSet<String>,
+    /// The files that are a `registry.json` of ours.
+    pub registries: BTreeSet<String>,
     /// Mistakes in them.
     pub findings: Vec<Finding>,
 }
@@ -72,69 +85,108 @@ pub struct Loaded {
 pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Loaded {
     let mut loaded = Loaded::default();
     let files = files::list(workspace, &mut loaded.findings);
-    let mut parsed: Vec<(usize, Result<Imported, Unread>)> = files
+    let parts = Parts::new(&workspace.root, limits);
+    let mut parsed: Vec<(usize, Result<Imported, Box<Unread>>)> = files
         .par_iter()
         .map(|file| {
-            let document = open(&file.path, &file.shown, limits).map_err(|finding| {
-                let is_syntax = finding.code == Code::FileInvalid;
-                let text = is_syntax.then(|| unparsed(&file.path, &file.shown, limits)).flatten();
-                (Box::new(finding), text)
-            });
+            let document = open(&file.path, &file.shown, limits);
             let path = if file.source.path.is_empty() { &file.shown } else { &file.source.path };
             let (path, server) = (Some(path.clone()), file.source.server.clone());
             let origin = Origin { trust: file.trust, path, server };
-            (file.index, document.map(|document| import(document, file.source, origin, file.named)))
+            let references = Some(References::new(&parts));
+            let import = |document| import(document, file.source, origin, file.named, references);
+            (file.index, document.map(import))
         })
         .collect();
     for answer in listings::answers(workspace, listings, limits) {
         loaded.findings.extend(answer.stale);
         let server = workspace.config.sources.get(answer.index).and_then(|source| source.server.clone());
         let origin = Origin { trust: Trust::Read, path: None, server };
-        let imported = answer.document.map(|document| import(document, &answer.source, origin, true));
-        let imported = imported.map_err(|finding| (Box::new(finding), None));
-        parsed.push((answer.index, imported));
+        // A server has no say over files.
+        let import = |document| import(document, &answer.source, origin, true, None);
+        parsed.push((answer.index, answer.document.map(import).map_err(Into::into)));
     }
     parsed.sort_by_key(|(index, _)| *index);
-    for (_, result) in parsed {
-        match result {
-            Ok(imported) => {
-                loaded.tools.extend(imported.tools);
-                loaded.categories.extend(imported.categories);
-                loaded.findings.extend(imported.findings);
-                loaded.documents.push(imported.document);
-            }
-            Err((finding, text)) => {
-                loaded.findings.push(*finding);
-                loaded.documents.extend(text);
-            }
-        }
-    }
+    loaded.add(parsed);
     loaded
 }
 
-/// The reason why a file was not read, and its text where that can be shown.
-type Unread = (Box<Finding>, Option<Document>);
+impl Loaded {
+    /// Adds the files in their order. A file that others refer to, and that has no tools to call, is a part of theirs alone.
+    fn add(&mut self, parsed: Vec<(usize, Result<Imported, Box<Unread>>)>) {
+        let imported = || parsed.iter().filter_map(|(_, result)| result.as_ref().ok());
+        self.parts = imported().flat_map(|file| file.parts.iter().cloned()).collect();
+        let mut texts = Vec::new();
+        let mut shown = HashSet::new();
+        for (_, result) in parsed {
+            match result {
+                Ok(file) => {
+                    if !(file.is_bare && self.parts.contains(&file.document.file)) {
+                        self.tools.extend(file.tools);
+                        self.categories.extend(file.categories);
+                        self.findings.extend(file.findings);
+                    }
+                    self.registries.extend(file.is_registry.then(|| file.document.file.clone()));
+                    texts.extend(file.texts);
+                    shown.insert(file.document.file.clone());
+                    self.documents.push(file.document);
+                }
+                Err(unread) => {
+                    self.findings.push(unread.finding);
+                    self.documents.extend(unread.document);
+                }
+            }
+        }
+        texts.retain(|text: &Document| shown.insert(text.file.clone()));
+        self.documents.extend(texts);
+    }
+}
 
 struct Imported {
     document: Document,
+    /// Whether it has no tools that could be called.
+    is_bare: bool,
+    is_registry: bool,
     tools: Vec<RawTool>,
     categories: Vec<Category>,
     findings: Vec<Finding>,
+    /// The files that its definitions refer to.
+    parts: BTreeSet<String>,
+    /// Their texts.
+    texts: Vec<Document>,
 }
 
-fn import(mut document: Document, source: &Source, origin: Origin, named: bool) -> Imported {
+fn import(
+    mut document: Document,
+    source: &Source,
+    origin: Origin,
+    named: bool,
+    mut references: Option<References<'_>>,
+) -> Imported {
     let mut categories = Vec::new();
-    let (mut tools, mut findings) = if openapi::recognise(&document.value) {
-        let imported = openapi::import(&document.file, &document.value);
+    let is_openapi = openapi::recognise(&document.value);
+    let is_registry = document.value.get("registry_version").is_some_and(serde_json::Value::is_string);
+    let (mut tools, mut findings) = if is_openapi {
+        let places = match &mut references {
+            Some(references) => combine::combine(&mut document.value, &document.file, references),
+            None => PartPlaces::default(),
+        };
+        let mut imported = openapi::import(&document.file, &document.value);
+        imported.findings.iter_mut().for_each(|finding| places.explain(finding));
         let server = imported.server;
         categories = imported.categories;
-        let tool = |operation: openapi::Operation| RawTool {
-            definition: operation.definition,
-            server: server.clone(),
-            body: operation.pointer.clone(),
-            place: Place::new(&document.file, operation.pointer),
-            parameters: None,
-            origin: Arc::default(),
+        let tool = |operation: openapi::Operation| {
+            let place = Place::new(&document.file, operation.pointer);
+            let place = places.place(&place.pointer).unwrap_or(place);
+            RawTool {
+                definition: operation.definition,
+                server: server.clone(),
+                body: place.pointer.clone(),
+                place,
+                parameters: None,
+                part_places: None,
+                origin: Arc::default(),
+            }
         };
         (imported.operations.into_iter().map(tool).collect(), imported.findings)
     } else {
@@ -144,6 +196,9 @@ fn import(mut document: Document, source: &Source, origin: Origin, named: bool) 
         findings.push(unknown_format(&document, named));
     }
     keep_bytes(&document, &mut tools);
+    if let Some(references) = references.as_mut().filter(|_| !is_openapi) {
+        bundle::bundle_all(&document, &mut tools, references, &mut findings);
+    }
     let category = source.category.as_deref().and_then(CategoryPath::parse);
     let origin = Arc::new(origin);
     for tool in &mut tools {
@@ -153,9 +208,13 @@ fn import(mut document: Document, source: &Source, origin: Origin, named: bool) 
             tool.definition.category.push(category.clone());
         }
     }
+    let has_schema = |tool: &RawTool| tool.parameters.is_some() || !tool.place.pointer.is_empty();
+    let is_bare = !is_openapi && !tools.iter().any(has_schema);
+    let texts = references.iter().flat_map(References::texts).collect();
+    let parts = references.map(|references| references.files).unwrap_or_default();
     // Findings need only the text; the values, which take several times its size, are freed.
     document.value = serde_json::Value::Null;
-    Imported { document, tools, categories, findings }
+    Imported { document, is_bare, is_registry, tools, categories, findings, parts, texts }
 }
 
 fn unknown_format(document: &Document, named: bool) -> Finding {

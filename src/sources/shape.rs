@@ -35,6 +35,10 @@ pub(super) const SCHEMA_KEYS: [&str; 7] = [
     "/args_schema",
     "/args",
 ];
+/// Keys under which formats keep the schema of a result.
+pub(super) const RESULT_KEYS: [&str; 5] =
+    ["outputSchema", "output_schema", "response", "responseJsonSchema", "result_schema"];
+
 impl Shape {
     /// Place of its name and description below a tool of this format.
     pub(super) fn body(self) -> &'static str {
@@ -127,9 +131,7 @@ fn flat(object: &Map<String, Value>, prefix: &str) -> (Definition, Option<String
             written = Some(format!("{prefix}{path}"));
         }
     }
-    let result = ["outputSchema", "output_schema", "response", "responseJsonSchema"]
-        .iter()
-        .find_map(|key| schema(key));
+    let result = RESULT_KEYS[..4].iter().find_map(|key| schema(key));
     tool.result_schema = result.map(|value| Schema::from_value(value.clone()));
     if let Some(examples) = object.get("input_examples").and_then(Value::as_array) {
         let arguments = examples.iter().filter_map(Value::as_object);

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::VariantArray;
 
+use super::Session;
 use crate::tool::Effect;
 
 /// One event of a trace.
@@ -104,9 +105,22 @@ pub struct EventQuery {
     pub after: i64,
     /// Most events; all when zero.
     pub limit: usize,
+    /// Whether the newest come first, so that a limit leaves the oldest out.
+    pub newest_first: bool,
 }
 
 impl EventQuery {
+    /// The events of a session.
+    pub fn of(session: &Session) -> Self {
+        let (session, caller) = (Some(session.id.to_string()), Some(session.caller.to_string()));
+        Self { session, caller, ..Self::default() }
+    }
+
+    /// The direction in which databases sort.
+    pub(super) fn order(&self) -> &'static str {
+        if self.newest_first { "DESC" } else { "ASC" }
+    }
+
     /// The limit as databases take it.
     pub(super) fn rows(&self) -> i64 {
         i64::try_from(self.limit).ok().filter(|limit| *limit > 0).unwrap_or(i64::MAX)

@@ -120,7 +120,7 @@ pub trait StateStore: Send + Sync + fmt::Debug {
     /// A stored result of this caller.
     fn stored_result<'a>(&'a self, caller: &'a str, id: &'a str) -> StateFuture<'a, Option<StoredResult>>;
 
-    /// Events, oldest first.
+    /// Events, oldest first unless the query says otherwise.
     fn events<'a>(&'a self, wanted: &'a EventQuery) -> StateFuture<'a, Vec<Event>>;
 
     /// The sessions with the latest events, newest first, at most this many.

@@ -87,6 +87,8 @@ pub struct Follow {
     file_watcher: FileWatcher,
     servers: Option<Servers>,
     roots: Roots,
+    /// The files that definitions referred to when they were read last.
+    parts: BTreeSet<PathBuf>,
     snapshot: Arc<FilesSnapshot>,
     /// The content that was returned last.
     last: Option<blake3::Hash>,
@@ -129,6 +131,7 @@ impl Follow {
             file_watcher,
             servers,
             roots: Roots::default(),
+            parts: BTreeSet::new(),
             snapshot: Arc::default(),
             last: None,
             lost: LostInput::new(),
@@ -173,12 +176,29 @@ impl Follow {
             Some(servers) => servers.listings(&workspace, &|| debouncer.is_stopped()),
             None => Listings::default(),
         };
-        catalog::open_with(workspace, &listings)
+        let root = workspace.root.clone();
+        let checked = catalog::open_with(workspace, &listings);
+        self.follow_parts(checked.parts.iter().map(|part| root.join(part)).collect());
+        checked
+    }
+
+    /// Watches the files that definitions refer to. They are known only once the definitions have been read, so a
+    /// change since then is found by reading again.
+    fn follow_parts(&mut self, parts: BTreeSet<PathBuf>) {
+        self.parts = parts;
+        if self.roots.add_parts(&self.parts, &self.snapshot) {
+            let roots = &self.roots;
+            let (now, notice) = self.file_watcher.scan(|| FilesSnapshot::of(roots));
+            self.notices.extend(notice);
+            self.snapshot = now;
+            self.debouncer.signal(ChangeSignal::Certain);
+        }
     }
 
     /// Takes the state of all files; that of the configuration is from `before` it was read.
     fn scan(&mut self, workspace: &Workspace, before: [(Option<Stamp>, PathBuf); 2]) {
         self.roots = Roots::of(&self.catalog, workspace, &self.options.also);
+        self.roots.add_parts(&self.parts, &FilesSnapshot::default());
         let roots = &self.roots;
         let (now, notice) = self.file_watcher.scan(|| {
             let mut now = FilesSnapshot::of(roots);

@@ -37,6 +37,14 @@ impl Roots {
         }
     }
 
+    /// Adds files that definitions refer to; true if one of them was not known.
+    pub(super) fn add_parts(&mut self, parts: &BTreeSet<PathBuf>, known: &FilesSnapshot) -> bool {
+        let before = self.definitions.len();
+        let parts = parts.iter().filter_map(|path| absolute(path).ok());
+        self.definitions.extend(parts.filter(|path| !known.files.contains_key(path)));
+        self.definitions.len() > before
+    }
+
     /// Whether everything in a file counts, rather than the definitions in it.
     pub(super) fn is_whole(&self, file: &Path) -> bool {
         self.whole.iter().any(|root| file.starts_with(root))

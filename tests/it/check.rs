@@ -11,7 +11,8 @@ use toolcrib::finding::Code;
 
 use crate::fixture::{self, text};
 
-use cases::{CASES, GOOD};
+use cases::CASES;
+pub use cases::GOOD;
 
 /// Codes whose fixture is no text, tested below, and codes that only payloads have, tested in `rules/findings.rs` and
 /// `rules/strict.rs`, or only a server that goes away, in `live/follow.rs`, or only labelled queries, in `eval.rs`.
@@ -94,8 +95,8 @@ fn the_json_report() {
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
     let set = |names: &[&str]| names.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
-    assert_eq!(keys(&report), set(&["findings", "summary", "registry_version", "tools"]));
-    assert_eq!(report["tools"], 1);
+    assert_eq!(keys(&report), set(&["findings", "summary", "registry_version", "tools", "files"]));
+    assert_eq!((&report["tools"], &report["files"]), (&json!(1), &json!(1)));
     assert_eq!(report["registry_version"].as_str().unwrap().len(), 16);
     let findings = report["findings"].as_array().unwrap();
     for finding in findings {

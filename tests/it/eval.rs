@@ -1,6 +1,7 @@
 //! `toolcrib eval`: labelled queries are read leniently and checked, measures are right, thresholds fail what is below.
 
 mod sets;
+mod setups;
 
 use std::fs;
 

@@ -327,3 +327,26 @@ fn templates_count_as_well() {
     fs::rename(root.path().join("t"), root.path().join("u")).unwrap();
     followed.tools(&["a"]);
 }
+
+#[test]
+fn a_file_that_definitions_refer_to_is_watched_wherever_it_is() {
+    let tool = |name: &str| {
+        format!(
+            r#"{{"name":"a","description":"Does it.","parameters":{{"properties":{{"x":{{"$ref":"parts/{name}.yaml"}}}}}}}}"#
+        )
+    };
+    let root = folder(&[("a.json", &tool("x")), ("parts/x.yaml", "type: string\n")]);
+    let followed = Followed::start(&root.path().join("a.json"));
+    let version = |change: &Change| change.checked.catalog.version.clone();
+    let first = version(&followed.next());
+    followed.quiet();
+    write(root.path(), "parts/x.yaml", "type: integer\n");
+    let change = followed.next();
+    assert_eq!(change.files, ["parts/x.yaml"]);
+    assert_ne!(version(&change), first);
+    // A file that does not exist yet is waited for.
+    write(root.path(), "a.json", &tool("y"));
+    assert!(followed.next().is_worse);
+    write(root.path(), "parts/y.yaml", "type: boolean\n");
+    assert!(!followed.next().is_worse);
+}

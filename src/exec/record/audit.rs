@@ -115,6 +115,12 @@ fn record(call: &Call, outcome_word: &str, outcome: Option<&Outcome>) {
         Some(Outcome::Failed(failure)) => Some(failure),
         _ => None,
     };
+    // Whether the backend has answered, and how, shows whether another try may go better.
+    for name in ["source", "status"] {
+        if let Some(value) = failure.and_then(|failure| failure.hints.get(name)) {
+            detail.insert(name.into(), value.clone());
+        }
+    }
     let error =
         failure.map(|failure| call.secrets().text(&outer_secrets(call).hide(&failure.message)).into_owned());
     let event = Event {

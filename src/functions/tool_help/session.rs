@@ -15,12 +15,7 @@ const MAX_OPS: usize = 40;
 /// The ops of the caller's session, in the order of their first event.
 pub(super) async fn known_ops(context: &FunctionContext) -> Result<Map<String, Value>, Refusal> {
     let Some(session) = context.caller.session() else { return Err(no_session()) };
-    let wanted = EventQuery {
-        session: Some(session.id.to_string()),
-        caller: Some(session.caller.to_string()),
-        after: 0,
-        limit: MAX_EVENTS,
-    };
+    let wanted = EventQuery { limit: MAX_EVENTS, ..EventQuery::of(&session) };
     let events = context.services.state.events(&wanted).await;
     let events = events.map_err(|error| broken(&format!("the trace cannot be read: {error}")))?;
     let catalog = context.view.catalog();

@@ -17,7 +17,8 @@ impl Measures {
     }
 }
 
-type Measure = fn(&[QueryOutcome]) -> Option<f64>;
+/// One number from the outcomes of queries.
+pub(super) type Measure = fn(&[QueryOutcome]) -> Option<f64>;
 
 /// Every measure: first those of ranking, over the answerable queries; then those of abstention and of confidence.
 pub(super) const MEASURES: [(&str, Measure); 14] = [
@@ -36,6 +37,11 @@ pub(super) const MEASURES: [(&str, Measure); 14] = [
     ("recall_5_answered", |all| answerable(all, |one| if one.abstained { 0.0 } else { one.recall(5) })),
     ("ece", |all| Calibration::of(all).ece),
 ];
+
+/// Whether a measure is a mean over queries that search can raise, so that a difference has an interval.
+pub(super) fn is_of_queries(name: &str) -> bool {
+    name != "ece" && !name.starts_with("best_")
+}
 
 fn answerable(all: &[QueryOutcome], measure: fn(&QueryOutcome) -> f64) -> Option<f64> {
     average(all.iter().filter(|one| one.is_answerable()).map(measure))

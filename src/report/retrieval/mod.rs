@@ -4,9 +4,13 @@
 //! 2. [`evaluate`] asks each of them, in parallel, and keeps a [`QueryOutcome`](outcome::QueryOutcome) of each.
 //! 3. [`measure`] has one function per measure; [`calibration`] compares confidence with the share of right hits.
 //! 4. [`threshold`] finds the measures that a report does not reach.
-//! 5. [`worst`] picks the queries to look at first; [`table`] prints all of it for people.
+//! 5. [`comparison`] sets several setups side by side, with confidence intervals by [`bootstrap`].
+//! 6. [`worst`] picks the queries to look at first; [`table`] prints all of it for people.
 
+mod bootstrap;
 mod calibration;
+mod comparison;
+mod comparison_table;
 mod labels;
 mod measure;
 mod outcome;
@@ -21,13 +25,14 @@ use serde::Serialize;
 use crate::catalog::Catalog;
 use crate::search::SearchResult;
 
+pub use bootstrap::Interval;
 pub use calibration::{Bin, Calibration};
+pub use comparison::{Comparison, Difference, Intervals, SetupAnswers, SetupReport};
 pub use labels::{LabelFile, Labelled, Labels, configured};
 pub use measure::Measures;
+pub use outcome::QueryOutcome;
 pub use threshold::MissedThreshold;
 pub use worst::{Gold, ReturnedHit, WrongQuery};
-
-use outcome::QueryOutcome;
 
 /// Most hits of a query that are considered.
 pub const DEPTH: usize = 100;
@@ -83,16 +88,24 @@ pub fn evaluate(
         outcome
     };
     let asked = |labels: &Labels| labels.queries.par_iter().map(ask).collect::<Vec<QueryOutcome>>();
-    let outcomes: Vec<Vec<QueryOutcome>> = labels.iter().map(asked).collect();
+    report(catalog, labels, &labels.iter().map(asked).collect::<Vec<_>>(), worst)
+}
+
+fn report(
+    catalog: &Catalog,
+    labels: &[Labels],
+    outcomes: &[Vec<QueryOutcome>],
+    worst: usize,
+) -> RetrievalReport {
     let files: Vec<Row> =
-        labels.iter().zip(&outcomes).map(|(labels, outcomes)| row(labels, outcomes)).collect();
+        labels.iter().zip(outcomes).map(|(labels, outcomes)| row(labels, outcomes)).collect();
     RetrievalReport {
         registry_version: catalog.version.clone(),
         tools: catalog.tools.len(),
         mean: measure::mean(files.iter().map(|row| &row.measures)),
         files,
         calibration: Calibration::of(outcomes.iter().flatten()),
-        worst: worst::worst(catalog, labels, &outcomes, worst),
+        worst: worst::worst(catalog, labels, outcomes, worst),
     }
 }
 

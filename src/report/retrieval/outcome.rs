@@ -7,8 +7,8 @@ use crate::search::{SearchResult, Verdict};
 const BORDER: usize = 10;
 
 /// The outcome of one labelled query.
-#[derive(Clone, Debug)]
-pub(super) struct QueryOutcome {
+#[derive(Clone, Debug, Default)]
+pub struct QueryOutcome {
     /// The tools that serve it, by position; empty when none does.
     pub(super) gold: Vec<usize>,
     /// The hits, by position, with their confidence.
@@ -18,7 +18,8 @@ pub(super) struct QueryOutcome {
 }
 
 impl QueryOutcome {
-    pub(super) fn new(gold: &[usize], found: SearchResult) -> Self {
+    /// The outcome of a query that these tools serve, by position.
+    pub fn new(gold: &[usize], found: SearchResult) -> Self {
         // Rounds to six digits, as reports print it: 0.8 is 0.8, and not the nearest smaller number.
         let digits = |value: f32| (f64::from(value) * 1e6).round() / 1e6;
         let confidence = |value: f32| if value.is_nan() { 0.0 } else { digits(value).clamp(0.0, 1.0) };

@@ -5,7 +5,7 @@ use super::{DEPTH, Measures, RetrievalReport, Row, WrongQuery};
 use crate::tool::clean_line;
 
 /// The columns: a heading, and the measure below it.
-const COLUMNS: [(&str, &str); 10] = [
+pub(super) const COLUMNS: [(&str, &str); 10] = [
     ("R@1", "recall_1"),
     ("R@3", "recall_3"),
     ("R@5", "recall_5"),
@@ -24,7 +24,7 @@ const GOLD: usize = 6;
 /// Longest query that is printed, in characters.
 const QUERY: usize = 160;
 
-const NOTES: [&str; 3] = [
+pub(super) const NOTES: [&str; 3] = [
     "R@k: the share of a query's tools among the first k hits. NDCG@10 and MRR: how high up they come. All over the \
      queries that some tool serves, in percent.",
     "no_match: the share of unanswerable queries that are answered so; wrongly: the share of the others. R@5 answered: \
@@ -84,7 +84,7 @@ impl RetrievalReport {
         format!("\n{}", aligned(&rows))
     }
 
-    fn worst_queries(&self) -> String {
+    pub(super) fn worst_queries(&self) -> String {
         if self.worst.is_empty() {
             return String::new();
         }
@@ -131,13 +131,13 @@ impl super::Gold {
 }
 
 /// A file by its last two names; there may be several called `queries.jsonl`.
-fn short(file: &str) -> String {
+pub(super) fn short(file: &str) -> String {
     let line = clean_line(file);
     let start = line.rmatch_indices(['/', '\\']).nth(1).map_or(0, |(place, _)| place + 1);
     line.get(start..).unwrap_or_default().to_string()
 }
 
-fn numbers(measures: &Measures) -> impl Iterator<Item = String> + '_ {
+pub(super) fn numbers(measures: &Measures) -> impl Iterator<Item = String> + '_ {
     COLUMNS.iter().map(|(_, name)| measures.get(name).map_or("-".into(), percent))
 }
 

@@ -50,12 +50,14 @@ impl Llm {
         let question = question(input, places.iter().map(|&place| &*tools[place]));
         let answer = self.model.answer(INSTRUCTIONS, &question).map_err(|error| error.brief())?;
         let judged = judged(&answer).ok_or("the model answered with no JSON object of scores")?;
+        let prompt = format!("{INSTRUCTIONS}\n\n{question}");
         let mut scores = vec![Score::default(); tools.len()];
         for (number, &place) in places.iter().enumerate() {
             let score = judged.get((number + 1).to_string()).and_then(Value::as_f64);
             if let Some(score) = score.filter(|score| *score > 0.0) {
                 let reason = Some("a model finds it fitting".into());
-                let details = json!({ "rank_by_words": number + 1 });
+                let details =
+                    json!({ "prompt": prompt, "model": self.model.name(), "rank_by_words": number + 1 });
                 scores[place] = Score { score: score as f32, reason, details };
             }
         }

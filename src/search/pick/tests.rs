@@ -207,3 +207,62 @@ fn a_chat_model_scores_the_best_by_words_in_one_question() {
     assert!(ask("{}").candidates.is_empty());
     assert!(ask("none of them").fallback.unwrap().contains("no JSON object"));
 }
+
+#[test]
+fn tools_that_were_tried_and_failed_come_after_all_others() {
+    let tried = |outcome: Option<&str>, goes_down| Tried {
+        tool: "refund_payment".into(),
+        outcome: outcome.map(String::from),
+        goes_down,
+    };
+    let all = Options { min_score: 0.0, max_candidates: 9, debug: true, ..Options::default() };
+    let before = picked(&all);
+    let down = picked(&Options { tried: vec![tried(Some("NOT_AUTHORIZED"), true)], ..all.clone() });
+    assert_eq!((names(&before)[0], *names(&down).last().unwrap()), ("refund_payment", "refund_payment"));
+    assert!(down.candidates.is_sorted_by(|one, other| one.score >= other.score));
+    let last = down.candidates.last().unwrap();
+    assert!(last.reason.as_ref().unwrap().ends_with("; tried before: failed with NOT_AUTHORIZED"));
+    assert_eq!(last.provenance.as_ref().unwrap().details["tried"]["outcome"], "NOT_AUTHORIZED");
+    let stays = picked(&Options { tried: vec![tried(Some("ok"), false)], ..all.clone() });
+    assert_eq!(names(&stays), names(&before));
+    // In time or not.
+    let slow: Arc<dyn Scorer> = Arc::new(|_: &Input, _: &Tool| {
+        std::thread::sleep(Duration::from_millis(100));
+        Score::default()
+    });
+    let timeout = Some(Duration::from_millis(1));
+    let late = picked(&Options { scorer: Some(slow), timeout, tried: vec![tried(None, true)], ..all });
+    assert_eq!(*names(&late).last().unwrap(), "refund_payment");
+}
+
+#[test]
+fn an_earlier_question_lends_its_words_and_never_takes_the_first_hit() {
+    let score =
+        |scores: &[f32]| scores.iter().map(|&score| Score { score, ..Score::default() }).collect::<Vec<_>>();
+    let (alone, both) = (score(&[0.3, 0.0, 0.2, 0.1]), score(&[0.2, 0.9, 0.6, 0.0]));
+    assert!(
+        ask_for_the_same(&score(&[0.3, 0.1, 0.2, 0.1]), &both)
+            && !ask_for_the_same(&alone, &score(&[0.0, 1.0, 0.0, 0.0]))
+    );
+    let fused = with_earlier(&alone, both);
+    let order: Vec<usize> = {
+        let mut places: Vec<usize> = (0..4).collect();
+        places.sort_by(|&one, &other| fused[other].score.total_cmp(&fused[one].score));
+        places
+    };
+    assert_eq!(order, [0, 1, 2, 3]);
+    assert_eq!((fused[0].score, fused[0].reason.as_deref()), (0.3, None));
+    assert_eq!(fused[1].reason.as_deref(), Some("with the earlier question"));
+    assert_eq!(
+        with_earlier(&score(&[0.0]), score(&[0.5]))[0].score,
+        0.5,
+        "without a hit, the earlier question has the word"
+    );
+
+    let asked = |earlier: Option<&str>| {
+        let options = Options { earlier: earlier.map(String::from), max_candidates: 9, ..Options::default() };
+        pick(&json!("a customer"), &tools(), &options)
+    };
+    assert_eq!(names(&asked(Some("a customer"))), names(&asked(None)));
+    assert_eq!(names(&asked(Some("weather")))[0], names(&asked(None))[0]);
+}

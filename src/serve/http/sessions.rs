@@ -189,8 +189,7 @@ fn named(caller: &Caller, id: &str) -> Result<Session, Problem> {
 }
 
 fn wanted(session: &Session, after: i64) -> EventQuery {
-    let (session, caller) = (Some(session.id.to_string()), Some(session.caller.to_string()));
-    EventQuery { session, caller, after, limit: 0 }
+    EventQuery { after, ..EventQuery::of(session) }
 }
 
 /// A number in the query of an address.

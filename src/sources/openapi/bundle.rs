@@ -135,7 +135,7 @@ impl<'a, 'd> Bundle<'a, 'd> {
 }
 
 /// Estimated bytes of memory of a value.
-pub(super) fn weight(value: &Value) -> usize {
+pub(in crate::sources) fn weight(value: &Value) -> usize {
     64 + match value {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(weight).sum(),
@@ -150,7 +150,7 @@ fn weight_of_open() -> usize {
 
 /// Keys in `$defs` that a rewritten schema, or a part of one, names. Data that looks like a `$ref` may add a key that
 /// is not needed.
-pub(super) fn refs_in(schema: &Value, found: &mut IndexSet<String>) {
+pub(in crate::sources) fn refs_in(schema: &Value, found: &mut IndexSet<String>) {
     match schema {
         Value::Array(items) => items.iter().for_each(|item| refs_in(item, found)),
         Value::Object(map) => {

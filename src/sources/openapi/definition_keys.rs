@@ -7,15 +7,20 @@ use crate::finding::pointer_split;
 
 /// The keys in `$defs` of all targets of `$ref`: one for each place, the same in all tools.
 #[derive(Default)]
-pub(super) struct DefinitionKeys {
+pub(in crate::sources) struct DefinitionKeys {
     by_pointer: HashMap<String, String>,
     pointers: HashMap<String, String>,
     names: Names,
 }
 
 impl DefinitionKeys {
+    /// Keeps a key for another definition.
+    pub(in crate::sources) fn reserve(&mut self, key: &str) {
+        self.names.take(key);
+    }
+
     /// The key of the schema at a pointer: its last segment, numbered when that is taken.
-    pub(super) fn of(&mut self, pointer: &str) -> String {
+    pub(in crate::sources) fn of(&mut self, pointer: &str) -> String {
         if let Some(key) = self.by_pointer.get(pointer) {
             return key.clone();
         }

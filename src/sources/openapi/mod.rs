@@ -32,7 +32,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use self::bundle::{Bundle, weight};
+pub(super) use self::bundle::{refs_in, weight};
+pub(super) use self::definition_keys::DefinitionKeys;
+
+use self::bundle::Bundle;
 use self::document::Document;
 use self::name::Names;
 use self::report::Report;
@@ -41,9 +44,9 @@ use crate::finding::Finding;
 use crate::tool::{Definition, clean_line};
 
 /// Estimated memory that the tools of one document may take, in bytes.
-const TOTAL_BUDGET: usize = 256 << 20;
+pub(super) const TOTAL_BUDGET: usize = 256 << 20;
 /// The same limit for one tool: about 1 MB of JSON.
-const TOOL_BUDGET: usize = 4 << 20;
+pub(super) const TOOL_BUDGET: usize = 4 << 20;
 /// Multiple of its fair share of the common half that a tool may take, since most take nothing of it.
 const SHARES: usize = 4;
 

@@ -121,10 +121,11 @@ async fn write_other(
     .await
 }
 
-/// Reads events, oldest first.
+/// Reads events, in the wanted order.
 pub(super) async fn read(client: Client, wanted: &EventQuery) -> Result<Vec<Event>, StateError> {
     // A separate statement for each filter, so that the index is used.
     let of_session = if wanted.session.is_some() { "session = $2" } else { "$2::text IS NULL" };
+    let order = wanted.order();
     let chosen = format!("id > $1 AND {of_session} AND ($3::text IS NULL OR caller = $3)");
     let select = client
         .prepare_cached(&format!(
@@ -133,11 +134,11 @@ pub(super) async fn read(client: Client, wanted: &EventQuery) -> Result<Vec<Even
              registry_version, doc_version FROM ( \
              (SELECT id, at, trace_id, caller, session, 'call' AS kind, function, op, tool, arguments AS input, \
              '[]' AS found, outcome, error, validated, no_schema_mode, effect, dry_run, latency_us, detail, profile, \
-             registry_version, doc_version FROM tool_executions WHERE {chosen} ORDER BY id LIMIT $4) \
+             registry_version, doc_version FROM tool_executions WHERE {chosen} ORDER BY id {order} LIMIT $4) \
              UNION ALL \
              (SELECT id, at, trace_id, caller, session, kind, function, op, tool, input, found, \
              outcome, error, NULL::boolean, NULL, NULL, false, latency_us, detail, NULL, NULL, NULL \
-             FROM session_events WHERE {chosen} ORDER BY id LIMIT $4)) AS events ORDER BY id LIMIT $4"
+             FROM session_events WHERE {chosen} ORDER BY id {order} LIMIT $4)) AS events ORDER BY id {order} LIMIT $4"
         ))
         .await?;
     let (session, caller) = (wanted.session.as_deref().map(plain), wanted.caller.as_deref().map(plain));

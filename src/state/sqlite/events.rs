@@ -90,10 +90,11 @@ pub(super) fn keep_newest(db: &Connection, last: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Reads events, oldest first.
+/// Reads events, in the wanted order.
 pub(super) fn read(db: &Connection, wanted: &EventQuery) -> rusqlite::Result<Vec<Event>> {
     // A separate statement for each filter, so that the index is used.
     let of_session = if wanted.session.is_some() { "session = :session" } else { ":session IS NULL" };
+    let order = wanted.order();
     let chosen = format!("id > :after AND {of_session} AND (:caller IS NULL OR caller = :caller)");
     let mut select = db.prepare_cached(&format!(
         "SELECT id, at, trace_id, caller, session, 'call' AS kind, function, op, tool, arguments AS input, '[]' AS found, \
@@ -102,7 +103,7 @@ pub(super) fn read(db: &Connection, wanted: &EventQuery) -> rusqlite::Result<Vec
          UNION ALL \
          SELECT id, at, trace_id, caller, session, kind, function, op, tool, input, found, \
          outcome, error, NULL, NULL, NULL, 0, latency_us, detail, NULL, NULL, NULL FROM session_events WHERE {chosen} \
-         ORDER BY id LIMIT :limit"
+         ORDER BY id {order} LIMIT :limit"
     ))?;
     let values = named_params! {
         ":after": wanted.after,

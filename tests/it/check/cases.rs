@@ -122,6 +122,19 @@ pub const CASES: &[Case] = &[
         )],
         ("a.yaml", None, ""),
     ),
+    (
+        "registry-read",
+        &[(
+            "registry.json",
+            r#"{"registry_version":"1","profile":null,"tools":[{"op":"a.b","tool_name":"b","safe_name":"b","short_description":"B.","description":"B.","parameters_schema":{}}]}"#,
+        )],
+        ("registry.json", Some(1), ""),
+    ),
+    (
+        "catalog-nested",
+        &[("a.yaml", GOOD), ("sub/toolcrib.toml", "title = \"Sub\"\n"), ("sub/b.yaml", GOOD)],
+        ("", None, ""),
+    ),
     ("effect-guessed", &[("a.yaml", "- name: frob\n  parameters: {}\n")], ("a.yaml", Some(1), "/0")),
     (
         "schema-doubtful",
@@ -189,6 +202,14 @@ pub const CASES: &[Case] = &[
         &[(
             "a.yaml",
             "name: a\nparameters:\n  type: object\n  properties:\n    x: {$ref: 'https://example.com/x.json'}\n",
+        )],
+        ("a.yaml", Some(5), "/parameters/properties/x/$ref"),
+    ),
+    (
+        "schema-ref-unreadable",
+        &[(
+            "a.yaml",
+            "name: a\nparameters:\n  type: object\n  properties:\n    x: {$ref: parts/gone.yaml}\n",
         )],
         ("a.yaml", Some(5), "/parameters/properties/x/$ref"),
     ),
