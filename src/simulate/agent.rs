@@ -26,7 +26,7 @@ use crate::functions::{Answer, CatalogView, Function, FunctionContext, ToolCall}
 use crate::tokens::Counter;
 use crate::tool::DescriptionMode;
 
-/// What happened in a task.
+/// Events of a task.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Events {
     pub(super) calls: usize,
