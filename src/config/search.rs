@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Settings of search.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Search {
@@ -17,10 +17,20 @@ pub struct Search {
     /// The least probability that any tool fits; below it the answer is `no_match`. 0 never gives it.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub no_match_below: Option<f64>,
+    /// Most tokens that the usage of hits, and help on the first, add to an answer of `tool_search`; its queries share them.
+    /// With 0 hits are pointers alone.
+    pub usage_tokens: usize,
     /// A model that measures how near two texts are in meaning; unset, search goes by words alone.
     pub semantic: Option<SearchSemantic>,
     /// A chat model for the scorer `llm` of `pick`; optional.
     pub llm: Option<SearchModel>,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        let (synonyms, usage_tokens) = (IndexMap::new(), 600);
+        Self { synonyms, no_match_below: None, usage_tokens, semantic: None, llm: None }
+    }
 }
 
 /// A model that turns texts into vectors: an API at `url`, or a `folder` on this machine.

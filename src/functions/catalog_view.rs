@@ -3,15 +3,17 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use serde_json::{Map, Value};
 
 use super::category_entries::category_entries;
 use super::help_cache::{HelpCache, HelpTarget};
 use crate::catalog::{Catalog, CategoryTree, Profile, ProfileTool, Resolved, Tool};
 use crate::exec::EVERY_ROLE;
-use crate::help::{Groups, HelpOptions};
+use crate::help::{self, Groups, HelpOptions};
 use crate::render::{Doc, Docs, TemplateError, Templates};
 use crate::search::semantic::{self, VectorSlot};
 use crate::search::{Index, IndexEntry};
+use crate::tokens::estimate;
 use crate::tool::{DescriptionMode, WhenForbidden};
 
 /// A catalog restricted to a profile and to the roles of a caller, with its docs. Docs are made when they are first
@@ -35,9 +37,14 @@ pub struct CatalogView {
     /// Callers who wait for the indexes wait here, not on a thread.
     index_build: tokio::sync::Mutex<()>,
     expanded: Vec<OnceLock<Bytes>>,
+    usages: Vec<Counted<String>>,
+    small_help: Vec<Counted<Map<String, Value>>>,
     definition_tokens: OnceLock<u64>,
     help: HelpCache,
 }
+
+/// Text on a tool that a search adds to its hit, with its estimated tokens, if there is any.
+type Counted<T> = OnceLock<Option<(T, usize)>>;
 
 /// The doc of one tool.
 #[derive(Clone, Debug)]
@@ -87,6 +94,8 @@ impl CatalogView {
         let catalog = catalog.with_tools(seen.into_iter().zip(&forbidden).map(shown).collect());
         let pages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
         let expanded = catalog.tools.iter().map(|_| OnceLock::new()).collect();
+        let usages = catalog.tools.iter().map(|_| OnceLock::new()).collect();
+        let small_help = catalog.tools.iter().map(|_| OnceLock::new()).collect();
         let help = HelpCache::of(catalog.tools.len());
         let profile = profile.map(ToString::to_string);
         let (index, search, meaning) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
@@ -100,6 +109,8 @@ impl CatalogView {
             templates,
             pages,
             expanded,
+            usages,
+            small_help,
             help,
             catalog,
             index,
@@ -275,6 +286,19 @@ impl CatalogView {
     /// The cached answer of `expand_tool`, by the position of the tool.
     pub(super) fn expanded(&self, index: usize) -> Option<&OnceLock<Bytes>> {
         self.expanded.get(index)
+    }
+
+    /// The usage of the tool at this position as a search gives it, with its estimated tokens; made at its first use.
+    pub(super) fn usage(&self, index: usize) -> Option<&(String, usize)> {
+        let make =
+            || help::signature(self.catalog.tools.get(index)?).map(|usage| (usage.clone(), estimate(&usage)));
+        self.usages.get(index)?.get_or_init(make).as_ref()
+    }
+
+    /// The small help on the tool at this position as a search gives it, with its estimated tokens; made at its first use.
+    pub(super) fn small_help(&self, index: usize) -> Option<&(Map<String, Value>, usize)> {
+        let make = || help::small(self.catalog.tools.get(index)?);
+        self.small_help.get(index)?.get_or_init(make).as_ref()
     }
 
     /// Estimated tokens of the definitions of all its tools, with four bytes to a token.

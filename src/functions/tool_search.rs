@@ -1,4 +1,7 @@
-//! `tool_search`: the tools that fit one or several queries, or the verdict that none does.
+//! `tool_search`: the tools that fit one or several queries, or the verdict that none does. [`mod@explain`] adds the usage of
+//! sure hits, so that they can be called at once.
+
+mod explain;
 
 use std::fmt::Write;
 
@@ -8,13 +11,18 @@ use serde_json::{Map, Value, json};
 use super::arguments::read;
 use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked};
 use super::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
-use crate::search::{Hit, SearchResult, Verdict};
+use crate::search::{SearchResult, Verdict};
 use crate::tool::quoted;
+use explain::{Explained, explain};
 
 /// Most tools in the answer when none fits.
 const NEAREST: usize = 3;
 /// Most categories in it.
 const CATEGORIES: usize = 3;
+
+/// Form of the lines of a `match`.
+const LINES: &str = "op(arguments) (effect, confidence): what it does [why]. `?` is optional, required without a \
+                     type is a string. Call an op at once if its arguments are shown; else ask tool_help";
 
 const NEXT: &str = "ask again in other words, an action and an object; if `nearest` and `categories` are nothing like it, \
                     there is no such tool: say so";
@@ -70,9 +78,9 @@ async fn searched(
     let scope = Scope { node: category(view, &path)?, tags: &[] };
     let searched = ranked(context, &queries, scope, arguments.limit).await;
     let found = queries.iter().zip(searched.found);
-    let results: Vec<Outcome> = found.map(|(query, found)| Outcome::new(view, query, found)).collect();
-    let text = (arguments.format == Format::Text)
-        .then(|| results.iter().map(|result| result.text(view, is_alone)).collect::<Vec<_>>().join("\n\n"));
+    let mut results: Vec<Outcome> = found.map(|(query, found)| Outcome::new(view, query, found)).collect();
+    explain(view, &mut results);
+    let text = (arguments.format == Format::Text).then(|| text(view, &results, is_alone));
     let mut all_fields: Vec<Map<String, Value>> = results.iter().map(|result| result.fields(view)).collect();
     let fields = match all_fields.pop() {
         Some(only) if is_alone => only,
@@ -105,7 +113,7 @@ fn nothing_asked() -> Refusal {
 struct Outcome<'q> {
     query: &'q str,
     fits: bool,
-    hits: Vec<Hit>,
+    hits: Vec<Explained>,
     /// Categories to look into when nothing fits.
     categories: Vec<usize>,
 }
@@ -118,6 +126,7 @@ impl<'q> Outcome<'q> {
         if !fits {
             hits.truncate(NEAREST);
         }
+        let hits = hits.into_iter().map(Explained::bare).collect();
         Self { query, fits, hits, categories }
     }
 
@@ -137,21 +146,31 @@ impl<'q> Outcome<'q> {
 
     /// The answer in lines. As JSON it takes two fifths more tokens, since the names of fields are repeated for each
     /// tool.
-    fn text(&self, view: &CatalogView, is_alone: bool) -> String {
+    fn text(&self, view: &CatalogView, is_alone: bool, is_first: bool) -> String {
         let of = if is_alone { String::new() } else { format!(" for \"{}\"", quoted(self.query)) };
         let mut text = match self.fits {
-            true => format!("match{of}: op (effect, confidence): what it does [why]"),
+            true if is_first => format!("match{of}: {LINES}"),
+            true => format!("match{of}:"),
             false => format!("no_match{of}: {NEXT}"),
         };
         if !self.fits && !self.hits.is_empty() {
             text.push_str("\nnearest:");
         }
         for hit in &self.hits {
-            let Some(tool) = view.catalog().tools.get(hit.entry) else { continue };
-            let (op, effect, summary) = (&tool.op, tool.effect.as_str(), &tool.short);
-            let may_not = if view.is_forbidden(hit.entry) { ", forbidden" } else { "" };
-            let (confidence, reason) = (hit.confidence, &hit.reason);
-            let _ = write!(text, "\n- {op} ({effect}, {confidence:.2}{may_not}): {summary} [{reason}]");
+            let Some(tool) = view.catalog().tools.get(hit.hit.entry) else { continue };
+            let (op, effect, summary) =
+                (hit.usage.as_ref().unwrap_or(&tool.op), tool.effect.as_str(), &tool.short);
+            let conditions: String =
+                conditions(view, hit).iter().map(|condition| format!(", {condition}")).collect();
+            let detail = hit.detail.as_ref().map_or_else(String::new, |detail| format!(" ({detail})"));
+            let (confidence, reason) = (hit.hit.confidence, &hit.hit.reason);
+            let _ = write!(
+                text,
+                "\n- {op} ({effect}, {confidence:.2}{conditions}): {summary}{detail} [{reason}]"
+            );
+            if let Some(help) = hit.help.as_ref().and_then(|help| serde_json::to_string(help).ok()) {
+                let _ = write!(text, "\n  {help}");
+            }
         }
         if !self.categories.is_empty() {
             text.push_str("\ncategories:");
@@ -163,18 +182,41 @@ impl<'q> Outcome<'q> {
     }
 }
 
-fn tool(view: &CatalogView, hit: &Hit) -> Value {
+/// The outcomes in lines; the first with tools says how these are read.
+fn text(view: &CatalogView, results: &[Outcome<'_>], is_alone: bool) -> String {
+    let first = results.iter().position(|result| result.fits);
+    let texts = results.iter().enumerate().map(|(at, result)| result.text(view, is_alone, first == Some(at)));
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Conditions of a call of this tool that its usage does not show.
+fn conditions(view: &CatalogView, hit: &Explained) -> Vec<&'static str> {
+    let Some(tool) = view.catalog().tools.get(hit.hit.entry) else { return Vec::new() };
+    let definition = &tool.definition;
+    let conditions = [
+        ("forbidden", view.is_forbidden(hit.hit.entry)),
+        ("doc first", view.catalog().config.exec.require_doc.covers(tool.effect)),
+        ("policy in help", tool.policy.is_some() && hit.help.is_none() && hit.usage.is_some()),
+        ("deprecated", definition.deprecated == Some(true)),
+    ];
+    conditions.into_iter().filter(|(_, holds)| *holds).map(|(condition, _)| condition).collect()
+}
+
+fn tool(view: &CatalogView, explained: &Explained) -> Value {
+    let hit = &explained.hit;
     let Some(tool) = view.catalog().tools.get(hit.entry) else { return Value::Null };
-    let mut fields = json!({
-        "op": tool.op,
-        "name": tool.name,
-        "summary": tool.short,
-        "effect": tool.effect,
-        "confidence": hundredths(hit.confidence),
-        "reason": hit.reason,
-    });
-    if view.is_forbidden(hit.entry) {
-        fields["forbidden"] = true.into();
-    }
-    fields
+    let mut fields = Map::with_capacity(9);
+    fields.insert("op".into(), tool.op.as_str().into());
+    fields.insert("name".into(), tool.name.as_str().into());
+    fields.insert("summary".into(), tool.short.as_str().into());
+    fields.extend(explained.detail.as_deref().map(|detail| ("detail".to_string(), detail.into())));
+    fields.extend(explained.usage.as_deref().map(|usage| ("usage".to_string(), usage.into())));
+    fields.insert("effect".into(), tool.effect.as_str().into());
+    fields.insert("confidence".into(), hundredths(hit.confidence).into());
+    fields.insert("reason".into(), hit.reason.as_str().into());
+    fields.extend(explained.help.clone().map(|help| ("help".to_string(), help.into())));
+    fields.extend(
+        conditions(view, explained).into_iter().map(|condition| (condition.replace(' ', "_"), true.into())),
+    );
+    fields.into()
 }

@@ -57,6 +57,23 @@ impl<'a> Argument<'a> {
         is_few.then_some(values)
     }
 
+    /// As many of its allowed values as fit into this many bytes, at least one, and the number of the others.
+    pub(super) fn first_values(&self, most: usize) -> (Vec<String>, usize) {
+        let values = self.values();
+        let mut told: Vec<String> = Vec::new();
+        let mut length = 0;
+        for value in &values {
+            let value = value.as_str().map_or_else(|| value.to_string(), clean_line);
+            length += value.len() + 1;
+            if length > most && !told.is_empty() {
+                break;
+            }
+            told.push(value);
+        }
+        let left = values.len() - told.len();
+        (told, left)
+    }
+
     /// Its allowed values, where they are listed; for an array, the values of its elements.
     fn values(&self) -> Vec<&'a Value> {
         let own = types::values(&self.view);

@@ -3,6 +3,7 @@
 //! 1. [`of_tool`] explains one op: [`short`] has the facts that a call needs, within the tokens of `[help] short_tokens`;
 //!    [`full`] has everything. Both list its arguments with [`arguments`], whose types are in the words of [`types`],
 //!    and a line of [`mod@usage`].
+//!    [`small()`] is what a search adds to a hit that is clearly ahead.
 //! 2. [`Groups`] is the tree of ops and categories: the directory. [`mod@directory`] lists one group of it in
 //!    [`DIRECTORY_MAX_TOKENS`] tokens.
 
@@ -11,6 +12,7 @@ mod directory;
 mod full;
 mod groups;
 mod short;
+mod small;
 mod types;
 mod usage;
 
@@ -21,7 +23,8 @@ use crate::tool::{Effect, NoSchemaMode, clean_line};
 
 pub use directory::{beginning, directory};
 pub use groups::{EffectFilter, Group, Groups};
-pub use usage::usage;
+pub use small::small;
+pub use usage::{argument_names, signature, usage};
 
 /// Most o200k tokens of a short answer on a group.
 pub const DIRECTORY_MAX_TOKENS: usize = 400;

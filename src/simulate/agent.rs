@@ -7,13 +7,13 @@
 //! | `hybrid` | a deferred tool: its doc |
 //! | `native` | a deferred tool: a search, whose hits bring their definitions |
 //! | `toolset` | a deferred tool: its toolset |
-//! | `core` | a deferred tool: a search, and help on the op |
-//! | `gateway` | a search, and help on the op |
+//! | `core` | a deferred tool: as on the gateway |
+//! | `gateway` | a search, and help on the op unless its hit had a usage that names every required argument |
 //!
 //! A search that does not find the tool is worded anew once; then the agent asks for help on the op by its name, as
 //! somebody who looks through the groups would end up doing, and the search counts as missed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -27,7 +27,7 @@ use crate::functions::{Answer, CatalogView, Function, FunctionContext, GivenNote
 use crate::tokens::Counter;
 use crate::tool::DescriptionMode;
 
-/// What happened in a task.
+/// Events of a task.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Events {
     pub(super) calls: usize,
@@ -160,9 +160,13 @@ impl Play<'_, '_> {
                 let names: Vec<&str> = wanted.iter().map(|tool| tool.safe_name.as_str()).collect();
                 self.ask("read_tool_doc", json!({ "names": names })).await;
             }
-            Surface::Native => self.search(&wanted).await,
+            Surface::Native => drop(self.search(&wanted).await),
             Surface::Core | Surface::Gateway => {
-                self.search(&wanted).await;
+                let usages = self.search(&wanted).await;
+                wanted.retain(|tool| !usages.get(&tool.name).is_some_and(|usage| is_enough(tool, usage)));
+                if wanted.is_empty() {
+                    return;
+                }
                 let paths: Vec<&str> = wanted.iter().map(|tool| tool.op.as_str()).collect();
                 let path =
                     if let [path] = paths[..] { json!({ "path": path }) } else { json!({ "paths": paths }) };
@@ -172,8 +176,10 @@ impl Play<'_, '_> {
         }
     }
 
-    /// Searches for tools, all in one call, and again in other words for those that were not found.
-    async fn search(&mut self, wanted: &[&Tool]) {
+    /// Searches for tools, all in one call, and again in other words for those that were not found. Returns the usages of
+    /// hits, by their names.
+    async fn search(&mut self, wanted: &[&Tool]) -> HashMap<String, String> {
+        let mut usages = HashMap::new();
         let mut missing = wanted.to_vec();
         for words in [wording::first, wording::second] {
             let queries: Vec<String> = missing.iter().map(|tool| words(tool)).collect();
@@ -192,6 +198,10 @@ impl Play<'_, '_> {
                 let hits = result["tools"].as_array().or(result["nearest"].as_array());
                 let names: Vec<&str> =
                     hits.into_iter().flatten().filter_map(|hit| hit["name"].as_str()).collect();
+                let told = hits.into_iter().flatten().filter_map(|hit| {
+                    Some((hit["name"].as_str()?.to_string(), hit["usage"].as_str()?.to_string()))
+                });
+                usages.extend(told);
                 let rank = names.iter().position(|name| *name == tool.name);
                 if is_first {
                     self.events.searches += 1;
@@ -207,7 +217,7 @@ impl Play<'_, '_> {
                 }
             }
             if not_found.is_empty() {
-                return;
+                return usages;
             }
             missing = not_found;
         }
@@ -216,6 +226,7 @@ impl Play<'_, '_> {
             let names: Vec<&str> = missing.iter().map(|tool| tool.name.as_str()).collect();
             self.bring(&names);
         }
+        usages
     }
 
     /// Definitions that come into the context with the answer of a search.
@@ -289,6 +300,13 @@ impl Play<'_, '_> {
 /// The text that a client of MCP gets.
 fn client_text(answer: &Answer, function: &str) -> String {
     answer.for_client(function, &mut GivenNotes::default()).texts.join("\n")
+}
+
+/// Whether a usage names every required argument.
+fn is_enough(tool: &Tool, usage: &str) -> bool {
+    let required = tool.parameters.schema().get("required").and_then(Value::as_array);
+    let told: HashSet<&str> = usage.split(|c: char| !c.is_alphanumeric() && !"_-.$".contains(c)).collect();
+    required.into_iter().flatten().filter_map(Value::as_str).all(|name| told.contains(name))
 }
 
 /// Mistakes of a weak model, drawn from a seed: in one call of five a required argument is missing, or a number is

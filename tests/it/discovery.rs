@@ -3,6 +3,7 @@
 mod answers;
 mod pages;
 mod roles;
+mod usage;
 
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};

@@ -64,14 +64,19 @@ const RULES: &str = "- Look before you change: search or list first, so that not
                        - When a call fails, read what its error says, correct the arguments, and try once more, not twice.\n";
 
 fn gateway(counted: &str, split_exec: bool) -> String {
-    let (run, several) = match split_exec {
-        true => ("`tool_exec_read` runs one that changes nothing, `tool_exec_write` any other", ""),
-        false => ("`tool_exec` runs one", ", `tool_batch` several in one go"),
+    let (run, several, together) = match split_exec {
+        true => ("`tool_exec_read` runs one that changes nothing, `tool_exec_write` any other", "", ""),
+        false => (
+            "`tool_exec` runs one",
+            ", `tool_batch` several in one go",
+            " Put calls that need no answer first into one `tool_batch`.",
+        ),
     };
     format!(
         "{counted}, behind a gateway: `tool_search` finds ops by what they do, `tool_help` tells how to call one, {run}{several}.\n\
-         - Run an op at once when you know its arguments. Ask `tool_help` first when you are not sure of them, or when you are \
-         asked what you can do: for the op or group you need, rather than for `root`.\n\
+         - Search for all steps of a task at once, in `queries`. Call a hit at once if its arguments are shown.{together} \
+         Ask `tool_help` when they are not shown, or when you are asked what you can do: for the op or group you need, rather \
+         than for `root`.\n\
          - Copy the `call` that help gives and change its values. Never send empty `args`, unless help says that the op has \
          none. Do not make up names: a wrong one is answered with the nearest.\n"
     )
