@@ -151,8 +151,10 @@ impl Catalog {
             deferred: configured.deferred,
             folder: render::DOCS,
             discovery: configured.discovery,
+            tokens: configured.prompt_tokens,
         };
-        Ok(section.render(&self.profile(options.profile.as_deref())?, &self.templates)?)
+        let profile = self.profile(options.profile.as_deref())?;
+        Ok(section.render(&self.checked.catalog, &profile, &self.templates)?)
     }
 
     /// The calls in the body of a response, each with arguments that fit or with what is wrong with it.

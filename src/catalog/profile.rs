@@ -29,7 +29,12 @@ pub struct ProfileTool<'a> {
     pub mode: DescriptionMode,
 }
 
-impl Profile<'_> {
+impl<'a> Profile<'a> {
+    /// The tools that are bound in full.
+    pub fn full(&self) -> impl Iterator<Item = &'a Tool> {
+        self.tools.iter().filter(|entry| entry.mode == DescriptionMode::Full).map(|entry| entry.tool)
+    }
+
     /// The same tools: the picked ones full, the others deferred.
     pub fn with_picked(mut self, picked: &dyn Fn(&Tool) -> bool) -> Self {
         for entry in &mut self.tools {

@@ -6,6 +6,7 @@ use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::config::{Deferred, Surface};
 use crate::provider::Provider;
 use crate::render::PromptSection;
+use crate::tokens::exact;
 
 /// Print the section of the system prompt that tells a model how its tools reach it, as markdown.
 ///
@@ -36,6 +37,9 @@ pub(super) struct PromptArgs {
     /// Add the rules of the discovery functions.
     #[arg(long)]
     discovery: bool,
+    /// The most tokens of the section; default: `payload.prompt_tokens` of the configuration, else 500.
+    #[arg(long, value_name = "N")]
+    tokens: Option<usize>,
 }
 
 impl PromptArgs {
@@ -58,8 +62,15 @@ impl PromptArgs {
             deferred,
             folder: self.folder.trim_end_matches('/'),
             discovery: self.discovery || configured.discovery,
+            tokens: self.tokens.unwrap_or(configured.prompt_tokens),
         };
-        let text = section.render(&profile, &templates).map_err(failed)?;
+        let text = section.render(&checked.catalog, &profile, &templates).map_err(failed)?;
+        let (taken, budget) = (exact(&text), section.tokens);
+        if taken > budget {
+            print_note(format!(
+                "the rules alone are over the budget of {budget} tokens; the section takes {taken}"
+            ));
+        }
         print(&format!("{text}\n"))?;
         complete(&checked)
     }

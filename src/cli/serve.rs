@@ -64,8 +64,8 @@ pub(super) struct ServeArgs {
     /// Listen on an address that other machines reach, although no token is configured.
     #[arg(long)]
     allow_unauthenticated: bool,
-    /// The tools that an MCP client lists: gateway (functions that find, describe and run tools), hybrid (the
-    /// catalog's tools, with the deferred ones in short form, and tool_search and read_tool_doc), or full (the
+    /// The tools that an MCP client lists: gateway (functions that find, describe and run tools), core (these, and
+    /// the full tools of the catalog), hybrid (the catalog's tools, with the deferred ones in short form, and tool_search and read_tool_doc), or full (the
     /// catalog's tools in full). Every tool and function can be called, whether it is listed or not.
     #[arg(long, value_parser = word::<ServeSurface>(), value_name = "NAME", hide_possible_values = true)]
     surface: Option<ServeSurface>,
@@ -134,6 +134,10 @@ impl ServeArgs {
             tool_list: self.tool_list.unwrap_or(configured.tool_list),
             split_exec: self.split_exec || configured.split_exec,
         };
+        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
+        if shown.surface == ServeSurface::Core && profile.full().next().is_none() {
+            print_note("no tool is bound in full; the surface core is as gateway");
+        }
         let setting = ServeOptions {
             profile: self.profile.clone(),
             // A client of stdio has one connection, and cannot choose.

@@ -10,8 +10,9 @@ use super::{CommandError, CommandResult, failed, print};
 use crate::catalog::{self, Catalog};
 use crate::config::{self, Surface};
 use crate::provider::Provider;
+use crate::render::Templates;
 use crate::simulate::{
-    PromptCache, Report, SURFACES, Simulation, SimulationError, Task, read, stub_backends, with_distractors,
+    PromptCache, Report, SURFACES, Simulation, SimulationError, Task, gains, read, resized, stub_backends,
 };
 
 /// Replay whole tasks on each surface, and compare their tokens.
@@ -51,9 +52,10 @@ pub(super) struct SimulateArgs {
     /// A catalog with other tools, which are added; can be given several times.
     #[arg(long, value_name = "PATH", num_args = 1..)]
     distractors: Vec<PathBuf>,
-    /// Number of tools with those added; without it, all are.
-    #[arg(long, value_name = "N", requires = "distractors")]
-    size: Option<usize>,
+    /// Number of tools, with commas between several; the tools of the tasks are there at any size. Without it, all
+    /// tools.
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    size: Vec<usize>,
     /// Search, read and call together where a surface lets an agent.
     #[arg(long)]
     batched: bool,
@@ -77,42 +79,71 @@ impl SimulateArgs {
         let tasks = self.tasks()?;
         let others: Vec<Catalog> =
             self.distractors.iter().map(|path| distractors(path)).collect::<Result<_, _>>()?;
-        let size = self.size.unwrap_or(usize::MAX);
-        let catalog = with_distractors(&checked.catalog, &others, size);
         let templates = Arc::new(templates(&self.catalog, &checked, None)?);
-        let surfaces = if self.surface.is_empty() { &SURFACES[..] } else { &self.surface };
+        let sizes: Vec<Option<usize>> = match &self.size[..] {
+            [] => vec![None],
+            sizes => sizes.iter().copied().map(Some).collect(),
+        };
+        let bar = Bar::new("playing tasks", (sizes.len() * tasks.len() * (self.surfaces().len() + 1)) as u64);
+        let mut reports = Vec::new();
+        for size in sizes {
+            let catalog = resized(&checked.catalog, &others, &tasks, size);
+            reports.push(self.play(&catalog, &tasks, Arc::clone(&templates), &|| bar.add(1))?);
+        }
+        bar.finish();
+        self.print(&reports)?;
+        self.within_budget(&reports)?;
+        complete(&checked)
+    }
+
+    fn surfaces(&self) -> &[Surface] {
+        if self.surface.is_empty() { &SURFACES } else { &self.surface }
+    }
+
+    fn play(
+        &self,
+        catalog: &Catalog,
+        tasks: &[Task],
+        templates: Arc<Templates>,
+        progress: &dyn Fn(),
+    ) -> Result<Report, CommandError> {
         let simulation = Simulation {
-            catalog: &catalog,
+            catalog,
             profile: self.profile.as_deref(),
             templates,
             provider: self.provider,
-            surfaces,
+            surfaces: self.surfaces(),
             hosts: &self.host,
             cache: self.prompt_cache,
             batched: self.batched,
             noise: self.noise,
         };
-        let bar = Bar::new("playing tasks", (tasks.len() * (surfaces.len() + 1)) as u64);
-        let progress = || bar.add(1);
-        let played = Report::of(&simulation, &tasks, &progress);
-        let report = super::runtime()?.block_on(played).map_err(|error| match error {
+        super::runtime()?.block_on(Report::of(&simulation, tasks, progress)).map_err(|error| match error {
             SimulationError::Profile(problem) => CommandError::Usage(problem),
             other => failed(other),
-        })?;
-        bar.finish();
-        match self.json {
-            true => print(&format!("{:#}\n", serde_json::to_value(&report).map_err(failed)?))?,
-            false => print(&report.table())?,
+        })
+    }
+
+    fn print(&self, reports: &[Report]) -> CommandResult {
+        if self.json {
+            return print(&format!("{:#}\n", serde_json::to_value(reports).map_err(failed)?));
         }
-        let over = report.surfaces.iter().find(|cost| self.budget < cost.percent.last().copied());
-        if let (Some(cost), Some(budget)) = (over, self.budget) {
+        let tables: Vec<String> = reports.iter().map(Report::table).collect();
+        print(&format!("{}\n{}", tables.join("\n"), gains(reports)))
+    }
+
+    fn within_budget(&self, reports: &[Report]) -> CommandResult {
+        let Some(budget) = self.budget else { return Ok(()) };
+        for cost in reports.iter().flat_map(|report| &report.surfaces) {
             let percent = cost.percent.last().copied().unwrap_or_default();
-            let surface = cost.surface.as_str();
-            return Err(failed(format!(
-                "`{surface}` costs {percent} % of `full`, and the budget is {budget} %"
-            )));
+            if percent > budget {
+                let surface = cost.surface.as_str();
+                return Err(failed(format!(
+                    "`{surface}` costs {percent} % of `full`, and the budget is {budget} %"
+                )));
+            }
         }
-        complete(&checked)
+        Ok(())
     }
 
     fn tasks(&self) -> Result<Vec<Task>, CommandError> {

@@ -17,6 +17,8 @@ pub enum Surface {
     Hybrid,
     /// Deferral by the provider itself.
     Native,
+    /// Full tools in full, and the functions of the gateway for the others.
+    Core,
     /// `tool_search`, `tool_help`, `tool_exec` and `tool_batch`, and nothing else.
     Gateway,
     /// Full tools, and the toolsets loaded so far.
@@ -70,7 +72,7 @@ pub enum SearchBy {
 }
 
 /// Settings of payloads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub struct Payload {
@@ -88,6 +90,23 @@ pub struct Payload {
     pub cache: Option<bool>,
     /// Whether the functions of the discovery protocol are bound too.
     pub discovery: bool,
+    /// The most tokens (o200k) of the section of the system prompt: lists of groups are cut to it.
+    #[schemars(range(min = 1))]
+    pub prompt_tokens: usize,
+}
+
+impl Default for Payload {
+    fn default() -> Self {
+        Self {
+            surface: None,
+            deferred: Deferred::default(),
+            search: SearchBy::default(),
+            max_tools: None,
+            cache: None,
+            discovery: false,
+            prompt_tokens: 500,
+        }
+    }
 }
 
 /// A model that may repair a call, once.

@@ -46,6 +46,8 @@ pub enum ServeSurface {
     /// Functions of toolcrib.
     #[default]
     Gateway,
+    /// Functions of toolcrib, and the catalog's full tools.
+    Core,
     /// The catalog's tools, with the deferred ones in short form, and the functions that read their docs.
     Hybrid,
     /// The catalog's tools.

@@ -4,7 +4,6 @@ use super::rules::Native;
 use super::{PayloadRequest, Provider};
 use crate::catalog::{Profile, functions};
 use crate::config::Surface;
-use crate::tool::DescriptionMode;
 
 /// Reason why there is no payload. A single tool that cannot be bound is a finding instead.
 #[derive(Debug, thiserror::Error)]
@@ -91,7 +90,7 @@ pub(super) fn check_count(
 fn fits(request: &PayloadRequest<'_>, limit: usize) -> Vec<String> {
     let native = request.provider.wire().rules().native;
     let surfaces = |profile: &Profile<'_>| -> Vec<&'static str> {
-        let full = profile.tools.iter().filter(|entry| entry.mode == DescriptionMode::Full).count();
+        let full = profile.full().count();
         Surface::ALL
             .iter()
             .copied()
@@ -104,6 +103,7 @@ fn fits(request: &PayloadRequest<'_>, limit: usize) -> Vec<String> {
                     Native::Grouped => full + 1 < limit,
                 },
                 Surface::Toolset => full < limit,
+                Surface::Core => full > 0 && full + 4 <= limit,
                 Surface::Gateway | Surface::Files => true,
             })
             .map(Surface::as_str)

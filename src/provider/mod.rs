@@ -160,6 +160,14 @@ pub struct PayloadRequest<'a> {
 }
 
 impl PayloadRequest<'_> {
+    /// The surface of the payload.
+    fn taken_surface(&self) -> Surface {
+        match self.provider.surface(self.surface) {
+            Surface::Core if self.profile.full().next().is_none() => Surface::Gateway,
+            surface => surface,
+        }
+    }
+
     /// The most entries that the list of tools may have.
     fn max_entries(&self) -> Option<usize> {
         self.options.max_tools.or(self.provider.wire().rules().max_entries)
@@ -194,7 +202,7 @@ pub fn payload<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a>, PayloadEr
 pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a>, PayloadError> {
     let wire = request.provider.wire();
     let rules = wire.rules();
-    let surface = request.provider.surface(request.surface);
+    let surface = request.taken_surface();
     let chosen = surface::select_tools(&request, surface)?;
     let mut findings = Vec::new();
     let functions = function::view(&chosen, wire, &request, &mut findings)?;
@@ -229,6 +237,14 @@ pub fn payload_of_any_size<'a>(request: PayloadRequest<'a>) -> Result<Payload<'a
     Ok(Payload { surface, body, functions, findings, headers, notes })
 }
 
+/// Reason why a payload has another surface than this one.
+pub fn lacking(wanted: Surface, provider: &str) -> String {
+    match wanted {
+        Surface::Core => "no tool is bound in full".to_string(),
+        _ => format!("{provider} cannot defer tools by itself"),
+    }
+}
+
 /// Notes for a person: the surface is another one, a step is left to the caller, or a setting has no effect.
 fn notes(request: &PayloadRequest<'_>, surface: Surface, defers: bool) -> Vec<String> {
     let (provider, wire) = (request.provider.as_str(), request.provider.wire());
@@ -236,7 +252,7 @@ fn notes(request: &PayloadRequest<'_>, surface: Surface, defers: bool) -> Vec<St
     let lacks_regex = request.options.search == SearchBy::Regex && wire.own_search(SearchBy::Regex).is_none();
     let notes = [
         is_other.then(|| {
-            format!("{provider} cannot defer tools by itself; this is the surface {}", surface.as_str())
+            format!("{}; this is the surface {}", lacking(request.surface, provider), surface.as_str())
         }),
         wire.deferral_note().filter(|_| defers).map(str::to_string),
         (defers && lacks_regex)

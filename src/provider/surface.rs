@@ -16,6 +16,8 @@ use crate::tool::DescriptionMode;
 pub const READ_TOOL_DOC: &str = "read_tool_doc";
 /// The function that answers searches of a provider that leaves them to its client.
 pub(super) const TOOL_SEARCH: &str = "tool_search";
+/// The functions of the gateway.
+const GATEWAY: [&str; 4] = [TOOL_SEARCH, "tool_help", "tool_exec", "tool_batch"];
 /// The functions of the discovery protocol.
 const DISCOVERY: [&str; 5] = ["list", "search_nodes", "search_tool_by_category", "expand_tool", "call_tool"];
 
@@ -51,20 +53,23 @@ pub(super) fn select_tools<'a>(
                 ..whole(entry.tool)
             }));
         }
+        Surface::Core => {
+            chosen.extend(ours(if any_deferred() { &GATEWAY } else { &[] }));
+            chosen.extend(profile.full().map(whole));
+        }
         Surface::Gateway => {
-            chosen.extend(ours(&[TOOL_SEARCH, "tool_help", "tool_exec", "tool_batch"]));
+            chosen.extend(ours(&GATEWAY));
             chosen.extend(picked(profile).map(whole));
         }
         Surface::Toolset => {
             chosen.extend(ours(&["load_toolset"]));
             let mut bound: HashSet<&str> = HashSet::new();
-            let full = tools().filter(|entry| entry.mode == DescriptionMode::Full).map(|entry| entry.tool);
             let mut add = |tool: &'a Tool| {
                 if bound.insert(&tool.name) {
                     chosen.push(whole(tool));
                 }
             };
-            full.for_each(&mut add);
+            profile.full().for_each(&mut add);
             for name in request.load {
                 toolset(profile, name)?.into_iter().for_each(&mut add);
             }
@@ -76,8 +81,7 @@ pub(super) fn select_tools<'a>(
 
 /// Tools that were picked for this request.
 fn picked<'a>(profile: &Profile<'a>) -> impl Iterator<Item = &'a Tool> {
-    let full = profile.tools.iter().filter(|entry| entry.mode == DescriptionMode::Full);
-    full.filter(|_| profile.picked).map(|entry| entry.tool)
+    profile.full().filter(|_| profile.picked)
 }
 
 fn ours<'a>(names: &'static [&'static str]) -> impl Iterator<Item = SelectedTool<'a>> {

@@ -29,7 +29,7 @@ pub(crate) use index::segment_title;
 
 pub use doc::Doc;
 pub use llms::Llms;
-pub use prompt::{PromptSection, files_section};
+pub use prompt::PromptSection;
 pub use section::Section;
 pub use seed::{DOCS, PLACEHOLDERS, Seeded, WorkspaceTemplate, seed, seed_drift};
 pub use templates::{TemplateError, Templates};

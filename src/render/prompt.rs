@@ -1,24 +1,25 @@
 //! The section of a system prompt, or of an `AGENTS.md`, that tells an agent how its tools reach it.
 
+mod groups;
+
 use std::collections::HashSet;
 
-use indexmap::{IndexMap, IndexSet};
 use tera::Context;
 
-use super::markdown::{code, name};
+use self::groups::{Group, MAX_GROUPS, ShortList, grouped, listed};
+use super::markdown::code;
 use super::templates::{TemplateError, Templates};
-use crate::catalog::{Profile, Tool};
+use crate::catalog::{Catalog, Profile, Tool};
 use crate::config::{Deferred, Surface};
+use crate::tokens::exact;
 use crate::tool::{DescriptionMode, Effect, slug};
 
 /// Most core tools named in the section; for more, the bound list is clear enough.
 const MAX_CORE: usize = 20;
-/// Most groups listed; the others are counted.
-const MAX_GROUPS: usize = 40;
-/// Names in all groups together, where each has room for two.
-const NAMES: usize = 40;
-/// The most names in one group.
-const MAX_NAMED: usize = 12;
+/// Longest example of an op, in bytes, where there is no room for everything.
+const MAX_OP: usize = 80;
+/// Bytes of a token that no text has on average: a longer text is over its budget without being counted.
+const MAX_TOKEN_BYTES: usize = 16;
 
 /// The section for one surface.
 #[derive(Clone, Copy, Debug)]
@@ -31,96 +32,133 @@ pub struct PromptSection<'a> {
     pub folder: &'a str,
     /// Whether the rules of the discovery functions follow.
     pub discovery: bool,
+    /// The budget in tokens of o200k. Lists are cut to it; the rules are always there.
+    pub tokens: usize,
 }
 
 impl PromptSection<'_> {
     /// The section for the tools of a profile, as markdown.
-    pub fn render(&self, profile: &Profile<'_>, templates: &Templates) -> Result<String, TemplateError> {
-        let section = match self.surface {
-            Surface::Files => files_section(profile, self.folder, templates)?,
-            surface => self.bound(surface, profile, templates)?,
-        };
-        if !self.discovery {
-            return Ok(section);
-        }
-        let rules = templates.render("prompt/discovery.md", &Context::new())?;
-        Ok(format!("{section}\n\n{}", rules.trim_end()))
-    }
-
-    fn bound(
+    pub fn render(
         &self,
-        surface: Surface,
+        catalog: &Catalog,
         profile: &Profile<'_>,
         templates: &Templates,
     ) -> Result<String, TemplateError> {
-        let deferred: Vec<&Tool> = profile
-            .tools
-            .iter()
-            .filter(|entry| entry.mode == DescriptionMode::Deferred)
-            .map(|entry| entry.tool)
-            .collect();
-        let (template, groups) = match surface {
-            Surface::Gateway => ("prompt/gateway.md", by_op(profile)),
+        let (template, groups) = self.layout(profile);
+        let mut context = self.context(profile);
+        context.insert("groups", &listed(&groups));
+        let whole = self.text(template, &context, templates)?;
+        if self.fits(&whole) {
+            return Ok(whole);
+        }
+        context.insert("core", &None::<String>);
+        context.insert("op", &self.example(profile).filter(|op| op.len() <= MAX_OP));
+        let with = |list: &str| {
+            let mut context = context.clone();
+            context.insert("groups", list);
+            self.text(template, &context, templates)
+        };
+        let fits = |list: &str| Ok(self.fits(&with(list)?));
+        let (count, finer) = (groups.len(), ShortList::of(catalog, groups));
+        let (list, is_whole) = finer.fitted(&fits)?;
+        let above = self.groups_above(profile);
+        if is_whole || above.is_empty() || above.len() * 2 > count {
+            return with(&list);
+        }
+        with(&ShortList::of(catalog, above).fitted(&fits)?.0)
+    }
+
+    fn fits(&self, text: &str) -> bool {
+        text.len() <= self.tokens
+            || (text.len() <= self.tokens.saturating_mul(MAX_TOKEN_BYTES) && exact(text) <= self.tokens)
+    }
+
+    fn text(
+        &self,
+        template: &str,
+        context: &Context,
+        templates: &Templates,
+    ) -> Result<String, TemplateError> {
+        let section = templates.render(template, context)?;
+        if !self.discovery {
+            return Ok(section.trim_end().to_string());
+        }
+        let rules = templates.render("prompt/discovery.md", &Context::new())?;
+        Ok(format!("{}\n\n{}", section.trim_end(), rules.trim_end()))
+    }
+
+    /// The template, and the groups that it lists.
+    fn layout<'t>(&self, profile: &Profile<'t>) -> (&'static str, Vec<Group<'t>>) {
+        let deferred = deferred(profile);
+        match self.surface {
+            Surface::Files => ("prompt/files.md", Vec::new()),
+            Surface::Gateway => ("prompt/gateway.md", by_op(&self.searched(profile))),
             // Every tool is bound in full.
             _ if deferred.is_empty() => ("prompt/full.md", Vec::new()),
+            Surface::Core if deferred.len() == profile.tools.len() => ("prompt/gateway.md", by_op(&deferred)),
+            Surface::Core => ("prompt/core.md", by_op(&deferred)),
             Surface::Hybrid => ("prompt/hybrid.md", Vec::new()),
-            Surface::Native => ("prompt/native.md", by_first_category(&deferred, Tool::root_category)),
+            Surface::Native => ("prompt/native.md", by_category(&deferred, Tool::root_category)),
             Surface::Toolset => ("prompt/toolset.md", toolsets(&deferred)),
-            Surface::Full | Surface::Files => ("prompt/full.md", Vec::new()),
-        };
+            Surface::Full => ("prompt/full.md", Vec::new()),
+        }
+    }
+
+    /// Groups that each hold several of those listed, for a list that has no room for all.
+    fn groups_above<'t>(&self, profile: &Profile<'t>) -> Vec<Group<'t>> {
+        match self.surface {
+            Surface::Gateway | Surface::Core => {
+                let tools = self.searched(profile).into_iter();
+                grouped(tools.map(|tool| (tool, tool.root_category(), split_op(tool).0)))
+            }
+            Surface::Toolset => by_category(&deferred(profile), Tool::root_category),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The tools that are reached through the functions of the gateway.
+    fn searched<'t>(&self, profile: &Profile<'t>) -> Vec<&'t Tool> {
+        match self.surface {
+            Surface::Core => deferred(profile),
+            _ => profile.tools.iter().map(|entry| entry.tool).collect(),
+        }
+    }
+
+    /// An op to show what ops look like.
+    fn example(&self, profile: &Profile<'_>) -> Option<String> {
+        self.searched(profile).first().map(|tool| code(&tool.op))
+    }
+
+    fn context(&self, profile: &Profile<'_>) -> Context {
+        let deferred = deferred(profile).len();
         let mut context = Context::new();
         context.insert("count", &profile.tools.len());
-        context.insert("deferred", &deferred.len());
+        context.insert("deferred", &deferred);
+        context.insert("full", &(profile.tools.len() - deferred));
         context.insert("folder", self.folder);
         context.insert("stubs", &(self.deferred == Deferred::Stub));
-        context.insert("groups", &listed(&groups));
-        context.insert("op", &profile.tools.first().map(|entry| code(&entry.tool.op)));
-        context.insert("writes", &writes(profile));
-        templates.render(template, &context).map(|text| text.trim_end().to_string())
+        context.insert("op", &self.example(profile));
+        context.insert("core", &core(profile));
+        context.insert("writes", &profile.tools.iter().any(|entry| entry.tool.effect != Effect::Read));
+        context
     }
 }
 
-/// The section for the tools of a profile whose docs are in `folder`.
-pub fn files_section(
-    profile: &Profile<'_>,
-    folder: &str,
-    templates: &Templates,
-) -> Result<String, TemplateError> {
-    let core: Vec<String> = profile
-        .tools
-        .iter()
-        .filter(|entry| entry.mode == DescriptionMode::Full)
-        .take(MAX_CORE + 1)
-        .map(|entry| code(&entry.tool.safe_name))
-        .collect();
-    let named = !core.is_empty() && core.len() <= MAX_CORE;
-    let mut context = Context::new();
-    context.insert("count", &profile.tools.len());
-    context.insert("folder", folder);
-    context.insert("core", &named.then(|| core.join(", ")));
-    context.insert("writes", &writes(profile));
-    templates.render("prompt/files.md", &context).map(|text| text.trim_end().to_string())
+fn deferred<'t>(profile: &Profile<'t>) -> Vec<&'t Tool> {
+    let deferred = profile.tools.iter().filter(|entry| entry.mode == DescriptionMode::Deferred);
+    deferred.map(|entry| entry.tool).collect()
 }
 
-fn writes(profile: &Profile<'_>) -> bool {
-    profile.tools.iter().any(|entry| entry.tool.effect != Effect::Read)
-}
-
-/// Most groups beyond [`MAX_GROUPS`] that are named without their content.
-const MAX_NAMES_ALONE: usize = 120;
-
-/// A group of tools with its name.
-struct Group {
-    name: String,
-    tools: usize,
-    /// Its content; the first few are named.
-    holds: IndexSet<String>,
+/// The names of the full tools, if they are few.
+fn core(profile: &Profile<'_>) -> Option<String> {
+    let names: Vec<String> = profile.full().take(MAX_CORE + 1).map(|tool| code(&tool.safe_name)).collect();
+    (!names.is_empty() && names.len() <= MAX_CORE).then(|| names.join(", "))
 }
 
 /// Groups by the first part of the ops, as `tool_help` lists them: with their entities, else their categories, else
 /// the ops.
-fn by_op(profile: &Profile<'_>) -> Vec<Group> {
-    let tools = || profile.tools.iter().map(|entry| entry.tool);
+fn by_op<'t>(tools: &[&'t Tool]) -> Vec<Group<'t>> {
+    let tools = || tools.iter().copied();
     let with_entities: HashSet<&str> =
         tools().map(split_op).filter(|(_, rest)| rest.contains('.')).map(|(group, _)| group).collect();
     grouped(tools().map(|tool| {
@@ -131,7 +169,7 @@ fn by_op(profile: &Profile<'_>) -> Vec<Group> {
             None if with_entities.contains(group) || slug(category) == group => rest,
             None => category,
         };
-        (group, what)
+        (tool, group, what)
     }))
 }
 
@@ -140,42 +178,13 @@ fn split_op(tool: &Tool) -> (&str, &str) {
     tool.op.split_once('.').unwrap_or((&tool.op, &tool.op))
 }
 
-/// Groups by the first category of each tool.
-fn by_first_category(tools: &[&Tool], category: fn(&Tool) -> &str) -> Vec<Group> {
-    grouped(tools.iter().map(|tool| (category(tool), tool.safe_name.as_str())))
+/// Groups by a category of each tool.
+fn by_category<'t>(tools: &[&'t Tool], category: fn(&Tool) -> &str) -> Vec<Group<'t>> {
+    grouped(tools.iter().map(|tool| (*tool, category(tool), tool.safe_name.as_str())))
 }
 
 /// Groups by category, in the form in which each can be loaded; a category above them loads them together.
-fn toolsets(tools: &[&Tool]) -> Vec<Group> {
-    let groups = by_first_category(tools, Tool::category);
-    if groups.len() > MAX_GROUPS { by_first_category(tools, Tool::root_category) } else { groups }
-}
-
-fn grouped<'t>(tools: impl Iterator<Item = (&'t str, &'t str)>) -> Vec<Group> {
-    let mut groups: IndexMap<&str, Group> = IndexMap::new();
-    for (group, what) in tools {
-        let new = || Group { name: group.to_string(), tools: 0, holds: IndexSet::new() };
-        let entry = groups.entry(group).or_insert_with(new);
-        entry.tools += 1;
-        entry.holds.insert(what.to_string());
-    }
-    groups.into_values().collect()
-}
-
-/// One line a group.
-fn listed(groups: &[Group]) -> String {
-    let room = (NAMES / groups.len().max(1)).clamp(2, MAX_NAMED);
-    let line = |group: &Group| {
-        let named: Vec<String> = group.holds.iter().take(room).map(|what| name(what)).collect();
-        let more = if group.holds.len() > room { ", …" } else { "" };
-        format!("- {} ({}): {}{more}", code(&group.name), group.tools, named.join(", "))
-    };
-    let mut lines: Vec<String> = groups.iter().take(MAX_GROUPS).map(line).collect();
-    let rest: Vec<String> = groups.iter().skip(MAX_GROUPS).map(|group| code(&group.name)).collect();
-    if !rest.is_empty() {
-        let more = rest.len().saturating_sub(MAX_NAMES_ALONE);
-        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        lines.push(format!("- also {}{more}", rest[..rest.len().min(MAX_NAMES_ALONE)].join(", ")));
-    }
-    lines.join("\n")
+fn toolsets<'t>(tools: &[&'t Tool]) -> Vec<Group<'t>> {
+    let groups = by_category(tools, Tool::category);
+    if groups.len() > MAX_GROUPS { by_category(tools, Tool::root_category) } else { groups }
 }

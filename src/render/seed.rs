@@ -16,7 +16,8 @@ use block::{BlockUpdate, renew};
 
 use super::folder::{self, Drift, FileSet, write_whole};
 use super::templates::{TemplateError, render_text};
-use super::{Docs, RenderError, files_section};
+use super::{Docs, PromptSection, RenderError};
+use crate::config::Surface;
 use crate::embedded::embedded_files;
 
 /// The folder of the docs in a workspace.
@@ -195,7 +196,15 @@ fn placeholders(docs: &Docs<'_>, values: Option<&Map<String, Value>>) -> Result<
     context.insert("description", profile.description.unwrap_or("The working folder of one agent."));
     context.insert("tool_count", &profile.tools.len());
     context.insert("registry_version", &docs.catalog.version);
-    context.insert("tools", &files_section(profile, DOCS, docs.templates)?);
+    let settings = docs.catalog.config.payload;
+    let section = PromptSection {
+        surface: Surface::Files,
+        deferred: settings.deferred,
+        folder: DOCS,
+        discovery: false,
+        tokens: settings.prompt_tokens,
+    };
+    context.insert("tools", &section.render(docs.catalog, profile, docs.templates)?);
     Ok(context)
 }
 

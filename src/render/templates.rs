@@ -9,13 +9,14 @@ use tera::{Context, Kwargs, State, StringInput, Tera, Value};
 use crate::embedded::embedded_files;
 
 /// Our templates and assets, sorted by their names.
-const EMBEDDED: [(&str, &str); 28] = embedded_files! { "templates":
+const EMBEDDED: [(&str, &str); 29] = embedded_files! { "templates":
     "assets/icon.svg",
     "assets/site.css",
     "assets/site.js",
     "docs/index.md",
     "docs/page.md",
     "docs/tool.md",
+    "prompt/core.md",
     "prompt/discovery.md",
     "prompt/files.md",
     "prompt/full.md",

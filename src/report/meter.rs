@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::Options;
 use super::context::{TokenParts, in_context};
 use crate::catalog::{Catalog, Profile, ProfileTool};
-use crate::config::Surface;
+use crate::config::{self, Surface};
 use crate::provider::{self, Payload, PayloadError, PayloadRequest};
 use crate::render::{PromptSection, TemplateError, Templates};
 use crate::tokens::{Count, Counter};
@@ -88,9 +88,9 @@ impl<'a> Meter<'a> {
 
     /// Tokens of the section of the system prompt.
     pub(super) fn prompt(&mut self, profile: &Profile<'_>, surface: Surface) -> Result<Count, TemplateError> {
-        let deferred = self.options.payload.deferred;
-        let section = PromptSection { surface, deferred, folder: FOLDER, discovery: false };
-        Ok(self.counter.count(&section.render(profile, self.templates)?))
+        let config::Payload { deferred, discovery, prompt_tokens: tokens, .. } = self.options.payload;
+        let section = PromptSection { surface, deferred, folder: FOLDER, discovery, tokens };
+        Ok(self.counter.count(&section.render(self.catalog, profile, self.templates)?))
     }
 
     fn request<'r>(&self, profile: &'r Profile<'r>, surface: Surface) -> PayloadRequest<'r>

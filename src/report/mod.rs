@@ -150,9 +150,9 @@ const NOTES: [&str; 6] = [
      vocabulary. Between surfaces of one provider the ratio is what holds.",
     "bound: what is in the context of every request. What a provider's own deferral keeps out of it is sent but not \
      bound. What the model then searches for, reads or loads comes on top of it.",
-    "wrapping: what is left of the whole without names, descriptions, schemas and our own functions. saving: of what is \
-     bound, against the surface `full`.",
-    "job: bound and prompt (`toolcrib prompt`) in every request. cached: the first request at 1.25 of the price of a \
+    "wrapping: what is left of the whole without names, descriptions, schemas and our own functions. prompt: the section that \
+     `toolcrib prompt` prints. saving: of bound and prompt together, against the surface `full`.",
+    "job: bound and prompt in every request. cached: the first request at 1.25 of the price of a \
      token and later ones at 0.1, as Anthropic publishes for its prompt cache, if it never expires; other providers \
      have other prices.",
     "read: the doc, and a call of `read_tool_doc` for it.",

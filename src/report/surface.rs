@@ -43,10 +43,8 @@ pub struct Measured {
     pub sent: Count,
     /// Tokens of the section of the system prompt.
     pub prompt: Count,
-    /// Saving over the surface `full` in bound o200k tokens, in percent.
+    /// Saving over the surface `full`, in percent of o200k tokens: bound tokens and the section of the prompt.
     pub saving_percent: Option<f64>,
-    /// The same saving for bound tokens and the section of the prompt together.
-    pub saving_with_prompt_percent: Option<f64>,
     /// Bound tokens and the section of the prompt, in all requests of a job.
     pub job: Count,
     /// The same sum with a prompt cache, in tokens at the plain price.
@@ -59,8 +57,8 @@ pub(super) fn surfaces(
     profile: &Profile<'_>,
 ) -> Result<Vec<SurfaceReport>, TemplateError> {
     let full = match meter.bound(profile, Surface::Full) {
-        Ok(bound) => Some((bound, bound + meter.prompt(profile, Surface::Full)?.o200k)),
-        Err(_) => None,
+        Ok(bound) if bound > 0 => Some(bound + meter.prompt(profile, Surface::Full)?.o200k),
+        _ => None,
     };
     let asked = Surface::ALL
         .iter()
@@ -87,7 +85,7 @@ pub(super) fn surfaces(
         .collect()
 }
 
-fn measured(counted: Counted, prompt: Count, full: Option<(usize, usize)>, iterations: u32) -> Measured {
+fn measured(counted: Counted, prompt: Count, full: Option<usize>, iterations: u32) -> Measured {
     let Counted { bound, sent, parts, .. } = counted;
     let each = bound + prompt;
     // Counted by themselves, functions can take a token or two more than in one text.
@@ -101,15 +99,14 @@ fn measured(counted: Counted, prompt: Count, full: Option<(usize, usize)>, itera
         wrapping: bound.less(parts.sum()),
         sent,
         prompt,
-        saving_percent: full.and_then(|(full, _)| saving(bound.o200k, full)),
-        saving_with_prompt_percent: full.and_then(|(_, full)| saving(each.o200k, full)),
+        saving_percent: full.map(|full| saving(each.o200k, full)),
         job: job(each, iterations, Price::Plain),
         job_cached: job(each, iterations, Price::Cached),
     }
 }
 
 /// Rounded to one decimal; negative when it costs more.
-fn saving(tokens: usize, full: usize) -> Option<f64> {
+fn saving(tokens: usize, full: usize) -> f64 {
     let percent = 100.0 * (1.0 - tokens as f64 / full as f64);
-    (full > 0).then(|| (percent * 10.0).round() / 10.0)
+    (percent * 10.0).round() / 10.0
 }

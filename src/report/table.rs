@@ -1,7 +1,8 @@
 //! The report for people.
 
-use super::{ProfileReport, Report, SurfaceReport};
+use super::{Measured, ProfileReport, Report, SurfaceReport};
 use crate::config::Deferred;
+use crate::provider::lacking;
 use crate::tool::clean_line;
 
 /// Most tools in the table; a script gets all of them.
@@ -63,8 +64,8 @@ impl ProfileReport {
             "schemas",
             "ours",
             "wrapping",
-            "saving",
             "prompt",
+            "saving",
             "job",
             "job cached",
         ];
@@ -86,11 +87,11 @@ impl SurfaceReport {
             return row;
         };
         row.extend([grouped(tokens.bound.o200k), grouped(tokens.bound.cl100k)]);
-        let parts =
-            [tokens.names, tokens.descriptions, tokens.schemas, tokens.own_functions, tokens.wrapping];
+        let Measured { names, descriptions, schemas, own_functions, wrapping, prompt, .. } = tokens;
+        let parts = [names, descriptions, schemas, own_functions, wrapping, prompt];
         row.extend(parts.map(|part| grouped(part.o200k)));
         row.push(tokens.saving_percent.map_or("-".into(), |percent| format!("{percent:.1} %")));
-        row.extend([tokens.prompt, tokens.job, tokens.job_cached].map(|count| grouped(count.o200k)));
+        row.extend([tokens.job, tokens.job_cached].map(|count| grouped(count.o200k)));
         row
     }
 
@@ -98,10 +99,8 @@ impl SurfaceReport {
         let surface = self.surface.as_str();
         let mut remarks = Vec::new();
         if self.as_surface != self.surface {
-            remarks.push(format!(
-                "{provider} cannot defer tools by itself; it is as {}",
-                self.as_surface.as_str()
-            ));
+            let reason = lacking(self.surface, provider);
+            remarks.push(format!("{reason}; it is as {}", self.as_surface.as_str()));
         }
         if let Some(limit) = self.over_limit {
             remarks.push(format!("over the limit of {limit}; {provider} refuses it"));

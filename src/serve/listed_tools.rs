@@ -1,4 +1,4 @@
-//! The catalog's own tools as a client lists them on the surfaces `full` and `hybrid`: in the order of the catalog,
+//! The catalog's own tools as a client lists them on the surfaces `full`, `hybrid` and `core`: in the order of the catalog,
 //! made once for each catalog view.
 
 use std::collections::HashMap;
@@ -6,10 +6,12 @@ use std::collections::HashMap;
 use rmcp::model::Tool;
 use serde_json::Value;
 
+use crate::catalog::Profile;
 use crate::config::{ServeSurface, Surface};
 use crate::functions::{CatalogView, Function};
 use crate::provider::{self, Provider};
 use crate::serve::ListingPolicy;
+use crate::tool::DescriptionMode;
 
 /// The catalog's tools that a client lists.
 #[derive(Debug, Default)]
@@ -22,9 +24,14 @@ pub(in crate::serve) struct ListedTools {
 impl ListedTools {
     /// The tools of a catalog view; none on the surface `gateway`.
     pub(in crate::serve) fn of(view: &CatalogView, shown: ListingPolicy) -> Self {
+        let mut profile = view.profile();
         let surface = match shown.surface {
             ServeSurface::Gateway => return Self::default(),
             ServeSurface::Full => Surface::Full,
+            ServeSurface::Core => {
+                profile.tools.retain(|entry| entry.mode == DescriptionMode::Full);
+                Surface::Full
+            }
             ServeSurface::Hybrid => Surface::Hybrid,
         };
         let catalog = view.catalog();
@@ -33,7 +40,7 @@ impl ListedTools {
         let place: HashMap<&str, usize> =
             names().map(|(tool, index)| (tool.safe_name.as_str(), index)).chain(canonical).collect();
         let mut bound = Self::default();
-        for mut tool in written(view, surface).into_iter().filter_map(read) {
+        for mut tool in written(view, &profile, surface).into_iter().filter_map(read) {
             let Some(&index) = place.get(&*tool.name) else { continue };
             // A result may be cut, or only describe a dry run: clients would refuse it if an output schema promised
             // more.
@@ -56,13 +63,12 @@ impl ListedTools {
 }
 
 /// The tools of a payload, without the functions of toolcrib.
-fn written(view: &CatalogView, surface: Surface) -> Vec<Value> {
-    let profile = view.profile();
+fn written(view: &CatalogView, profile: &Profile<'_>, surface: Surface) -> Vec<Value> {
     let payload = |surface: Surface| {
         let options = view.catalog().config.payload;
         let request = provider::PayloadRequest {
             catalog: view.catalog(),
-            profile: &profile,
+            profile,
             provider: Provider::Mcp,
             surface,
             options,

@@ -23,14 +23,15 @@ impl ListingPolicy {
 
     /// The list of functions for clients.
     fn function_list(self) -> Option<FunctionList> {
+        // `gateway` and `core` have the same functions.
         Some(match (self.surface, self.tool_list, self.split_exec) {
             (ServeSurface::Full, ..) => return None,
             (ServeSurface::Hybrid, ..) => FunctionList::Hybrid,
-            (ServeSurface::Gateway, ToolList::Gateway, false) => FunctionList::Gateway,
-            (ServeSurface::Gateway, ToolList::Gateway, true) => FunctionList::SplitGateway,
-            (ServeSurface::Gateway, ToolList::Discovery, _) => FunctionList::Discovery,
-            (ServeSurface::Gateway, ToolList::All, false) => FunctionList::All,
-            (ServeSurface::Gateway, ToolList::All, true) => FunctionList::SplitAll,
+            (_, ToolList::Gateway, false) => FunctionList::Gateway,
+            (_, ToolList::Gateway, true) => FunctionList::SplitGateway,
+            (_, ToolList::Discovery, _) => FunctionList::Discovery,
+            (_, ToolList::All, false) => FunctionList::All,
+            (_, ToolList::All, true) => FunctionList::SplitAll,
         })
     }
 
@@ -51,6 +52,7 @@ mod tests {
         assert_eq!(shown(ListingPolicy::default()), 4);
         assert_eq!(shown(ListingPolicy { split_exec: true, ..ListingPolicy::default() }), 4);
         assert_eq!(shown(ListingPolicy { tool_list: ToolList::Discovery, ..ListingPolicy::default() }), 6);
+        assert_eq!(shown(ListingPolicy { surface: ServeSurface::Core, ..ListingPolicy::default() }), 4);
         assert_eq!(shown(ListingPolicy { surface: ServeSurface::Hybrid, ..ListingPolicy::default() }), 2);
         assert_eq!(shown(ListingPolicy { surface: ServeSurface::Full, ..ListingPolicy::default() }), 0);
     }

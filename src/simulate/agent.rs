@@ -7,6 +7,7 @@
 //! | `hybrid` | a deferred tool: its doc |
 //! | `native` | a deferred tool: a search, whose hits bring their definitions |
 //! | `toolset` | a deferred tool: its toolset |
+//! | `core` | a deferred tool: a search, and help on the op |
 //! | `gateway` | a search, and help on the op |
 //!
 //! A search that does not find the tool is worded anew once; then the agent asks for help on the op by its name, as
@@ -160,7 +161,7 @@ impl Play<'_, '_> {
                 self.ask("read_tool_doc", json!({ "names": names })).await;
             }
             Surface::Native => self.search(&wanted).await,
-            Surface::Gateway => {
+            Surface::Core | Surface::Gateway => {
                 self.search(&wanted).await;
                 let paths: Vec<&str> = wanted.iter().map(|tool| tool.op.as_str()).collect();
                 let path =
@@ -260,7 +261,10 @@ impl Play<'_, '_> {
 
     /// Calls a tool, in a turn of its own, and returns whether it was run.
     async fn call(&mut self, tool: &Tool, arguments: Map<String, Value>, recorded: Option<&Value>) -> bool {
-        let through_gateway = self.agent.surface == Surface::Gateway;
+        let through_gateway = match self.agent.surface {
+            Surface::Core => self.agent.mode(tool) == DescriptionMode::Deferred,
+            surface => surface == Surface::Gateway,
+        };
         let (sent, answer) = if through_gateway {
             let input = json!({ "op": tool.op, "args": arguments });
             let sent = json!({ "name": "tool_exec", "arguments": input });

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::catalog::{Catalog, Tool};
+use crate::catalog::{Catalog, Resolved, Tool};
 use crate::config::{Overlay, Surface, Workspace};
 use crate::provider::Provider;
 use crate::render::Templates;
@@ -27,14 +27,15 @@ use crate::tool::Effect;
 
 pub use ledger::PromptCache;
 pub use report::{Report, SurfaceCost};
+pub use table::gains;
 pub use task::{Task, TaskCall, read};
 
 /// The result of a call for which a task has none.
 pub const STUB: &str = "{\"ok\":true}";
 
 /// Surfaces that a scripted agent can play. `files` binds nothing that could call a tool.
-pub const SURFACES: [Surface; 5] =
-    [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Toolset, Surface::Gateway];
+pub const SURFACES: [Surface; 6] =
+    [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Toolset, Surface::Core, Surface::Gateway];
 
 /// What is simulated.
 pub struct Simulation<'a> {
@@ -75,16 +76,29 @@ pub fn stub_backends(workspace: &mut Workspace) {
     workspace.config.exec.allow = Effect::Destructive;
 }
 
-/// A catalog with tools of other catalogs added, up to a number of tools. A tool whose names are taken stays out.
-pub fn with_distractors(catalog: &Catalog, others: &[Catalog], size: usize) -> Catalog {
+/// A catalog of a number of tools: those of the tasks, then its others, then tools of other catalogs. A tool of those
+/// whose names are taken stays out. The tools of the tasks are there at any size.
+pub fn resized(catalog: &Catalog, others: &[Catalog], tasks: &[Task], size: Option<usize>) -> Catalog {
     let names = |tool: &Tool| [tool.name.clone(), tool.safe_name.clone(), tool.op.clone()];
-    let mut taken: HashSet<String> = catalog.tools.iter().flat_map(|tool| names(tool)).collect();
+    let needed: HashSet<&str> = tasks
+        .iter()
+        .flat_map(|task| &task.calls)
+        .filter_map(|call| match catalog.resolve(&call.name) {
+            Resolved::Tool(tool) => Some(tool.name.as_str()),
+            _ => None,
+        })
+        .collect();
+    let size = size.unwrap_or(usize::MAX);
+    let mut room = size.saturating_sub(needed.len());
     let mut tools = catalog.tools.clone();
-    for tool in others.iter().flat_map(|other| &other.tools) {
-        if tools.len() >= size {
-            break;
-        }
-        if names(tool).iter().all(|name| !taken.contains(name)) {
+    tools.retain(|tool| {
+        let is_taken = needed.contains(tool.name.as_str()) || room > 0;
+        room -= usize::from(is_taken && !needed.contains(tool.name.as_str()));
+        is_taken
+    });
+    let mut taken: HashSet<String> = catalog.tools.iter().flat_map(|tool| names(tool)).collect();
+    for tool in others.iter().flat_map(|other| &other.tools).take_while(|_| size > catalog.tools.len()) {
+        if tools.len() < size && names(tool).iter().all(|name| !taken.contains(name)) {
             taken.extend(names(tool));
             tools.push(Arc::clone(tool));
         }

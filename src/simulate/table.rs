@@ -1,10 +1,11 @@
 //! The comparison of surfaces, for people.
 
 use super::report::{Report, SurfaceCost};
+use crate::config::Surface;
 use crate::report::{aligned, grouped, wrapped};
 use crate::tool::clean_line;
 
-/// Notes under every table.
+/// Notes under the tables.
 const NOTES: [&str; 3] = [
     "A task costs the tokens of all its requests: each carries the host's context, the section of the prompt, the \
      bound tools, and all calls and answers before it. % is of the same task with every tool bound in full.",
@@ -15,7 +16,7 @@ const NOTES: [&str; 3] = [
 ];
 
 impl Report {
-    /// The table, with its assumptions.
+    /// The table.
     pub fn table(&self) -> String {
         let mut out = format!(
             "{} tasks with {} calls, {} tools, for {}; prompt cache: {}{}\n\n",
@@ -40,10 +41,40 @@ impl Report {
             let count = grouped(self.unknown_calls);
             out += &format!("\n{count} calls are left out: their tools are not in the catalog\n");
         }
-        out += "\n";
-        NOTES.iter().for_each(|note| out += &wrapped(note));
         out
     }
+}
+
+/// The size from which each surface costs less than `full`, by host context, and the assumptions of all tables.
+pub fn gains(reports: &[Report]) -> String {
+    let mut by_size: Vec<&Report> = reports.iter().collect();
+    by_size.sort_by_key(|report| report.tools);
+    let mut out = String::new();
+    if let [first, _, ..] = by_size[..] {
+        let header = ["less than full from".to_string()].into_iter();
+        let mut rows =
+            vec![header.chain(first.hosts.iter().map(|host| format!("at {}", grouped(*host)))).collect()];
+        for surface in Surface::ALL.iter().filter(|surface| **surface != Surface::Full) {
+            let is_played = |report: &&Report| report.surfaces.iter().any(|cost| cost.surface == *surface);
+            if by_size.iter().any(is_played) {
+                let from = (0..first.hosts.len()).map(|host| gains_from(&by_size, *surface, host));
+                rows.push([surface.as_str().to_string()].into_iter().chain(from).collect());
+            }
+        }
+        out += &format!("{}\n", aligned(&rows));
+    }
+    NOTES.iter().for_each(|note| out += &wrapped(note));
+    out
+}
+
+/// The smallest of the sizes from which a surface costs less than `full`.
+fn gains_from(by_size: &[&Report], surface: Surface, host: usize) -> String {
+    let costs_less = |report: &&&Report| {
+        let cost = report.surfaces.iter().find(|cost| cost.surface == surface);
+        cost.and_then(|cost| cost.percent.get(host)).is_some_and(|percent| *percent < 100.0)
+    };
+    let gaining = by_size.iter().rev().take_while(costs_less).last();
+    gaining.map_or("-".into(), |report| format!("{} tools", grouped(report.tools)))
 }
 
 impl SurfaceCost {

@@ -232,16 +232,14 @@ impl Reader {
     fn shell(&self, command: &str) -> Command {
         let program = PathBuf::from(env!("CARGO_BIN_EXE_toolcrib"));
         let bin = self.folder.path().join("bin");
-        let path = format!(
-            "{}:{}:{}",
-            bin.display(),
-            program.parent().unwrap().display(),
-            std::env::var("PATH").unwrap()
-        );
+        let path = format!("{}:{}:$PATH", bin.display(), program.parent().unwrap().display());
         let home = self.folder.path().join("home");
         let mut shell = Command::new("sh");
-        shell.args(["-c", command]).current_dir(self.folder.path()).stdin(Stdio::null());
-        shell.env("PATH", path).env("HOME", &home).env("XDG_STATE_HOME", home.join("state"));
+        shell
+            .args(["-c", &format!("PATH={path}; {command}")])
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null());
+        shell.env("HOME", &home).env("XDG_STATE_HOME", home.join("state"));
         shell
     }
 }

@@ -39,6 +39,7 @@ mod secrets;
 mod seed;
 mod semantic;
 mod serve;
+mod simulate;
 mod site;
 mod skipped;
 mod state;

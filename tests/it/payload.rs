@@ -48,6 +48,49 @@ fn check(name: &str, bodies: &Value) {
     assert!(got == expect, "{name} differs; `just bless` writes it anew, and `git diff` shows what");
 }
 
+/// The names that a payload binds, in order.
+fn bound(
+    checked: &toolcrib::catalog::Checked,
+    profile: Option<&str>,
+    provider: Provider,
+    surface: Surface,
+) -> Vec<String> {
+    let profile = checked.catalog.profile(profile).unwrap();
+    let options = checked.catalog.config.payload;
+    let request = PayloadRequest {
+        catalog: &checked.catalog,
+        profile: &profile,
+        provider,
+        surface,
+        options,
+        load: &[],
+    };
+    payload(request).unwrap().functions.into_iter().map(|function| function.name).collect()
+}
+
+#[test]
+fn core_binds_the_full_tools_beside_the_functions_of_the_gateway() {
+    let checked = fixture::open(&fixture::package().join("examples/github"));
+    for &provider in Provider::ALL {
+        let gateway = bound(&checked, Some("core"), provider, Surface::Gateway);
+        assert_eq!(gateway.len(), 4, "the gateway stays as it is");
+        let core = bound(&checked, Some("core"), provider, Surface::Core);
+        assert_eq!((&core[..4], core.len()), (&gateway[..], 14), "{}", provider.as_str());
+        assert!(core.iter().any(|name| name == "create_branch"), "{core:?}");
+        assert_eq!(bound(&checked, None, provider, Surface::Core), gateway, "no tool is full");
+    }
+}
+
+#[test]
+fn core_without_full_tools_says_that_it_is_the_gateway() {
+    let run = program(&["--provider", "openai", "--surface", "core"]);
+    assert!(run.stderr.contains("no tool is bound in full; this is the surface gateway"), "{}", run.stderr);
+    let run = program(&["--provider", "openai", "--surface", "core", "--profile", "core"]);
+    assert!(run.code == 0 && !run.stderr.contains("gateway"), "{}", run.stderr);
+    let tokens = fixture::run(&["tokens", "-c", "examples/github", "--surface", "core"]);
+    assert!(tokens.stdout.contains("core: no tool is bound in full; it is as gateway"), "{}", tokens.stdout);
+}
+
 const GITHUB: [&str; 3] = ["payload", "--catalog", "examples/github"];
 
 fn program(arguments: &[&str]) -> fixture::Run {

@@ -16,9 +16,14 @@ fn example(name: &str) -> Checked {
 }
 
 fn section(checked: &Checked, profile: Option<&str>, surface: Surface) -> String {
-    let section = PromptSection { surface, deferred: Deferred::Stub, folder: "tools", discovery: false };
+    section_within(checked, profile, surface, 500)
+}
+
+fn section_within(checked: &Checked, profile: Option<&str>, surface: Surface, tokens: usize) -> String {
+    let section =
+        PromptSection { surface, deferred: Deferred::Stub, folder: "tools", discovery: false, tokens };
     let profile = checked.catalog.profile(profile).unwrap();
-    section.render(&profile, &Templates::load(None).unwrap()).unwrap()
+    section.render(&checked.catalog, &profile, &Templates::load(None).unwrap()).unwrap()
 }
 
 fn check(name: &str, got: &str) {
@@ -100,8 +105,9 @@ fn a_compact_binding_has_no_mark_to_speak_of() {
         deferred: Deferred::Compact,
         folder: "docs/tools",
         discovery: false,
+        tokens: 500,
     };
-    let text = section.render(&profile, &Templates::load(None).unwrap()).unwrap();
+    let text = section.render(&checked.catalog, &profile, &Templates::load(None).unwrap()).unwrap();
     assert!(
         !text.to_lowercase().contains("doc first") && text.contains("`docs/tools/<tool_name>.md`"),
         "{text}"
@@ -130,6 +136,16 @@ fn the_mark_is_the_one_that_stubs_bear() {
     }
 }
 
+/// The functions find, describe and run what is not bound by name.
+#[test]
+fn core_tools_are_no_part_of_what_is_searched() {
+    let checked = example("universal-agent");
+    let text = section(&checked, Some("creator"), Surface::Core);
+    assert!(text.contains("The 8 tools beside `tool_search`") && text.contains("19 other ops"), "{text}");
+    let whole = section(&checked, None, Surface::Core);
+    assert_eq!(whole, section(&checked, None, Surface::Gateway), "no tool is full");
+}
+
 /// Tools that each have a category of their own.
 fn many(count: usize, category: impl Fn(usize) -> String) -> Checked {
     let tool = |number: usize| {
@@ -146,13 +162,98 @@ fn many(count: usize, category: impl Fn(usize) -> String) -> Checked {
 fn lists_are_bounded() {
     let checked = many(300, |number| format!("c{number}/deep"));
     for surface in [Surface::Native, Surface::Toolset, Surface::Gateway] {
-        let text = section(&checked, None, surface);
+        let text = section_within(&checked, None, surface, usize::MAX);
         assert!(text.contains("- also `c") && text.contains(", and 140 more"), "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with("- `c")).count(), 40);
     }
     let nested = many(300, |number| format!("top{}/c{number}", number % 3));
     let text = section(&nested, None, Surface::Toolset);
     assert!(text.contains("- `top2` (100): ") && !text.contains("more\n"), "the groups above them: {text}");
+}
+
+fn tokens(text: &str) -> usize {
+    toolcrib::tokens::exact(text)
+}
+
+#[test]
+fn the_section_of_a_large_catalog_keeps_to_its_budget() {
+    for file in [
+        "bfcl-functions",
+        "box-openapi",
+        "docker-registry-tools",
+        "livemcpbench-servers",
+        "toucan-nasty-servers",
+    ] {
+        let checked = fixture::open(&fixture::package().join(format!("tests/data/catalogs/{file}.json")));
+        for &surface in Surface::ALL {
+            for budget in [300, 500, 1000] {
+                let text = section_within(&checked, None, surface, budget);
+                assert!(tokens(&text) <= budget, "{file}, {}: {text}", surface.as_str());
+                assert_eq!(text, section_within(&checked, None, surface, budget));
+            }
+        }
+        let whole = section_within(&checked, None, Surface::Gateway, usize::MAX);
+        assert_eq!(
+            whole,
+            section_within(&checked, None, Surface::Gateway, tokens(&whole)),
+            "it fits, and stays"
+        );
+    }
+}
+
+#[test]
+fn no_number_of_groups_and_no_name_breaks_the_budget() {
+    let long = "分类🙂".repeat(2_000);
+    let catalogs = [
+        many(10_000, |number| format!("category {number}/deep")),
+        many(300, |number| format!("{long} {number}")),
+        many(10_000, |number| format!("c{}", number % 600)),
+    ];
+    for checked in &catalogs {
+        for surface in [Surface::Gateway, Surface::Native, Surface::Toolset] {
+            let text = section(checked, None, surface);
+            assert!((300..=500).contains(&tokens(&text)), "{}: {text}", tokens(&text));
+            assert!(text.contains(" smaller groups with "), "{text}");
+        }
+    }
+}
+
+/// Servers that have no room in the list are found below the categories that hold them.
+#[test]
+fn groups_without_room_are_listed_under_their_categories() {
+    let path = fixture::package().join("tests/data/catalogs/livemcpbench-servers.json");
+    let text = section(&fixture::open(&path), None, Surface::Gateway);
+    assert!(text.contains("\n- `Discovery` (") && !text.contains("smaller groups"), "{text}");
+}
+
+#[test]
+fn the_largest_groups_are_told_first() {
+    let path = fixture::package().join("tests/data/catalogs/toucan-nasty-servers.json");
+    let text = section(&fixture::open(&path), None, Surface::Gateway);
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("- `")).collect();
+    assert!(lines[0].starts_with("- `financial_modeling_prep_fmp_server` (253): "), "{text}");
+    assert!(lines[1].starts_with("- `hub_spot_mcp` (112): "), "{text}");
+}
+
+#[test]
+fn the_budget_is_an_option_and_a_setting() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = fixture::package().join("tests/data/catalogs/toucan-nasty-servers.json");
+    let config =
+        format!("[payload]\nprompt_tokens = 350\n\n[[source]]\npath = {:?}\n", fixture::text(&source));
+    fixture::write(folder.path(), "toolcrib.toml", &config);
+    let path = fixture::text(folder.path()).to_string();
+    let run = |more: &[&str]| {
+        fixture::run(&[&["prompt", "-c", path.as_str(), "--surface", "gateway"], more].concat())
+    };
+    let set = run(&[]);
+    assert!((250..=350).contains(&tokens(set.stdout.trim_end())), "{}", set.stdout);
+    let asked = run(&["--tokens", "450"]);
+    assert!((351..=450).contains(&tokens(asked.stdout.trim_end())), "{}", asked.stdout);
+    let few = run(&["--tokens", "60"]);
+    assert!(few.stderr.contains("the rules alone are over the budget of 60 tokens"), "{}", few.stderr);
+    let rules = run(&["--discovery", "--tokens", "450"]);
+    assert!(tokens(rules.stdout.trim_end()) <= 450, "the rules of discovery count as well: {}", rules.stdout);
 }
 
 #[test]

@@ -17,9 +17,11 @@ pub(super) static PHRASES: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| words(
 pub(super) static NUMBERS: LazyLock<HashMap<&str, f64>> = LazyLock::new(|| {
     words("numbers").filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect()
 });
-/// The senses of a word: cues around it, and its value.
-pub(super) static SENSES: LazyLock<HashMap<&str, Vec<(Vec<&str>, &str)>>> = LazyLock::new(|| {
-    let mut senses: HashMap<&str, Vec<_>> = HashMap::new();
+/// A sense of a word: cues around the word, and the value.
+pub(super) type Sense = (Vec<&'static str>, &'static str);
+/// The senses of words.
+pub(super) static SENSES: LazyLock<HashMap<&str, Vec<Sense>>> = LazyLock::new(|| {
+    let mut senses: HashMap<&str, Vec<Sense>> = HashMap::new();
     for (left, value) in lines("senses") {
         let (word, cues) = left.split_once(": ").unwrap_or((left, ""));
         senses.entry(word).or_default().push((cues.split("; ").collect(), value));

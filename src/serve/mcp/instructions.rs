@@ -18,6 +18,10 @@ pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy) -> String {
     let mut text = match (shown.surface, shown.tool_list) {
         (ServeSurface::Gateway, ToolList::Discovery) => discovery(&counted),
         (ServeSurface::Gateway, _) => gateway(&counted, shown.split_exec),
+        (ServeSurface::Core, _) => {
+            let others = gateway(&counted, shown.split_exec);
+            format!("Tools in your list are called by name; find the others. {others}")
+        }
         (ServeSurface::Hybrid, _) => format!(
             "{counted}, some of them in short.\n\
              - Before the first call of a tool that is told in short, read its documentation with `read_tool_doc`: its \

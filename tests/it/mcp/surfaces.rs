@@ -168,6 +168,28 @@ fn the_hybrid_surface_lists_deferred_tools_in_short() {
 }
 
 #[test]
+fn the_core_surface_lists_full_tools_beside_the_functions() {
+    with(&["--surface", "core", "--profile", "agent"], async |client| {
+        let tools = listed(client).await;
+        assert_eq!(names(&tools), ["tool_search", "tool_help", "tool_exec", "tool_batch", "greet"]);
+        assert_eq!(tools[4]["description"], "Greets somebody, at length.");
+        let result = call(client, "greet", json!({"name": "Ada"})).await;
+        assert_eq!(
+            result["structuredContent"],
+            json!({"greeting": "hello"}),
+            "as on the surface full: {result}"
+        );
+        let result =
+            call(client, "tool_exec", json!({"op": "people.farewell", "args": {"name": "Ada"}})).await;
+        assert_eq!(result["structuredContent"]["result"], "good bye", "{result}");
+    });
+    with(&["--surface", "core"], async |client| {
+        let tools = listed(client).await;
+        assert_eq!(names(&tools), ["tool_search", "tool_help", "tool_exec", "tool_batch"], "no tool is full");
+    });
+}
+
+#[test]
 fn long_lists_come_in_pages() {
     crate::serve::client();
     let folder = super::many(450);

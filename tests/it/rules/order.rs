@@ -40,6 +40,7 @@ fn options(provider: Provider) -> Vec<(Surface, config::Payload)> {
     let mut all = vec![
         (Surface::Full, plain),
         (Surface::Hybrid, plain),
+        (Surface::Core, plain),
         (Surface::Hybrid, config::Payload { deferred: Deferred::Compact, ..plain }),
     ];
     if provider.defers() {
@@ -79,7 +80,8 @@ fn a_new_tool_is_appended() {
                         _ => old == shared,
                     };
                     assert!(same, "{name}: something before the end has changed");
-                    assert!(new != old, "{name}: nothing was added");
+                    // A tool that is not full is behind the functions of `core`.
+                    assert!(new != old || surface == Surface::Core, "{name}: nothing was added");
                     old = new;
                 }
             }

@@ -76,6 +76,7 @@ fn all_or_left_out(case: &Case<'_>, profile: &Profile<'_>, load: &[String], repo
             mode == DescriptionMode::Full
                 || tool.categories.iter().any(|path| load.iter().any(|name| name == path.as_str()))
         }
+        Surface::Core => mode == DescriptionMode::Full,
         Surface::Gateway | Surface::Files => false,
     };
     for entry in &profile.tools {
@@ -111,7 +112,8 @@ fn ours(case: &Case<'_>, profile: &Profile<'_>, found: &[Found<'_>], report: &mu
     let expected: &[&str] = match case.payload.surface {
         Surface::Hybrid if defers => &["read_tool_doc"],
         Surface::Native if defers && case.options.search == SearchBy::Client => &["tool_search"],
-        Surface::Gateway => &GATEWAY,
+        Surface::Core if !defers => &[],
+        Surface::Core | Surface::Gateway => &GATEWAY,
         Surface::Toolset => &["load_toolset"],
         _ => &[],
     };

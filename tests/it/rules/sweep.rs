@@ -90,6 +90,7 @@ impl<'a> Sweep<'a, '_> {
     fn samples(&mut self) {
         let plain = config::Payload::default();
         self.check(Surface::Gateway, plain, &[]);
+        self.check(Surface::Core, plain, &[]);
         self.check(Surface::Files, plain, &[]);
         let names: Vec<String> = toolsets(self.profile).into_iter().map(str::to_string).collect();
         for count in 0..=names.len().min(2) {

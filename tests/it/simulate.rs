@@ -1,0 +1,90 @@
+//! Whole tasks on each surface (docs/simulate.md).
+
+use serde_json::Value;
+
+use crate::fixture::{self, Run, folder, text};
+
+const GITHUB: [&str; 5] =
+    ["simulate", "--catalog", "examples/github", "--tasks", "examples/github/tasks.jsonl"];
+
+fn run(more: &[&str]) -> Run {
+    fixture::run(&[&GITHUB, more].concat())
+}
+
+fn report(more: &[&str]) -> Value {
+    let run = run(&[&["--json"], more].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// A field of a surface in a report.
+fn of<'r>(report: &'r Value, surface: &str, field: &str) -> &'r Value {
+    let surfaces = report["surfaces"].as_array().unwrap();
+    &surfaces.iter().find(|cost| cost["surface"] == surface).unwrap()[field]
+}
+
+#[test]
+fn every_surface_makes_all_calls_of_the_tasks() {
+    let reports = report(&["--host", "0,10000"]);
+    let report = &reports[0];
+    assert_eq!((report["tasks"].as_u64(), report["calls"].as_u64()), (Some(4), Some(11)));
+    for surface in ["full", "hybrid", "native", "toolset", "gateway"] {
+        assert_eq!(of(report, surface, "refused_right"), 0, "{surface}: {report:#}");
+    }
+    // 11 calls and 4 last answers.
+    assert_eq!(of(report, "full", "turns"), 3.8);
+    assert_eq!(of(report, "full", "percent"), &serde_json::json!([100.0, 100.0]));
+    let percent = of(report, "gateway", "percent");
+    assert!(percent[0].as_f64() < Some(40.0) && percent[0].as_f64() < percent[1].as_f64(), "{percent}");
+    assert!(of(report, "gateway", "right_found").as_f64() >= Some(80.0), "{report:#}");
+}
+
+#[test]
+fn a_batched_agent_takes_fewer_turns() {
+    let turns = |more: &[&str]| of(&report(more)[0], "gateway", "turns").as_f64().unwrap();
+    assert!(turns(&["--batched"]) < turns(&[]));
+}
+
+#[test]
+fn a_prompt_cache_makes_turns_cheap() {
+    let percent = |cache: &str| {
+        of(&report(&["--prompt-cache", cache, "--host", "10000"])[0], "gateway", "percent")[0]
+            .as_f64()
+            .unwrap()
+    };
+    assert!(percent("cold") < percent("none"), "the host's context is written once, and not in each turn");
+}
+
+#[test]
+fn a_mistake_is_refused_and_corrected() {
+    let report = report(&["--noise", "3", "--surface", "gateway"]);
+    assert_eq!(of(&report[0], "gateway", "refused_right"), 0);
+    assert_eq!(of(&report[0], "gateway", "accepted_wrong"), 0);
+}
+
+#[test]
+fn sizes_keep_the_tools_of_the_tasks_and_say_from_where_a_surface_gains() {
+    let sizes = report(&["--size", "5,117"]);
+    let tools = |at: usize| sizes[at]["tools"].as_u64().unwrap();
+    assert_eq!((tools(0), tools(1)), (10, 117), "ten tools are needed");
+    assert_eq!(sizes[0]["unknown_calls"], 0);
+    let table = run(&["--size", "5,117"]);
+    assert!(table.stdout.contains("less than full from"), "{}", table.stdout);
+    assert_eq!(table.stdout, run(&["--size", "5,117"]).stdout, "the same bytes each time");
+}
+
+#[test]
+fn a_budget_and_unusable_tasks_are_failures_that_say_why() {
+    let over = run(&["--surface", "gateway", "--budget", "1"]);
+    assert_eq!(over.code, 1);
+    assert!(over.stderr.contains("`gateway` costs") && over.stderr.contains("budget"), "{}", over.stderr);
+    let bad = folder(&[("tasks.jsonl", "{\"task\": \"x\", \"calls\": []}\n{\"tusk\": 1}\n")]);
+    let tasks = bad.path().join("tasks.jsonl");
+    let told = fixture::run(&["simulate", "--catalog", "examples/github", "--tasks", text(&tasks)]);
+    assert_eq!(told.code, 1);
+    assert!(
+        told.stderr.contains("tasks.jsonl:2") && told.stderr.contains("missing field"),
+        "{}",
+        told.stderr
+    );
+}
