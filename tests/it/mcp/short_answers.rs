@@ -16,7 +16,7 @@ const MOST: usize = 15;
 
 type Client = RunningService<RoleClient, ()>;
 
-/// What the backends answer.
+/// Contents of the backends.
 fn contents() -> Vec<(&'static str, Value)> {
     let rows: Vec<Value> =
         (0..40).map(|row| json!({"id": format!("task_{row}"), "title": "Buy \"nails\""})).collect();
