@@ -37,7 +37,7 @@ pub const STUB: &str = "{\"ok\":true}";
 pub const SURFACES: [Surface; 6] =
     [Surface::Full, Surface::Hybrid, Surface::Native, Surface::Toolset, Surface::Core, Surface::Gateway];
 
-/// What is simulated.
+/// The setting of a simulation.
 pub struct Simulation<'a> {
     pub catalog: &'a Catalog,
     pub profile: Option<&'a str>,

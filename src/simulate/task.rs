@@ -9,7 +9,7 @@ use crate::tool::quoted;
 /// A task. In a file, each is one line of JSON.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Task {
-    /// What somebody wants, in words.
+    /// The wish of somebody, in words.
     pub task: String,
     /// The calls that solve it, in order.
     pub calls: Vec<TaskCall>,
