@@ -66,7 +66,7 @@ fn a_mistake_is_refused_and_corrected() {
 fn sizes_keep_the_tools_of_the_tasks_and_say_from_where_a_surface_gains() {
     let sizes = report(&["--size", "5,117"]);
     let tools = |at: usize| sizes[at]["tools"].as_u64().unwrap();
-    assert_eq!((tools(0), tools(1)), (10, 117), "ten tools are needed");
+    assert_eq!((tools(0), tools(1)), (11, 117), "eleven tools are needed");
     assert_eq!(sizes[0]["unknown_calls"], 0);
     let table = run(&["--size", "5,117"]);
     assert!(table.stdout.contains("less than full from"), "{}", table.stdout);

@@ -181,7 +181,7 @@ fn the_core_surface_lists_full_tools_beside_the_functions() {
         );
         let result =
             call(client, "tool_exec", json!({"op": "people.farewell", "args": {"name": "Ada"}})).await;
-        assert_eq!(result["structuredContent"]["result"], "good bye", "{result}");
+        assert_eq!(result["content"][0]["text"], "good bye", "{result}");
     });
     with(&["--surface", "core"], async |client| {
         let tools = listed(client).await;
