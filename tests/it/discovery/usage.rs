@@ -117,7 +117,7 @@ fn a_tool_that_the_caller_may_not_call_has_no_usage() {
     let query = json!({"query": "refund a payment"});
     for (roles, may) in [(None, true), (Some(vec!["guest".to_string()]), false)] {
         let (found, lines) = ask(&catalog, roles.as_deref(), "tool_search", query.clone());
-        assert_eq!(found["tools"][0]["op"].is_string(), true, "{lines}");
+        assert!(found["tools"][0]["op"].is_string(), "{lines}");
         assert_eq!(lines.contains("payment_id"), may, "{lines}");
         assert_eq!(found["tools"][0].get("usage").is_some(), may, "{found}");
     }
