@@ -108,7 +108,7 @@ fn written(response: Response, address: &str) -> String {
 fn masked(body: &str) -> (String, bool) {
     static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
         let ids = "(?:tr|s)_[0-9a-z]{12}";
-        let times = r#"(\\?"(?:latency_ms|latency_us|at)\\?": ?)[0-9.]+"#;
+        let times = r#"(\\?"(?:(?:toolcrib/)?latency_ms|latency_us|at)\\?": ?)[0-9.]+"#;
         // The number of checks that the server is ready counts as well.
         let metrics = r#"(_duration_seconds|_body_bytes_total|route="health")\S* [0-9.e-]+"#;
         Regex::new(&format!("{ids}|{times}|{metrics}")).unwrap()
