@@ -236,6 +236,24 @@ impl Doors {
         Self { catalog, server, runtime, clients }
     }
 
+    /// Gives a talk a way to call functions through each door, one after the other; returns the number of doors.
+    pub fn each(&self, talk: impl Fn(&dyn Fn(&str, Value) -> Value)) -> usize {
+        talk(&|function, arguments| {
+            let (answer, code) = on_command_line(&self.catalog, function, &arguments);
+            assert_eq!(code, i32::from(answer["ok"] != true), "{answer}");
+            answer
+        });
+        talk(&|function, arguments| self.server.post(function, arguments.to_string()).json().unwrap());
+        for (_, client) in &self.clients {
+            talk(&|function, arguments| {
+                let arguments = arguments.as_object().unwrap().clone();
+                let call = CallToolRequestParams::new(function.to_string()).with_arguments(arguments);
+                self.runtime.block_on(client.call_tool(call)).unwrap().structured_content.unwrap()
+            });
+        }
+        2 + self.clients.len()
+    }
+
     pub fn compare(&self, row: Row) {
         let said = Said::of(&self.catalog, &row, true);
         self.compare_with(row, said);
