@@ -42,15 +42,7 @@ fn define(findings: &mut Vec<Finding>) -> Catalog {
         let place = Place::new(file, "");
         let definition = reader.read(&document.value, &place, findings)?;
         let origin = Arc::clone(&origin);
-        Some(RawTool {
-            definition,
-            server: None,
-            body: String::new(),
-            place,
-            parameters: None,
-            part_places: None,
-            origin,
-        })
+        Some(RawTool { definition, place, origin, ..RawTool::default() })
     };
     let raw: Vec<RawTool> = DEFINITIONS.into_iter().filter_map(&mut tool).collect();
     build::build(Workspace::default(), raw, Vec::new(), findings)

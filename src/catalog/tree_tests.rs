@@ -10,16 +10,7 @@ fn tool(name: &str, categories: &[&str], tags: &[&str]) -> RawTool {
     let category = categories.iter().filter_map(|path| CategoryPath::parse(path)).collect();
     let tags = tags.iter().map(ToString::to_string).collect();
     let definition = Definition { name: name.into(), category, tags, ..Definition::default() };
-    let (place, origin) = (Place::default(), Default::default());
-    RawTool {
-        definition,
-        server: None,
-        body: String::new(),
-        place,
-        parameters: None,
-        part_places: None,
-        origin,
-    }
+    RawTool { definition, ..RawTool::default() }
 }
 
 fn catalog(categories: Vec<Category>) -> (Catalog, Vec<Finding>) {

@@ -1,5 +1,5 @@
-//! The catalog of one request: one generation, loaded when the request comes in, and one profile. The code that answers the request gets
-//! the catalog only from here, so that no reload comes between two steps.
+//! The catalog of one request: one generation, loaded when the request comes in, and one profile. The code that
+//! answers the request gets the catalog only from here, so that no reload comes between two steps.
 
 use std::sync::Arc;
 

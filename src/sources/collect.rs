@@ -5,7 +5,6 @@
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -138,8 +137,7 @@ impl Walk<'_> {
             place,
             body: format!("{pointer}{}", shape.body()),
             parameters: parameters.map(|path| format!("{pointer}{path}")),
-            part_places: None,
-            origin: Arc::default(),
+            ..RawTool::default()
         });
     }
 

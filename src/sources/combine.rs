@@ -9,6 +9,7 @@ use crate::finding::pointer_join;
 
 /// The key of the other files.
 const PARTS: &str = "x-toolcrib-parts";
+
 /// Adds the files that a document in `file` refers to. The places are those of values in the other files.
 pub(super) fn combine(document: &mut Value, file: &str, references: &mut References<'_>) -> PartPlaces {
     let mut combining = Combining { file, references, places: PartPlaces::default(), parts: IndexSet::new() };

@@ -35,7 +35,7 @@ use crate::tool::{CategoryPath, Definition, Schema};
 use parts::{Parts, References};
 
 /// One tool as its source gives it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RawTool {
     /// The definition, in native fields.
     pub definition: Definition,
@@ -183,9 +183,7 @@ fn import(
                 server: server.clone(),
                 body: place.pointer.clone(),
                 place,
-                parameters: None,
-                part_places: None,
-                origin: Arc::default(),
+                ..RawTool::default()
             }
         };
         (imported.operations.into_iter().map(tool).collect(), imported.findings)

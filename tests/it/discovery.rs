@@ -5,7 +5,6 @@ mod pages;
 mod roles;
 mod usage;
 
-use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -75,27 +74,7 @@ fn interact(ask: &dyn Fn(&str, Value) -> Value) {
 fn the_example_interaction_goes_through_every_door() {
     let folder = catalog();
     let doors = Doors::open(text(folder.path()).to_string());
-    interact(&|function, arguments| {
-        let (answer, code) = on_command_line(&doors.catalog, function, &arguments);
-        assert_eq!(code, 0, "{answer}");
-        answer
-    });
-    interact(&|function, arguments| doors.server.post(function, arguments.to_string()).json().unwrap());
-    for (_, client) in &doors.clients {
-        interact(&|function, arguments| {
-            let arguments = arguments.as_object().unwrap().clone();
-            let call = CallToolRequestParams::new(function.to_string()).with_arguments(arguments);
-            let answer = doors.runtime.block_on(client.call_tool(call)).unwrap();
-            let data = answer.structured_content.unwrap();
-            match function {
-                // As if the client had called the tool itself.
-                "call_tool" => {
-                    json!({"tool_id": answer.meta.unwrap().0["toolcrib/op"], "result": data, "ok": true})
-                }
-                _ => data,
-            }
-        });
-    }
+    doors.each(interact);
     for row in table() {
         doors.compare(row);
     }

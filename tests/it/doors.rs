@@ -1,7 +1,7 @@
 //! One table of calls through every door: the command line, HTTP and MCP give the same answers. A new function adds its
 //! calls here.
 
-use rmcp::model::{CallToolRequestParams, ProtocolVersion};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService};
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use serde_json::{Value, json};
@@ -228,6 +228,26 @@ fn shortened(function: &str, answer: &Value) -> (Vec<String>, Option<Value>) {
     }
 }
 
+/// The envelope of the other doors, by an answer of MCP: its metadata is elsewhere, and the result of a tool is bare.
+fn enveloped(function: &str, answer: CallToolResult) -> Value {
+    let meta = answer.meta.map(|meta| meta.0).unwrap_or_default();
+    let named =
+        |(name, value): (&String, &Value)| Some((name.strip_prefix("toolcrib/")?.to_string(), value.clone()));
+    let mut meta: serde_json::Map<String, Value> = meta.iter().filter_map(named).collect();
+    meta.entry("warnings").or_insert_with(|| json!([]));
+    let mut envelope = match function.replace('.', "_").as_str() {
+        "tool_exec" | "call_tool" if answer.is_error != Some(true) => {
+            let text = &answer.content[0].as_text().unwrap().text;
+            let result = serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+            let name = if function == "call_tool" { "tool_id" } else { "op" };
+            json!({"ok": true, name: meta["op"], "result": result})
+        }
+        _ => answer.structured_content.unwrap(),
+    };
+    envelope["meta"] = meta.into();
+    envelope
+}
+
 /// The answer as a model reads it.
 fn as_text(catalog: &str, function: &str, arguments: &Value) -> String {
     let arguments = arguments.to_string();
@@ -281,6 +301,24 @@ impl Doors {
             clients
         });
         Self { catalog, server, runtime, clients }
+    }
+
+    /// Gives a talk a way to call functions through each door, one after the other; returns the number of doors.
+    pub fn each(&self, talk: impl Fn(&dyn Fn(&str, Value) -> Value)) -> usize {
+        talk(&|function, arguments| {
+            let (answer, code) = on_command_line(&self.catalog, function, &arguments);
+            assert_eq!(code, i32::from(answer["ok"] != true), "{answer}");
+            answer
+        });
+        talk(&|function, arguments| self.server.post(function, arguments.to_string()).json().unwrap());
+        for (_, client) in &self.clients {
+            talk(&|function, arguments| {
+                let arguments = arguments.as_object().unwrap().clone();
+                let call = CallToolRequestParams::new(function.to_string()).with_arguments(arguments);
+                enveloped(function, self.runtime.block_on(client.call_tool(call)).unwrap())
+            });
+        }
+        2 + self.clients.len()
     }
 
     pub fn compare(&self, row: Row) {

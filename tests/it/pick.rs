@@ -168,7 +168,7 @@ fn a_tool_that_failed_in_the_session_for_good_goes_down_and_the_pick_says_so() {
         (&tried["outcome"], &tried["score_before"]),
         (&json!("PERMISSION_DENIED"), &alone["candidates"][0]["score"])
     );
-    // So does a server of the same state, whichever way the session is named.
+    // A server of the same state answers alike, whichever way the session is named.
     let server = crate::serve::Server::start(text(folder.path()), &[], &[]);
     let question = json!({"input": "refund the orders of a customer", "debug": true});
     let named: Value = client()

@@ -27,7 +27,10 @@ pub(super) async fn preview(call: &Admitted, notes: &mut RunNotes) -> Outcome {
     }
     match call.context.backends().preview(backend_request(call, &backend, &Begun::default())) {
         Ok(would) => {
-            notes.warnings.push("nothing was run; send dry_run: false to run it".into());
+            // The dry run of the whole says so itself.
+            if call.request.step.is_none() {
+                notes.warnings.push("nothing was run; send dry_run: false to run it".into());
+            }
             Outcome::Result(json!({ "would": would }))
         }
         Err(error) => Outcome::Failed(failure(call, error)),

@@ -49,7 +49,9 @@ pub(super) async fn preview(call: &Admitted, backend: &StepsBackend, notes: &mut
     if let Err(RunFailure { failure, .. }) = run.all(backend, &Begun::default(), notes).await {
         return Outcome::Failed(failure);
     }
-    notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
+    if call.request.step.is_none() {
+        notes.warnings.push("only reads were run; send dry_run: false to run it all".into());
+    }
     Outcome::Result(json!({ "would": { "backend": "steps", "steps": run.told } }))
 }
 
@@ -66,7 +68,7 @@ struct Run<'c> {
     last: Value,
     /// Ids of the writes that were done.
     written: Vec<&'c str>,
-    /// Ids of the steps that are left.
+    /// Ids and ops of the steps that are left, the next one last.
     left: Vec<(&'c str, &'c str)>,
     /// The key from which those of its writes are derived.
     key: Option<String>,
@@ -183,7 +185,7 @@ impl<'c> Run<'c> {
             .then(|| self.hidden.hide_in(self.call.secrets().shown(tool.parameters.schema(), &args)));
         let result = self.call_step(step, (index, &tool), args).await;
         let result = result.map_err(|refusal| self.failed(step, &tool, refusal, notes))?;
-        self.warnings(step, &result, notes);
+        Self::warnings(step, &result, notes);
         let is_replayed = matches!(result.outcome, Outcome::Replayed(_));
         let mut answer = match result.outcome {
             Outcome::Failed(refusal) => return Err(self.failed(step, &tool, refusal, notes)),
@@ -252,11 +254,9 @@ impl<'c> Run<'c> {
         Err(Refusal::new(ErrorCode::Conflict, message, "check what was done, then send it with a new key"))
     }
 
-    fn warnings(&self, step: &Step, result: &CallResult, notes: &mut RunNotes) {
+    fn warnings(step: &Step, result: &CallResult, notes: &mut RunNotes) {
         let warnings = result.meta.get("warnings").and_then(Value::as_array);
         let texts = warnings.into_iter().flatten().filter_map(Value::as_str);
-        // The dry run of the whole says so itself.
-        let texts = texts.filter(|text| !self.call.is_dry_run || !text.starts_with("nothing was run"));
         notes.warnings.extend(texts.map(|text| format!("step `{}`: {text}", step.id)));
         if matches!(result.outcome, Outcome::Replayed(_)) {
             let text = "was done by an earlier call with this idempotency_key, and not again";
@@ -311,18 +311,7 @@ impl<'c> Run<'c> {
         let not_run: Vec<(&str, &str)> = self.left.drain(..).rev().collect();
         self.told.extend(not_run.iter().map(|(id, op)| json!({ "id": id, "op": op, "not_run": true })));
         let mut text = format!("the step `{}` (`{}`) failed: {}", step.id, tool.op, refusal.message);
-        if may_have_run {
-            text.push_str(". Whether it was done is not known");
-        }
-        match self.written.as_slice() {
-            [] if is_partly_done => {}
-            [] => text.push_str(". The steps before it changed nothing"),
-            written => text.push_str(&format!(". Done before it, and not undone: {}", quoted_list(written))),
-        }
-        if !not_run.is_empty() {
-            let ids: Vec<&str> = not_run.iter().map(|(id, _)| *id).collect();
-            text.push_str(&format!(". Not run: {}", quoted_list(&ids)));
-        }
+        text.push_str(&self.account(may_have_run, is_partly_done, &not_run));
         let mut next = refusal.next_action;
         let goes_on = is_partly_done || code == ErrorCode::ApprovalRequired;
         if let Some(key) = self.key.as_deref().filter(|_| goes_on) {
@@ -341,6 +330,24 @@ impl<'c> Run<'c> {
         let may_have_changed = is_partly_done || (was_sent && tool.effect != Effect::Read);
         let certainty = if may_have_changed { Certainty::Partly } else { Certainty::NotRun };
         RunFailure { failure, certainty }
+    }
+
+    /// Sentences behind the failure of a step: steps that were done, and those that were not.
+    fn account(&self, may_have_run: bool, is_partly_done: bool, not_run: &[(&str, &str)]) -> String {
+        let mut text = String::new();
+        if may_have_run {
+            text.push_str(". Whether it was done is not known");
+        }
+        match self.written.as_slice() {
+            [] if is_partly_done => {}
+            [] => text.push_str(". The steps before it changed nothing"),
+            written => text.push_str(&format!(". Done before it, and not undone: {}", quoted_list(written))),
+        }
+        if !not_run.is_empty() {
+            let ids: Vec<&str> = not_run.iter().map(|(id, _)| *id).collect();
+            text.push_str(&format!(". Not run: {}", quoted_list(&ids)));
+        }
+        text
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tools that were tried before a pick, and an earlier question for the same job.
 //!
-//! A tool that another try will not mend comes after all others, and each score says what was tried. A question in other words keeps its
-//! own first hit; behind it, tools are ranked by the words of both questions.
+//! A tool that another try will not mend comes after all others, and each score says what was tried. A question in
+//! other words keeps its own first hit; behind it, tools are ranked by the words of both questions.
 
 use serde_json::{Value, json};
 

@@ -133,10 +133,10 @@ fn find(cache: &ResponseCache, name: &str) -> Result<usize, Problem> {
     Err(match unresolved.near.first() {
         _ if unresolved.is_ambiguous => problem,
         Some(near) => problem.next(format!(
-            "read /tools/{}.md, or find the tool by what it does in /tools/README.md",
+            "read {{root}}/tools/{}.md, or find the tool by what it does in {{root}}/tools/README.md",
             near.safe_name
         )),
-        None => problem.next("find the tool by what it does in /tools/README.md"),
+        None => problem.next("find the tool by what it does in {root}/tools/README.md"),
     })
 }
 

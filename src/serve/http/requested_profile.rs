@@ -81,13 +81,11 @@ pub(super) fn of_request(
 
 /// Tells caches that `X-Profile` chooses between answers of the same address.
 pub(super) fn add_to_vary(headers: &mut HeaderMap) {
-    let Some(vary) = headers.get_mut(VARY) else { return };
-    *vary = match vary.as_bytes() {
-        b"accept" => HeaderValue::from_static("accept, x-profile"),
-        b"accept-encoding" => HeaderValue::from_static("accept-encoding, x-profile"),
-        b"accept, accept-encoding" => HeaderValue::from_static("accept, accept-encoding, x-profile"),
-        _ => return,
-    };
+    if let Some(vary) = headers.get_mut(VARY)
+        && let Ok(longer) = HeaderValue::from_bytes(&[vary.as_bytes(), b", x-profile"].concat())
+    {
+        *vary = longer;
+    }
 }
 
 fn in_header(headers: &HeaderMap) -> Result<Option<&str>, Problem> {

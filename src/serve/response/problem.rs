@@ -10,6 +10,9 @@ use strum::{IntoStaticStr, VariantArray};
 use super::build::{Response, negotiated, no_store};
 use super::negotiate::{Media, preferred};
 
+/// Stands in a next step for the path below which the profile of the request is served.
+const ROOT: &str = "{root}";
+
 /// Code of a problem; stable, and documented in `docs/errors.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
@@ -94,7 +97,7 @@ impl ProblemCode {
             ProblemCode::OriginNotAllowed => {
                 (403, "send the request from a page of this server, or without `Origin`")
             }
-            ProblemCode::NotFound => (404, "find the tool by what it does in /tools/README.md"),
+            ProblemCode::NotFound => (404, "find the tool by what it does in {root}/tools/README.md"),
             ProblemCode::Ambiguous => (409, "ask for one of `nearest`"),
             ProblemCode::MethodNotAllowed => (405, "use a method that `Allow` names"),
             ProblemCode::NotAcceptable => (406, "accept text/markdown, text/html or application/json"),
@@ -180,7 +183,7 @@ impl Problem {
     /// The response, as JSON or as a page, whichever the client prefers. Its addresses are below `root`.
     pub(crate) fn answer(&self, request: &HeaderMap, root: &str) -> Response {
         let (name, status) = (self.code.as_str(), self.status());
-        let next = self.next_action().replace(" /tools/", &format!(" {root}/tools/"));
+        let next = self.next_action().replace(ROOT, root);
         let (media, text) = match reads_pages(request) {
             true => (Media::Html, self.page(name, status, &next, root)),
             false => (Media::Json, self.json(name, &next, root)),

@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 
-use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
 use super::idempotency::Slow;
 use super::{check, code};
-use crate::doors::{Doors, on_command_line};
+use crate::doors::Doors;
 use crate::fixture;
 
 /// The answers of the application.
@@ -81,16 +80,7 @@ fn a_document_is_moved_through_every_door() {
         fixture::write(folder.path(), &format!("tools/{}", file.file_name().to_str().unwrap()), &text);
     }
     let doors = Doors::open(fixture::text(folder.path()).to_string());
-    talk(&|function, arguments| on_command_line(&doors.catalog, function, &arguments).0);
-    talk(&|function, arguments| doors.server.post(function, arguments.to_string()).json().unwrap());
-    for (_, client) in &doors.clients {
-        talk(&|function, arguments| {
-            let arguments = arguments.as_object().unwrap().clone();
-            let call = CallToolRequestParams::new(function.to_string()).with_arguments(arguments);
-            doors.runtime.block_on(client.call_tool(call)).unwrap().structured_content.unwrap()
-        });
-    }
-    let times = 1 + 1 + doors.clients.len();
+    let times = doors.each(talk);
     doors.close();
     let asked = slow.asked.lock().unwrap();
     let moves: Vec<_> = asked

@@ -3,13 +3,12 @@
 
 use std::time::Duration;
 
-use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::idempotency::Slow;
 use super::{check, code};
-use crate::doors::{Doors, on_command_line};
+use crate::doors::Doors;
 use crate::fixture;
 
 /// The answers of the platform.
@@ -157,15 +156,7 @@ fn tools_of_several_requests_run_through_every_door() {
             ("VALIDATION_ERROR", &json!("onto.document.path.get"))
         );
     };
-    ask(&|function, arguments| on_command_line(&doors.catalog, function, &arguments).0);
-    ask(&|function, arguments| doors.server.post(function, arguments.to_string()).json().unwrap());
-    for (_, client) in &doors.clients {
-        ask(&|function, arguments| {
-            let arguments = arguments.as_object().unwrap().clone();
-            let call = CallToolRequestParams::new(function.to_string()).with_arguments(arguments);
-            doors.runtime.block_on(client.call_tool(call)).unwrap().structured_content.unwrap()
-        });
-    }
+    doors.each(ask);
     doors.close();
 }
 
