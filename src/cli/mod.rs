@@ -28,6 +28,7 @@ mod services;
 mod signals;
 mod simulate;
 mod state;
+mod tasks;
 mod tokens;
 mod trace;
 mod trust;

@@ -12,6 +12,7 @@ mod budget;
 mod context;
 mod cost;
 mod meter;
+mod random;
 mod request;
 pub mod retrieval;
 mod surface;
@@ -30,6 +31,7 @@ pub use request::RequestMeter;
 pub use surface::{Measured, SurfaceReport};
 pub use tool::ToolReport;
 
+pub(crate) use random::SplitMix64;
 pub(crate) use table::{aligned, grouped, wrapped};
 
 use meter::Meter;

@@ -1,15 +1,18 @@
 //! Whole tasks, replayed by a scripted agent through the real functions, and their cost in tokens.
 //!
-//! 1. [`task`] reads tasks: the calls that solve each are known.
+//! 1. [`task`] reads tasks: the calls that solve each are known. [`sessions`] makes them of recorded sessions.
 //! 2. [`agent`] plays a task on a surface: it searches, reads and calls as [`wording`] and the surface say.
 //! 3. [`ledger`] adds up what each request of the task carries.
-//! 4. [`report`] compares the surfaces; [`table`] prints that for people.
+//! 4. [`replay`] plays all tasks on a surface, with any modes of the profile's tools.
+//! 5. [`report`] compares the surfaces; [`table`] prints that for people.
 //!
 //! The agent is a script, and no model: it knows which tool it needs, and words its searches without knowing its name.
 
 mod agent;
 mod ledger;
+mod replay;
 mod report;
+mod sessions;
 mod table;
 mod task;
 mod wording;
@@ -26,7 +29,8 @@ use crate::render::Templates;
 use crate::tool::Effect;
 
 pub use ledger::PromptCache;
-pub use report::{Report, SurfaceCost};
+pub use report::{Replaced, Report, SurfaceCost};
+pub use sessions::Recorded;
 pub use table::gains;
 pub use task::{Task, TaskCall, read};
 

@@ -1,17 +1,11 @@
 //! The surfaces, compared over all tasks.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 
-use super::agent::{Agent, Events, Mistakes};
 use super::ledger::{Ledger, PromptCache};
+use super::replay::{Played, Replay, tenth};
 use super::{Simulation, SimulationError, Task};
-use crate::catalog::Tool;
 use crate::config::Surface;
-use crate::functions::CatalogView;
-use crate::report::RequestMeter;
-use crate::tokens::Counter;
 
 /// The cost of all tasks on each surface.
 #[derive(Debug, Serialize)]
@@ -31,6 +25,7 @@ pub struct Report {
     pub hosts: Vec<usize>,
     /// From the least to the most tokens at the largest host context.
     pub surfaces: Vec<SurfaceCost>,
+    pub replaced: Vec<Replaced>,
 }
 
 /// The cost of one surface.
@@ -62,13 +57,11 @@ pub struct SurfaceCost {
     pub refusal: Option<String>,
 }
 
-/// The tasks as they were played on one surface.
-struct Played {
-    surface: Surface,
-    bound: usize,
-    prompt: usize,
-    ledgers: Vec<Ledger>,
-    events: Events,
+/// A surface that was not played, since another one is there in its place.
+#[derive(Debug, Serialize)]
+pub struct Replaced {
+    pub surface: Surface,
+    pub by: Surface,
 }
 
 impl Report {
@@ -80,38 +73,16 @@ impl Report {
     ) -> Result<Self, SimulationError> {
         let catalog = simulation.catalog;
         let profile = catalog.profile(simulation.profile).map_err(SimulationError::Profile)?;
-        let view = CatalogView::new(catalog, simulation.profile, None, Arc::clone(&simulation.templates));
-        let view = Arc::new(view.map_err(SimulationError::Profile)?);
-        let mut meter = RequestMeter::new(catalog, &simulation.templates, simulation.provider);
-        let definitions = meter.definitions(&profile);
-        let definition = |tool: &Tool| definitions.get(&tool.name).copied().unwrap_or_default();
-        let mut counter = Counter::default();
+        let mut replay = Replay::new(simulation)?;
+        let tasks: Vec<&Task> = tasks.iter().collect();
         let mut surfaces = vec![Surface::Full];
         surfaces.extend(simulation.surfaces.iter().filter(|surface| **surface != Surface::Full));
-        let mut played = Vec::new();
+        let (mut played, mut replaced) = (Vec::new(), Vec::new());
         for &surface in &surfaces {
-            let (taken, bound, prompt) = meter.request(&profile, surface).map_err(SimulationError::Counts)?;
-            if taken != surface {
-                continue;
+            match replay.play(&profile, surface, &tasks, progress).await? {
+                Ok(one) => played.push(one),
+                Err(by) => replaced.push(Replaced { surface, by }),
             }
-            let (batched, view) = (simulation.batched, Arc::clone(&view));
-            let mut agent = Agent {
-                surface,
-                batched,
-                view,
-                profile: &profile,
-                counter: &mut counter,
-                definition: &definition,
-            };
-            let mut mistakes = simulation.noise.map(Mistakes::of);
-            let (mut ledgers, mut events) = (Vec::new(), Events::default());
-            for task in tasks {
-                let (ledger, seen) = agent.play(task, mistakes.as_mut()).await;
-                ledgers.push(ledger);
-                events.add(seen);
-                progress();
-            }
-            played.push(Played { surface, bound, prompt, ledgers, events });
         }
         let full = &played[0];
         let mut costs: Vec<SurfaceCost> = played.iter().map(|played| played.cost(simulation, full)).collect();
@@ -130,21 +101,12 @@ impl Report {
             unknown_calls: full.events.unknown,
             hosts: simulation.hosts.to_vec(),
             surfaces: costs,
+            replaced,
         })
     }
 }
 
 impl Played {
-    fn total(&self, simulation: &Simulation<'_>, host: usize) -> f64 {
-        let fixed = host + self.bound + self.prompt;
-        let all: f64 = self.ledgers.iter().map(|ledger| ledger.cost(fixed, simulation.cache)).sum();
-        all / self.ledgers.len().max(1) as f64
-    }
-
-    fn mean(&self, of: impl Fn(&Ledger) -> usize) -> f64 {
-        tenth(self.ledgers.iter().map(of).sum::<usize>() as f64 / self.ledgers.len().max(1) as f64)
-    }
-
     fn cost(&self, simulation: &Simulation<'_>, full: &Played) -> SurfaceCost {
         let events = &self.events;
         let share =
@@ -170,9 +132,4 @@ impl Played {
             refusal: events.refusal.clone(),
         }
     }
-}
-
-/// Rounded to one decimal.
-fn tenth(number: f64) -> f64 {
-    (number * 10.0).round() / 10.0
 }

@@ -1,6 +1,6 @@
 //! The comparison of surfaces, for people.
 
-use super::report::{Report, SurfaceCost};
+use super::report::{Replaced, Report, SurfaceCost};
 use crate::config::Surface;
 use crate::report::{aligned, grouped, wrapped};
 use crate::tool::clean_line;
@@ -36,6 +36,13 @@ impl Report {
         out += &aligned(&rows);
         if let Some(refusal) = self.surfaces.iter().find_map(|cost| cost.refusal.as_ref()) {
             out += &format!("\nrefused, for one: {}\n", clean_line(refusal));
+        }
+        for Replaced { surface, by } in &self.replaced {
+            let why = match surface {
+                Surface::Core => "no tool of the profile is full; `toolcrib tune` chooses some",
+                _ => "the provider defers no tools",
+            };
+            out += &format!("\n{} is left out, as {}: {why}\n", surface.as_str(), by.as_str());
         }
         if self.unknown_calls > 0 {
             let count = grouped(self.unknown_calls);
