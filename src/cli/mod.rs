@@ -32,6 +32,7 @@ mod tasks;
 mod tokens;
 mod trace;
 mod trust;
+mod tune;
 mod watch;
 
 use std::process::ExitCode;
@@ -78,6 +79,7 @@ enum Command {
     Prompt(prompt::PromptArgs),
     Tokens(tokens::TokensArgs),
     Simulate(simulate::SimulateArgs),
+    Tune(tune::TuneArgs),
     Search(search::SearchArgs),
     Eval(eval::EvalArgs),
     Call(call::CallArgs),
@@ -130,6 +132,7 @@ pub fn run() -> ExitCode {
         Command::Prompt(command) => command.run(),
         Command::Tokens(command) => command.run(),
         Command::Simulate(command) => command.run(),
+        Command::Tune(command) => command.run(),
         Command::Search(command) => command.run(),
         Command::Eval(command) => command.run(),
         Command::Call(command) => command.run(),

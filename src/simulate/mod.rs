@@ -5,16 +5,23 @@
 //! 3. [`ledger`] adds up what each request of the task carries.
 //! 4. [`replay`] plays all tasks on a surface, with any modes of the profile's tools.
 //! 5. [`report`] compares the surfaces; [`table`] prints that for people.
+//! 6. [`tune`] chooses surface and full tools with half of the tasks: [`estimate`] adds up what a choice costs, [`mod@choice`]
+//!    searches for the cheapest, and [`patch`] has it as settings.
 //!
 //! The agent is a script, and no model: it knows which tool it needs, and words its searches without knowing its name.
 
 mod agent;
+mod choice;
+mod estimate;
 mod ledger;
+mod patch;
 mod replay;
 mod report;
 mod sessions;
 mod table;
 mod task;
+mod tune;
+mod tune_table;
 mod wording;
 
 use std::collections::HashSet;
@@ -29,10 +36,12 @@ use crate::render::Templates;
 use crate::tool::Effect;
 
 pub use ledger::PromptCache;
+pub use patch::Patch;
 pub use report::{Replaced, Report, SurfaceCost};
 pub use sessions::Recorded;
 pub use table::gains;
 pub use task::{Task, TaskCall, read};
+pub use tune::{CHOICES, Tuning};
 
 /// The result of a call for which a task has none.
 pub const STUB: &str = "{\"ok\":true}";
