@@ -12,6 +12,7 @@ mod eval;
 mod import;
 mod init;
 mod parse;
+mod patch;
 mod payload;
 mod pick;
 mod progress;
@@ -33,6 +34,7 @@ mod tokens;
 mod trace;
 mod trust;
 mod tune;
+mod usage;
 mod watch;
 
 use std::process::ExitCode;
@@ -64,6 +66,7 @@ Try it:
   toolcrib eval    --catalog tools.json --queries queries.jsonl  whether search finds the right ones
   toolcrib serve   --catalog tools.json                        pages, docs and MCP at http://127.0.0.1:7878
   toolcrib trace   s-42                                        what an agent searched, read and called
+  toolcrib tune    --catalog my-catalog --state state.db       which tools to bind in full, by recorded sessions
 
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
 
@@ -80,6 +83,7 @@ enum Command {
     Tokens(tokens::TokensArgs),
     Simulate(simulate::SimulateArgs),
     Tune(tune::TuneArgs),
+    Usage(usage::UsageArgs),
     Search(search::SearchArgs),
     Eval(eval::EvalArgs),
     Call(call::CallArgs),
@@ -133,6 +137,7 @@ pub fn run() -> ExitCode {
         Command::Tokens(command) => command.run(),
         Command::Simulate(command) => command.run(),
         Command::Tune(command) => command.run(),
+        Command::Usage(command) => command.run(),
         Command::Search(command) => command.run(),
         Command::Eval(command) => command.run(),
         Command::Call(command) => command.run(),

@@ -47,7 +47,7 @@ pub(super) struct SimulateArgs {
 
 impl SimulateArgs {
     pub(super) fn run(self) -> CommandResult {
-        let LoadedTasks { checked, tasks, catalogs, templates } = self.setting.load()?;
+        let LoadedTasks { checked, tasks, catalogs, templates, .. } = self.setting.load()?;
         let plays = catalogs.len() * tasks.len() * (self.surfaces().len() + 1);
         let bar = Bar::new("playing tasks", plays as u64);
         let mut reports = Vec::new();

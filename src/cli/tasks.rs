@@ -1,5 +1,6 @@
 //! The tasks of a command, and the setting in which they are played.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,18 +13,25 @@ use crate::config;
 use crate::provider::Provider;
 use crate::render::Templates;
 use crate::simulate::{PromptCache, Recorded, SimulationError, Task, read, resized, stub_backends};
-use crate::state::{EventQuery, every_event};
+use crate::state::{Event, EventQuery, every_event};
+
+/// The place of tasks: files, or the recorded sessions of the state.
+#[derive(Debug, clap::Args)]
+pub(super) struct TaskSource {
+    #[command(flatten)]
+    pub(super) catalog: CatalogArgs,
+    /// A file of tasks; can be given several times. Without one, the recorded sessions of the state.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    tasks: Vec<PathBuf>,
+    #[command(flatten)]
+    state: StateArgs,
+}
 
 /// The tasks of a command, and the setting in which they are played.
 #[derive(Debug, clap::Args)]
 pub(super) struct TaskArgs {
     #[command(flatten)]
-    pub(super) catalog: CatalogArgs,
-    /// A file of tasks; can be given several times. Without one, the recorded sessions of the state.
-    #[arg(long, value_name = "FILE", num_args = 1..)]
-    pub(super) tasks: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(super) state: StateArgs,
+    pub(super) source: TaskSource,
     /// The profile of the agent; without it, the whole catalog.
     #[arg(long, short, value_name = "NAME")]
     pub(super) profile: Option<String>,
@@ -49,6 +57,8 @@ pub(super) struct TaskArgs {
 pub(super) struct LoadedTasks {
     pub(super) checked: Checked,
     pub(super) tasks: Vec<Task>,
+    /// Tools that sessions called, also in calls that are in no task.
+    pub(super) called: BTreeSet<String>,
     pub(super) catalogs: Vec<Catalog>,
     pub(super) templates: Arc<Templates>,
 }
@@ -56,41 +66,53 @@ pub(super) struct LoadedTasks {
 impl TaskArgs {
     /// Reads tasks and catalogs. No tool of them can be run.
     pub(super) fn load(&self) -> Result<LoadedTasks, CommandError> {
-        let mut workspace = self.catalog.workspace()?;
+        let Self { source: TaskSource { catalog, .. }, .. } = self;
+        let mut workspace = catalog.workspace()?;
         stub_backends(&mut workspace);
-        let checked = self.catalog.open_workspace(workspace);
-        self.catalog.report_briefly(&checked);
-        let tasks = self.read_tasks()?;
+        let checked = catalog.open_workspace(workspace);
+        catalog.report_briefly(&checked);
+        let mut tasks = self.source.of_files()?;
+        let mut called = BTreeSet::new();
+        if let Some(events) = self.source.events()? {
+            let recorded = Recorded::of(&events);
+            print_note(recorded.note());
+            tasks.extend(recorded.tasks);
+            called = recorded.called;
+        }
+        if tasks.is_empty() {
+            return Err(failed("there is no task: no recorded session has a call that ran well"));
+        }
         let others: Vec<Catalog> =
             self.distractors.iter().map(|path| distractors(path)).collect::<Result<_, _>>()?;
-        let templates = Arc::new(templates(&self.catalog, &checked, None)?);
+        let templates = Arc::new(templates(catalog, &checked, None)?);
         let sizes: Vec<Option<usize>> = match &self.size[..] {
             [] => vec![None],
             sizes => sizes.iter().copied().map(Some).collect(),
         };
-        let catalogs =
-            sizes.iter().map(|size| resized(&checked.catalog, &others, &tasks, *size)).collect();
-        Ok(LoadedTasks { checked, tasks, catalogs, templates })
+        let catalogs = sizes.iter().map(|size| resized(&checked.catalog, &others, &tasks, *size)).collect();
+        Ok(LoadedTasks { checked, tasks, called, catalogs, templates })
     }
+}
 
-    /// Tasks of the files; of the state where it is named, or no file is.
-    fn read_tasks(&self) -> Result<Vec<Task>, CommandError> {
+impl TaskSource {
+    /// The tasks of the files.
+    pub(super) fn of_files(&self) -> Result<Vec<Task>, CommandError> {
         let mut tasks = Vec::new();
         for path in &self.tasks {
             let text = std::fs::read_to_string(path)
                 .map_err(|error| CommandError::Usage(format!("cannot read {}: {error}", path.display())))?;
             tasks.extend(read(&text, &path.display().to_string()).map_err(failed)?);
         }
-        if self.tasks.is_empty() || self.state.is_named() {
-            let state = self.state.open_existing(&self.catalog)?;
-            let recorded = Recorded::of(&block_on(every_event(&*state, EventQuery::default()))?);
-            print_note(recorded.note());
-            tasks.extend(recorded.tasks);
-        }
-        if tasks.is_empty() {
-            return Err(failed("there is no task: no recorded session has a call that ran well"));
-        }
         Ok(tasks)
+    }
+
+    /// The events of the state, where it is named, or no file is.
+    pub(super) fn events(&self) -> Result<Option<Vec<Event>>, CommandError> {
+        if !self.tasks.is_empty() && !self.state.is_named() {
+            return Ok(None);
+        }
+        let state = self.state.open_existing(&self.catalog)?;
+        block_on(every_event(&*state, EventQuery::default())).map(Some)
     }
 }
 

@@ -51,11 +51,8 @@ impl TraceArgs {
             visits.retain(|visit| self.caller.as_ref().is_none_or(|caller| *caller == visit.caller));
             return self.list(&visits);
         }
-        let wanted = EventQuery {
-            session: self.session.clone(),
-            caller: self.caller,
-            ..EventQuery::default()
-        };
+        let wanted =
+            EventQuery { session: self.session.clone(), caller: self.caller, ..EventQuery::default() };
         let events = block_on(every_event(&*state, wanted))?;
         match (&self.session, self.json) {
             (Some(session), _) if events.is_empty() => {

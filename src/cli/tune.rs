@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::catalog::{complete, word};
+use super::patch::patched;
 use super::progress::Bar;
 use super::tasks::{LoadedTasks, TaskArgs, unplayable};
-use super::{CommandError, CommandResult, failed, print};
+use super::{CommandError, CommandResult, failed, print, print_note};
 use crate::catalog::Catalog;
 use crate::config::Surface;
 use crate::render::Templates;
+use crate::render::folder::{unified, write_whole};
 use crate::simulate::{CHOICES, Simulation, Task, Tuning};
 
 /// Choose the surface and the tools that are bound in full, by recorded sessions or tasks.
@@ -42,11 +44,17 @@ pub(super) struct TuneArgs {
 
 impl TuneArgs {
     pub(super) fn run(self) -> CommandResult {
-        let LoadedTasks { checked, tasks, catalogs, templates } = self.setting.load()?;
+        if let Some(other) = self.surface.iter().find(|surface| !CHOICES.contains(surface)) {
+            let message = format!("`tune` does not choose `{}`: tasks show no gain of it", other.as_str());
+            return Err(CommandError::Usage(message));
+        }
+        let LoadedTasks { checked, tasks, called, catalogs, templates } = self.setting.load()?;
         let bar = Bar::new("playing tasks", (catalogs.len() * (tasks.len() + self.host.len())) as u64);
         let mut tunings = Vec::new();
         for catalog in &catalogs {
-            tunings.push(self.tuning(catalog, &tasks, Arc::clone(&templates), &|| bar.add(1))?);
+            let mut tuning = self.tuning(catalog, &tasks, Arc::clone(&templates), &|| bar.add(1))?;
+            tuning.except(|name| called.contains(name));
+            tunings.push(tuning);
         }
         bar.finish();
         if self.json {
@@ -54,7 +62,46 @@ impl TuneArgs {
         } else {
             print(&tunings.iter().map(Tuning::table).collect::<Vec<_>>().join("\n"))?;
         }
+        // Other sizes make another catalog than that of toolcrib.toml.
+        if self.setting.size.is_empty() && self.setting.distractors.is_empty() {
+            self.patch(&tunings)?;
+        }
         complete(&checked)
+    }
+
+    /// Prints the patch for the first host, and applies it where that is wanted.
+    fn patch(&self, tunings: &[Tuning]) -> CommandResult {
+        let Some(choice) = tunings.iter().flat_map(|tuning| &tuning.choices).next() else { return Ok(()) };
+        let catalog = &self.setting.source.catalog;
+        let file = catalog.config_file()?;
+        let old = match &file {
+            Some(file) if file.exists() => Some(
+                std::fs::read_to_string(file)
+                    .map_err(|error| failed(format!("cannot read {}: {error}", file.display())))?,
+            ),
+            _ => None,
+        };
+        let text = old.as_deref().unwrap_or_default();
+        let new = patched(text, &choice.patch)
+            .map_err(|error| failed(format!("toolcrib.toml is left alone: {}", error.message())))?;
+        if !self.json {
+            let diff = unified("toolcrib.toml", old.as_deref().map(str::as_bytes), Some(new.as_bytes()));
+            print(&format!("\n{diff}"))?;
+        }
+        if text == new {
+            print_note("toolcrib.toml has these settings");
+        } else if self.write {
+            let file = file.ok_or_else(|| {
+                CommandError::Usage("--write needs a folder, or a toolcrib.toml, as --catalog".into())
+            })?;
+            write_whole(&file, new.as_bytes())
+                .map_err(|error| failed(format!("cannot write {}: {error}", file.display())))?;
+            print_note(format!("wrote {}", file.display()));
+        }
+        if let (Some(profile), None) = (&choice.patch.profile, &self.setting.profile) {
+            print_note(format!("these tools are full with `--profile {profile}`"));
+        }
+        Ok(())
     }
 
     fn tuning(

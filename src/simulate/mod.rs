@@ -7,6 +7,7 @@
 //! 5. [`report`] compares the surfaces; [`table`] prints that for people.
 //! 6. [`tune`] chooses surface and full tools with half of the tasks: [`estimate`] adds up what a choice costs, [`mod@choice`]
 //!    searches for the cheapest, and [`patch`] has it as settings.
+//! 7. [`usage`] counts what sessions used; [`price`] has the tools that they never called.
 //!
 //! The agent is a script, and no model: it knows which tool it needs, and words its searches without knowing its name.
 
@@ -15,6 +16,7 @@ mod choice;
 mod estimate;
 mod ledger;
 mod patch;
+mod price;
 mod replay;
 mod report;
 mod sessions;
@@ -22,6 +24,7 @@ mod table;
 mod task;
 mod tune;
 mod tune_table;
+mod usage;
 mod wording;
 
 use std::collections::HashSet;
@@ -42,6 +45,7 @@ pub use sessions::Recorded;
 pub use table::gains;
 pub use task::{Task, TaskCall, read};
 pub use tune::{CHOICES, Tuning};
+pub use usage::{Usage, events_of};
 
 /// The result of a call for which a task has none.
 pub const STUB: &str = "{\"ok\":true}";

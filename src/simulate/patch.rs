@@ -22,6 +22,8 @@ pub struct Patch {
     pub surface: Surface,
     /// The profile with the lists; `None` where the surface binds tools whatever their modes.
     pub profile: Option<String>,
+    /// Whether tools of the profile without a mode of their own have to be deferred, since another setting makes them full.
+    pub is_deferred: bool,
     pub full: Vec<String>,
     /// Selectors of tools that would be full by another setting.
     pub deferred: Vec<String>,
@@ -32,41 +34,44 @@ impl Patch {
     pub(super) fn of(simulation: &Simulation<'_>, surface: Surface, full: &HashSet<&str>) -> Self {
         let table = if simulation.provider == Provider::Mcp { "serve" } else { "payload" };
         let has_lists = ![Surface::Full, Surface::Gateway].contains(&surface);
+        let plain = Self {
+            table,
+            surface,
+            profile: None,
+            is_deferred: false,
+            full: Vec::new(),
+            deferred: Vec::new(),
+        };
         if !has_lists {
-            return Self { table, surface, profile: None, full: Vec::new(), deferred: Vec::new() };
+            return plain;
         }
-        let name = simulation.profile.unwrap_or(TUNED);
-        let tools = simulation.catalog.tools.iter().map(|tool| &**tool);
-        let is_full = |tool: &&Tool| full.contains(tool.name.as_str());
-        let listed: Vec<&Tool> = tools.clone().filter(is_full).collect();
-        let selectors: Vec<String> = listed.iter().map(|tool| selector(&tool.name)).collect();
-        let deferred = deferred(simulation, name, &listed, &selectors);
-        Self { table, surface, profile: Some(name.to_string()), full: selectors, deferred }
+        let name = simulation.profile.unwrap_or(TUNED).to_string();
+        let mut config = Config::clone(&simulation.catalog.config);
+        let of_catalog = config.description_mode;
+        let profile = config.profiles.entry(name.clone()).or_default();
+        let is_deferred = profile.description_mode.or(of_catalog) == Some(DescriptionMode::Full);
+        if is_deferred {
+            profile.description_mode = Some(DescriptionMode::Deferred);
+        }
+        let tools = || simulation.catalog.tools.iter();
+        let is_full = |tool: &&Arc<Tool>| full.contains(tool.name.as_str());
+        let selectors: Vec<String> = tools().filter(is_full).map(|tool| selector(&tool.name)).collect();
+        let own: Vec<String> = std::mem::take(&mut profile.deferred).into();
+        let selects_none = |text: &String| {
+            let one = Selectors::from_iter([text.clone()]);
+            !tools().filter(is_full).any(|tool| one.contains(&tool.facts()))
+        };
+        let mut deferred: Vec<String> = own.into_iter().filter(selects_none).collect();
+        profile.full = selectors.iter().cloned().collect();
+        profile.deferred = deferred.iter().cloned().collect();
+        let mut changed = simulation.catalog.with_tools(simulation.catalog.tools.clone());
+        changed.config = Arc::new(config);
+        if let Ok(mode) = changed.modes(Some(&name)) {
+            let is_wrong = |tool: &&Arc<Tool>| mode(tool) == Some(DescriptionMode::Full) && !is_full(tool);
+            deferred.extend(tools().filter(is_wrong).map(|tool| selector(&tool.name)));
+        }
+        Self { profile: Some(name), is_deferred, full: selectors, deferred, ..plain }
     }
-}
-
-/// The selectors of deferred tools: the profile's own, unless they select a full tool, and every tool that another
-/// setting would make full.
-fn deferred(simulation: &Simulation<'_>, name: &str, full: &[&Tool], selectors: &[String]) -> Vec<String> {
-    let catalog = simulation.catalog;
-    let mut config = Config::clone(&catalog.config);
-    let profile = config.profiles.entry(name.to_string()).or_default();
-    let own: Vec<String> = std::mem::take(&mut profile.deferred).into();
-    let kept = own.into_iter().filter(|text| {
-        let one = Selectors::from_iter([text.clone()]);
-        !full.iter().any(|tool| one.contains(&tool.facts()))
-    });
-    let kept: Vec<String> = kept.collect();
-    profile.full = selectors.iter().cloned().collect();
-    profile.deferred = kept.iter().cloned().collect();
-    let mut changed = catalog.with_tools(catalog.tools.clone());
-    changed.config = Arc::new(config);
-    let Ok(mode) = changed.modes(Some(name)) else { return kept };
-    let is_wrong = |tool: &&Arc<Tool>| {
-        mode(tool) == Some(DescriptionMode::Full) && !full.iter().any(|chosen| chosen.name == tool.name)
-    };
-    let wrong = catalog.tools.iter().filter(is_wrong).map(|tool| selector(&tool.name));
-    kept.iter().cloned().chain(wrong).collect()
 }
 
 /// The selector of a name.

@@ -50,8 +50,7 @@ impl<'a> Replay<'a> {
         tasks: &[&Task],
         progress: &dyn Fn(),
     ) -> Result<Result<Played, Surface>, SimulationError> {
-        let (taken, bound, prompt) =
-            self.meter.request(profile, surface).map_err(SimulationError::Counts)?;
+        let (taken, bound, prompt) = self.meter.request(profile, surface).map_err(SimulationError::Counts)?;
         if taken != surface {
             return Ok(Err(taken));
         }
@@ -77,6 +76,13 @@ impl<'a> Replay<'a> {
 }
 
 impl Played {
+    /// Some of the tasks.
+    pub(super) fn among(&self, tasks: &[usize]) -> Self {
+        let ledgers = tasks.iter().filter_map(|task| self.ledgers.get(*task).cloned()).collect();
+        let Self { surface, bound, prompt, ref events, .. } = *self;
+        Self { surface, bound, prompt, ledgers, events: events.clone() }
+    }
+
     /// Tokens a task with this host context, on average.
     pub(super) fn total(&self, simulation: &Simulation<'_>, host: usize) -> f64 {
         let fixed = host + self.bound + self.prompt;

@@ -3,6 +3,8 @@
 //! A trace has no results: such a call returns the stub. Secrets are redacted and long texts cut; a value is played as it
 //! was recorded.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -21,6 +23,8 @@ pub struct Recorded {
     pub alone: usize,
     /// Calls with a redacted value among their arguments.
     pub redacted: usize,
+    /// Names of all tools that were called, also those of failed calls and of steps.
+    pub called: BTreeSet<String>,
 }
 
 impl Recorded {
@@ -30,6 +34,7 @@ impl Recorded {
         let mut sessions: IndexMap<(&str, &str), Task> = IndexMap::new();
         for event in events {
             let call = call_of(event);
+            recorded.called.extend((event.kind == EventKind::Call).then(|| event.tool.clone()).flatten());
             let Some(session) = &event.session else {
                 recorded.alone += usize::from(call.is_some());
                 continue;
@@ -54,7 +59,7 @@ impl Recorded {
 
     /// The assumptions, for people.
     pub fn note(&self) -> String {
-        let Self { tasks, idle, alone, redacted } = self;
+        let Self { tasks, idle, alone, redacted, .. } = self;
         let mut parts = vec![format!("{} sessions are tasks", tasks.len())];
         let mut say = |count: usize, text: &str| parts.extend((count > 0).then(|| format!("{count} {text}")));
         say(*idle, "sessions have no call that ran well");
@@ -65,7 +70,7 @@ impl Recorded {
 }
 
 /// The call of an event, if it is one that the agent made and that ran well.
-pub(super) fn call_of(event: &Event) -> Option<TaskCall> {
+fn call_of(event: &Event) -> Option<TaskCall> {
     let is_step = event.detail.get("step_of").is_some();
     if event.kind != EventKind::Call || event.outcome != "ok" || event.dry_run || is_step {
         return None;

@@ -12,6 +12,7 @@ use super::choice::choose;
 use super::estimate::{Calls, Estimate, profile, with_modes};
 use super::ledger::{Ledger, PromptCache};
 use super::patch::Patch;
+use super::price::{Price, never_called};
 use super::replay::{Played, Replay, tenth};
 use super::{Simulation, SimulationError, Task};
 use crate::config::Surface;
@@ -87,14 +88,6 @@ pub struct Value {
     pub saves: f64,
 }
 
-/// The price of a tool.
-#[derive(Clone, Debug, Serialize)]
-pub struct Price {
-    pub name: String,
-    /// Tokens of its definition.
-    pub tokens: usize,
-}
-
 /// A surface with tools in full, and the tokens that each tool saves.
 struct Candidate {
     surface: Surface,
@@ -145,16 +138,7 @@ impl Tuning {
         }
         let (called, unknown) = (called(&calls), unknown(&replay, &tasks));
         let profile = profile(&replay)?;
-        let mut never_called: Vec<Price> = profile
-            .tools
-            .iter()
-            .filter(|entry| !called.contains(entry.tool.name.as_str()))
-            .map(|entry| Price {
-                name: entry.tool.name.clone(),
-                tokens: replay.definitions.get(&entry.tool.name).copied().unwrap_or_default(),
-            })
-            .collect();
-        never_called.sort_by(|a, b| (b.tokens, &a.name).cmp(&(a.tokens, &b.name)));
+        let never_called = never_called(&profile, &replay.definitions, |name| called.contains(name));
         Ok(Tuning {
             registry_version: simulation.catalog.version.clone(),
             provider: simulation.provider.as_str(),
@@ -169,6 +153,13 @@ impl Tuning {
             choices,
             never_called,
         })
+    }
+}
+
+impl Tuning {
+    /// Takes tools off those that were never called, since something else than a task has called them.
+    pub fn except(&mut self, is_called: impl Fn(&str) -> bool) {
+        self.never_called.retain(|tool| !is_called(&tool.name));
     }
 }
 
@@ -226,10 +217,7 @@ impl Tuner<'_, '_> {
         host: usize,
     ) -> Result<Cost, SimulationError> {
         let among = half(self.tasks.len(), judges);
-        let full = Played {
-            ledgers: among.iter().map(|task| self.calls.full.ledgers[*task].clone()).collect(),
-            ..self.calls.full.clone()
-        };
+        let full = self.calls.full.among(&among);
         let simulation = self.replay.simulation;
         let played = self.play(candidate, judges, &full).await?;
         let (tokens, of_full) = (played.total(simulation, host), full.total(simulation, host));
@@ -279,7 +267,14 @@ impl Tuner<'_, '_> {
             tokens: self.replay.definitions.get(&self.calls.tools[tool]).copied().unwrap_or_default(),
             saves: tenth(gain / among.len().max(1) as f64),
         };
-        let mut values: Vec<(bool, Value)> = chosen.gains.iter().enumerate().map(value).zip(&chosen.is_full).map(|(value, full)| (*full, value)).collect();
+        let mut values: Vec<(bool, Value)> = chosen
+            .gains
+            .iter()
+            .enumerate()
+            .map(value)
+            .zip(&chosen.is_full)
+            .map(|(value, full)| (*full, value))
+            .collect();
         values.sort_by(|(_, a), (_, b)| b.saves.total_cmp(&a.saves).then_with(|| a.name.cmp(&b.name)));
         let (full, deferred): (Vec<_>, Vec<_>) = values.into_iter().partition(|(full, _)| *full);
         let plain = |values: Vec<(bool, Value)>| values.into_iter().map(|(_, value)| value).collect();

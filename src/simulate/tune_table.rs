@@ -1,5 +1,6 @@
 //! The choices for tasks, for people.
 
+use super::price::{line, listed};
 use super::tune::{Choice, Cost, Tuning, Value};
 use crate::report::{aligned, grouped, wrapped};
 use crate::tool::clean_line;
@@ -29,37 +30,22 @@ impl Tuning {
             grouped(self.choosing),
             grouped(self.judging),
         );
-        let header = ["host", "surface", "in full", "turns", "of full", "% chosen", "% judged", "% hindsight"];
+        let header =
+            ["host", "surface", "in full", "turns", "of full", "% chosen", "% judged", "% hindsight"];
         let mut rows = vec![header.map(str::to_string).to_vec()];
         rows.extend(self.choices.iter().map(Choice::row));
         out += &aligned(&rows);
         for choice in &self.choices {
             out += &choice.lists();
         }
-        out += &self.never();
+        out += &line(&self.never_called);
         if !self.unknown.is_empty() {
-            let names: Vec<String> = self.unknown.iter().take(SHOWN).map(|name| clean_line(name)).collect();
-            out += &format!("\ncalled, but no tool of the profile, and left out: {}\n", names.join(", "));
+            let names = self.unknown.iter().map(|name| clean_line(name));
+            out += &format!("\ncalled, but no tool of the profile, and left out: {}\n", listed(names));
         }
         out.push('\n');
         NOTES.iter().for_each(|note| out += &wrapped(note));
         out
-    }
-
-    fn never(&self) -> String {
-        let all: usize = self.never_called.iter().map(|tool| tool.tokens).sum();
-        let Some(largest) = self.never_called.first() else { return String::new() };
-        let names = self.never_called.iter().take(SHOWN);
-        let names = names.map(|tool| format!("{} ({})", clean_line(&tool.name), grouped(tool.tokens)));
-        let more = self.never_called.len().saturating_sub(SHOWN);
-        let more = if more > 0 { format!(", and {} more", grouped(more)) } else { String::new() };
-        debug_assert!(largest.tokens <= all);
-        format!(
-            "\nnever called: {} tools, {} tokens in each request where they are bound in full: {}{more}\n",
-            grouped(self.never_called.len()),
-            grouped(all),
-            names.collect::<Vec<_>>().join(", "),
-        )
     }
 }
 
@@ -82,7 +68,8 @@ impl Choice {
 
     /// The surfaces and the tools of the choice.
     fn lists(&self) -> String {
-        let others = self.surfaces.iter().map(|cost| format!("{} {:.0} %", cost.surface.as_str(), cost.percent));
+        let others =
+            self.surfaces.iter().map(|cost| format!("{} {:.0} %", cost.surface.as_str(), cost.percent));
         let others = others.collect::<Vec<_>>().join(", ");
         let mut out = format!("\nhost {}: {others}\n", grouped(self.host));
         for (mode, values) in [("in full", &self.full), ("deferred", &self.deferred)] {

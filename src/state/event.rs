@@ -131,10 +131,7 @@ impl EventQuery {
 const PAGE: usize = 1_000;
 
 /// All events of a query, whatever its limit.
-pub async fn every_event(
-    state: &dyn StateStore,
-    mut wanted: EventQuery,
-) -> Result<Vec<Event>, StateError> {
+pub async fn every_event(state: &dyn StateStore, mut wanted: EventQuery) -> Result<Vec<Event>, StateError> {
     let mut events = Vec::new();
     wanted.limit = PAGE;
     loop {
