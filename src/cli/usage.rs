@@ -1,4 +1,4 @@
-//! `toolcrib usage`: what recorded sessions used.
+//! `toolcrib usage`: the use of tools in recorded sessions.
 
 use super::catalog::{complete, word};
 use super::render::templates;
@@ -7,8 +7,8 @@ use super::{CommandResult, failed, print};
 use crate::provider::Provider;
 use crate::simulate::{Usage, events_of};
 
-/// What recorded sessions used: calls, reads of docs and help, searches without an answer, and tools that were never
-/// called, with their price.
+/// Count what recorded sessions used: calls, reads of docs and help, searches without an answer, and tools that were
+/// never called, with their price.
 ///
 /// Searches and reads are recorded in a session; calls of tools always are. Tasks of a file have calls only.
 #[derive(Debug, clap::Args)]

@@ -1,5 +1,5 @@
-//! The tools to bind in full, chosen by the joint cost of tasks: a search is saved only when nothing is left to search
-//! for, so tools that tasks need together are tried together.
+//! The tools to bind in full, chosen by the joint cost of tasks. An agent that searches for all steps of a task at once
+//! saves the search only when nothing is left to search for, so tools that tasks need together are tried together.
 
 use std::collections::BTreeMap;
 
@@ -60,6 +60,8 @@ impl Choice<'_> {
     /// The deferred tools that tasks need together, the most frequent sets first.
     fn sets(&self, calls: &Calls, among: &[usize]) -> Vec<Vec<usize>> {
         let mut counts: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        // An agent that searches for one tool at a time saves a search with each.
+        let among = if self.estimate.batched { among } else { &[] };
         for task in among {
             let mut missing = calls.needed(*task);
             missing.retain(|tool| !self.is_full[*tool]);

@@ -49,7 +49,7 @@ pub(super) struct Estimate<'a> {
     tools: Vec<ToolCost>,
     /// Tokens in each request while every tool is deferred.
     fixed: usize,
-    batched: bool,
+    pub(super) batched: bool,
     cache: PromptCache,
 }
 

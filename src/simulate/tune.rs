@@ -1,5 +1,5 @@
-//! Which tools to bind in full, and on which surface: half of the tasks choose, and the other half judge. The halves are
-//! drawn by hashes of the tasks, so that their order does not matter.
+//! The choice of a surface, and of the tools that are bound in full: half of the tasks choose, and the other half judge.
+//! The halves are drawn by hashes of the tasks, so that their order does not matter.
 //!
 //! For each surface the tools are chosen by the [`estimate`](super::estimate) of the tasks that choose; then these tasks are
 //! played on each surface with its tools, and the cheapest one is taken.

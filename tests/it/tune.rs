@@ -125,12 +125,12 @@ fn a_choice_is_at_most_ten_percent_worse_than_hindsight() {
         "tests/data/tasks/tau2-retail.jsonl",
         "tests/data/tasks/tau2-airline.jsonl",
         "--size",
-        "30,99,300",
+        "40,300",
         "--distractors",
         "examples/github",
         "tests/data/catalogs/livemcpbench-servers.json",
         "--host",
-        "10000,0",
+        "10000",
         "--json",
     ]);
     let sizes = json_of(&sizes);
