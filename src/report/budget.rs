@@ -41,7 +41,7 @@ pub struct OverBudget {
 /// Advice for a profile, if it is over the budget.
 pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolReport]) -> Option<OverBudget> {
     let budget = meter.options.budget?;
-    let surface = meter.options.provider.surface(meter.options.budgeted());
+    let surface = meter.options.provider.surface(meter.budgeted(profile));
     let mut over = OverBudget {
         profile: profile.name.map(str::to_string),
         surface,

@@ -15,7 +15,7 @@ impl Report {
     pub fn table(&self) -> String {
         let deferred = if self.deferred == Deferred::Stub { "stubs" } else { "compact" };
         let mut out = format!(
-            "Tokens for {} (o200k unless a column says cl100k); deferred tools as {deferred}; a job of {} requests\n",
+            "Tokens for {} (o200k); deferred tools as {deferred}; a job of {} requests\n",
             self.provider,
             grouped(self.iterations as usize)
         );
@@ -58,7 +58,6 @@ impl ProfileReport {
         let header = [
             "surface",
             "bound",
-            "cl100k",
             "names",
             "descriptions",
             "schemas",
@@ -66,6 +65,8 @@ impl ProfileReport {
             "wrapping",
             "prompt",
             "saving",
+            "task",
+            "of full",
             "job",
             "job cached",
         ];
@@ -75,7 +76,11 @@ impl ProfileReport {
         let counts = [self.tools, self.full, self.deferred].map(grouped);
         let [tools, full, deferred] = counts;
         let remarks: String = self.surfaces.iter().filter_map(|surface| surface.remark(provider)).collect();
-        format!("{title}: {tools} tools, {full} full and {deferred} deferred\n{}{remarks}", aligned(&rows))
+        let auto = wrapped(&self.auto.note());
+        format!(
+            "{title}: {tools} tools, {full} full and {deferred} deferred\n{}{remarks}{auto}",
+            aligned(&rows)
+        )
     }
 }
 
@@ -86,11 +91,13 @@ impl SurfaceReport {
             row.push("-".into());
             return row;
         };
-        row.extend([grouped(tokens.bound.o200k), grouped(tokens.bound.cl100k)]);
+        row.push(grouped(tokens.bound.o200k));
         let Measured { names, descriptions, schemas, own_functions, wrapping, prompt, .. } = tokens;
         let parts = [names, descriptions, schemas, own_functions, wrapping, prompt];
         row.extend(parts.map(|part| grouped(part.o200k)));
         row.push(tokens.saving_percent.map_or("-".into(), |percent| format!("{percent:.1} %")));
+        row.push(grouped(tokens.task));
+        row.push(tokens.task_percent.map_or("-".into(), |percent| format!("{percent:.0} %")));
         row.extend([tokens.job, tokens.job_cached].map(|count| grouped(count.o200k)));
         row
     }

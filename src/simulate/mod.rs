@@ -3,12 +3,13 @@
 //! 1. [`task`] reads tasks: the calls that solve each are known.
 //! 2. [`agent`] plays a task on a surface: it searches, reads and calls as [`wording`] and the surface say.
 //! 3. [`ledger`] adds up what each request of the task carries.
-//! 4. [`report`] compares the surfaces; [`table`] prints that for people.
+//! 4. [`report`] compares the surfaces; [`table`] prints that for people, and [`picture`] draws it.
 //!
 //! The agent is a script, and no model: it knows which tool it needs, and words its searches without knowing its name.
 
 mod agent;
 mod ledger;
+mod picture;
 mod report;
 mod table;
 mod task;
@@ -26,6 +27,7 @@ use crate::render::Templates;
 use crate::tool::Effect;
 
 pub use ledger::PromptCache;
+pub use picture::picture;
 pub use report::{Report, SurfaceCost};
 pub use table::gains;
 pub use task::{Task, TaskCall, read};
