@@ -92,9 +92,9 @@ fn head(report: &Report, host: usize) -> String {
     let title =
         format!("Tokens of a whole task in percent of binding every tool in full, by number of tools");
     let cache = <&str>::from(report.cache);
-    let searches = if report.batched { "searches for all steps at once" } else { "one call a request" };
+    let batched = if report.batched { "; batched" } else { "" };
     let subtitle = format!(
-        "{} tasks with {} calls, {}; {host} tokens of the host's own in each request; prompt cache: {cache}; {searches}",
+        "{} tasks with {} calls, {}; {host} tokens of the host's own in each request; prompt cache: {cache}{batched}",
         grouped(report.tasks),
         grouped(report.calls),
         report.provider,
