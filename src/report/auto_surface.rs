@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::table::grouped;
+use super::layout::grouped;
 use super::whole_task::{TaskEstimate, searches_itself};
 use crate::catalog::{Profile, ProfileTool};
 use crate::config::Surface;

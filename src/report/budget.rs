@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::layout::grouped;
 use super::meter::{Meter, is_deferred};
-use super::table::grouped;
 use super::tool::{self, ToolReport};
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};

@@ -4,7 +4,7 @@
 //! 1. [`meter`] makes a payload, and counts the part of it that is in the context ([`context`]).
 //! 2. [`surface`] compares the surfaces of a profile.
 //! 3. [`tool`] compares the cost of one tool in full, deferred, and as a doc.
-//! 4. [`cost`] adds this up over a job, [`whole_task`] estimates a task, and [`auto_surface`] takes the surface that costs least.
+//! 4. [`cost`] adds this up over a job, [`whole_task`] estimates a task, and [`auto_surface()`] takes the surface that costs least.
 //! 5. [`budget`] advises on tools to defer when a surface costs too much.
 //! 6. [`table`] prints all of it for people; serialized, it is for scripts.
 
@@ -12,6 +12,7 @@ mod auto_surface;
 mod budget;
 mod context;
 mod cost;
+mod layout;
 mod meter;
 mod request;
 pub mod retrieval;
@@ -33,7 +34,7 @@ pub use request::RequestMeter;
 pub use surface::{Measured, SurfaceReport};
 pub use tool::ToolReport;
 
-pub(crate) use table::{aligned, grouped, wrapped};
+pub(crate) use layout::{aligned, grouped, wrapped};
 
 use meter::Meter;
 

@@ -3,7 +3,7 @@
 //! 1. [`task`] reads tasks: the calls that solve each are known.
 //! 2. [`agent`] plays a task on a surface: it searches, reads and calls as [`wording`] and the surface say.
 //! 3. [`ledger`] adds up what each request of the task carries.
-//! 4. [`report`] compares the surfaces; [`table`] prints that for people, and [`picture`] draws it.
+//! 4. [`report`] compares the surfaces; [`table`] prints that for people, and [`picture()`] draws it.
 //!
 //! The agent is a script, and no model: it knows which tool it needs, and words its searches without knowing its name.
 

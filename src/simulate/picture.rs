@@ -89,8 +89,7 @@ pub fn picture(reports: &[Report]) -> Option<String> {
 
 fn head(report: &Report, host: usize) -> String {
     let host = grouped(report.hosts[host]);
-    let title =
-        format!("Tokens of a whole task in percent of binding every tool in full, by number of tools");
+    let title = "Tokens of a whole task in percent of binding every tool in full, by number of tools";
     let cache = <&str>::from(report.cache);
     let batched = if report.batched { "; batched" } else { "" };
     let subtitle = format!(

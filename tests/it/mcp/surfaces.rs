@@ -235,7 +235,7 @@ fn http_runs_tools_by_name_and_lists_them_where_they_are_shown() {
 }
 
 /// Without a surface, a server decides at its start: some tools as they are, many behind the gateway, or behind it beside
-/// the full ones. What a profile has counts for its own clients, and a reload changes nothing.
+/// the full ones. The tools of a profile count for its own clients, and a reload changes nothing.
 #[test]
 fn the_surface_of_a_list_is_decided_at_the_start() {
     let config = "[profile.small]\ninclude = [\"tool_00000\", \"tool_00001\"]\n[profile.some]\nfull = [\"tool_00003\"]\n";
