@@ -32,7 +32,8 @@ pub(super) struct TuneArgs {
     #[arg(long, value_name = "NAME", value_parser = word::<Surface>())]
     surface: Vec<Surface>,
     /// Tokens of the host's own context in every request, with commas between several. The patch is for the first.
-    #[arg(long, value_name = "TOKENS", value_delimiter = ',', default_value = "10000")]
+    /// Default: `payload.host_tokens` of the configuration, which is 10000 unless set.
+    #[arg(long, value_name = "TOKENS", value_delimiter = ',')]
     host: Vec<usize>,
     /// Apply the patch to toolcrib.toml.
     #[arg(long, conflicts_with_all = ["distractors", "size"])]
@@ -49,10 +50,15 @@ impl TuneArgs {
             return Err(CommandError::Usage(message));
         }
         let LoadedTasks { checked, tasks, called, catalogs, templates } = self.setting.load()?;
-        let bar = Bar::new("playing tasks", (catalogs.len() * (tasks.len() + self.host.len())) as u64);
+        let hosts = match &self.host[..] {
+            [] => vec![checked.catalog.config.payload.host_tokens],
+            hosts => hosts.to_vec(),
+        };
+        let bar = Bar::new("playing tasks", (catalogs.len() * (tasks.len() + hosts.len())) as u64);
         let mut tunings = Vec::new();
         for catalog in &catalogs {
-            let mut tuning = self.tuning(catalog, &tasks, Arc::clone(&templates), &|| bar.add(1))?;
+            let mut tuning =
+                self.tuning((catalog, &hosts), &tasks, Arc::clone(&templates), &|| bar.add(1))?;
             tuning.except(|name| called.contains(name));
             tunings.push(tuning);
         }
@@ -106,7 +112,7 @@ impl TuneArgs {
 
     fn tuning(
         &self,
-        catalog: &Catalog,
+        (catalog, hosts): (&Catalog, &[usize]),
         tasks: &[Task],
         templates: Arc<Templates>,
         progress: &dyn Fn(),
@@ -118,7 +124,7 @@ impl TuneArgs {
             templates,
             provider: *provider,
             surfaces: if self.surface.is_empty() { &CHOICES } else { &self.surface },
-            hosts: &self.host,
+            hosts,
             cache: *prompt_cache,
             batched: *batched,
             noise: None,

@@ -4,7 +4,7 @@
 //! 2. [`agent`] plays a task on a surface: it searches, reads and calls as [`wording`] and the surface say.
 //! 3. [`ledger`] adds up what each request of the task carries.
 //! 4. [`replay`] plays all tasks on a surface, with any modes of the profile's tools.
-//! 5. [`report`] compares the surfaces; [`table`] prints that for people.
+//! 5. [`report`] compares the surfaces; [`table`] prints that for people, and [`picture()`] draws it.
 //! 6. [`tune`] chooses surface and full tools with half of the tasks: [`estimate`] adds up what a choice costs, [`mod@choice`]
 //!    searches for the cheapest, and [`patch`] has it as settings.
 //! 7. [`usage`] counts what sessions used; [`price`] has the tools that they never called.
@@ -16,6 +16,7 @@ mod choice;
 mod estimate;
 mod ledger;
 mod patch;
+mod picture;
 mod price;
 mod replay;
 mod report;
@@ -40,6 +41,7 @@ use crate::tool::Effect;
 
 pub use ledger::PromptCache;
 pub use patch::Patch;
+pub use picture::picture;
 pub use report::{Replaced, Report, SurfaceCost};
 pub use sessions::Recorded;
 pub use table::gains;
@@ -93,7 +95,8 @@ pub fn stub_backends(workspace: &mut Workspace) {
     workspace.config.exec.allow = Effect::Destructive;
 }
 
-/// A catalog of a number of tools: those of the tasks, then its others, then tools of other catalogs. A tool of those
+/// A catalog of a number of tools: those of the tasks, then its others, then tools of the other catalogs, in turn from
+/// each. A tool of those
 /// whose names are taken stays out. The tools of the tasks are there at any size.
 pub fn resized(catalog: &Catalog, others: &[Catalog], tasks: &[Task], size: Option<usize>) -> Catalog {
     let names = |tool: &Tool| [tool.name.clone(), tool.safe_name.clone(), tool.op.clone()];
@@ -114,7 +117,10 @@ pub fn resized(catalog: &Catalog, others: &[Catalog], tasks: &[Task], size: Opti
         is_taken
     });
     let mut taken: HashSet<String> = catalog.tools.iter().flat_map(|tool| names(tool)).collect();
-    for tool in others.iter().flat_map(|other| &other.tools).take_while(|_| size > catalog.tools.len()) {
+    let longest = others.iter().map(|other| other.tools.len()).max().unwrap_or(0);
+    let in_turn =
+        (0..longest).flat_map(|index| others.iter().filter_map(move |other| other.tools.get(index)));
+    for tool in in_turn.take_while(|_| size > catalog.tools.len()) {
         if tools.len() < size && names(tool).iter().all(|name| !taken.contains(name)) {
             taken.extend(names(tool));
             tools.push(Arc::clone(tool));

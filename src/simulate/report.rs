@@ -17,6 +17,8 @@ pub struct Report {
     /// The seed of an agent that makes mistakes.
     pub noise: Option<u64>,
     pub tools: usize,
+    /// The surface that `auto` stands for.
+    pub auto: Surface,
     pub tasks: usize,
     pub calls: usize,
     /// Calls of tools that are not in the catalog; they are left out.
@@ -96,6 +98,7 @@ impl Report {
             batched: simulation.batched,
             noise: simulation.noise,
             tools: profile.tools.len(),
+            auto: replay.meter.auto(&profile).surface,
             tasks: tasks.len(),
             calls: full.events.calls,
             unknown_calls: full.events.unknown,
