@@ -2,7 +2,8 @@
 //! on `full`, and before the first call of a deferred tool its lesson: the requests that the surface asks for, as they
 //! were played for this tool alone.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use super::ledger::{Ledger, PromptCache};
 use super::replay::{Played, Replay};
@@ -61,10 +62,11 @@ impl Calls {
         progress: &dyn Fn(),
     ) -> Result<Self, SimulationError> {
         let whole = with_modes(&profile(replay)?, |_| true);
-        let full = played(replay.play(&whole, Surface::Full, tasks, progress).await?)?;
-        let view = std::sync::Arc::clone(&replay.view);
+        let full =
+            replay.play(&whole, Surface::Full, tasks, progress).await.map_err(SimulationError::Counts)?;
+        let view = Arc::clone(&replay.view);
         let found = |name: &str| view.resolve(name).ok();
-        let mut samples: std::collections::BTreeMap<usize, Task> = std::collections::BTreeMap::new();
+        let mut samples: BTreeMap<usize, Task> = BTreeMap::new();
         for call in tasks.iter().flat_map(|task| &task.calls) {
             if let Some(tool) = found(&call.name) {
                 let sample = || Task { task: String::new(), calls: vec![call.clone()] };
@@ -80,12 +82,13 @@ impl Calls {
         };
         let calls = tasks.iter().zip(&full.ledgers).map(of_task).collect();
         let alone: Vec<&Task> = samples.iter().collect();
-        let direct = played(replay.play(&whole, Surface::Full, &alone, &|| ()).await?)?;
+        let direct =
+            replay.play(&whole, Surface::Full, &alone, &|| ()).await.map_err(SimulationError::Counts)?;
         let direct = direct.ledgers.iter().filter_map(|ledger| ledger.steps().next()).collect();
         Ok(Self { tools, tasks: calls, samples, direct, full })
     }
 
-    /// Positions of the tasks that need a tool, and of a tool's calls in them.
+    /// Positions of the tasks that need each tool.
     pub(super) fn users(&self, among: &[usize]) -> Vec<Vec<usize>> {
         let mut users = vec![Vec::new(); self.tools.len()];
         for &task in among {
@@ -107,7 +110,7 @@ impl Calls {
         needed
     }
 
-    /// The estimate for a surface; `None` where the provider has another one in its place.
+    /// The estimate for a surface; `None` where it is not there.
     pub(super) async fn estimate<'c>(
         &'c self,
         replay: &mut Replay<'_>,
@@ -117,7 +120,7 @@ impl Calls {
         let base = if surface == Surface::Core { Surface::Gateway } else { surface };
         let deferred = with_modes(&profile(replay)?, |_| false);
         let samples: Vec<&Task> = self.samples.iter().collect();
-        let Ok(played) = replay.play(&deferred, base, &samples, &|| ()).await? else { return Ok(None) };
+        let Ok(played) = replay.play(&deferred, base, &samples, &|| ()).await else { return Ok(None) };
         let short = replay.meter.deferred(&deferred, base);
         let tools = self.tools.iter().zip(&played.ledgers).zip(&self.direct);
         let tools = tools.map(|((name, ledger), direct)| {
@@ -187,9 +190,4 @@ pub(super) fn with_modes<'a>(profile: &Profile<'a>, is_full: impl Fn(&str) -> bo
     let mode = |name: &str| if is_full(name) { DescriptionMode::Full } else { DescriptionMode::Deferred };
     let entry = |entry: &ProfileTool<'a>| ProfileTool { mode: mode(&entry.tool.name), ..*entry };
     Profile { tools: profile.tools.iter().map(entry).collect(), ..*profile }
-}
-
-/// The play of a surface that every provider has.
-fn played(outcome: Result<Played, Surface>) -> Result<Played, SimulationError> {
-    outcome.map_err(|_| SimulationError::Counts("the provider has no surface `full`".into()))
 }

@@ -42,7 +42,7 @@ use crate::tool::Effect;
 pub use ledger::PromptCache;
 pub use patch::Patch;
 pub use picture::picture;
-pub use report::{Replaced, Report, SurfaceCost};
+pub use report::{LeftOut, Report, SurfaceCost};
 pub use sessions::Recorded;
 pub use table::gains;
 pub use task::{Task, TaskCall, read};

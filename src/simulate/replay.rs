@@ -42,17 +42,21 @@ impl<'a> Replay<'a> {
         Ok(Self { simulation, view, meter, definitions, counter: Counter::default() })
     }
 
-    /// Plays tasks on a surface; the error is the surface that the profile and the provider have in its place.
+    /// Plays tasks on a surface; the error is the reason why it is not there.
     pub(super) async fn play(
         &mut self,
         profile: &Profile<'_>,
         surface: Surface,
         tasks: &[&Task],
         progress: &dyn Fn(),
-    ) -> Result<Result<Played, Surface>, SimulationError> {
-        let (taken, bound, prompt) = self.meter.request(profile, surface).map_err(SimulationError::Counts)?;
+    ) -> Result<Played, String> {
+        let (taken, bound, prompt) = self.meter.request(profile, surface)?;
         if taken != surface {
-            return Ok(Err(taken));
+            let why = match surface {
+                Surface::Core => "no tool of the profile is full; `toolcrib tune` chooses some",
+                _ => "the provider defers no tools",
+            };
+            return Err(format!("it is the same as {}, since {why}", taken.as_str()));
         }
         let definitions = &self.definitions;
         let mut agent = Agent {
@@ -71,7 +75,7 @@ impl<'a> Replay<'a> {
             events.add(seen);
             progress();
         }
-        Ok(Ok(Played { surface, bound, prompt, ledgers, events }))
+        Ok(Played { surface, bound, prompt, ledgers, events })
     }
 }
 

@@ -27,7 +27,7 @@ pub struct Report {
     pub hosts: Vec<usize>,
     /// From the least to the most tokens at the largest host context.
     pub surfaces: Vec<SurfaceCost>,
-    pub replaced: Vec<Replaced>,
+    pub left_out: Vec<LeftOut>,
 }
 
 /// The cost of one surface.
@@ -59,11 +59,11 @@ pub struct SurfaceCost {
     pub refusal: Option<String>,
 }
 
-/// A surface that was not played, since another one is there in its place.
+/// A surface that was not played.
 #[derive(Debug, Serialize)]
-pub struct Replaced {
+pub struct LeftOut {
     pub surface: Surface,
-    pub by: Surface,
+    pub reason: String,
 }
 
 impl Report {
@@ -79,11 +79,12 @@ impl Report {
         let tasks: Vec<&Task> = tasks.iter().collect();
         let mut surfaces = vec![Surface::Full];
         surfaces.extend(simulation.surfaces.iter().filter(|surface| **surface != Surface::Full));
-        let (mut played, mut replaced) = (Vec::new(), Vec::new());
+        let (mut played, mut left_out) = (Vec::new(), Vec::new());
         for &surface in &surfaces {
-            match replay.play(&profile, surface, &tasks, progress).await? {
+            match replay.play(&profile, surface, &tasks, progress).await {
                 Ok(one) => played.push(one),
-                Err(by) => replaced.push(Replaced { surface, by }),
+                Err(reason) if surface == Surface::Full => return Err(SimulationError::Counts(reason)),
+                Err(reason) => left_out.push(LeftOut { surface, reason }),
             }
         }
         let full = &played[0];
@@ -104,7 +105,7 @@ impl Report {
             unknown_calls: full.events.unknown,
             hosts: simulation.hosts.to_vec(),
             surfaces: costs,
-            replaced,
+            left_out,
         })
     }
 }

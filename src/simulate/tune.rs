@@ -136,9 +136,9 @@ impl Tuning {
             choices.push(tuner.choice(*host).await?);
             progress();
         }
-        let (called, unknown) = (called(&calls), unknown(&replay, &tasks));
         let profile = profile(&replay)?;
-        let never_called = never_called(&profile, &replay.definitions, |name| called.contains(name));
+        let is_called = |name: &str| calls.tools.iter().any(|called| called == name);
+        let never_called = never_called(&profile, &replay.definitions, is_called);
         Ok(Tuning {
             registry_version: simulation.catalog.version.clone(),
             provider: simulation.provider.as_str(),
@@ -147,16 +147,14 @@ impl Tuning {
             tools: profile.tools.len(),
             tasks: tasks.len(),
             calls: calls.full.events.calls,
-            unknown,
+            unknown: unknown(&replay, &tasks),
             choosing: half(tasks.len(), false).len(),
             judging: half(tasks.len(), true).len(),
             choices,
             never_called,
         })
     }
-}
 
-impl Tuning {
     /// Takes tools off those that were never called, since something else than a task has called them.
     pub fn except(&mut self, is_called: impl Fn(&str) -> bool) {
         self.never_called.retain(|tool| !is_called(&tool.name));
@@ -200,7 +198,10 @@ impl Tuner<'_, '_> {
         }
         let mut costs = Vec::new();
         for candidate in candidates {
-            costs.push((self.cost(&candidate, judges, host).await?, candidate));
+            // A surface that is not there cannot be chosen.
+            if let Ok(cost) = self.cost(&candidate, judges, host).await {
+                costs.push((cost, candidate));
+            }
         }
         costs.sort_by(|a, b| a.0.tokens.total_cmp(&b.0.tokens));
         let all = costs.iter().map(|(cost, _)| cost.clone()).collect();
@@ -250,9 +251,8 @@ impl Tuner<'_, '_> {
         let profile = with_modes(&profile(self.replay)?, |name| names.contains(name));
         let tasks: Vec<&Task> =
             half(self.tasks.len(), judges).into_iter().map(|task| self.tasks[task]).collect();
-        let outcome = self.replay.play(&profile, *surface, &tasks, &|| ()).await?;
-        let none = |by: Surface| SimulationError::Counts(format!("the provider has `{}` here", by.as_str()));
-        let played = outcome.map_err(none)?;
+        let played = self.replay.play(&profile, *surface, &tasks, &|| ()).await;
+        let played = played.map_err(SimulationError::Counts)?;
         self.played.insert(key, played.clone());
         Ok(played)
     }
@@ -290,10 +290,6 @@ fn half(tasks: usize, judges: bool) -> Vec<usize> {
 /// A hash of a task.
 fn hash(task: &Task) -> String {
     blake3::hash(serde_json::json!(task).to_string().as_bytes()).to_hex().to_string()
-}
-
-fn called(calls: &Calls) -> HashSet<&str> {
-    calls.tools.iter().map(String::as_str).collect()
 }
 
 /// Names that tasks call and no tool of the profile has.
