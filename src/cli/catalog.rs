@@ -126,7 +126,7 @@ impl CatalogArgs {
     /// The place of its toolcrib.toml; `None` for a file of definitions, which has none.
     pub(super) fn config_file(&self) -> Result<Option<PathBuf>, CommandError> {
         let path = self.path()?;
-        let name = std::ffi::OsStr::new("toolcrib.toml");
+        let name = std::ffi::OsStr::new(CONFIGURATION);
         let file = if path.is_dir() { path.join(name) } else { path.to_path_buf() };
         Ok(Some(file).filter(|file| file.file_name() == Some(name)))
     }
