@@ -1,5 +1,7 @@
 //! `toolcrib serve`: the running server.
 
+mod refusals;
+
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,9 +17,8 @@ use super::screen::Screen;
 use super::signals::Signals;
 use super::state::StateArgs;
 use super::{CommandError, CommandResult, failed, print_note};
-use crate::catalog::{Catalog, Checked};
+use crate::catalog::Catalog;
 use crate::config::{self, ServeSurface, ToolList};
-use crate::finding::{Code, Finding, Severity, text_report};
 use crate::guard::guarded;
 use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::live::ServeOptions;
@@ -26,6 +27,7 @@ use crate::sources::mcp::server_names;
 use crate::state::StateStore;
 use crate::tool::{Effect, NoSchemaMode};
 use crate::watch::{Follow, Options};
+use refusals::{refuse_broken_configuration, refuse_nothing};
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
 ///
@@ -341,41 +343,6 @@ async fn serve_stdio(live: Arc<LiveCatalog>, patience: Duration) -> std::io::Res
         served = mcp::stdio(live, asked) => served,
         () = late => Ok(()),
     }
-}
-
-/// A catalog without tools is a mistake, unless a live server may still list some.
-fn refuse_nothing(checked: &Checked) -> CommandResult {
-    let has_servers = checked.catalog.config.sources.iter().any(|source| source.mcp.is_some());
-    if checked.catalog.tools.is_empty() && !has_servers {
-        return Err(failed("there is no tool to serve; `toolcrib check` shows why"));
-    }
-    Ok(())
-}
-
-/// A `toolcrib.toml` that is read only in part may lack the tokens and roles that restrict access.
-fn refuse_broken_configuration(checked: &Checked) -> CommandResult {
-    // An unreachable source is no mistake in the file that names it.
-    let is_away = |finding: &Finding| match finding.code {
-        Code::SourceUnreachable => true,
-        Code::FileUnreadable => {
-            finding.place.as_ref().is_some_and(|place| place.pointer.starts_with("/source/"))
-        }
-        _ => false,
-    };
-    let is_of_configuration = |finding: &&Finding| {
-        finding.severity == Severity::Error
-            && finding.place.as_ref().is_some_and(|place| place.file == "toolcrib.toml")
-            && !is_away(finding)
-    };
-    let broken: Vec<Finding> = checked.findings.iter().filter(is_of_configuration).cloned().collect();
-    if broken.is_empty() {
-        return Ok(());
-    }
-    let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    print_note(text_report(&broken, &checked.documents, color, Some(10)).trim_end());
-    let message =
-        "toolcrib.toml has errors, and without the parts in error the server could be too open; correct them";
-    Err(failed(message))
 }
 
 /// The tokens that are configured, from the environment.
