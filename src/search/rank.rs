@@ -14,7 +14,7 @@ use super::{Hit, SearchRequest, SearchResult, Verdict, reason};
 /// Most entries that are scored in full.
 pub(super) const CANDIDATES: usize = 100;
 /// Weight of a name that the query says, as a share of the best score.
-const NAME_WEIGHT: f32 = 0.15;
+const NAME_WEIGHT: f32 = 0.2;
 /// Weight of words that are adjacent in both query and entry.
 const PAIR_WEIGHT: f32 = 0.4;
 /// Weight of similar topics, as a share of the best score.
@@ -239,7 +239,7 @@ impl Index {
         found
     }
 
-    fn pair_score(&self, query: &Query, entry: u32) -> f32 {
+    pub(super) fn pair_score(&self, query: &Query, entry: u32) -> f32 {
         let pairs = &self.pairs[entry as usize];
         let both = query.pairs.iter().filter(|pair| pairs.binary_search(pair).is_ok());
         both.map(|&(one, other)| self.idf[one as usize].max(self.idf[other as usize])).sum()
