@@ -120,7 +120,7 @@ impl Index {
             pairs: self.pair_score(query, entry) / self.max_idf,
             units: (1.0 + units).ln(),
             topics: (1.0 + covered.topics).ln(),
-            next: share(at(if place == 0 { 1 } else { 0 }), candidate.score).min(2.0),
+            next: share(at(if place == 0 { 1 } else { 0 }), candidate.score).min(1.5),
             last: share(scores.last().copied().unwrap_or(0.0), at(0)),
             place: (place as f32 + 1.0).ln(),
             about: candidate.topic_score,
@@ -211,18 +211,18 @@ impl Features {
     /// Terms of the probability that the hit is right, if any is.
     pub(super) fn terms(&self) -> [Term; 12] {
         terms! {
-            1.0 => 1.996,
-            self.met => 1.315,
-            self.units => -0.590,
-            self.topics => 1.095,
-            self.next => -3.111,
-            self.last => -2.247,
-            self.place => -0.495,
-            self.about => 0.426,
-            self.least => 0.534,
-            self.pairs => 0.290,
-            self.name => 0.508,
-            self.literally => -0.872,
+            1.0 => 1.888,
+            self.met => 1.350,
+            self.units => -0.604,
+            self.topics => 1.154,
+            self.next => -3.700,
+            self.last => -1.540,
+            self.place => -0.525,
+            self.about => 0.570,
+            self.least => 0.550,
+            self.pairs => 0.265,
+            self.name => 0.680,
+            self.literally => -0.823,
         }
     }
 }

@@ -14,7 +14,7 @@ use super::{Hit, SearchRequest, SearchResult, Verdict, reason};
 /// Most entries that are scored in full.
 pub(super) const CANDIDATES: usize = 100;
 /// Weight of a name that the query says, as a share of the best score.
-const NAME_WEIGHT: f32 = 0.2;
+const NAME_WEIGHT: f32 = 0.15;
 /// Weight of words that are adjacent in both query and entry.
 const PAIR_WEIGHT: f32 = 0.4;
 /// Weight of similar topics, as a share of the best score.
@@ -96,13 +96,13 @@ thread_local! {
 }
 
 impl Index {
-    /// Ranks the entries for a request. Entries that the query names come first, then the best fits.
-    pub fn find(&self, request: SearchRequest<'_>) -> SearchResult {
+    /// Ranks the entries for a request with the query as a whole; this many are scored in full.
+    pub(super) fn find_whole(&self, request: SearchRequest<'_>, scored: usize) -> SearchResult {
         let query = Query::read(request.query, self);
         let within = |entry: u32| request.within.is_none_or(|within| within(entry as usize));
         let named: Vec<u32> =
             self.mentioned(request.query).into_iter().filter(|&entry| within(entry)).collect();
-        let mut ranked = self.ranked(&query, &within, request.limit.max(CANDIDATES));
+        let mut ranked = self.ranked(&query, &within, request.limit.max(scored));
         ranked.retain(|candidate| !named.contains(&candidate.entry));
         let best = ranked.first().map_or(0.0, |first| first.score);
         let scores = first_scores(&ranked);
