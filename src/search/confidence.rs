@@ -120,7 +120,7 @@ impl Index {
             pairs: self.pair_score(query, entry) / self.max_idf,
             units: (1.0 + units).ln(),
             topics: (1.0 + covered.topics).ln(),
-            next: share(at(if place == 0 { 1 } else { 0 }), candidate.score).min(1.5),
+            next: share(at(if place == 0 { 1 } else { 0 }), candidate.score).min(1.4),
             last: share(scores.last().copied().unwrap_or(0.0), at(0)),
             place: (place as f32 + 1.0).ln(),
             about: candidate.topic_score,
