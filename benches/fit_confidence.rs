@@ -3,9 +3,9 @@
 //! set is left out of its own fit, and the fitted terms in the form of the source, each with its present weight.
 //!
 //! `cargo run --release --example fit_confidence [DIR]` reads the labelled queries that `benches/retrieval.py` reads. Queries of
-//! one set that are asked of the catalog of another count as unanswerable. Some of them are answerable after all: the weights
-//! in the source were fitted to queries that a reader had judged, and stay unless every set of `benches/retrieval.py` is at
-//! least as good with others.
+//! one set that are asked of the catalog of another count as unanswerable. Some of them are answerable after all, and the sizes of
+//! catalogs tell the sets apart: the weights in the source were fitted to the same queries in catalogs of many sizes, and stay
+//! unless every set of `benches/retrieval.py` is at least as good with others.
 
 use std::path::{Path, PathBuf};
 

@@ -219,14 +219,13 @@ impl Catalog {
     pub fn search(&self, query: &str, limit: usize) -> Found {
         let tools = &self.checked.catalog.tools;
         let found = self.index().find(SearchRequest { query, within: None, limit });
+        let is_match = found.verdict == Verdict::Match;
+        let unmet = if is_match { Vec::new() } else { self.index().unmet(query, &found.hits) };
         let hit = |hit: crate::search::Hit| {
             let tool = summary(tools.get(hit.entry)?);
             Some(FoundTool { tool, confidence: hit.confidence, reason: hit.reason })
         };
-        Found {
-            is_match: found.verdict == Verdict::Match,
-            hits: found.hits.into_iter().filter_map(hit).collect(),
-        }
+        Found { is_match, unmet, hits: found.hits.into_iter().filter_map(hit).collect() }
     }
 
     fn index(&self) -> &Index {

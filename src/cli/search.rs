@@ -98,7 +98,11 @@ fn shown(body: &Map<String, Value>) -> String {
     if body.get("verdict").is_some_and(|verdict| verdict == "match") {
         return tools(list("tools"));
     }
-    let mut out = "no match: no tool here does that. Try other words, an action and an object.\n".to_string();
+    let unmet: Vec<&str> = list("unmet").iter().filter_map(Value::as_str).collect();
+    let unmet =
+        if unmet.is_empty() { String::new() } else { format!(" (nothing has: {})", unmet.join(", ")) };
+    let mut out =
+        format!("no match: no tool here does that{unmet}. Try other words, an action and an object.\n");
     if !list("nearest").is_empty() {
         out += &format!("\nThe nearest, though none fits:\n{}", tools(list("nearest")));
     }

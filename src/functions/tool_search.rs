@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::arguments::read;
-use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked};
+use super::discovery::{Scope, category, category_hints, hundredths, near_categories, ranked, read_part};
 use super::{Answer, AnswerFuture, CatalogView, ErrorCode, Function, FunctionContext, Refusal};
 use crate::search::{SearchResult, Verdict};
 use crate::tool::quoted;
@@ -114,6 +114,8 @@ struct Outcome<'q> {
     query: &'q str,
     fits: bool,
     hits: Vec<Explained>,
+    /// Words of the query that no hit has, when nothing fits.
+    unmet: Vec<String>,
     /// Categories to look into when nothing fits.
     categories: Vec<usize>,
 }
@@ -122,12 +124,14 @@ impl<'q> Outcome<'q> {
     fn new(view: &CatalogView, query: &'q str, found: SearchResult) -> Self {
         let mut hits = found.hits;
         let fits = found.verdict == Verdict::Match && !hits.is_empty();
-        let categories = if fits { Vec::new() } else { near_categories(view, query, CATEGORIES) };
+        let (mut unmet, mut categories) = (Vec::new(), Vec::new());
         if !fits {
+            unmet = view.search().unmet(read_part(query), &hits);
+            categories = near_categories(view, query, CATEGORIES);
             hits.truncate(NEAREST);
         }
         let hits = hits.into_iter().map(Explained::bare).collect();
-        Self { query, fits, hits, categories }
+        Self { query, fits, hits, unmet, categories }
     }
 
     fn fields(&self, view: &CatalogView) -> Map<String, Value> {
@@ -136,6 +140,7 @@ impl<'q> Outcome<'q> {
             true => json!({ "verdict": "match", "tools": tools }),
             false => json!({
                 "verdict": "no_match",
+                "unmet": self.unmet,
                 "nearest": tools,
                 "categories": category_hints(view, &self.categories),
                 "next_action": NEXT,
@@ -151,7 +156,7 @@ impl<'q> Outcome<'q> {
         let mut text = match self.fits {
             true if is_first => format!("match{of}: {LINES}"),
             true => format!("match{of}:"),
-            false => format!("no_match{of}: {NEXT}"),
+            false => format!("no_match{of}{}: {NEXT}", met_by_nothing(&self.unmet)),
         };
         if !self.fits && !self.hits.is_empty() {
             text.push_str("\nnearest:");
@@ -180,6 +185,11 @@ impl<'q> Outcome<'q> {
         }
         text
     }
+}
+
+/// The words that no hit has, in brackets.
+fn met_by_nothing(unmet: &[String]) -> String {
+    if unmet.is_empty() { String::new() } else { format!(" (nothing has: {})", unmet.join(", ")) }
 }
 
 /// The outcomes in lines; the first with tools says how these are read.

@@ -14,36 +14,34 @@ pub const NAMED: f32 = 0.99;
 /// Features of a hit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Features {
-    /// Share of the query's topics that it meets: in any sense, literally, and weighted by how distinctive they are.
+    /// Share of the query's topics that it meets, in any sense and literally.
     met: f32,
     literally: f32,
-    told: f32,
+    /// The least degree to which it meets an object of the query.
+    least: f32,
     /// Share of its name that the query says.
     name: f32,
-    /// Weight of its strongest word, and of all its words, as shares of the largest weight of a word.
+    /// Weight of its strongest word, of all its words, and of those that are adjacent in the query too, as shares of the
+    /// largest weight of a word.
     strongest: f32,
     score: f32,
+    pairs: f32,
     /// Logarithms of the words that it meets, and of the topics of the query.
     units: f32,
     topics: f32,
-    /// Its score relative to the first hit, and to the next one; the last hit's relative to the first.
-    of_first: f32,
+    /// Score of the next hit, or the first, relative to its own; the last hit's relative to the first.
     next: f32,
     last: f32,
     place: f32,
-    entries: f32,
     /// Similarity of its topics and the query's.
     about: f32,
-    /// Share of topics that it does not meet.
-    missed: f32,
-    /// Its score relative to the sum of all its own words, that sum, and the score relative to the mean of such sums.
-    of_whole: f32,
-    whole: f32,
-    of_mean: f32,
-    /// Degree to which it meets each word of the query, in any sense and literally.
-    words: Vec<(f32, f32)>,
+    /// Degree to which it meets each word of the query.
+    words: Vec<Met>,
     pub(super) entry: u32,
 }
+
+/// Degree to which an entry meets a word: in any sense, and literally.
+type Met = [f32; 2];
 
 /// Coverage of a query's topics.
 #[derive(Clone, Copy, Default)]
@@ -51,6 +49,7 @@ struct Covered {
     topics: f32,
     met: f32,
     literally: f32,
+    least: f32,
     telling: f32,
     told: f32,
 }
@@ -92,7 +91,7 @@ impl Index {
     ) -> Features {
         let entry = candidate.entry;
         let said = query.units.iter().map(|unit| unit.words.end).max().unwrap_or(0);
-        let mut words = vec![(0.0_f32, 0.0_f32); said];
+        let mut words = vec![Met::default(); said];
         let (mut strongest, mut units) = (0.0_f32, 0.0_f32);
         for unit in &query.units {
             let (mut best, mut literal) = (0.0_f32, 0.0_f32);
@@ -105,45 +104,41 @@ impl Index {
                 units += 1.0;
             }
             for word in unit.words.clone() {
-                words[word] = (words[word].0.max(best.powf(0.4)), words[word].1.max(literal));
+                let met = [best.powf(0.4), literal];
+                words[word].iter_mut().zip(met).for_each(|(known, met)| *known = known.max(met));
             }
         }
         let covered = self.covered(query, &words);
         let at = |place: usize| scores.get(place).copied().unwrap_or(0.0);
-        let whole = self.max_score[entry as usize];
         Features {
             met: share(covered.met, covered.topics),
             literally: share(covered.literally, covered.topics),
-            told: share(covered.told, covered.telling),
+            least: covered.least,
             name: candidate.name_score,
             strongest: strongest / self.max_idf,
             score: candidate.score / self.max_idf,
+            pairs: self.pair_score(query, entry) / self.max_idf,
             units: (1.0 + units).ln(),
             topics: (1.0 + covered.topics).ln(),
-            of_first: share(candidate.score, at(0)),
-            next: share(at(if place == 0 { 1 } else { 0 }), candidate.score).min(2.0),
+            next: share(at(if place == 0 { 1 } else { 0 }), candidate.score).min(1.4),
             last: share(scores.last().copied().unwrap_or(0.0), at(0)),
             place: (place as f32 + 1.0).ln(),
-            entries: (self.entries as f32).ln(),
             about: candidate.topic_score,
-            missed: covered.topics - covered.met,
-            of_whole: candidate.score / whole.max(0.1),
-            whole: (1.0 + whole).ln(),
-            of_mean: candidate.score / self.mean_max_score.max(0.1),
             words,
             entry,
         }
     }
 
-    fn covered(&self, query: &Query, words: &[(f32, f32)]) -> Covered {
-        let mut covered = Covered::default();
+    fn covered(&self, query: &Query, words: &[Met]) -> Covered {
+        let mut covered = Covered { least: 1.0, ..Covered::default() };
         for unit in query.units.iter().filter(|unit| unit.topic > 0.0) {
-            let (met, literally) = words[unit.words.start];
+            let [met, literally] = words[unit.words.start];
             let own = unit.senses.first().filter(|sense| sense.weight >= LITERAL);
             let tells = unit.topic * own.map_or(self.max_idf, |sense| self.idf[sense.term as usize]);
             covered.topics += unit.topic;
             covered.met += unit.topic * met;
             covered.literally += unit.topic * literally;
+            covered.least = covered.least.min(if unit.topic >= OBJECT { met } else { 1.0 });
             covered.telling += tells;
             covered.told += tells * met;
         }
@@ -159,17 +154,16 @@ impl Index {
     }
 
     /// Terms of the probability that any of the first hits fits.
-    pub(super) fn match_terms(&self, query: &Query, first: &Features, hits: &[Features]) -> [Term; 30] {
+    pub(super) fn match_terms(&self, query: &Query, first: &Features, hits: &[Features]) -> [Term; 16] {
         let mut words = first.words.clone();
         for hit in &hits[1..] {
             for (all, one) in words.iter_mut().zip(&hit.words) {
-                *all = (all.0.max(one.0), all.1.max(one.1));
+                all.iter_mut().zip(one).for_each(|(all, one)| *all = all.max(*one));
             }
         }
         let together = self.covered(query, &words);
         let most = |value: fn(&Features) -> f32| hits.iter().map(value).fold(0.0, f32::max);
         let known = query.units.iter().filter(|unit| !unit.senses.is_empty()).map(|unit| unit.topic).sum();
-        let about = hits.iter().map(|hit| hit.about).sum::<f32>() / hits.len() as f32;
         let about_hits = hits.iter().map(|hit| &self.topic_vector[hit.entry as usize]);
         let near = super::reference_tools::reference_similarity(
             &query.stems,
@@ -179,44 +173,33 @@ impl Index {
         );
         let world = near.best;
         terms! {
-            1.0 => -2.258,
-            first.met => 2.429,
-            first.literally => 0.059,
-            first.told => 1.052,
-            first.name => 0.344,
-            first.strongest => 0.073,
-            first.score => 0.120,
-            first.topics => 1.638,
-            first.last => -0.869,
-            first.entries => -1.293,
-            first.about => 1.927,
-            share(together.met, together.topics) => 4.227,
-            share(together.literally, together.topics) => 1.244,
-            share(together.told, together.telling) => -5.319,
-            most(|hit| hit.name) => 0.721,
-            most(|hit| hit.about) => -1.052,
-            share(known, together.topics) => 3.310,
-            about => 2.352,
-            together.topics - together.met => -0.282,
-            first.met * first.name => 1.218,
-            first.of_whole => 2.596,
-            first.whole => 1.059,
-            (1.0 + self.mean_max_score).ln() => -0.745,
-            world => -3.113,
-            most(|hit| hit.about) / world.max(0.05) => 0.402,
-            most(|hit| hit.about) - world => 0.336,
-            near.bridge => 1.704,
-            near.bridge_first => 1.307,
-            near.bridge * world => -1.337,
-            most(|hit| hit.about) * near.bridge => 1.296,
+            1.0 => 0.604,
+            first.name => -0.262,
+            first.strongest => -1.073,
+            first.score => 0.767,
+            first.topics => 0.441,
+            share(together.told, together.telling) => 2.739,
+            world => -7.452,
+            most(|hit| hit.about) / world.max(0.05) => 0.972,
+            near.bridge_first => 1.448,
+            near.bridge * world => 4.996,
+            first.least => 1.054,
+            together.least => -0.779,
+            most(|hit| hit.pairs) => 0.464,
+            first.units => -0.491,
+            (self.entries as f32).ln() => -0.569,
+            share(known, together.topics) => 0.751,
         }
     }
 }
 
+/// Weight of a topic from which it is an object of the query.
+const OBJECT: f32 = 0.6;
 /// Weight from which a sense counts as the word itself.
 const LITERAL: f32 = 0.8;
 
-/// Probability that any hit fits, from which it no longer lowers the confidence of a hit.
+/// Probability that any hit fits, from which it no longer lowers the confidence of a hit. It is at least this where the
+/// first hit has every word of the query.
 const SURE_MATCH_LIKELIHOOD: f32 = 0.4;
 
 /// Confidence of a hit, given the probability that any hit fits.
@@ -226,27 +209,20 @@ pub(super) fn of(hit: &Features, fit: f32) -> f32 {
 
 impl Features {
     /// Terms of the probability that the hit is right, if any is.
-    pub(super) fn terms(&self) -> [Term; 19] {
+    pub(super) fn terms(&self) -> [Term; 12] {
         terms! {
-            1.0 => -0.888,
-            self.met => 2.456,
-            self.literally => -0.404,
-            self.told => -0.187,
-            self.name => 0.654,
-            self.strongest => -0.641,
-            self.score => -0.113,
-            self.units => -0.632,
-            self.topics => 1.215,
-            self.of_first => 0.731,
-            self.next => -2.575,
-            self.last => -2.598,
-            self.place => -0.045,
-            self.entries => -0.145,
-            self.about => 0.680,
-            self.missed => -0.070,
-            self.of_whole => 0.886,
-            self.whole => 0.520,
-            self.of_mean => 1.623,
+            1.0 => 1.888,
+            self.met => 1.350,
+            self.units => -0.604,
+            self.topics => 1.154,
+            self.next => -3.700,
+            self.last => -1.540,
+            self.place => -0.525,
+            self.about => 0.570,
+            self.least => 0.550,
+            self.pairs => 0.265,
+            self.name => 0.680,
+            self.literally => -0.823,
         }
     }
 }

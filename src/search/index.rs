@@ -12,7 +12,7 @@ use super::{Field, IndexEntry};
 use crate::config;
 
 /// Below this likelihood that anything fits, the answer is that nothing does.
-pub(super) const MIN_MATCH_LIKELIHOOD: f32 = 0.2;
+pub(super) const MIN_MATCH_LIKELIHOOD: f32 = 0.25;
 
 /// The words of all entries.
 #[derive(Debug)]
@@ -24,10 +24,6 @@ pub struct Index {
     pub(super) is_descriptive: Vec<bool>,
     /// Inverse document frequency of each term: the fewer entries have it, the more distinctive it is.
     pub(super) idf: Vec<f32>,
-    /// Sum of the weights of all words of each entry: the score of a query that says them all.
-    pub(super) max_score: Vec<f32>,
-    /// Mean of these sums.
-    pub(super) mean_max_score: f32,
     /// Inverse document frequency of a term that no entry has.
     pub(super) max_idf: f32,
     /// The terms of each entry, sorted, each with the fields that contain it, one bit each.
@@ -126,11 +122,6 @@ impl Index {
             is_descriptive[*term as usize] |= fields & !values != 0;
         }
         let max_idf = idf_of(0, entries.len());
-        let mut max_score = vec![0.0; entries.len()];
-        for (list, idf) in postings.iter().zip(&idf) {
-            list.iter().for_each(|posting| max_score[posting.entry as usize] += idf * posting.weight);
-        }
-        let mean_max_score = max_score.iter().sum::<f32>() / max_score.len().max(1) as f32;
         let tells = idf.iter().map(|idf| idf / max_idf).collect();
         let mut reading = topics::TopicReader::new(&vocabulary, &synonyms, tells);
         let topic_vector = read.iter().map(|terms| reading.entry(&terms.text)).collect();
@@ -155,8 +146,6 @@ impl Index {
             entry_terms: contents,
             names,
             is_descriptive,
-            max_score,
-            mean_max_score,
             idf,
             max_idf,
             by_name: by_name(entries, |name| name.trim().to_lowercase()),

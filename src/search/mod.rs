@@ -4,9 +4,11 @@
 //! 2. [`Index`] holds the words of all entries in memory: [`words`] splits texts, [`vocabulary`] numbers the words,
 //!    [`topics`] computes topic vectors of entries, with the help of a [`thesaurus`].
 //! 3. A [`SearchRequest`] is read as a [`query`], corrected by [`spelling`], and gets a [`SearchResult`]: entries in
-//!    the order of [`rank`], each with a [`reason`] and a [`confidence`], and a verdict.
+//!    the order of [`rank`], each with a [`reason`] and a [`confidence`], and a verdict. The [`clauses`] of a long query are
+//!    searched too.
 
 mod candidate;
+mod clauses;
 mod confidence;
 mod entry;
 mod index;

@@ -45,7 +45,7 @@ const MAX_UNITS: usize = 96;
 /// Longest word, in bytes: longer ones are data.
 const MAX_WRITTEN: usize = 120;
 /// Weight of weak words.
-const WEAK: f32 = 0.3;
+const WEAK: f32 = 0.45;
 /// Extra weight of the first word; it falls to nothing at the twelfth word.
 const EARLY: f32 = 0.5;
 const LATE: f32 = 12.0;
@@ -54,6 +54,11 @@ const AGAIN: f32 = 0.2;
 const MOST: f32 = 1.5;
 /// Weight of the parts of a compound that is known as a whole.
 const PART: f32 = 0.4;
+/// Shortest part of a compound, weight of a compound that the query says in two words, and of each part of one that the
+/// query says in one.
+const MIN_PART: usize = 3;
+const COMPOUND: f32 = 2.0;
+const OF_COMPOUND: f32 = 0.7;
 /// Weight of a word in a path or an address.
 const VALUE: f32 = 0.3;
 /// Weight of a corrected word.
@@ -90,6 +95,7 @@ impl Query {
         let known = telling().filter(|word| is_weak(&word.stem) || reading.knows(&word.stem)).count();
         reading.foreign = 2 * known <= telling().count();
         reading.phrases(&said);
+        reading.compounds(&said);
         for (place, word) in said.iter().enumerate() {
             let whole = wholes.iter().find(|(words, _)| words.contains(&place));
             let known = whole.filter(|(_, whole)| reading.knows(&stem(whole)));
@@ -112,7 +118,7 @@ impl Query {
         let words: Vec<&str> = said.iter().map(|word| word.text.as_str()).collect();
         reading.query.intent = super::intent::of_query(&words);
         let telling = said.into_iter().filter(|word| !word.is_value);
-        reading.query.stems = telling.map(|word| word.stem).collect();
+        reading.query.stems.extend(telling.map(|word| word.stem));
         reading.query
     }
 }
@@ -172,6 +178,15 @@ fn is_value(written: &str) -> bool {
         || bare.matches(['/', '\\']).count() > 1
 }
 
+impl QueryWord {
+    /// Whether it can be a part of a compound.
+    fn is_part(&self) -> bool {
+        self.text.len() >= MIN_PART
+            && !is_stop(&self.text)
+            && !self.text.bytes().any(|byte| byte.is_ascii_digit())
+    }
+}
+
 struct Reading<'i> {
     index: &'i Index,
     query: Query,
@@ -220,6 +235,36 @@ impl Reading<'_> {
         }
     }
 
+    /// Words that the catalog writes as one: "watch list" for `watchlist`.
+    fn compounds(&mut self, said: &[QueryWord]) {
+        let mut whole = String::new();
+        for (place, pair) in said.windows(2).enumerate() {
+            let [one, other] = pair else { continue };
+            whole.clear();
+            whole.extend([one.text.as_str(), other.stem.as_str()]);
+            let term = self.index.vocabulary.get(&whole).filter(|_| one.is_part() && other.is_part());
+            if let Some(term) = term.filter(|_| self.query.units.len() < MAX_UNITS) {
+                let said = format!("{} {}", one.text, other.text);
+                self.query.stems.push(whole.clone());
+                let senses = vec![Sense { term, weight: 1.0, kind: Kind::Said }];
+                let words = place..place + 2;
+                self.query.units.push(Unit { said, weight: COMPOUND, topic: 0.0, senses, words });
+            }
+        }
+    }
+
+    /// The parts of a word that the catalog writes as two: "watchlist" for `watch list`.
+    fn parts(&self, text: &str, stem: &str) -> Option<(Term, Term)> {
+        if !text.is_ascii() || text.len() < 2 * MIN_PART {
+            return None;
+        }
+        (MIN_PART..=(stem.len().saturating_sub(MIN_PART))).find_map(|at| {
+            let last = self.index.vocabulary.get(stem.get(at..)?)?;
+            let first = self.index.vocabulary.get(&super::words::stem(text.get(..at)?))?;
+            self.index.known_pairs.contains(&(first, last)).then_some((first, last))
+        })
+    }
+
     fn word(&mut self, text: &str, stem: &str, counts: f32, words: std::ops::Range<usize>, is_name: bool) {
         if is_stop(text)
             || text.chars().all(char::is_numeric)
@@ -243,6 +288,19 @@ impl Reading<'_> {
         let mut senses = Vec::new();
         let own = self.index.vocabulary.get(stem);
         senses.extend(own.map(|term| Sense { term, weight: 1.0, kind: Kind::Said }));
+        let parts = self.parts(text, stem).filter(|_| !weak && !is_name);
+        if let Some((first, last)) = parts {
+            let weight = if own.is_some() { PART * weight } else { weight };
+            let part = |term| Unit {
+                said: text.to_string(),
+                weight,
+                topic: 0.0,
+                senses: vec![Sense { term, weight: OF_COMPOUND, kind: Kind::Said }],
+                words: words.clone(),
+            };
+            self.query.units.extend([part(first), part(last)]);
+            self.query.pairs.push((first, last));
+        }
         self.senses(stem, 1.0, Kind::Meant, &mut senses);
         let is_common = ENGLISH.knows(stem) || self.index.synonyms.knows(stem);
         let mut topic = self.topic(stem, own, is_common, is_name);
@@ -252,7 +310,7 @@ impl Reading<'_> {
                 self.sense(&meaning, 1.0, Kind::Meant, &mut senses);
                 topic = 1.0;
             }
-            let is_slip = senses.is_empty() && counts == 1.0 && !is_name;
+            let is_slip = senses.is_empty() && parts.is_none() && counts == 1.0 && !is_name;
             if let Some(meant) = self.index.spelling.meant(text).filter(|_| is_slip) {
                 let meant = super::words::stem(meant);
                 let term = self.index.vocabulary.get(&meant);

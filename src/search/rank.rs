@@ -96,13 +96,13 @@ thread_local! {
 }
 
 impl Index {
-    /// Ranks the entries for a request. Entries that the query names come first, then the best fits.
-    pub fn find(&self, request: SearchRequest<'_>) -> SearchResult {
+    /// Ranks the entries for a request with the query as a whole; this many are scored in full.
+    pub(super) fn find_whole(&self, request: SearchRequest<'_>, scored: usize) -> SearchResult {
         let query = Query::read(request.query, self);
         let within = |entry: u32| request.within.is_none_or(|within| within(entry as usize));
         let named: Vec<u32> =
             self.mentioned(request.query).into_iter().filter(|&entry| within(entry)).collect();
-        let mut ranked = self.ranked(&query, &within, request.limit.max(CANDIDATES));
+        let mut ranked = self.ranked(&query, &within, request.limit.max(scored));
         ranked.retain(|candidate| !named.contains(&candidate.entry));
         let best = ranked.first().map_or(0.0, |first| first.score);
         let scores = first_scores(&ranked);
@@ -239,7 +239,7 @@ impl Index {
         found
     }
 
-    fn pair_score(&self, query: &Query, entry: u32) -> f32 {
+    pub(super) fn pair_score(&self, query: &Query, entry: u32) -> f32 {
         let pairs = &self.pairs[entry as usize];
         let both = query.pairs.iter().filter(|pair| pairs.binary_search(pair).is_ok());
         both.map(|&(one, other)| self.idf[one as usize].max(self.idf[other as usize])).sum()

@@ -1,11 +1,28 @@
-//! The reason why an entry is a hit, for people.
+//! The reason why an entry is a hit, for people; and the words of a query that no hit has.
 
-use super::Field;
 use super::index::Index;
 use super::query::{Kind, Query};
+use super::{Field, Hit};
 
 /// Most words of each kind that are listed.
 const MAX_SHOWN: usize = 5;
+/// Weight of a word below which it does not tell what is wanted.
+const TELLING: f32 = 0.2;
+
+impl Index {
+    /// Words of a query that none of these hits has, in any sense. They tell what is missing where nothing fits.
+    pub fn unmet(&self, query: &str, hits: &[Hit]) -> Vec<String> {
+        let query = Query::read(query, self);
+        let met = |unit: &&super::query::Unit| {
+            let has = |hit: &Hit, term| self.fields(term, hit.entry as u32).is_some();
+            unit.senses.iter().any(|sense| hits.iter().any(|hit| has(hit, sense.term)))
+        };
+        let met: Vec<_> = query.units.iter().filter(met).map(|unit| unit.words.clone()).collect();
+        let is_unmet = |word| !met.iter().any(|words| words.contains(&word));
+        let unmet = query.units.iter().filter(|unit| unit.weight > TELLING && is_unmet(unit.words.start));
+        unmet.filter(|unit| unit.words.len() == 1).map(|unit| unit.said.clone()).take(MAX_SHOWN).collect()
+    }
+}
 
 /// Lists the fields that contain words of the query: `name: move, document; text: folder; meant: directory (folder)`.
 pub(super) fn of(index: &Index, query: &Query, entry: u32) -> String {
@@ -31,7 +48,7 @@ pub(super) fn of(index: &Index, query: &Query, entry: u32) -> String {
             Kind::Said if has(&[Field::Short, Field::Long, Field::Label, Field::Example]) => 1,
             Kind::Said => 2,
         };
-        if unit.weight > 0.2 && !groups[group].1.contains(&unit.said) {
+        if unit.weight > TELLING && !groups[group].1.contains(&unit.said) {
             groups[group].1.push(unit.said.clone());
         }
     }

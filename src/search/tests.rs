@@ -104,6 +104,104 @@ fn names_written_as_one_word_are_taken_apart() {
     first("quality of the air", "airqualityforecast");
 }
 
+/// A catalog with a file system, and without anything about disks.
+fn files() -> Vec<IndexEntry> {
+    let system = "A file system with directories and files, for basic operations.";
+    let tool = |name: &str, text: &str| entry(name, &format!("{system} {text}"), &["path"]);
+    vec![
+        tool("cd", "Change the current directory."),
+        tool("ls", "List the content of a directory."),
+        tool("cat", "Show the content of a document."),
+        entry("add_to_watchlist", "Add a stock to the watchlist.", &["symbol"]),
+        entry("get_stock", "Price of a stock.", &["symbol"]),
+        entry("mean", "Calculate the mean of a list of numbers.", &["numbers"]),
+        entry("list_transactions", "Transactions of an account.", &["account"]),
+        entry("read_watch", "Battery of a smart watch.", &["id"]),
+    ]
+}
+
+/// Names of the hits among these entries, best first, with the result.
+fn find_in(entries: &[IndexEntry], query: &str) -> (SearchResult, Vec<String>) {
+    let found = Index::new(entries).find(SearchRequest { query, within: None, limit: 5 });
+    let names = found.hits.iter().map(|hit| entries[hit.entry].exact[0].clone()).collect();
+    (found, names)
+}
+
+#[test]
+fn parts_of_a_compound_are_the_same_written_together_and_apart() {
+    for (apart, together) in [
+        ("watch list", "watchlist"),
+        ("show the file system", "show the filesystem"),
+        ("add to watch list", "add to watchlist"),
+    ] {
+        let [apart, together] = [apart, together].map(|query| find_in(&files(), query));
+        assert_eq!(apart.1.first(), together.1.first());
+        assert_eq!((apart.0.verdict, together.0.verdict), (Verdict::Match, Verdict::Match), "{apart:?}");
+    }
+    assert_eq!(find_in(&files(), "watch list").1[0], "add_to_watchlist");
+}
+
+#[test]
+fn a_document_is_a_file_and_a_payment_a_transaction() {
+    for (query, expected) in [("print the file", "cat"), ("payments of my account", "list_transactions")] {
+        let (found, names) = find_in(&files(), query);
+        assert_eq!((names[0].as_str(), found.verdict), (expected, Verdict::Match), "{query}: {names:?}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_not_found_by_a_word_that_is_near() {
+    for query in ["disk space", "how much disk space is left"] {
+        let (found, names) = find_in(&files(), query);
+        assert_eq!(found.verdict, Verdict::NoMatch, "{names:?}");
+        assert!(found.hits.iter().all(|hit| hit.confidence < 0.2), "{found:?}");
+    }
+}
+
+#[test]
+fn a_right_hit_stays_sure_as_a_catalog_grows() {
+    let subjects = [
+        "invoice",
+        "server",
+        "flight",
+        "song",
+        "patient",
+        "policy",
+        "repository",
+        "parcel",
+        "lamp",
+        "recipe",
+    ];
+    let actions =
+        ["create", "delete", "update", "list", "archive", "export", "share", "rename", "copy", "review"];
+    let objects =
+        ["label", "owner", "report", "comment", "history", "schedule", "photo", "price", "group", "template"];
+    let all = subjects.iter().flat_map(|subject| actions.iter().map(move |action| (subject, action)));
+    let all = all.flat_map(|(subject, action)| objects.iter().map(move |object| (subject, action, object)));
+    let others = all.map(|(subject, action, object)| {
+        entry(&format!("{action}_{subject}_{object}"), &format!("The {object} of a {subject}."), &["id"])
+    });
+    let entries: Vec<IndexEntry> = files().into_iter().chain(others).collect();
+    for size in [8, 35, 300, entries.len()] {
+        let (found, names) = find_in(&entries[..size], "average of some numbers");
+        assert_eq!((names[0].as_str(), found.verdict), ("mean", Verdict::Match), "{size}: {found:?}");
+        assert!(found.hits[0].confidence > 0.6, "{size}: {found:?}");
+    }
+}
+
+#[test]
+fn the_parts_of_a_whole_task_are_found() {
+    let task = "My user id is ann_7 and I am in a hurry. Add the stock ACME to the list that I watch, convert 300 dollars to \
+                euros and then send an email to Bob with the amount.";
+    let entries: Vec<IndexEntry> = office().into_iter().chain(files()).collect();
+    let (found, names) = find_in(&entries, task);
+    assert_eq!(found.verdict, Verdict::Match);
+    for wanted in ["convertCurrency", "sendEmail", "add_to_watchlist"] {
+        assert!(names.iter().any(|name| name == wanted), "{wanted}: {names:?}");
+    }
+    assert_eq!(find_in(&entries, task), (found, names), "the same each time");
+}
+
 #[test]
 fn other_languages_and_scripts_find_english_tools() {
     first("天气预报", "get_weather");

@@ -9,7 +9,7 @@ use super::vocabulary::{Term, Vocabulary, is_stop, is_weak};
 /// Weight of weak words.
 const WEAK: f32 = 0.3;
 /// Weight of a word's meanings, relative to the word.
-const MEANT: f32 = 0.6;
+const MEANT: f32 = 0.7;
 /// Most topics of an entry that are kept, the strongest ones.
 const MAX_TOPICS: usize = 160;
 

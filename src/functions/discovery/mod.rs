@@ -31,7 +31,7 @@ pub(super) use path::node as category;
 pub(super) use resolve_tool::not_authorized;
 pub(super) use search_nodes::{nearest as near_categories, run as search_nodes};
 pub(super) use search_tool_by_category::run as search_tool_by_category;
-pub(super) use tool_ranking::{Scope, ranked};
+pub(super) use tool_ranking::{Scope, ranked, read_part};
 
 /// A query without surrounding white space, unless it is empty then.
 fn query(text: Option<&str>) -> Option<&str> {

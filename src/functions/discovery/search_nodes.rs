@@ -52,6 +52,7 @@ async fn searched(context: &FunctionContext, arguments: Arguments) -> Result<Ans
             format!("no category is about `{}`", quoted(query)),
             "ask again in other words, or go down from the root with list; if `hints` are nothing like it, there is no such tool",
         );
+        let refusal = refusal.hint("unmet", tool_ranking::unmet(view, query, Scope::default()));
         return Err(refusal.hint("categories", category_hints(view, &near[..near.len().min(12)])));
     }
     let result = |hit: &CategoryHit| {

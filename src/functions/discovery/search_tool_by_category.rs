@@ -109,6 +109,7 @@ pub(super) async fn nothing(context: &FunctionContext, scope: Scope<'_>, query: 
         .map(|hit| listing::tool(view, hit.entry, listing::place(view, hit.entry, 0), Some(hit)));
     let message = format!("{place} fits `{}`", quoted(query));
     Refusal::new(ErrorCode::NoMatchInCategory, message, next)
+        .hint("unmet", tool_ranking::unmet(view, query, scope))
         .hint("categories", category_hints(view, &categories))
         .hint("tools", tools.collect())
 }

@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
+use serde_json::Value;
+
 use crate::functions::{CatalogView, FunctionContext, SearchOutcome, SearchQuery};
 use crate::search::semantic::SemanticStatus;
-use crate::search::{SearchResult, Verdict};
+use crate::search::{SearchRequest, SearchResult, Verdict};
 
 /// The part of the catalog that is searched.
 #[derive(Clone, Copy, Default)]
@@ -39,7 +41,7 @@ impl Scope<'_> {
 const MAX_QUERY: usize = 2_000;
 
 /// The part of a query that is read.
-pub(super) fn read_part(query: &str) -> &str {
+pub(in crate::functions) fn read_part(query: &str) -> &str {
     let end = (0..=MAX_QUERY.min(query.len())).rev().find(|&end| query.is_char_boundary(end));
     &query[..end.unwrap_or(0)]
 }
@@ -95,6 +97,14 @@ pub(super) async fn search_in_scope(
     }
     found.hits.truncate(limit);
     (found, semantic)
+}
+
+/// Words of a query that the nearest tools in a scope do not have.
+pub(super) fn unmet(view: &CatalogView, query: &str, scope: Scope<'_>) -> Vec<Value> {
+    let inside: HashSet<usize> = scope.tools(view).collect();
+    let (query, within) = (read_part(query), |tool| inside.contains(&tool));
+    let near = view.search().find(SearchRequest { query, within: Some(&within), limit: FIRST });
+    view.search().unmet(query, &near.hits).into_iter().map(Value::from).collect()
 }
 
 /// Ranks for one query, without a look at tools elsewhere.

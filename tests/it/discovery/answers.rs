@@ -122,6 +122,32 @@ fn where_no_tool_fits_no_category_does_unless_it_is_named() {
 }
 
 #[test]
+fn a_search_that_nothing_fits_names_the_words_that_nothing_has() {
+    let query = "order a pizza with mushrooms";
+    let unmet = json!(["pizza", "mushrooms"]);
+    let found = github("tool_search", json!({"query": query, "format": "json"}));
+    assert_eq!((&found["verdict"], &found["unmet"]), (&json!("no_match"), &unmet), "{found}");
+    for function in ["search_nodes", "list", "search_tool_by_category"] {
+        let answer = github(function, json!({"query": query}));
+        assert_eq!(answer["error"]["hints"]["unmet"], unmet, "{function}: {answer}");
+    }
+    let catalog = ["--catalog", "examples/github"];
+    let lines =
+        run(&[&["call", "tool_search", &json!({"query": query}).to_string(), "--text"], &catalog[..]]
+            .concat());
+    assert!(lines.stdout.starts_with("no_match (nothing has: pizza, mushrooms): "), "{}", lines.stdout);
+    let printed = run(&[&["search", query], &catalog[..]].concat());
+    assert!(printed.stdout.contains("(nothing has: pizza, mushrooms)"), "{}", printed.stdout);
+    let library = toolcrib::Catalog::open("examples/github").unwrap().search(query, 3);
+    assert_eq!(
+        (library.is_match, library.unmet.as_slice()),
+        (false, &["pizza", "mushrooms"].map(String::from)[..])
+    );
+    let met = toolcrib::Catalog::open("examples/github").unwrap().search("open a pull request", 3);
+    assert!(met.is_match && met.unmet.is_empty());
+}
+
+#[test]
 fn a_category_is_no_surer_than_its_best_tool_unless_it_is_named() {
     let best = |answer: &Value, hits: &str| {
         let confidences =
