@@ -12,7 +12,7 @@ use super::{Field, IndexEntry};
 use crate::config;
 
 /// Below this likelihood that anything fits, the answer is that nothing does.
-pub(super) const MIN_MATCH_LIKELIHOOD: f32 = 0.25;
+pub(super) const MIN_MATCH_LIKELIHOOD: f32 = 0.3;
 
 /// The words of all entries.
 #[derive(Debug)]
