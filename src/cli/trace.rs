@@ -6,7 +6,7 @@ use super::catalog::{CatalogArgs, counted};
 use super::state::{StateArgs, block_on};
 use super::{CommandResult, failed, print, print_note};
 use crate::state::{Event, EventKind, EventQuery, SessionSummary, StateError, StateStore, utc};
-use crate::tool::clean_line;
+use crate::tool::{clean_line, clipped};
 
 /// Events read at a time: bounds the memory of a long trace.
 const PAGE: usize = 1_000;
@@ -219,9 +219,5 @@ fn version(event: &Event) -> String {
 
 /// Untrusted text, shortened.
 fn shown(text: &str) -> String {
-    let clean = clean_line(text);
-    match clean.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &clean[..end]),
-        None => clean,
-    }
+    clipped(&clean_line(text), SHOWN).into_owned()
 }

@@ -51,11 +51,11 @@ pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) ->
             findings.push(Finding { help, ..nothing });
         }
     }
-    once(files, findings)
+    each_once(files, findings)
 }
 
 /// A file is read once, with the least trust of the sources that lead to it.
-fn once<'a>(files: Vec<File<'a>>, findings: &mut Vec<Finding>) -> Vec<File<'a>> {
+fn each_once<'a>(files: Vec<File<'a>>, findings: &mut Vec<Finding>) -> Vec<File<'a>> {
     let mut known: IndexMap<PathBuf, File<'a>> = IndexMap::with_capacity(files.len());
     for file in files {
         let real = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());

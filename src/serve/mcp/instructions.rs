@@ -3,7 +3,7 @@
 use crate::config::{ServeSurface, ToolList};
 use crate::functions::CatalogView;
 use crate::serve::ListingPolicy;
-use crate::tool::clean_line;
+use crate::tool::{clean_line, clipped};
 
 /// Most characters that every client passes on.
 const MAX: usize = 2_000;
@@ -101,9 +101,5 @@ fn groups(view: &CatalogView) -> Vec<(String, usize)> {
 }
 
 fn shown(name: &str) -> String {
-    let name = clean_line(name);
-    match name.char_indices().nth(MAX_NAME) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name,
-    }
+    clipped(&clean_line(name), MAX_NAME).into_owned()
 }
