@@ -247,7 +247,7 @@ impl Catalog {
     }
 
     fn profile<'a>(&'a self, name: Option<&'a str>) -> Result<catalog::Profile<'a>, Error> {
-        self.checked.catalog.profile(name).map_err(Error::UnknownProfile)
+        Ok(self.checked.catalog.profile(name)?)
     }
 
     fn docs<'a>(&'a self, profile: Option<&'a str>) -> Result<Docs<'a>, Error> {

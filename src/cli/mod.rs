@@ -39,6 +39,8 @@ use clap::{Parser, Subcommand};
 
 use screen::shown;
 
+use crate::catalog::UnknownProfile;
+
 /// Documentation for agent tools, read at the moment of need.
 ///
 /// Reads tool definitions in their usual formats (MCP, OpenAI, Anthropic, Gemini, OpenAPI, its own), builds one
@@ -95,6 +97,12 @@ enum CommandError {
     Findings(Option<String>),
     /// A mistake in the command line.
     Usage(String),
+}
+
+impl From<UnknownProfile> for CommandError {
+    fn from(error: UnknownProfile) -> Self {
+        CommandError::Usage(error.to_string())
+    }
 }
 
 /// A failure with a message.

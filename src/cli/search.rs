@@ -50,8 +50,7 @@ impl SearchArgs {
         let checked = self.catalog.open()?;
         report_lost(&checked);
         let templates = super::render::templates(&self.catalog, &checked, None)?;
-        let view = CatalogView::new(&checked.catalog, self.profile.as_deref(), None, Arc::new(templates))
-            .map_err(CommandError::Usage)?;
+        let view = CatalogView::new(&checked.catalog, self.profile.as_deref(), None, Arc::new(templates))?;
         let mut arguments = json!({ "query": query, "limit": self.limit });
         if let Some(category) = self.category {
             arguments["category"] = category.into();

@@ -142,7 +142,7 @@ impl Rerun for SeedArgs {
             )));
         }
         let templates = templates(&self.catalog, checked, None)?;
-        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
+        let profile = checked.catalog.profile(self.profile.as_deref())?;
         let docs = Docs::new(&checked.catalog, profile, &templates);
         let values = self.values()?;
         let template = WorkspaceTemplate { folder: self.template.as_deref(), values: Some(&values) };

@@ -22,7 +22,7 @@ use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::live::ServeOptions;
 use crate::serve::{ListingPolicy, LiveCatalog, Tokens, mcp};
 use crate::sources::mcp::server_names;
-use crate::state::StateStore;
+use crate::state::{StateError, StateStore};
 use crate::tool::{Effect, NoSchemaMode};
 use crate::watch::{Follow, Options};
 
@@ -134,7 +134,7 @@ impl ServeArgs {
             tool_list: self.tool_list.unwrap_or(configured.tool_list),
             split_exec: self.split_exec || configured.split_exec,
         };
-        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
+        let profile = checked.catalog.profile(self.profile.as_deref())?;
         if shown.surface == ServeSurface::Core && profile.full().next().is_none() {
             print_note("no tool is bound in full; the surface core is as gateway");
         }
@@ -151,7 +151,7 @@ impl ServeArgs {
         }
         let days = checked.catalog.config.state.days;
         let services = super::services::for_server(&self.catalog, &checked.catalog, Arc::clone(&state));
-        let live = LiveCatalog::new(checked, setting, templates).map_err(CommandError::Usage)?;
+        let live = LiveCatalog::new(checked, setting, templates)?;
         let live = Arc::new(live.with_services(services));
         // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
         let mut runtime = match self.stdio {
@@ -269,7 +269,7 @@ async fn begin(state: &dyn StateStore, days: Duration) -> CommandResult {
         return Ok(());
     }
     match state.delete_older(days).await {
-        Err(error) if error.0.contains("newer toolcrib") => Err(failed(format!("state: {error}"))),
+        Err(error @ StateError::Newer(_)) => Err(failed(format!("state: {error}"))),
         Err(error) => {
             tracing::warn!(%error, "state cannot be used now");
             Ok(())

@@ -119,7 +119,7 @@ impl SimulateArgs {
             noise: self.noise,
         };
         super::runtime()?.block_on(Report::of(&simulation, tasks, progress)).map_err(|error| match error {
-            SimulationError::Profile(problem) => CommandError::Usage(problem),
+            SimulationError::Profile(error) => error.into(),
             other => failed(other),
         })
     }

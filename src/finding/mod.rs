@@ -102,4 +102,12 @@ impl Finding {
         self.help = Some(help.into());
         self
     }
+
+    /// The next step on an unknown name: the first of the names near it, or else this.
+    pub fn did_you_mean<S: AsRef<str>>(self, near: &[S], otherwise: impl Into<String>) -> Self {
+        self.help(
+            near.first()
+                .map_or_else(|| otherwise.into(), |near| format!("did you mean `{}`?", near.as_ref())),
+        )
+    }
 }

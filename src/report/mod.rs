@@ -20,7 +20,7 @@ mod tool;
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Profile, ProfileTool};
+use crate::catalog::{Catalog, Profile, ProfileTool, UnknownProfile};
 use crate::config::{self, Deferred, Surface};
 use crate::provider::Provider;
 use crate::render::{TemplateError, Templates};
@@ -100,8 +100,8 @@ pub struct ProfileReport {
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// There is no such profile.
-    #[error("{0}")]
-    Profile(String),
+    #[error(transparent)]
+    Profile(#[from] UnknownProfile),
     /// A template is broken.
     #[error(transparent)]
     Template(#[from] TemplateError),

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::ListingPolicy;
 use super::background_indexer::BackgroundIndexer;
 use super::profile_caches::{CacheBuilder, ProfileCaches};
-use crate::catalog::Checked;
+use crate::catalog::{Checked, UnknownProfile};
 use crate::config::{Config, EVERY_PROFILE};
 use crate::exec::Caller;
 use crate::finding::{Finding, Severity};
@@ -95,7 +95,7 @@ impl Generation {
         options: &ServeOptions,
         templates: &Arc<Templates>,
         before: Option<&Self>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, UnknownProfile> {
         let Checked { catalog, findings, .. } = checked;
         let findings: Arc<[Finding]> = findings.into();
         let configured = |config: &Config| serde_json::to_string(config).unwrap_or_default();
@@ -113,7 +113,7 @@ impl Generation {
         };
         let names = options.choices(&catalog.config).into_iter().map(Some);
         let names = std::iter::once(options.profile.as_deref()).chain(names);
-        let profiles: Result<Vec<ProfileCaches>, String> =
+        let profiles: Result<Vec<ProfileCaches>, UnknownProfile> =
             names.map(|name| builder.profile(name, options.callers.iter())).collect();
         let profiles = profiles?;
         let (version, complete) = (profiles[0].whole().view().version().to_string(), catalog.complete);
@@ -176,7 +176,11 @@ const HOP_BY_HOP_HEADERS: [&str; 11] = [
 
 impl LiveCatalog {
     /// Starts with a catalog, even one whose input could not all be read.
-    pub fn new(checked: Checked, options: ServeOptions, templates: Arc<Templates>) -> Result<Self, String> {
+    pub fn new(
+        checked: Checked,
+        options: ServeOptions,
+        templates: Arc<Templates>,
+    ) -> Result<Self, UnknownProfile> {
         let stale = StaleCatalog::of(&checked);
         let generation = Generation::new(checked, &options, &templates, None)?;
         let (changed, _) = watch::channel(());
@@ -250,7 +254,7 @@ impl LiveCatalog {
                 self.changed.send_replace(());
                 self.reloads.taken.fetch_add(1, Ordering::Relaxed);
             }
-            Err(problem) => self.fail(problem),
+            Err(problem) => self.fail(problem.to_string()),
         }
     }
 

@@ -66,10 +66,8 @@ pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes)
             more["cursor"] = cursor.into();
         }
         Err(error) => {
-            let warning = format!(
-                "the result is cut after {limit} bytes, and the rest could not be stored ({})",
-                error.0
-            );
+            let warning =
+                format!("the result is cut after {limit} bytes, and the rest could not be stored ({error})");
             notes.warnings.push(warning);
         }
     }
@@ -232,7 +230,7 @@ pub async fn next_page(
     };
     let (id, unit, at) = decode_cursor(cursor).ok_or_else(no_cursor)?;
     let kept = state.stored_result(caller, id).await.map_err(|error| {
-        let message = format!("the rest of the result cannot be read now ({})", error.0);
+        let message = format!("the rest of the result cannot be read now ({error})");
         Refusal::new(ErrorCode::StateUnavailable, message, "try again, or send the call again")
     })?;
     let Some(kept) = kept else {
