@@ -11,6 +11,7 @@ mod code;
 mod document;
 mod excerpt;
 mod json;
+pub(crate) mod keyword;
 mod limits;
 mod nearest;
 mod open;
