@@ -185,15 +185,7 @@ impl Catalog {
     pub fn results(&self, provider: Provider, answered: &[(Call, Option<Value>)]) -> Value {
         let parser = Parser::new(&self.checked.catalog, provider);
         let result = |(call, result): &(Call, Option<Value>)| {
-            let told = match (result, &call.arguments) {
-                (Some(result), _) => ToolResult::of(result.clone()),
-                (None, Err(error)) => ToolResult {
-                    content: serde_json::to_value(error).unwrap_or_default(),
-                    is_error: true,
-                    ..ToolResult::default()
-                },
-                (None, Ok(_)) => ToolResult::default(),
-            };
+            let told = ToolResult::or_error(result.clone(), call.arguments.as_ref().err());
             let name = parser.emitted(call.name.as_deref().unwrap_or_default()).into_owned();
             ToolResult { call_id: call.call_id.clone(), name, search: call.is_search, ..told }
         };
