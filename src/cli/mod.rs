@@ -37,7 +37,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use screen::shown;
+use screen::escaped;
 
 use crate::catalog::UnknownProfile;
 
@@ -204,7 +204,7 @@ const BOLD_RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 fn print(text: &str) -> CommandResult {
     use std::io::{ErrorKind, Write};
     let mut out = anstream::stdout().lock();
-    match out.write_all(shown(text).as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(escaped(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(failed(format!("cannot write to stdout: {error}")))
         }
@@ -220,5 +220,5 @@ fn print_error(text: &str) {
 /// Prints a note to stderr.
 fn print_note(text: impl std::fmt::Display) {
     use std::io::Write;
-    let _ = writeln!(anstream::stderr(), "{}", shown(&text.to_string()));
+    let _ = writeln!(anstream::stderr(), "{}", escaped(&text.to_string()));
 }

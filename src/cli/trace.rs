@@ -164,8 +164,8 @@ fn event_detail(event: &Event) -> String {
     let op = clean_line(event.op.as_deref().unwrap_or_default());
     let input = match &event.input {
         Value::Null => String::new(),
-        Value::String(text) => format!("\"{}\"", shown(text)),
-        other => shown(&other.to_string()),
+        Value::String(text) => format!("\"{}\"", clipped_line(text)),
+        other => clipped_line(&other.to_string()),
     };
     let mut parts = match event.kind {
         EventKind::Search => vec![input, format!("-> {}", found(event))],
@@ -182,7 +182,7 @@ fn event_detail(event: &Event) -> String {
     if event.outcome != "ok" || event.kind == EventKind::Call {
         parts.push(clean_line(&event.outcome));
     }
-    parts.push(event.error.as_deref().map(shown).unwrap_or_default());
+    parts.push(event.error.as_deref().map(clipped_line).unwrap_or_default());
     if event.kind == EventKind::Call {
         let is_misfit = matches!(event.outcome.as_str(), "VALIDATION_ERROR" | "LOOP_STOPPED");
         parts.push(match event.validated.filter(|_| !is_misfit) {
@@ -218,6 +218,6 @@ fn version(event: &Event) -> String {
 }
 
 /// Untrusted text, shortened.
-fn shown(text: &str) -> String {
+fn clipped_line(text: &str) -> String {
     clipped(&clean_line(text), SHOWN).into_owned()
 }
