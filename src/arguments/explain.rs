@@ -19,6 +19,7 @@ const MAX_NAME: usize = 200;
 
 /// One field of invalid arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct FieldError {
     /// JSON pointer into the arguments; for a missing or unknown property, the pointer to it.
     pub pointer: String,

@@ -65,6 +65,7 @@ impl Place {
 
 /// One mistake in the input, or one fact about it that is worth knowing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Finding {
     /// Code of the finding; stable.
     pub code: Code,

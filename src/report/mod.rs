@@ -60,6 +60,7 @@ impl Options<'_> {
 
 /// The cost of a catalog's tools.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// The registry version that was counted.
     pub registry_version: String,
