@@ -82,23 +82,23 @@ impl Catalog {
 
     /// Seeds the workspace of an agent: docs of the tools of a profile below `tools/`, and an `AGENTS.md`.
     pub fn seed(&self, workspace: impl AsRef<Path>, profile: Option<&str>) -> Result<Written, Error> {
-        self.seed_with(workspace, profile, WorkspaceTemplate::default())
+        self.seed_with(workspace, profile, &WorkspaceTemplate::default())
     }
 
     /// Seeds a workspace from a template of your own, with the values of the job that its files name.
     ///
     /// ```no_run
     /// let catalog = toolcrib::Catalog::open("examples/universal-agent")?;
-    /// let values = serde_json::json!({"job_id": "42"});
-    /// let template = toolcrib::WorkspaceTemplate { folder: Some("template".as_ref()), values: values.as_object() };
-    /// catalog.seed_with("workspace", Some("creator"), template)?;
+    /// let values = [("job_id".to_string(), "42".into())].into_iter().collect();
+    /// let template = toolcrib::WorkspaceTemplate { folder: Some("template".into()), values };
+    /// catalog.seed_with("workspace", Some("creator"), &template)?;
     /// # Ok::<(), toolcrib::Error>(())
     /// ```
     pub fn seed_with(
         &self,
         workspace: impl AsRef<Path>,
         profile: Option<&str>,
-        template: WorkspaceTemplate<'_>,
+        template: &WorkspaceTemplate,
     ) -> Result<Written, Error> {
         Ok(render::seed(&self.docs(profile)?, workspace.as_ref(), template, &|_| {})?.into())
     }
