@@ -127,33 +127,25 @@ impl Catalog {
     /// # Ok::<(), toolcrib::Error>(())
     /// ```
     pub fn payload(&self, options: &PayloadOptions) -> Result<Payload, Error> {
-        let catalog = &self.checked.catalog;
-        let configured = catalog.config.payload;
         let profile = self.profile(options.profile.as_deref())?;
-        let payload = provider::payload(PayloadRequest {
-            catalog,
-            profile: &profile,
-            provider: options.provider,
-            surface: options.surface.or(configured.surface).unwrap_or_default(),
-            options: configured,
-            load: &options.loaded,
-        })?;
-        let provider::Payload { surface, body, findings, headers, notes, .. } = payload;
+        let (request, reason) = self.payload_request(options, &profile);
+        let provider::Payload { surface, body, findings, headers, mut notes, .. } =
+            provider::payload(request)?;
+        notes.extend(reason);
         Ok(Payload { surface, body, findings, headers, notes })
     }
 
     /// The section of the system prompt that goes with a payload of the same options.
     pub fn prompt(&self, options: &PayloadOptions) -> Result<String, Error> {
-        let configured = self.checked.catalog.config.payload;
-        let wanted = options.surface.or(configured.surface).unwrap_or_default();
-        let section = PromptSection {
-            surface: options.provider.surface(wanted),
-            deferred: configured.deferred,
-            folder: render::DOCS,
-            discovery: configured.discovery,
-            tokens: configured.prompt_tokens,
-        };
         let profile = self.profile(options.profile.as_deref())?;
+        let (request, _) = self.payload_request(options, &profile);
+        let section = PromptSection {
+            surface: options.provider.surface(request.surface),
+            deferred: request.options.deferred,
+            folder: render::DOCS,
+            discovery: request.options.discovery,
+            tokens: request.options.prompt_tokens,
+        };
         Ok(section.render(&self.checked.catalog, &profile, &self.templates)?)
     }
 
@@ -236,6 +228,27 @@ impl Catalog {
                 catalog.tools.iter().map(|tool| IndexEntry::from(&**tool)).collect();
             Index::configured(&entries, &catalog.config.search)
         })
+    }
+
+    /// The request of a payload, and for `auto` the reason of its surface.
+    fn payload_request<'a>(
+        &'a self,
+        options: &'a PayloadOptions,
+        profile: &'a catalog::Profile<'a>,
+    ) -> (PayloadRequest<'a>, Option<String>) {
+        let catalog = &self.checked.catalog;
+        let configured = catalog.config.payload;
+        let mut request = PayloadRequest {
+            catalog,
+            profile,
+            provider: options.provider,
+            surface: config::Surface::Full,
+            options: configured,
+            load: &options.loaded,
+        };
+        let (surface, reason) = report::surface_of(&request, options.surface.or(configured.surface.named()));
+        request.surface = surface;
+        (request, reason)
     }
 
     fn profile<'a>(&'a self, name: Option<&'a str>) -> Result<catalog::Profile<'a>, Error> {

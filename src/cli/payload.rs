@@ -8,10 +8,11 @@ use serde_json::json;
 use super::catalog::{CatalogArgs, complete, report_lost, word};
 use super::pick::PickArgs;
 use super::{CommandError, CommandResult, failed, print, print_note};
-use crate::catalog::Checked;
-use crate::config::{Deferred, SearchBy, Surface};
+use crate::catalog::{Catalog, Checked, Profile};
+use crate::config::{self, Deferred, SearchBy, Surface, SurfaceChoice};
 use crate::finding::{Code, Finding, Severity, locate, text_report};
 use crate::provider::{self, Payload, PayloadError, PayloadRequest, Provider, RequestHeader};
+use crate::report;
 
 /// Print the tools of a request, as the part of the body that the provider takes.
 ///
@@ -69,9 +70,9 @@ pub(super) struct Target {
     /// The provider.
     #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
     provider: Provider,
-    /// The surface; `hybrid` unless configured.
-    #[arg(long, value_name = "NAME", value_parser = word::<Surface>())]
-    surface: Option<Surface>,
+    /// The surface, or `auto` for the one on which a whole task is estimated to cost least; `auto` unless configured.
+    #[arg(long, value_name = "NAME", value_parser = word::<SurfaceChoice>())]
+    surface: Option<SurfaceChoice>,
 }
 
 impl PayloadArgs {
@@ -85,10 +86,7 @@ impl PayloadArgs {
         options.search = self.search.unwrap_or(options.search);
         options.discovery |= self.discovery;
         options.cache = self.cache.as_deref().map(|word| word == "on").or(options.cache);
-        let surface = match self.pick.is_wanted() {
-            true => self.target.surface.unwrap_or(Surface::Full),
-            false => self.target.surface.or(options.surface).unwrap_or_default(),
-        };
+        let (surface, reason) = self.surface(catalog, &profile, options);
         if !self.load.is_empty() && surface != Surface::Toolset {
             let message = format!("--load is for the surface toolset, and this is {}", surface.as_str());
             return Err(CommandError::Usage(message));
@@ -97,7 +95,8 @@ impl PayloadArgs {
         let provider = self.target.provider;
         let request =
             PayloadRequest { catalog, profile: &profile, provider, surface, options, load: &self.load };
-        let payload = provider::payload(request).map_err(refused)?;
+        let mut payload = provider::payload(request).map_err(refused)?;
+        payload.notes.extend(reason);
         self.print_notes(&payload);
         report(&payload.findings, &checked, self.verbose);
         if payload.findings.iter().any(|finding| finding.severity == Severity::Error) {
@@ -105,6 +104,23 @@ impl PayloadArgs {
         }
         print(&self.text(provider, payload).map_err(failed)?)?;
         complete(&checked)
+    }
+
+    /// The surface, and for `auto` a note that says why. Picked tools are bound in full.
+    fn surface(
+        &self,
+        catalog: &Catalog,
+        profile: &Profile<'_>,
+        options: config::Payload,
+    ) -> (Surface, Option<String>) {
+        let (provider, surface) = (self.target.provider, Surface::Full);
+        let request = PayloadRequest { catalog, profile, provider, surface, options, load: &[] };
+        let named = match self.target.surface {
+            Some(choice) => choice.named(),
+            None if self.pick.is_wanted() => Some(Surface::Full),
+            None => options.surface.named(),
+        };
+        report::surface_of(&request, named)
     }
 
     /// Notes, and headers unless they are on stdout: a payload that needs one never goes without saying so.

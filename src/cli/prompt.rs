@@ -3,9 +3,11 @@
 use super::catalog::{CatalogArgs, complete, word};
 use super::render::templates;
 use super::{CommandResult, failed, print, print_note};
-use crate::config::{Deferred, Surface};
-use crate::provider::Provider;
+use crate::catalog::{Catalog, Profile};
+use crate::config::{Deferred, Surface, SurfaceChoice};
+use crate::provider::{PayloadRequest, Provider};
 use crate::render::PromptSection;
+use crate::report;
 use crate::tokens::exact;
 
 /// Print the section of the system prompt that tells a model how its tools reach it, as markdown.
@@ -21,9 +23,9 @@ pub(super) struct PromptArgs {
     /// The provider of the payload. If it lacks the surface, the section is for the surface that it gets instead.
     #[arg(long, value_name = "NAME", value_parser = word::<Provider>())]
     provider: Option<Provider>,
-    /// The surface; `hybrid` unless configured.
-    #[arg(long, value_name = "NAME", value_parser = word::<Surface>())]
-    surface: Option<Surface>,
+    /// The surface, or `auto` for the one on which a whole task is estimated to cost least; `auto` unless configured.
+    #[arg(long, value_name = "NAME", value_parser = word::<SurfaceChoice>())]
+    surface: Option<SurfaceChoice>,
     /// The profile of the agent.
     #[arg(long, short, value_name = "NAME")]
     profile: Option<String>,
@@ -50,8 +52,8 @@ impl PromptArgs {
         let templates = templates(&self.catalog, &checked, None)?;
         let configured = checked.catalog.config.payload;
         let deferred = self.deferred.unwrap_or(configured.deferred);
-        let wanted = self.surface.or(configured.surface).unwrap_or_default();
         let provider = self.provider;
+        let wanted = self.surface(&checked.catalog, &profile);
         let surface = provider.map_or(wanted, |provider| provider.surface(wanted));
         if let Some(provider) = provider.filter(|_| surface != wanted) {
             let (provider, surface) = (provider.as_str(), surface.as_str());
@@ -73,5 +75,17 @@ impl PromptArgs {
         }
         print(&format!("{text}\n"))?;
         complete(&checked)
+    }
+
+    /// The surface, and for `auto` a note that says why. Without a provider it is one that every provider has.
+    fn surface(&self, catalog: &Catalog, profile: &Profile<'_>) -> Surface {
+        let options = catalog.config.payload;
+        let provider = self.provider.unwrap_or(Provider::OpenAi);
+        let request =
+            PayloadRequest { catalog, profile, provider, surface: Surface::Full, options, load: &[] };
+        let named = self.surface.unwrap_or(options.surface).named();
+        let (surface, reason) = report::surface_of(&request, named);
+        reason.iter().for_each(print_note);
+        surface
     }
 }

@@ -20,7 +20,7 @@ use crate::finding::{Code, Finding, Severity, text_report};
 use crate::guard::guarded;
 use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::live::ServeOptions;
-use crate::serve::{ListingPolicy, LiveCatalog, Tokens, mcp};
+use crate::serve::{ListingOptions, LiveCatalog, Tokens, mcp};
 use crate::sources::mcp::server_names;
 use crate::state::{StateError, StateStore};
 use crate::tool::{Effect, NoSchemaMode};
@@ -65,8 +65,9 @@ pub(super) struct ServeArgs {
     #[arg(long)]
     allow_unauthenticated: bool,
     /// The tools that an MCP client lists: gateway (functions that find, describe and run tools), core (these, and
-    /// the full tools of the catalog), hybrid (the catalog's tools, with the deferred ones in short form, and tool_search and read_tool_doc), or full (the
-    /// catalog's tools in full). Every tool and function can be called, whether it is listed or not.
+    /// the full tools of the catalog), hybrid (the catalog's tools, with the deferred ones in short form, and
+    /// tool_search and read_tool_doc), full (the catalog's tools in full), or auto (full, core or gateway, decided at the
+    /// start). Every tool and function can be called, whether it is listed or not.
     #[arg(long, value_parser = word::<ServeSurface>(), value_name = "NAME", hide_possible_values = true)]
     surface: Option<ServeSurface>,
     /// The functions that the gateway lists: gateway (tool_search, tool_help, tool_exec and tool_batch), discovery
@@ -129,9 +130,9 @@ impl ServeArgs {
                 allow.as_str()
             ));
         }
-        let shown = ListingPolicy {
+        let shown = ListingOptions {
             surface: self.surface.unwrap_or(configured.surface),
-            tool_list: self.tool_list.unwrap_or(configured.tool_list),
+            tool_list: self.tool_list.or(configured.tool_list),
             split_exec: self.split_exec || configured.split_exec,
         };
         let profile = checked.catalog.profile(self.profile.as_deref())?;

@@ -12,7 +12,8 @@ use crate::config::{self, Surface};
 use crate::provider::Provider;
 use crate::render::Templates;
 use crate::simulate::{
-    PromptCache, Report, SURFACES, Simulation, SimulationError, Task, gains, read, resized, stub_backends,
+    PromptCache, Report, SURFACES, Simulation, SimulationError, Task, gains, picture, read, resized,
+    stub_backends,
 };
 
 /// Replay whole tasks on each surface, and compare their tokens.
@@ -65,6 +66,9 @@ pub(super) struct SimulateArgs {
     /// Exit 1 when a surface costs more than this many percent of `full` with the largest host context.
     #[arg(long, value_name = "PERCENT")]
     budget: Option<f64>,
+    /// Draw the comparison for the largest host context into this file, as SVG; for several sizes.
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -92,6 +96,7 @@ impl SimulateArgs {
         }
         bar.finish();
         self.print(&reports)?;
+        self.draw(&reports)?;
         self.within_budget(&reports)?;
         complete(&checked)
     }
@@ -130,6 +135,14 @@ impl SimulateArgs {
         }
         let tables: Vec<String> = reports.iter().map(Report::table).collect();
         print(&format!("{}\n{}", tables.join("\n"), gains(reports)))
+    }
+
+    fn draw(&self, reports: &[Report]) -> CommandResult {
+        let Some(path) = &self.picture else { return Ok(()) };
+        let picture = picture(reports)
+            .ok_or_else(|| CommandError::Usage("a picture needs two sizes: --size 30,100,500".into()))?;
+        std::fs::write(path, picture)
+            .map_err(|error| failed(format!("cannot write {}: {error}", path.display())))
     }
 
     fn within_budget(&self, reports: &[Report]) -> CommandResult {

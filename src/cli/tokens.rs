@@ -34,8 +34,8 @@ pub(super) struct TokensArgs {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Exit 1 when a profile binds more tokens than this on the named surface, else the configured one, else
-    /// `hybrid`.
+    /// Exit 1 when a profile binds more tokens than this on the named surface, else the configured one, else the one
+    /// that `auto` stands for.
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
     /// Requests per job.

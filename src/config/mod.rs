@@ -27,7 +27,7 @@ use crate::tool::{DescriptionMode, Effect};
 pub use eval::{Eval, Thresholds};
 pub use exec::{Exec, RequireDoc, TrustHints};
 pub use overlay::Overlay;
-pub use payload::{Deferred, Payload, Repair, SearchBy, Surface};
+pub use payload::{Deferred, Payload, Repair, SearchBy, Surface, SurfaceChoice};
 pub use preset::preset_names;
 pub use read::{Workspace, read};
 pub use search::{Search, SearchModel, SearchSemantic};

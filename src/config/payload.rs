@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
 /// The way a profile's tools reach the model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[derive(IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
@@ -14,7 +14,6 @@ pub enum Surface {
     /// Every tool in full.
     Full,
     /// Full tools in full; deferred tools in short, and `read_tool_doc`.
-    #[default]
     Hybrid,
     /// Deferral by the provider itself.
     Native,
@@ -40,6 +39,38 @@ impl Surface {
     /// The surface of this name.
     pub fn parse(name: &str) -> Option<Surface> {
         Surface::ALL.iter().copied().find(|surface| surface.as_str() == name)
+    }
+}
+
+/// The surface of payloads by its name, or `auto`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[derive(IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
+pub enum SurfaceChoice {
+    /// The surface on which a whole task is estimated to cost least.
+    #[default]
+    Auto,
+    /// Every tool in full.
+    Full,
+    /// Full tools in full; deferred tools in short, and `read_tool_doc`.
+    Hybrid,
+    /// Deferral by the provider itself.
+    Native,
+    /// Full tools in full, and the functions of the gateway for the others.
+    Core,
+    /// `tool_search`, `tool_help`, `tool_exec` and `tool_batch`, and nothing else.
+    Gateway,
+    /// Full tools, and the toolsets loaded so far.
+    Toolset,
+    /// No tool is bound; the docs are in the workspace.
+    Files,
+}
+
+impl SurfaceChoice {
+    /// The named surface; `None` for `auto`.
+    pub fn named(self) -> Option<Surface> {
+        Surface::parse(self.into())
     }
 }
 
@@ -78,7 +109,10 @@ pub enum SearchBy {
 #[schemars(deny_unknown_fields)]
 pub struct Payload {
     /// The surface when the command line names none.
-    pub surface: Option<Surface>,
+    pub surface: SurfaceChoice,
+    /// Tokens that the host's own context has in every request: system prompt, messages, other tools. `auto` weighs
+    /// more requests against more tokens in each by it.
+    pub host_tokens: usize,
     /// The schema of a deferred tool on the surface `hybrid`.
     pub deferred: Deferred,
     /// The one who answers a search for tools on the surface `native`.
@@ -99,7 +133,8 @@ pub struct Payload {
 impl Default for Payload {
     fn default() -> Self {
         Self {
-            surface: None,
+            surface: SurfaceChoice::Auto,
+            host_tokens: 10_000,
             deferred: Deferred::default(),
             search: SearchBy::default(),
             max_tools: None,

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
+use super::Surface;
 use crate::tool::Effect;
 
 /// The name that stands for every profile in `profiles` of the server.
@@ -27,7 +28,7 @@ pub struct Serve {
     #[serde(rename = "token")]
     pub tokens: Vec<ServeToken>,
     /// The functions that the tool list of an MCP client holds.
-    pub tool_list: ToolList,
+    pub tool_list: Option<ToolList>,
     /// The tool list of an MCP client: functions of toolcrib, or the catalog's own tools.
     pub surface: ServeSurface,
     /// Whether `tool_exec` is listed as two tools, one that reads and one that changes, so that a client can ask a
@@ -43,8 +44,10 @@ pub struct Serve {
 #[derive(IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum ServeSurface {
-    /// Functions of toolcrib.
+    /// The one on which a whole task is estimated to cost least, by the catalog at the start of the server.
     #[default]
+    Auto,
+    /// Functions of toolcrib.
     Gateway,
     /// Functions of toolcrib, and the catalog's full tools.
     Core,
@@ -52,6 +55,13 @@ pub enum ServeSurface {
     Hybrid,
     /// The catalog's tools.
     Full,
+}
+
+impl ServeSurface {
+    /// The named surface; `None` for `auto`.
+    pub fn named(self) -> Option<Surface> {
+        Surface::parse(self.into())
+    }
 }
 
 /// The functions that a tool list holds. Every function can be called, whether it is listed or not.

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::layout::grouped;
 use super::meter::{Meter, is_deferred};
-use super::table::grouped;
 use super::tool::{self, ToolReport};
 use super::with_modes;
 use crate::catalog::{Profile, ProfileTool};
@@ -41,7 +41,7 @@ pub struct OverBudget {
 /// Advice for a profile, if it is over the budget.
 pub(super) fn over(meter: &mut Meter<'_>, profile: &Profile<'_>, tools: &[ToolReport]) -> Option<OverBudget> {
     let budget = meter.options.budget?;
-    let surface = meter.options.provider.surface(meter.options.budgeted());
+    let surface = meter.options.provider.surface(meter.budgeted(profile));
     let mut over = OverBudget {
         profile: profile.name.map(str::to_string),
         surface,

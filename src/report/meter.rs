@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use super::Options;
+use super::auto_surface::{AutoSurface, auto_surface};
 use super::context::{TokenParts, in_context};
+use super::whole_task::{TaskEstimate, searches_itself};
 use crate::catalog::{Catalog, Profile, ProfileTool};
 use crate::config::{self, Surface};
 use crate::provider::{self, Payload, PayloadError, PayloadRequest};
@@ -91,6 +93,25 @@ impl<'a> Meter<'a> {
         let config::Payload { deferred, discovery, prompt_tokens: tokens, .. } = self.options.payload;
         let section = PromptSection { surface, deferred, folder: FOLDER, discovery, tokens };
         Ok(self.counter.count(&section.render(self.catalog, profile, self.templates)?))
+    }
+
+    /// Tokens of a whole task with this surface, estimated, with these tokens of bound tools and prompt in each request.
+    pub(super) fn task(&self, profile: &Profile<'_>, surface: Surface, request: usize) -> usize {
+        let Options { provider, payload, .. } = &self.options;
+        let has_core = profile.full().next().is_some();
+        let estimate = TaskEstimate::of(surface, searches_itself(*provider, payload), has_core);
+        estimate.tokens(request, payload.host_tokens)
+    }
+
+    /// The surface that the budget of a profile is for.
+    pub(super) fn budgeted(&self, profile: &Profile<'_>) -> Surface {
+        let Options { surface, payload, .. } = self.options;
+        surface.or(payload.surface.named()).unwrap_or_else(|| self.auto(profile).surface)
+    }
+
+    /// The surface that `auto` stands for.
+    pub(super) fn auto(&self, profile: &Profile<'_>) -> AutoSurface {
+        auto_surface(&self.request(profile, Surface::Full), Surface::ALL)
     }
 
     fn request<'r>(&self, profile: &'r Profile<'r>, surface: Surface) -> PayloadRequest<'r>

@@ -4,19 +4,22 @@
 //! 1. [`meter`] makes a payload, and counts the part of it that is in the context ([`context`]).
 //! 2. [`surface`] compares the surfaces of a profile.
 //! 3. [`tool`] compares the cost of one tool in full, deferred, and as a doc.
-//! 4. [`cost`] adds this up over a job.
+//! 4. [`cost`] adds this up over a job, [`whole_task`] estimates a task, and [`auto_surface()`] takes the surface that costs least.
 //! 5. [`budget`] advises on tools to defer when a surface costs too much.
 //! 6. [`table`] prints all of it for people; serialized, it is for scripts.
 
+mod auto_surface;
 mod budget;
 mod context;
 mod cost;
+mod layout;
 mod meter;
 mod request;
 pub mod retrieval;
 mod surface;
 mod table;
 mod tool;
+mod whole_task;
 
 use serde::Serialize;
 
@@ -25,12 +28,13 @@ use crate::config::{self, Deferred, Surface};
 use crate::provider::Provider;
 use crate::render::{TemplateError, Templates};
 
+pub use auto_surface::{AutoSurface, auto_surface, surface_of};
 pub use budget::OverBudget;
 pub use request::RequestMeter;
 pub use surface::{Measured, SurfaceReport};
 pub use tool::ToolReport;
 
-pub(crate) use table::{aligned, grouped, wrapped};
+pub(crate) use layout::{aligned, grouped, wrapped};
 
 use meter::Meter;
 
@@ -49,13 +53,6 @@ pub struct Options<'a> {
     pub iterations: u32,
     /// Most tokens that a surface may bind.
     pub budget: Option<usize>,
-}
-
-impl Options<'_> {
-    /// The surface that the budget is for.
-    fn budgeted(&self) -> Surface {
-        self.surface.or(self.payload.surface).unwrap_or_default()
-    }
 }
 
 /// The cost of a catalog's tools.
@@ -95,6 +92,8 @@ pub struct ProfileReport {
     pub deferred: usize,
     /// The surfaces, from most to least bound.
     pub surfaces: Vec<SurfaceReport>,
+    /// The surface that `auto` stands for.
+    pub auto: AutoSurface,
 }
 
 /// Reason why there is no report.
@@ -128,6 +127,7 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
             full: profile.tools.len() - deferred,
             deferred,
             surfaces: surface::surfaces(&mut meter, profile)?,
+            auto: meter.auto(profile),
         });
         over_budget.extend(budget::over(&mut meter, profile, &tools.reports));
     }
@@ -145,14 +145,17 @@ pub fn report(catalog: &Catalog, templates: &Templates, options: Options<'_>) ->
 }
 
 /// Notes under every report.
-const NOTES: [&str; 6] = [
-    "Counted is the compact JSON of the payload, with o200k (in the columns without a name) and cl100k. What is billed \
+const NOTES: [&str; 7] = [
+    "Counted is the compact JSON of the payload, with o200k (--json has cl100k too). What is billed \
      differs: every provider renders tools in a way of its own before it counts, and Claude and Gemini publish no \
      vocabulary. Between surfaces of one provider the ratio is what holds.",
     "bound: what is in the context of every request. What a provider's own deferral keeps out of it is sent but not \
      bound. What the model then searches for, reads or loads comes on top of it.",
     "wrapping: what is left of the whole without names, descriptions, schemas and our own functions. prompt: the section that \
      `toolcrib prompt` prints. saving: of bound and prompt together, against the surface `full`.",
+    "task: an estimate of all requests of a whole task, each with the host's own context (`payload.host_tokens`), bound \
+     and prompt. On `full` a task has 5.5 requests; deferred tools take up to 2.5 more, for searches and docs, whose text \
+     stays in the context. `toolcrib simulate` measures it on tasks of your own.",
     "job: bound and prompt in every request. cached: the first request at 1.25 of the price of a \
      token and later ones at 0.1, as Anthropic publishes for its prompt cache, if it never expires; other providers \
      have other prices.",

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::meter::Meter;
-use super::{Options, tool};
+use super::{AutoSurface, Options, tool};
 use crate::catalog::{Catalog, Profile};
 use crate::config::{self, SearchBy, Surface};
 use crate::provider::Provider;
@@ -31,6 +31,11 @@ impl<'a> RequestMeter<'a> {
         let counted = self.0.count(profile, surface).map_err(|error| error.to_string())?;
         let prompt = self.0.prompt(profile, counted.surface).map_err(|error| error.to_string())?;
         Ok((counted.surface, counted.bound.o200k, prompt.o200k))
+    }
+
+    /// The surface that `auto` stands for.
+    pub fn auto(&self, profile: &Profile<'_>) -> AutoSurface {
+        self.0.auto(profile)
     }
 
     /// Tokens of each tool's definition in full, by canonical name.

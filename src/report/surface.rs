@@ -46,6 +46,10 @@ pub struct Measured {
     pub prompt: Count,
     /// Saving over the surface `full`, in percent of o200k tokens: bound tokens and the section of the prompt.
     pub saving_percent: Option<f64>,
+    /// Estimated o200k tokens of a whole task, with the host's own context in each request.
+    pub task: usize,
+    /// The same in percent of `full`; `None` when nothing is bound there.
+    pub task_percent: Option<f64>,
     /// Bound tokens and the section of the prompt, in all requests of a job.
     pub job: Count,
     /// The same sum with a prompt cache, in tokens at the plain price.
@@ -72,7 +76,7 @@ pub(super) fn surfaces(
             Ok(counted) => {
                 let prompt = meter.prompt(profile, counted.surface)?;
                 let (as_surface, over_limit) = (counted.surface, counted.limit);
-                let tokens = Some(measured(counted, prompt, full, meter.options.iterations));
+                let tokens = Some(measured(counted, prompt, full, meter, profile));
                 Ok(SurfaceReport { surface, as_surface, over_limit, tokens, problem: None })
             }
             Err(error) => Ok(SurfaceReport {
@@ -86,11 +90,20 @@ pub(super) fn surfaces(
         .collect()
 }
 
-fn measured(counted: Counted, prompt: Count, full: Option<usize>, iterations: u32) -> Measured {
-    let Counted { bound, sent, parts, .. } = counted;
+fn measured(
+    counted: Counted,
+    prompt: Count,
+    full: Option<usize>,
+    meter: &Meter<'_>,
+    profile: &Profile<'_>,
+) -> Measured {
+    let Counted { surface, bound, sent, parts, .. } = counted;
     let each = bound + prompt;
     // Counted by themselves, functions can take a token or two more than in one text.
     let own_functions = parts.own_functions.less(parts.sum().less(bound));
+    let task = |surface, tokens| meter.task(profile, surface, tokens);
+    let tokens = task(surface, each.o200k);
+    let iterations = meter.options.iterations;
     Measured {
         bound,
         names: parts.names,
@@ -100,14 +113,19 @@ fn measured(counted: Counted, prompt: Count, full: Option<usize>, iterations: u3
         wrapping: bound.less(parts.sum()),
         sent,
         prompt,
-        saving_percent: full.map(|full| saving(each.o200k, full)),
+        saving_percent: full.map(|full| 100.0 - percent(each.o200k, full)).map(tenth),
+        task: tokens,
+        task_percent: full.map(|full| tenth(percent(tokens, task(Surface::Full, full)))),
         job: job(each, iterations, Price::Plain),
         job_cached: job(each, iterations, Price::Cached),
     }
 }
 
-/// Rounded to one decimal; negative when it costs more.
-fn saving(tokens: usize, full: usize) -> f64 {
-    let percent = 100.0 * (1.0 - tokens as f64 / full as f64);
-    (percent * 10.0).round() / 10.0
+fn percent(part: usize, whole: usize) -> f64 {
+    100.0 * part as f64 / whole as f64
+}
+
+/// Rounded to one decimal.
+fn tenth(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
 }

@@ -1,5 +1,6 @@
 //! The report for people.
 
+use super::layout::{aligned, grouped, wrapped};
 use super::{Measured, ProfileReport, Report, SurfaceReport};
 use crate::config::Deferred;
 use crate::provider::lacking;
@@ -7,15 +8,13 @@ use crate::tool::clean_line;
 
 /// Most tools in the table; a script gets all of them.
 const TOOLS: usize = 20;
-/// Columns at which a note is wrapped.
-const WIDTH: usize = 110;
 
 impl Report {
     /// Tables, with explanations under them.
     pub fn table(&self) -> String {
         let deferred = if self.deferred == Deferred::Stub { "stubs" } else { "compact" };
         let mut out = format!(
-            "Tokens for {} (o200k unless a column says cl100k); deferred tools as {deferred}; a job of {} requests\n",
+            "Tokens for {} (o200k); deferred tools as {deferred}; a job of {} requests\n",
             self.provider,
             grouped(self.iterations as usize)
         );
@@ -58,7 +57,6 @@ impl ProfileReport {
         let header = [
             "surface",
             "bound",
-            "cl100k",
             "names",
             "descriptions",
             "schemas",
@@ -66,6 +64,8 @@ impl ProfileReport {
             "wrapping",
             "prompt",
             "saving",
+            "task",
+            "of full",
             "job",
             "job cached",
         ];
@@ -75,7 +75,11 @@ impl ProfileReport {
         let counts = [self.tools, self.full, self.deferred].map(grouped);
         let [tools, full, deferred] = counts;
         let remarks: String = self.surfaces.iter().filter_map(|surface| surface.remark(provider)).collect();
-        format!("{title}: {tools} tools, {full} full and {deferred} deferred\n{}{remarks}", aligned(&rows))
+        let auto = wrapped(&self.auto.note());
+        format!(
+            "{title}: {tools} tools, {full} full and {deferred} deferred\n{}{remarks}{auto}",
+            aligned(&rows)
+        )
     }
 }
 
@@ -86,11 +90,13 @@ impl SurfaceReport {
             row.push("-".into());
             return row;
         };
-        row.extend([grouped(tokens.bound.o200k), grouped(tokens.bound.cl100k)]);
+        row.push(grouped(tokens.bound.o200k));
         let Measured { names, descriptions, schemas, own_functions, wrapping, prompt, .. } = tokens;
         let parts = [names, descriptions, schemas, own_functions, wrapping, prompt];
         row.extend(parts.map(|part| grouped(part.o200k)));
         row.push(tokens.saving_percent.map_or("-".into(), |percent| format!("{percent:.1} %")));
+        row.push(grouped(tokens.task));
+        row.push(tokens.task_percent.map_or("-".into(), |percent| format!("{percent:.0} %")));
         row.extend([tokens.job, tokens.job_cached].map(|count| grouped(count.o200k)));
         row
     }
@@ -110,64 +116,5 @@ impl SurfaceReport {
         }
         remarks.extend(self.problem.as_deref().map(clean_line));
         (!remarks.is_empty()).then(|| format!("  {surface}: {}\n", remarks.join("; ")))
-    }
-}
-
-/// `1,234,567`.
-pub(crate) fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// Rows as columns: the first to the left, the others to the right.
-pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width =
-        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
-            0 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
-}
-
-/// A note as an item of a list.
-pub(crate) fn wrapped(note: &str) -> String {
-    let mut lines = vec![String::from("-")];
-    for word in note.split_whitespace() {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        match lines.last_mut() {
-            Some(last) if line + 1 + word.chars().count() <= WIDTH => *last += &format!(" {word}"),
-            _ => lines.push(format!("  {word}")),
-        }
-    }
-    lines.iter().map(|line| format!("{line}\n")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped_by_thousands() {
-        let numbers = [0, 999, 1000, 12_345, 1_234_567];
-        assert_eq!(numbers.map(grouped), ["0", "999", "1,000", "12,345", "1,234,567"]);
-    }
-
-    #[test]
-    fn columns_stand_under_each_other() {
-        let rows = [["a", "bound"], ["longer", "1"]].map(|row| row.map(str::to_string).to_vec());
-        assert_eq!(aligned(&rows), "a       bound\nlonger      1\n");
     }
 }

@@ -7,7 +7,7 @@ use rmcp::model::Tool;
 use serde_json::Value;
 
 use crate::catalog::Profile;
-use crate::config::{ServeSurface, Surface};
+use crate::config::Surface;
 use crate::functions::{CatalogView, Function};
 use crate::provider::{self, Provider};
 use crate::serve::ListingPolicy;
@@ -26,13 +26,12 @@ impl ListedTools {
     pub(in crate::serve) fn of(view: &CatalogView, shown: ListingPolicy) -> Self {
         let mut profile = view.profile();
         let surface = match shown.surface {
-            ServeSurface::Gateway => return Self::default(),
-            ServeSurface::Full => Surface::Full,
-            ServeSurface::Core => {
+            Surface::Full | Surface::Hybrid => shown.surface,
+            Surface::Core => {
                 profile.tools.retain(|entry| entry.mode == DescriptionMode::Full);
                 Surface::Full
             }
-            ServeSurface::Hybrid => Surface::Hybrid,
+            _ => return Self::default(),
         };
         let catalog = view.catalog();
         let names = || catalog.tools.iter().enumerate().map(|(index, tool)| (tool, index));

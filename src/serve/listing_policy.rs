@@ -1,18 +1,32 @@
 //! The policy of the lists of clients: functions of toolcrib, or the catalog's own tools. It depends only on the
-//! configuration.
+//! configuration and on the catalog that the server started with, so that a list keeps its kind for every client.
 
-use crate::config::{ServeSurface, ToolList};
+use std::collections::BTreeMap;
+
+use crate::catalog::Catalog;
+use crate::config::{ServeSurface, Surface, ToolList};
 use crate::functions::{Function, FunctionList};
+use crate::provider::{PayloadRequest, Provider};
+use crate::report::{AutoSurface, auto_surface};
+
+/// Surfaces that `auto` may stand for in a list.
+const CANDIDATES: [Surface; 3] = [Surface::Full, Surface::Core, Surface::Gateway];
 
 /// The policy of the lists of clients.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListingPolicy {
-    /// The catalog's tools, or functions of toolcrib.
-    pub surface: ServeSurface,
+    /// The catalog's tools, or functions of toolcrib: `full`, `hybrid`, `core` or `gateway`.
+    pub surface: Surface,
     /// The functions that are listed, where functions are.
     pub tool_list: ToolList,
     /// Whether `tool_exec` is listed as two tools, one that reads and one that changes something.
     pub split_exec: bool,
+}
+
+impl Default for ListingPolicy {
+    fn default() -> Self {
+        Self { surface: Surface::Gateway, tool_list: ToolList::default(), split_exec: false }
+    }
 }
 
 impl ListingPolicy {
@@ -25,8 +39,8 @@ impl ListingPolicy {
     fn function_list(self) -> Option<FunctionList> {
         // `gateway` and `core` have the same functions.
         Some(match (self.surface, self.tool_list, self.split_exec) {
-            (ServeSurface::Full, ..) => return None,
-            (ServeSurface::Hybrid, ..) => FunctionList::Hybrid,
+            (Surface::Full, ..) => return None,
+            (Surface::Hybrid, ..) => FunctionList::Hybrid,
             (_, ToolList::Gateway, false) => FunctionList::Gateway,
             (_, ToolList::Gateway, true) => FunctionList::SplitGateway,
             (_, ToolList::Discovery, _) => FunctionList::Discovery,
@@ -37,8 +51,66 @@ impl ListingPolicy {
 
     /// Whether the catalog's tools are listed.
     pub fn lists_tools(self) -> bool {
-        self.surface != ServeSurface::Gateway
+        self.surface != Surface::Gateway
     }
+}
+
+/// Options of the policies: `surface` may be `auto`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ListingOptions {
+    /// The tool list of a client.
+    pub surface: ServeSurface,
+    /// The functions that are listed, if somebody asks for some.
+    pub tool_list: Option<ToolList>,
+    /// Whether `tool_exec` is listed as two tools, one that reads and one that changes something.
+    pub split_exec: bool,
+}
+
+/// The policies of all profiles, decided at the start.
+#[derive(Debug)]
+pub(super) struct Listings {
+    policy: ListingPolicy,
+    /// The surface of each profile for which `auto` was decided; `None` is the whole catalog.
+    decided: BTreeMap<Option<String>, Surface>,
+}
+
+impl Listings {
+    /// Decides on the policies of these profiles, the one of requests that choose none first. A catalog that lacks tools
+    /// now may get any number of them later, so that its surface is `gateway`. So it is where somebody asks for functions.
+    pub(super) fn of<'p>(
+        options: ListingOptions,
+        catalog: &Catalog,
+        profiles: impl Iterator<Item = Option<&'p str>>,
+    ) -> Self {
+        let ListingOptions { surface, tool_list, split_exec } = options;
+        let asks_for_functions = tool_list.is_some() || split_exec;
+        let tool_list = tool_list.unwrap_or_default();
+        let policy = ListingPolicy { surface: Surface::Gateway, tool_list, split_exec };
+        if let Some(surface) = surface.named() {
+            return Self { policy: ListingPolicy { surface, ..policy }, decided: BTreeMap::new() };
+        }
+        let mut decided = BTreeMap::new();
+        for name in profiles.filter(|_| catalog.complete && !asks_for_functions) {
+            let Some(auto) = decide(catalog, name).filter(|_| !catalog.tools.is_empty()) else { continue };
+            let profile = name.unwrap_or("the whole catalog");
+            tracing::info!(profile, "{}", auto.note());
+            decided.insert(name.map(str::to_string), auto.surface);
+        }
+        Self { policy, decided }
+    }
+
+    /// The policy of a profile. One that was not there at the start gets the gateway.
+    pub(super) fn policy(&self, profile: Option<&str>) -> ListingPolicy {
+        let decided = self.decided.iter().find(|(name, _)| name.as_deref() == profile);
+        ListingPolicy { surface: decided.map_or(self.policy.surface, |(_, surface)| *surface), ..self.policy }
+    }
+}
+
+fn decide(catalog: &Catalog, profile: Option<&str>) -> Option<AutoSurface> {
+    let profile = &catalog.profile(profile).ok()?;
+    let (provider, options) = (Provider::Mcp, catalog.config.payload);
+    let request = PayloadRequest { catalog, profile, provider, surface: Surface::Full, options, load: &[] };
+    Some(auto_surface(&request, &CANDIDATES))
 }
 
 #[cfg(test)]
@@ -52,8 +124,8 @@ mod tests {
         assert_eq!(shown(ListingPolicy::default()), 4);
         assert_eq!(shown(ListingPolicy { split_exec: true, ..ListingPolicy::default() }), 4);
         assert_eq!(shown(ListingPolicy { tool_list: ToolList::Discovery, ..ListingPolicy::default() }), 6);
-        assert_eq!(shown(ListingPolicy { surface: ServeSurface::Core, ..ListingPolicy::default() }), 4);
-        assert_eq!(shown(ListingPolicy { surface: ServeSurface::Hybrid, ..ListingPolicy::default() }), 2);
-        assert_eq!(shown(ListingPolicy { surface: ServeSurface::Full, ..ListingPolicy::default() }), 0);
+        assert_eq!(shown(ListingPolicy { surface: Surface::Core, ..ListingPolicy::default() }), 4);
+        assert_eq!(shown(ListingPolicy { surface: Surface::Hybrid, ..ListingPolicy::default() }), 2);
+        assert_eq!(shown(ListingPolicy { surface: Surface::Full, ..ListingPolicy::default() }), 0);
     }
 }

@@ -7,8 +7,8 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use http::HeaderName;
 use tokio::sync::watch;
 
-use super::ListingPolicy;
 use super::background_indexer::BackgroundIndexer;
+use super::listing_policy::{ListingOptions, Listings};
 use super::profile_caches::{CacheBuilder, ProfileCaches};
 use crate::catalog::{Checked, UnknownProfile};
 use crate::config::{Config, EVERY_PROFILE};
@@ -49,14 +49,15 @@ pub struct ServeOptions {
     pub profiles: Option<Vec<String>>,
     /// The callers with a token.
     pub callers: Vec<Caller>,
-    /// The policy of the lists of clients.
-    pub listing: ListingPolicy,
+    /// The lists of clients.
+    pub listing: ListingOptions,
 }
 
 /// The running catalog.
 #[derive(Debug)]
 pub struct LiveCatalog {
     options: ServeOptions,
+    listings: Listings,
     services: Arc<Services>,
     indexing: BackgroundIndexer,
     current: ArcSwap<Generation>,
@@ -86,13 +87,18 @@ impl ServeOptions {
         choices.retain(|name| self.profile.as_deref() != Some(name));
         choices
     }
+
+    /// The profiles of a generation: first the one of requests that choose none.
+    fn profiles<'c>(&'c self, config: &'c Config) -> impl Iterator<Item = Option<&'c str>> {
+        std::iter::once(self.profile.as_deref()).chain(self.choices(config).into_iter().map(Some))
+    }
 }
 
 impl Generation {
     /// A generation that reuses the catalog views of `before` whose content has not changed.
     fn new(
         checked: Checked,
-        options: &ServeOptions,
+        (options, listings): (&ServeOptions, &Listings),
         templates: &Arc<Templates>,
         before: Option<&Self>,
     ) -> Result<Self, UnknownProfile> {
@@ -107,12 +113,11 @@ impl Generation {
             catalog: &catalog,
             findings: &findings,
             templates,
-            listing: options.listing,
+            listings,
             views: before().flat_map(ProfileCaches::views).map(Arc::clone).collect(),
             caches: before().flat_map(ProfileCaches::without_findings).map(Arc::clone).collect(),
         };
-        let names = options.choices(&catalog.config).into_iter().map(Some);
-        let names = std::iter::once(options.profile.as_deref()).chain(names);
+        let names = options.profiles(&catalog.config);
         let profiles: Result<Vec<ProfileCaches>, UnknownProfile> =
             names.map(|name| builder.profile(name, options.callers.iter())).collect();
         let profiles = profiles?;
@@ -124,6 +129,11 @@ impl Generation {
     /// The catalog view with every tool, for requests that choose no profile.
     pub fn unrestricted_view(&self) -> &Arc<CatalogView> {
         self.profiles[0].whole().view()
+    }
+
+    /// Whether some list of clients has tools of the catalog.
+    pub(super) fn lists_tools(&self) -> bool {
+        self.profiles.iter().any(|profile| profile.whole().listing().lists_tools())
     }
 
     /// The names of the profiles that a request may choose, beside the one of requests that choose none.
@@ -182,12 +192,15 @@ impl LiveCatalog {
         templates: Arc<Templates>,
     ) -> Result<Self, UnknownProfile> {
         let stale = StaleCatalog::of(&checked);
-        let generation = Generation::new(checked, &options, &templates, None)?;
+        let catalog = &checked.catalog;
+        let listings = Listings::of(options.listing, catalog, options.profiles(&catalog.config));
+        let generation = Generation::new(checked, (&options, &listings), &templates, None)?;
         let (changed, _) = watch::channel(());
         let indexing = BackgroundIndexer::start();
         indexing.add(generation.views());
         Ok(Self {
             options,
+            listings,
             services: Arc::default(),
             indexing,
             current: ArcSwap::from_pointee(generation),
@@ -207,11 +220,6 @@ impl LiveCatalog {
     /// The services that all calls share.
     pub fn services(&self) -> &Arc<Services> {
         &self.services
-    }
-
-    /// The policy of the lists of clients.
-    pub fn listing(&self) -> ListingPolicy {
-        self.options.listing
     }
 
     /// The current generation.
@@ -243,7 +251,7 @@ impl LiveCatalog {
             self.reloads.kept.fetch_add(1, Ordering::Relaxed);
             return self.stale.store(stale.map(Arc::new));
         }
-        match Generation::new(checked, &self.options, templates, Some(&self.current())) {
+        match Generation::new(checked, (&self.options, &self.listings), templates, Some(&self.current())) {
             Ok(generation) => {
                 let generation = Arc::new(generation);
                 generation.views().for_each(|view| self.services.prepare(view));

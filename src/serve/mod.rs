@@ -25,7 +25,7 @@ mod response;
 
 pub use auth::Tokens;
 pub use call_limiter::CallLimiter;
-pub use listing_policy::ListingPolicy;
+pub use listing_policy::{ListingOptions, ListingPolicy};
 pub use live::{Generation, LiveCatalog, ServeOptions, StaleCatalog};
 pub use metrics::{Metrics, Route};
 pub use request_catalog::RequestCatalog;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::ListingPolicy;
+use super::listing_policy::Listings;
 use super::response::response_cache::ResponseCache;
 use crate::catalog::{Catalog, UnknownProfile};
 use crate::exec::Caller;
@@ -53,7 +53,7 @@ pub(super) struct CacheBuilder<'g> {
     pub(super) catalog: &'g Catalog,
     pub(super) findings: &'g Arc<[Finding]>,
     pub(super) templates: &'g Arc<Templates>,
-    pub(super) listing: ListingPolicy,
+    pub(super) listings: &'g Listings,
     /// Catalog views that hold for this generation.
     pub(super) views: Vec<Arc<CatalogView>>,
     /// Caches without findings that hold for this generation.
@@ -68,7 +68,8 @@ impl CacheBuilder<'_> {
         callers: impl Iterator<Item = &'c Caller>,
     ) -> Result<ProfileCaches, UnknownProfile> {
         // Callers with the same view share its cache, but only a caller who sees everything gets the findings.
-        let whole = ResponseCache::new(self.view(name, None)?, Arc::clone(self.findings), self.listing);
+        let whole =
+            ResponseCache::new(self.view(name, None)?, Arc::clone(self.findings), self.listings.policy(name));
         let open = self.cache(name, &[])?;
         let mut by_roles = BTreeMap::new();
         for caller in callers.filter(|caller| caller.may_use(name) && !caller.sees_everything()) {
@@ -101,7 +102,7 @@ impl CacheBuilder<'_> {
         if let Some(known) = self.caches.iter().find(|known| Arc::ptr_eq(known.view(), &view)) {
             return Ok(Arc::clone(known));
         }
-        let made = Arc::new(ResponseCache::new(view, Arc::from([]), self.listing));
+        let made = Arc::new(ResponseCache::new(view, Arc::from([]), self.listings.policy(profile)));
         self.caches.push(Arc::clone(&made));
         Ok(made)
     }

@@ -3,12 +3,13 @@
 //! 1. [`task`] reads tasks: the calls that solve each are known.
 //! 2. [`agent`] plays a task on a surface: it searches, reads and calls as [`wording`] and the surface say.
 //! 3. [`ledger`] adds up what each request of the task carries.
-//! 4. [`report`] compares the surfaces; [`table`] prints that for people.
+//! 4. [`report`] compares the surfaces; [`table`] prints that for people, and [`picture()`] draws it.
 //!
 //! The agent is a script, and no model: it knows which tool it needs, and words its searches without knowing its name.
 
 mod agent;
 mod ledger;
+mod picture;
 mod report;
 mod table;
 mod task;
@@ -26,6 +27,7 @@ use crate::render::Templates;
 use crate::tool::Effect;
 
 pub use ledger::PromptCache;
+pub use picture::picture;
 pub use report::{Report, SurfaceCost};
 pub use table::gains;
 pub use task::{Task, TaskCall, read};
@@ -76,7 +78,7 @@ pub fn stub_backends(workspace: &mut Workspace) {
     workspace.config.exec.allow = Effect::Destructive;
 }
 
-/// A catalog of a number of tools: those of the tasks, then its others, then tools of other catalogs. A tool of those
+/// A catalog of a number of tools: those of the tasks, then its others, then tools of the other catalogs, in turn from each. A tool of those
 /// whose names are taken stays out. The tools of the tasks are there at any size.
 pub fn resized(catalog: &Catalog, others: &[Catalog], tasks: &[Task], size: Option<usize>) -> Catalog {
     let names = |tool: &Tool| [tool.name.clone(), tool.safe_name.clone(), tool.op.clone()];
@@ -97,7 +99,10 @@ pub fn resized(catalog: &Catalog, others: &[Catalog], tasks: &[Task], size: Opti
         is_taken
     });
     let mut taken: HashSet<String> = catalog.tools.iter().flat_map(|tool| names(tool)).collect();
-    for tool in others.iter().flat_map(|other| &other.tools).take_while(|_| size > catalog.tools.len()) {
+    let longest = others.iter().map(|other| other.tools.len()).max().unwrap_or(0);
+    let in_turn =
+        (0..longest).flat_map(|index| others.iter().filter_map(move |other| other.tools.get(index)));
+    for tool in in_turn.take_while(|_| size > catalog.tools.len()) {
         if tools.len() < size && names(tool).iter().all(|name| !taken.contains(name)) {
             taken.extend(names(tool));
             tools.push(Arc::clone(tool));

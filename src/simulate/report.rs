@@ -23,6 +23,8 @@ pub struct Report {
     /// The seed of an agent that makes mistakes.
     pub noise: Option<u64>,
     pub tools: usize,
+    /// The surface that `auto` stands for.
+    pub auto: Surface,
     pub tasks: usize,
     pub calls: usize,
     /// Calls of tools that are not in the catalog; they are left out.
@@ -125,6 +127,7 @@ impl Report {
             batched: simulation.batched,
             noise: simulation.noise,
             tools: profile.tools.len(),
+            auto: meter.auto(&profile).surface,
             tasks: tasks.len(),
             calls: full.events.calls,
             unknown_calls: full.events.unknown,

@@ -19,11 +19,12 @@ impl Report {
     /// The table.
     pub fn table(&self) -> String {
         let mut out = format!(
-            "{} tasks with {} calls, {} tools, for {}; prompt cache: {}{}\n\n",
+            "{} tasks with {} calls, {} tools, for {}; auto is {}; prompt cache: {}{}\n\n",
             grouped(self.tasks),
             grouped(self.calls),
             grouped(self.tools),
             self.provider,
+            self.auto.as_str(),
             <&str>::from(self.cache),
             if self.batched { "; batched" } else { "" },
         );

@@ -12,9 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use toolcrib::catalog::Checked;
+use toolcrib::config::ServeSurface;
 use toolcrib::render::Templates;
 use toolcrib::serve::live::ServeOptions;
-use toolcrib::serve::{LiveCatalog, mcp};
+use toolcrib::serve::{ListingOptions, LiveCatalog, mcp};
 
 use crate::fixture;
 
@@ -37,7 +38,8 @@ pub fn live(catalog: &Path) -> Arc<LiveCatalog> {
 }
 
 fn live_of(checked: Checked) -> Arc<LiveCatalog> {
-    let options = ServeOptions::default();
+    let listing = ListingOptions { surface: ServeSurface::Gateway, ..Default::default() };
+    let options = ServeOptions { listing, ..Default::default() };
     Arc::new(LiveCatalog::new(checked, options, templates()).unwrap())
 }
 

@@ -138,7 +138,7 @@ fn the_same_input_gives_the_same_bytes_on_one_line_or_indented() {
 #[test]
 fn a_surface_that_a_provider_lacks_is_said() {
     let native = program(&["--profile", "core", "--provider", "mistral", "--surface", "native"]);
-    let hybrid = program(&["--profile", "core", "--provider", "mistral"]);
+    let hybrid = program(&["--profile", "core", "--provider", "mistral", "--surface", "hybrid"]);
     assert_eq!(native.stdout, hybrid.stdout);
     assert!(native.stderr.contains("mistral") && native.stderr.contains("hybrid"), "{}", native.stderr);
 }
@@ -385,7 +385,46 @@ fn headers_that_a_payload_needs_are_said() {
     assert_eq!(json["headers"][0]["reason"], "defer_loading");
     assert_eq!(json["body"], serde_json::from_str::<Value>(&plain.stdout).unwrap());
     for &provider in Provider::ALL {
-        let hybrid = program(&["--profile", "core", "--provider", provider.as_str(), "--headers"]);
+        let arguments =
+            ["--profile", "core", "--surface", "hybrid", "--provider", provider.as_str(), "--headers"];
+        let hybrid = program(&arguments);
         assert_eq!((hybrid.stdout.as_str(), hybrid.stderr.as_str()), ("", ""), "{}", provider.as_str());
     }
+}
+
+/// Without a surface, a payload has the one on which a whole task is estimated to cost least, and says why.
+#[test]
+fn auto_is_the_surface_that_costs_a_task_least() {
+    let chosen = |more: &[&str]| {
+        let run = program(&[more, &["--json"]].concat());
+        let payload: Value = serde_json::from_str(&run.stdout).unwrap();
+        let surface = payload["surface"].as_str().unwrap().to_string();
+        let named = more.contains(&"--surface");
+        let note = format!("the surface is {surface} (auto): a task takes about ");
+        assert_eq!(run.stderr.contains(&note), !named, "{}", run.stderr);
+        assert_eq!(payload["notes"].to_string().contains(&note), !named);
+        surface
+    };
+    // 117 tools, all deferred, and then ten of them in full.
+    assert_eq!(chosen(&["--provider", "openai"]), "gateway");
+    assert_eq!(chosen(&["--provider", "anthropic"]), "native");
+    assert_eq!(chosen(&["--provider", "anthropic", "--search", "client"]), "gateway");
+    assert_eq!(chosen(&["--provider", "openai", "--profile", "core"]), "core");
+    assert_eq!(chosen(&["--provider", "openai", "--surface", "hybrid"]), "hybrid");
+    // A provider takes no more than 128 tools, whatever they cost.
+    let tools = |count: usize, host: usize| {
+        let tool = |index: usize| serde_json::json!({"name": format!("tool_{index}"), "description": "Does it.", "parameters": {"type": "object"}});
+        let tools: Vec<Value> = (0..count).map(tool).collect();
+        let config = format!("[payload]\nhost_tokens = {host}\n");
+        let folder =
+            fixture::folder(&[("tools.json", &Value::from(tools).to_string()), ("toolcrib.toml", &config)]);
+        let run =
+            fixture::run(&["payload", "-c", fixture::text(folder.path()), "--provider", "openai", "--json"]);
+        let payload: Value = serde_json::from_str(&run.stdout).unwrap();
+        payload["surface"].as_str().unwrap().to_string()
+    };
+    assert_eq!(tools(20, 10_000), "full");
+    assert_eq!(tools(128, 100_000), "full", "a further request costs more than all tools");
+    assert_eq!(tools(129, 100_000), "gateway");
+    assert_eq!(tools(120, 0), "gateway", "a further request costs little");
 }

@@ -269,7 +269,7 @@ fn a_category_stays_a_name() {
 #[test]
 fn the_command_prints_the_section_and_the_rules() {
     let arguments = ["prompt", "--catalog", "examples/github", "--profile", "core"];
-    let run = fixture::run(&arguments);
+    let run = fixture::run(&[&arguments[..], &["--surface", "hybrid"]].concat());
     assert_eq!(
         (run.code, run.stdout.trim_end()),
         (0, section(&example("github"), Some("core"), Surface::Hybrid).as_str())
@@ -285,7 +285,7 @@ fn the_command_prints_the_section_and_the_rules() {
 fn the_section_is_that_of_the_payload() {
     let run =
         |more: &[&str]| fixture::run(&[&["prompt", "-c", "examples/github", "-p", "core"], more].concat());
-    let compact = run(&["--deferred", "compact"]);
+    let compact = run(&["--surface", "hybrid", "--deferred", "compact"]);
     assert!(compact.stdout.contains("nothing is said of what their arguments mean"), "{}", compact.stdout);
     let native = run(&["--provider", "mistral", "--surface", "native"]);
     assert_eq!(native.stdout, run(&["--surface", "hybrid"]).stdout);

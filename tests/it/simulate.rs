@@ -88,3 +88,25 @@ fn a_budget_and_unusable_tasks_are_failures_that_say_why() {
         told.stderr
     );
 }
+
+#[test]
+fn a_picture_has_a_line_for_each_surface_and_the_same_bytes_each_time() {
+    let place = tempfile::tempdir().unwrap();
+    let draw = |name: &str| {
+        let file = place.path().join(name);
+        let run = run(&["--size", "40,117", "--host", "0,10000", "--picture", text(&file)]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        std::fs::read_to_string(file).unwrap()
+    };
+    let picture = draw("one.svg");
+    assert_eq!(picture, draw("two.svg"));
+    assert!(
+        picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"") && picture.contains("10,000 tokens")
+    );
+    assert_eq!(picture.matches("<polyline").count(), 4, "{picture}");
+    for surface in ["hybrid", "native", "toolset", "gateway", "full"] {
+        assert!(picture.contains(&format!(">{surface}</text>")), "{surface}");
+    }
+    let one = run(&["--picture", text(&place.path().join("three.svg"))]);
+    assert!(one.code == 2 && one.stderr.contains("a picture needs two sizes"), "{}", one.stderr);
+}

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 use snapbox::assert::{Action, DEFAULT_ACTION_ENV};
 use toolcrib::catalog::Checked;
-use toolcrib::config::Surface;
+use toolcrib::config::{self, Surface, SurfaceChoice};
 use toolcrib::provider::{self, PayloadRequest, Provider};
 use toolcrib::render::Templates;
 use toolcrib::report::{self, Measured, Options, Report};
@@ -238,7 +238,8 @@ fn a_catalog_without_tools_costs_nothing() {
 fn the_budget_names_the_fewest_tools_to_defer() {
     let checked = tools(20, "full");
     let hybrid = |budget| {
-        let report = count(&checked, Options { budget: Some(budget), ..options(Provider::OpenAi) });
+        let payload = config::Payload { surface: SurfaceChoice::Hybrid, ..Default::default() };
+        let report = count(&checked, Options { payload, budget: Some(budget), ..options(Provider::OpenAi) });
         let bound = on(&report, Surface::Hybrid).bound.o200k;
         (bound, report.over_budget)
     };
@@ -350,6 +351,15 @@ fn readme_table() -> String {
         let cells: Vec<String> = reports.iter().map(cell).collect();
         table += &format!("| `{}` | {} |\n", surface.as_str(), cells.join(" | "));
     }
+    table += "\n| a whole task, estimated | `creator` | `validator` | GitHub `core` |\n| --- | ---: | ---: | ---: |\n";
+    for surface in [Surface::Full, Surface::Hybrid, Surface::Core, Surface::Gateway] {
+        let cell = |report: &Report| {
+            let row = on(report, surface);
+            format!("{} ({:.0} %)", grouped(row.task), row.task_percent.unwrap())
+        };
+        let cells: Vec<String> = reports.iter().map(cell).collect();
+        table += &format!("| `{}` | {} |\n", surface.as_str(), cells.join(" | "));
+    }
     let [(full, short), ..] =
         [0, 1].map(|column| averages(columns[column].0, columns[column].1, &reports[column]));
     let own = on(&reports[0], Surface::Hybrid).own_functions.o200k;
@@ -359,7 +369,8 @@ fn readme_table() -> String {
         100.0 * (1.0 - (hybrid.bound + hybrid.prompt).o200k as f64 / written[column] as f64)
     };
     format!(
-        "{table}\n`full` is less than what the source has, since arguments that a docstring and its schema both describe are told\n\
+        "{table}\nA task is 5.5 requests on `full`, each with 10,000 tokens of the host's own, and up to 2.5 more on the other surfaces, for\n\
+         searches and docs ([assumptions](docs/tokens.md#whole-tasks)).\n\n`full` is less than what the source has, since arguments that a docstring and its schema both describe are told\n\
          once. The design that `creator` and `validator` come from estimated savings of 62 % and 66 % for `hybrid`, with 200\n\
          tokens for a full tool and 25 for a deferred one. Against what the source has, it saves {:.0} % and {:.0} %: in `creator` a\n\
          full tool takes {full} tokens on average and a deferred one {short}, since its name, its JSON and an empty schema take\n\

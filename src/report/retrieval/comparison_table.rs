@@ -1,6 +1,6 @@
 //! The comparison of setups for people.
 
-use super::super::table::{aligned, grouped, wrapped};
+use super::super::layout::{aligned, grouped, wrapped};
 use super::table::{COLUMNS, NOTES, numbers, short};
 use super::{Comparison, Interval, Intervals, Measures, Row, SetupReport};
 

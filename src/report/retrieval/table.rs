@@ -1,6 +1,6 @@
 //! The report for people.
 
-use super::super::table::{aligned, grouped, wrapped};
+use super::super::layout::{aligned, grouped, wrapped};
 use super::{DEPTH, Measures, RetrievalReport, Row, WrongQuery};
 use crate::tool::clean_line;
 

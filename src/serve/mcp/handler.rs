@@ -112,6 +112,11 @@ impl McpService {
         (Arc::clone(catalog.view(&caller)), scope(&caller, &catalog))
     }
 
+    fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
+        let (caller, catalog) = (caller(context), self.request_catalog(context));
+        instructions::instructions(catalog.view(&caller), catalog.cache(&caller).listing())
+    }
+
     async fn run_tool(
         &self,
         request: CallToolRequestParams,
@@ -177,7 +182,7 @@ impl ServerHandler for McpService {
             .enable_resources_list_changed()
             .enable_resources_subscribe()
             .build();
-        if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.live.listing().lists_tools()) {
+        if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.live.current().lists_tools()) {
             tools.list_changed = Some(true);
         }
         let server = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"))
@@ -194,8 +199,7 @@ impl ServerHandler for McpService {
         answered(async move {
             context.peer.set_peer_info(request.clone());
             let mut result = self.negotiate_initialize(&request)?;
-            result.instructions =
-                Some(instructions::instructions(&self.view(&context).0, self.live.listing()));
+            result.instructions = Some(self.instructions(&context));
             if self.ended.is_none() {
                 // Over HTTP this wire has no stream for notifications.
                 result.capabilities.resources = Some(Default::default());
@@ -208,9 +212,8 @@ impl ServerHandler for McpService {
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         answered(async move {
-            let (view, scope) = self.view(&context);
-            let info =
-                self.get_info().with_instructions(instructions::instructions(&view, self.live.listing()));
+            let (_, scope) = self.view(&context);
+            let info = self.get_info().with_instructions(self.instructions(&context));
             let versions = self.supported_protocol_versions().into_owned();
             Ok(DiscoverResult::from_server_info(versions, info)
                 .with_ttl_ms(FRESH_FOR)
@@ -228,7 +231,7 @@ impl ServerHandler for McpService {
             let after = cursor::after(request)?;
             let (caller, catalog) = (caller(&context), self.request_catalog(&context));
             let scope = scope(&caller, &catalog);
-            tools::list(self.live.listing(), catalog.cache(&caller).listed_tools(), after.as_deref(), scope)
+            tools::list(catalog.cache(&caller), after.as_deref(), scope)
         })
         .await
     }

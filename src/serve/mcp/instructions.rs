@@ -1,6 +1,6 @@
 //! The instructions that a model gets when it connects.
 
-use crate::config::{ServeSurface, ToolList};
+use crate::config::{Surface, ToolList};
 use crate::functions::CatalogView;
 use crate::serve::ListingPolicy;
 use crate::tool::{clean_line, clipped};
@@ -16,21 +16,21 @@ pub(super) fn instructions(view: &CatalogView, shown: ListingPolicy) -> String {
     let total = view.catalog().tools.len();
     let counted = format!("{total} tool{}", if total == 1 { "" } else { "s" });
     let mut text = match (shown.surface, shown.tool_list) {
-        (ServeSurface::Gateway, ToolList::Discovery) => discovery(&counted),
-        (ServeSurface::Gateway, _) => gateway(&counted, shown.split_exec),
-        (ServeSurface::Core, _) => {
+        (Surface::Core, _) => {
             let others = gateway(&counted, shown.split_exec);
             format!("Tools in your list are called by name; find the others. {others}")
         }
-        (ServeSurface::Hybrid, _) => format!(
+        (Surface::Hybrid, _) => format!(
             "{counted}, some of them in short.\n\
              - Before the first call of a tool that is told in short, read its documentation with `read_tool_doc`: its \
              arguments, its rules, and a call that is ready to be used. Do not guess arguments.\n\
              - Find tools by what they do with `tool_search`: say an action and an object.\n"
         ),
-        (ServeSurface::Full, _) => format!("{counted}, all in your list. Call them by name.\n"),
+        (Surface::Full, _) => format!("{counted}, all in your list. Call them by name.\n"),
+        (_, ToolList::Discovery) => discovery(&counted),
+        _ => gateway(&counted, shown.split_exec),
     };
-    if shown.surface != ServeSurface::Full {
+    if shown.surface != Surface::Full {
         text.push_str(RULES);
     }
     let groups = groups(view);

@@ -90,7 +90,7 @@ pub(super) async fn send_notifications(
         if client.notify_resource_list_changed().await.is_err() {
             return;
         }
-        if live.listing().lists_tools() && client.notify_tool_list_changed().await.is_err() {
+        if live.current().lists_tools() && client.notify_tool_list_changed().await.is_err() {
             return;
         }
         let view = Arc::clone(live.current().unrestricted_view());

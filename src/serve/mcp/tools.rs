@@ -21,7 +21,8 @@ use crate::functions::{Answer, CatalogView, ClientAnswer, Function, FunctionCont
 use crate::provider::{self, Provider};
 use crate::serve::call_limiter::LimitReached;
 use crate::serve::listed_tools::ListedTools;
-use crate::serve::{CallLimiter, ListingPolicy, RequestCatalog};
+use crate::serve::response::response_cache::ResponseCache;
+use crate::serve::{CallLimiter, RequestCatalog};
 use crate::state::Session;
 use crate::tool::{DescriptionMode, quoted};
 
@@ -60,11 +61,11 @@ static FUNCTIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
 
 /// One page of the list: the functions, then the catalog's tools.
 pub(super) fn list(
-    shown: ListingPolicy,
-    bound: &ListedTools,
+    cache: &ResponseCache,
     after: Option<&str>,
     scope: CacheScope,
 ) -> Result<ListToolsResult, ErrorData> {
+    let (shown, bound) = (cache.listing(), cache.listed_tools());
     let is_listed = |name: &str| Function::named(name).is_some_and(|function| shown.lists(function));
     // A listed tool of the catalog keeps its name.
     let functions =

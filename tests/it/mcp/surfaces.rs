@@ -80,7 +80,7 @@ async fn call(client: &Client, name: &'static str, arguments: Value) -> Value {
 
 #[test]
 fn the_gateway_lists_four_functions_and_runs_tools_by_name() {
-    with(&[], async |client| {
+    with(&["--surface", "gateway"], async |client| {
         let tools = listed(client).await;
         assert_eq!(names(&tools), ["tool_search", "tool_help", "tool_exec", "tool_batch"]);
         assert_eq!(tools[1]["annotations"]["readOnlyHint"], true);
@@ -213,7 +213,7 @@ fn long_lists_come_in_pages() {
 fn http_runs_tools_by_name_and_lists_them_where_they_are_shown() {
     let folder = fixture::folder(&[("tools.json", &tools()), ("toolcrib.toml", CONFIG)]);
     let catalog = fixture::text(folder.path()).to_string();
-    let gateway = Server::start(&catalog, &[], &[]);
+    let gateway = Server::start(&catalog, &["--surface", "gateway"], &[]);
     assert!(gateway.json("/v1").get("tools").is_none());
     let full = Server::start(&catalog, &["--surface", "full"], &[]);
     let listed = full.json("/v1");
@@ -232,4 +232,46 @@ fn http_runs_tools_by_name_and_lists_them_where_they_are_shown() {
         assert_eq!(refused.status(), 400);
         assert_eq!(server.post("tools/nobody", "{}").status(), 404);
     }
+}
+
+/// Without a surface, a server decides at its start: some tools as they are, many behind the gateway, or behind it beside
+/// the full ones. The tools of a profile count for its own clients, and a reload changes nothing.
+#[test]
+fn the_surface_of_a_list_is_decided_at_the_start() {
+    let config = "[profile.small]\ninclude = [\"tool_00000\", \"tool_00001\"]\n[profile.some]\nfull = [\"tool_00003\"]\n";
+    let folder = super::many(300);
+    fixture::write(folder.path(), "toolcrib.toml", config);
+    let catalog = fixture::text(folder.path()).to_string();
+    crate::serve::client();
+    let server = Server::start(&catalog, &[], &[]);
+    let functions = ["tool_search", "tool_help", "tool_exec", "tool_batch"];
+    let listed = |path: &str| {
+        let uri = server.url(path);
+        let mut names = Vec::new();
+        run(async {
+            let transport = StreamableHttpClientTransport::from_uri(uri);
+            let client = ().serve_with_lifecycle(transport, ClientLifecycleMode::Initialize).await.unwrap();
+            names = client.list_all_tools().await.unwrap().iter().map(|tool| tool.name.to_string()).collect();
+            let _ = client.cancel().await;
+        });
+        names
+    };
+    let of_profiles = || [listed("/mcp"), listed("/p/small/mcp"), listed("/p/some/mcp")];
+    let before = of_profiles();
+    assert_eq!(before[0], functions);
+    assert_eq!(before[1], ["tool_00000", "tool_00001"]);
+    assert_eq!(before[2], [&functions[..], &["tool_00003"]].concat());
+    let log = server.log.lock().unwrap().clone();
+    for told in
+        ["the surface is gateway (auto): a task takes about", "the surface is full", "the surface is core"]
+    {
+        assert!(log.contains(told), "{log}");
+    }
+
+    fixture::write(folder.path(), "toolcrib.toml", "");
+    fixture::write(folder.path(), "tools.json", &tools());
+    while server.get("/tools/greet.md", &[]).status() != 200 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert_eq!(listed("/mcp"), functions);
 }

@@ -394,7 +394,7 @@ fn a_client_of_mcp_gets_the_profile_of_its_address_or_token() {
                 let client = connect(path, token).await.unwrap();
                 let info = client.peer_info().unwrap();
                 assert!(
-                    info.instructions.as_ref().unwrap().starts_with(&format!("{tools} tools")),
+                    info.instructions.as_ref().unwrap().contains(&format!("{tools} tools")),
                     "{path} {token}"
                 );
                 let docs = client.list_all_resources().await.unwrap();

@@ -1,0 +1,54 @@
+//! The estimate of a whole task.
+//!
+//! A task is many requests, and each carries the host's own context, the bound tools and the section of the prompt. A
+//! surface that binds less takes more requests: a search, or a doc, before the first call of a tool. The assumptions
+//! are means of `toolcrib simulate` over 155 tasks of 4.5 calls: between an agent that searches for one step at a time, and
+//! one that searches for all steps at once. With core tools about half of these requests are saved.
+
+use crate::config::{self, SearchBy, Surface};
+use crate::provider::Provider;
+
+/// Requests of a task on the surface `full`.
+const REQUESTS: f64 = 5.5;
+
+/// The estimate of a task on one surface.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TaskEstimate {
+    /// Requests.
+    requests: f64,
+    /// Tokens of docs, hits or definitions that a request carries, on average.
+    carried: usize,
+}
+
+impl TaskEstimate {
+    /// The estimate for a surface. `has_core`: some tools of the profile are bound in full, and others deferred.
+    pub(super) fn of(surface: Surface, searches_itself: bool, has_core: bool) -> Self {
+        let (more, carried) = match surface {
+            Surface::Full => (0.0, 0),
+            Surface::Hybrid | Surface::Files => (2.5, 400),
+            Surface::Native if searches_itself => (1.5, 1_500),
+            Surface::Native => (2.5, 1_500),
+            Surface::Toolset => (1.8, 1_200),
+            Surface::Core | Surface::Gateway => (2.5, 500),
+        };
+        let uses_core = has_core && !matches!(surface, Surface::Gateway);
+        let share = if uses_core { 0.5 } else { 1.0 };
+        Self { requests: REQUESTS + share * more, carried: (share * carried as f64) as usize }
+    }
+
+    /// Tokens of the task, with these tokens of bound tools and prompt, and of the host, in every request.
+    pub(super) fn tokens(self, request: usize, host: usize) -> usize {
+        let each = host.saturating_add(request).saturating_add(self.carried);
+        (self.requests * each as f64).round() as usize
+    }
+
+    /// The most tokens of bound tools and prompt with which the task costs no more than this.
+    pub(super) fn request_for(self, tokens: usize, host: usize) -> usize {
+        ((tokens as f64 / self.requests) as usize).saturating_sub(host + self.carried)
+    }
+}
+
+/// Whether the provider answers searches for deferred tools itself.
+pub(super) fn searches_itself(provider: Provider, options: &config::Payload) -> bool {
+    provider.defers() && options.search != SearchBy::Client
+}
