@@ -172,10 +172,7 @@ impl Index {
         let about = hits.iter().map(|hit| hit.about).sum::<f32>() / hits.len() as f32;
         let about_hits = hits.iter().map(|hit| &self.topic_vector[hit.entry as usize]);
         let near = super::reference_tools::reference_similarity(
-            &query.stems,
-            &self.synonyms,
-            &self.topics,
-            about_hits,
+            &query.stems, &self.synonyms, &self.topics, about_hits,
         );
         let world = near.best;
         terms! {

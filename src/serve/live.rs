@@ -171,17 +171,8 @@ fn caller_headers(config: &Config) -> Vec<HeaderName> {
 
 /// Headers for the next hop only.
 const HOP_BY_HOP_HEADERS: [&str; 11] = [
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
+    "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
+    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
 ];
 
 impl LiveCatalog {

@@ -14,16 +14,7 @@ use crate::tool::clean_text;
 /// Keywords that no root keeps except MCP's. Unions, constants and `not` are refused there (docs/reference/wires.md,
 /// OpenAI Chat Completions); for conditions no rule is known, so they count as refused.
 const REFUSED: [&str; 11] = [
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "enum",
-    "const",
-    "not",
-    "if",
-    "then",
-    "else",
-    "dependentRequired",
+    "allOf", "anyOf", "oneOf", "enum", "const", "not", "if", "then", "else", "dependentRequired",
     "dependentSchemas",
 ];
 /// Most parts that references in unions at the root may add.

@@ -13,14 +13,7 @@ use crate::finding::pointer_join;
 
 /// Keywords that cannot be dropped without changing the meaning of a call.
 const REFUSED: [&str; 9] = [
-    "patternProperties",
-    "not",
-    "if",
-    "then",
-    "else",
-    "dependentRequired",
-    "dependentSchemas",
-    "prefixItems",
+    "patternProperties", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "prefixItems",
     "contentSchema",
 ];
 

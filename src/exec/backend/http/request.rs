@@ -17,19 +17,8 @@ use crate::tool::{HttpBackend, Location};
 
 /// Headers that arguments may not set: the connection sets them.
 const RESERVED_HEADERS: [&str; 13] = [
-    "connection",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "cookie",
+    "connection", "content-length", "content-type", "expect", "host", "keep-alive", "proxy-authorization",
+    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "cookie",
 ];
 
 /// A request without the headers of the server's configuration.
