@@ -30,15 +30,16 @@ pub(super) fn clean(raw: &mut [RawTool], findings: &mut Vec<Finding>) {
     }
 }
 
-/// Canonical names, one for each tool. A name that several tools of one audience share is qualified, for each of
+/// Canonical names, one for each tool. Tools of a source with `prefix` begin with their server. A name that several tools of one audience share is qualified, for each of
 /// them, by its server, else by its file, so that the result does not depend on their order; names that are still
 /// equal are numbered.
 pub(super) fn canonical(raw: &[RawTool], audiences: &[Audience], findings: &mut Vec<Finding>) -> Vec<String> {
-    let mut names: Vec<String> = raw.iter().map(|tool| tool.definition.name.clone()).collect();
+    let mut names: Vec<String> = raw.iter().map(prefixed).collect();
+    let written = names.clone();
     for members in groups(audiences.iter().cloned()) {
         let mut same: IndexMap<&str, Vec<usize>> = IndexMap::new();
         for &index in &members {
-            same.entry(&raw[index].definition.name).or_default().push(index);
+            same.entry(&written[index]).or_default().push(index);
         }
         for (name, group) in same.iter().filter(|(_, group)| group.len() > 1) {
             qualify(name, group, raw, &mut names, findings);
@@ -46,6 +47,15 @@ pub(super) fn canonical(raw: &[RawTool], audiences: &[Audience], findings: &mut 
         number(&mut names, &members, raw, findings);
     }
     names
+}
+
+/// The name of a tool behind the name of its server, where its source says so.
+fn prefixed(tool: &RawTool) -> String {
+    let name = &tool.definition.name;
+    let server = tool.server.as_deref().filter(|_| tool.origin.prefix).map(slug);
+    server
+        .filter(|server| !server.is_empty())
+        .map_or_else(|| name.clone(), |server| format!("{server}__{name}"))
 }
 
 fn qualify(name: &str, group: &[usize], raw: &[RawTool], names: &mut [String], findings: &mut Vec<Finding>) {

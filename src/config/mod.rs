@@ -3,7 +3,9 @@
 //! 1. [`mod@read`] finds the configuration of a `--catalog` path, and reads it field by field.
 //! 2. [`Selector`]s pick tools by name, category, tag, source, server or effect.
 //! 3. [`Overlay`]s add fields to imported tools; presets are overlays that ship with toolcrib.
+//! 4. [`client`] reads the configuration of an MCP client in its place.
 
+mod client;
 mod eval;
 mod exec;
 mod overlay;
@@ -149,6 +151,12 @@ pub struct Source {
     pub server: Option<String>,
     /// The category of tools that have none.
     pub category: Option<String>,
+    /// Whether the names of its tools begin with its server: `server__tool`. The default is yes for a client's
+    /// configuration and for several live servers, and no for any other source.
+    pub prefix: Option<bool>,
+    /// Place of its server in the configuration of a client.
+    #[serde(skip)]
+    pub pointer: Option<String>,
     /// Whether its definitions may name programs and environment variables: `run`, or `read` when absent.
     #[serde(skip_serializing_if = "Trust::is_read")]
     pub trust: Trust,

@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::client;
 use super::preset::{preset, preset_names};
 use super::{Config, EVERY_PROFILE, Overlay, Selectors, Source, Trust};
 use crate::finding::{Code, Document, Finding, Limits, Place, Reader, nearest, open, pointer_join};
@@ -55,8 +56,8 @@ fn is_plain_file(at: &str) -> bool {
     !at.contains("://") && !at.contains("${") && is_below()
 }
 
-/// Reads the configuration of `catalog`: a `toolcrib.toml`, a folder that may hold one, or a single file of
-/// definitions, which is a catalog with the default configuration.
+/// Reads the configuration of `catalog`: a `toolcrib.toml`, a folder that may hold one, the configuration of an MCP client,
+/// or a single file of definitions, which is a catalog with the default configuration.
 pub fn read(catalog: &Path) -> Workspace {
     let (root, file) = if catalog.is_dir() {
         (catalog.to_path_buf(), Some(catalog.join(FILE_NAME)).filter(|file| file.exists()))
@@ -69,6 +70,12 @@ pub fn read(catalog: &Path) -> Workspace {
     match file {
         Some(file) => read_file(&file, &mut workspace),
         None if !catalog.is_dir() => {
+            if let Some(client) = client::read(catalog, &workspace.root) {
+                workspace.config.sources = client.sources;
+                workspace.findings = client.findings;
+                workspace.document = Some(client.document);
+                return workspace;
+            }
             let path = catalog.file_name().unwrap_or_default().to_string_lossy().into_owned();
             workspace.config.sources = vec![Source { path, ..Source::default() }];
         }

@@ -34,8 +34,15 @@ pub(super) struct File<'a> {
 
 /// Lists the files of all sources; without any source, those below the workspace.
 pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) -> Vec<File<'a>> {
-    static WHOLE: Source =
-        Source { path: String::new(), mcp: None, server: None, category: None, trust: Trust::Read };
+    static WHOLE: Source = Source {
+        path: String::new(),
+        mcp: None,
+        server: None,
+        category: None,
+        prefix: None,
+        pointer: None,
+        trust: Trust::Read,
+    };
     let sources = &workspace.config.sources;
     let sources: Vec<(usize, &Source)> =
         if sources.is_empty() { vec![(0, &WHOLE)] } else { of_files(workspace).collect() };

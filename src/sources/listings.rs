@@ -58,7 +58,11 @@ fn answer(workspace: &Workspace, listings: &Listings, limits: &Limits, index: us
     let found = |code: Code, message: String| {
         let finding = Finding::new(code, message);
         match &workspace.document {
-            Some(config) => finding.at(Place::new(&config.file, format!("/source/{index}/mcp"))),
+            Some(config) => {
+                let of_client = workspace.config.sources.get(index).and_then(|source| source.pointer.clone());
+                let pointer = of_client.unwrap_or_else(|| format!("/source/{index}/mcp"));
+                finding.at(Place::new(&config.file, pointer))
+            }
             None => finding,
         }
     };

@@ -62,6 +62,8 @@ pub struct Origin {
     pub path: Option<String>,
     /// The `server` of the source.
     pub server: Option<String>,
+    /// Whether the names of its tools begin with the server.
+    pub prefix: bool,
 }
 
 /// All loaded tools, files and findings.
@@ -92,16 +94,20 @@ pub fn load(workspace: &Workspace, listings: &Listings, limits: &Limits) -> Load
             let document = open(&file.path, &file.shown, limits);
             let path = if file.source.path.is_empty() { &file.shown } else { &file.source.path };
             let (path, server) = (Some(path.clone()), file.source.server.clone());
-            let origin = Origin { trust: file.trust, path, server };
+            let prefix = file.source.prefix.unwrap_or(false);
+            let origin = Origin { trust: file.trust, path, server, prefix };
             let references = Some(References::new(&parts));
             let import = |document| import(document, file.source, origin, file.named, references);
             (file.index, document.map(import))
         })
         .collect();
+    let has_several = listings::live_servers(workspace).nth(1).is_some();
     for answer in listings::answers(workspace, listings, limits) {
         loaded.findings.extend(answer.stale);
-        let server = workspace.config.sources.get(answer.index).and_then(|source| source.server.clone());
-        let origin = Origin { trust: Trust::Read, path: None, server };
+        let source = workspace.config.sources.get(answer.index);
+        let server = source.and_then(|source| source.server.clone());
+        let prefix = source.and_then(|source| source.prefix).unwrap_or(has_several);
+        let origin = Origin { trust: Trust::Read, path: None, server, prefix };
         // A server has no say over files.
         let import = |document| import(document, &answer.source, origin, true, None);
         parsed.push((answer.index, answer.document.map(import).map_err(Into::into)));

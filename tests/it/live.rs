@@ -13,6 +13,7 @@ use toolcrib::sources::mcp::{Environment, list_all};
 use crate::fixture::{codes, folder, run, run_with, text, tree, write};
 use server::{Era, Http, stdio};
 
+mod client;
 mod follow;
 mod server;
 

@@ -31,7 +31,9 @@ impl Process {
         environment: &Environment,
         secrets: &mut FilledSecrets,
     ) -> Result<(Self, ChildStdout, ChildStdin), String> {
-        let (program, arguments) = endpoint.server.command.split_first().ok_or("it has no command")?;
+        let filled = secrets.fill_texts(&endpoint.server.command, environment);
+        let filled = filled.map_err(|missing| missing.to_string())?;
+        let (program, arguments) = filled.split_first().ok_or("it has no command")?;
         let is_path = program.contains(std::path::is_separator);
         let mut command = Command::new(if is_path { endpoint.root.join(program) } else { program.into() });
         command.args(arguments).current_dir(endpoint.folder());

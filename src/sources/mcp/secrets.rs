@@ -117,6 +117,15 @@ impl FilledSecrets {
         Ok(filled)
     }
 
+    /// Texts with environment variables filled in.
+    pub(crate) fn fill_texts(
+        &mut self,
+        texts: &[String],
+        environment: &Environment,
+    ) -> Result<Vec<String>, Missing> {
+        texts.iter().map(|text| self.filled(text, environment, None)).collect()
+    }
+
     fn filled(
         &mut self,
         value: &str,
