@@ -15,6 +15,11 @@ use crate::sources::mcp::{Environment, list_all};
 use crate::tool::clean_line;
 use crate::watch::Admission;
 
+/// Endings of files of definitions.
+const DEFINITIONS: [&str; 4] = [".json", ".yaml", ".yml", ".toml"];
+/// The name of a configuration.
+const CONFIGURATION: &str = "toolcrib.toml";
+
 /// Help for a toolcrib.toml that was merely found: two ways to make it count.
 pub(super) const HELP: &str = "name it with `--catalog .`, or trust it with `toolcrib trust .`";
 
@@ -23,8 +28,11 @@ pub(super) const HELP: &str = "name it with `--catalog .`, or trust it with `too
 pub(super) struct CatalogArgs {
     /// A toolcrib.toml, a folder, or one file of definitions in any known format. The default is the working folder;
     /// its toolcrib.toml is read as with --offline unless `toolcrib trust` has trusted it.
-    #[arg(long, short, global = true, value_name = "PATH")]
+    #[arg(long, short, global = true, value_name = "PATH", env = "TOOLCRIB_CATALOG", hide_env_values = true)]
     catalog: Option<PathBuf>,
+    /// The catalog of a server that names none.
+    #[arg(skip)]
+    found: Option<PathBuf>,
     /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
     #[arg(long, global = true)]
     pub(super) offline: bool,
@@ -52,8 +60,20 @@ impl CatalogArgs {
         report_briefly(checked, self.catalog.as_deref());
     }
 
+    /// The same with this catalog, where there is one.
+    pub(super) fn named(self, catalog: Option<PathBuf>) -> Self {
+        Self { catalog: catalog.or(self.catalog), ..self }
+    }
+
+    /// The same with the catalog that is found where none is named: the nearest folder with a toolcrib.toml, from the working
+    /// folder upward; where it has no definitions either, the user's own configuration.
+    pub(super) fn or_found(self) -> Self {
+        let found = if self.catalog.is_none() { nearest_folder().or_else(own_folder) } else { None };
+        Self { found, ..self }
+    }
+
     fn named_or_here(&self) -> &Path {
-        self.catalog.as_deref().unwrap_or(Path::new("."))
+        self.catalog.as_deref().or(self.found.as_deref()).unwrap_or(Path::new("."))
     }
 
     /// The configuration. One that was merely found is disarmed, and a note says so.
@@ -129,6 +149,23 @@ impl CatalogArgs {
         let environment = Environment::new(|name| std::env::var(name).ok());
         (!self.offline).then_some(environment)
     }
+}
+
+/// The nearest folder with a toolcrib.toml, from the working folder upward, as `.`, `..` and so on.
+fn nearest_folder() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    let is_configured = |folder: &&Path| folder.join(CONFIGURATION).is_file();
+    let (height, _) = here.ancestors().enumerate().find(|(_, folder)| is_configured(folder))?;
+    Some(if height == 0 { PathBuf::from(".") } else { std::iter::repeat_n("..", height).collect() })
+}
+
+/// The user's own configuration, unless the working folder has files that may be definitions.
+fn own_folder() -> Option<PathBuf> {
+    let entries = std::fs::read_dir(".").into_iter().flatten().flatten();
+    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().to_lowercase());
+    let is_definition = |name: String| DEFINITIONS.iter().any(|ending| name.ends_with(ending));
+    let folder = trust::configuration_folder()?;
+    (folder.join(CONFIGURATION).is_file() && !names.any(is_definition)).then_some(folder)
 }
 
 /// Message while these servers have not answered.

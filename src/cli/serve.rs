@@ -1,6 +1,7 @@
 //! `toolcrib serve`: the running server.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +42,9 @@ Try it:
   curl http://127.0.0.1:7878/tools/README.md
   curl http://127.0.0.1:7878/v1/read_tool_doc --json '{\"name\": \"create_issue\"}'")]
 pub(super) struct ServeArgs {
+    /// The catalog, as --catalog.
+    #[arg(value_name = "CATALOG")]
+    path: Option<PathBuf>,
     #[command(flatten)]
     catalog: CatalogArgs,
     /// Serve the tools of this profile, and no other, unless `[serve] profiles` names others. Without it, the whole
@@ -99,7 +103,8 @@ enum LogFormat {
 }
 
 impl ServeArgs {
-    pub(super) fn run(self) -> CommandResult {
+    pub(super) fn run(mut self) -> CommandResult {
+        self.catalog = self.catalog.named(self.path.take()).or_found();
         self.start_log()?;
         let (environment, admission) = (self.catalog.environment(), self.catalog.admission());
         let servers =

@@ -147,7 +147,7 @@ fn state_folder() -> Option<PathBuf> {
 }
 
 /// `$XDG_CONFIG_HOME/toolcrib`, else `~/.config/toolcrib`, without links.
-fn configuration_folder() -> Option<PathBuf> {
+pub(super) fn configuration_folder() -> Option<PathBuf> {
     user_folder("XDG_CONFIG_HOME", ".config")?.canonicalize().ok()
 }
 

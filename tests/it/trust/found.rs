@@ -211,7 +211,10 @@ struct Serving {
 
 impl Serving {
     fn of(place: &Place) -> Self {
-        let mut command = place.command(&["serve", "--stdio", "--poll"]);
+        Self::started(place.command(&["serve", "--stdio", "--poll"]))
+    }
+
+    fn started(mut command: std::process::Command) -> Self {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
@@ -291,4 +294,44 @@ fn a_server_of_a_found_configuration_runs_nothing() {
     place.trust();
     serving.told("the catalog changed");
     assert!(serving.call(3).contains("own"));
+}
+
+/// A server needs no catalog on its command line: the nearest configuration counts, from the working folder upward, then that
+/// of the user. What was merely found runs nothing before it is trusted.
+#[test]
+fn a_server_finds_its_catalog() {
+    let place = Place::with("[[source]]\npath = \"w.json\"\ntrust = \"run\"\n");
+    let below = place.root.path().join("some/folder");
+    std::fs::create_dir_all(&below).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let own = place.home.path().join(".config/toolcrib");
+    std::fs::create_dir_all(&own).unwrap();
+    write(&own, "toolcrib.toml", "title = \"Mine\"\n");
+    write(
+        &own,
+        "mine.json",
+        r#"[{"name": "mine", "description": "Is mine.", "parameters": {"type": "object"}}]"#,
+    );
+    let listed = |folder: &Path, variables: &[(&str, &str)], arguments: &[&str]| {
+        let mut command = place.command(&[&["serve", "--stdio"], arguments].concat());
+        command.current_dir(folder).envs(variables.iter().copied());
+        let mut serving = Serving::started(command);
+        let listed = serving.ask(2, "tools/list", &json!({}));
+        listed["result"]["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].clone())
+            .collect::<Vec<_>>()
+    };
+    let here = text(place.root.path());
+    assert_eq!(listed(&below, &[], &[]), ["weather"], "upward");
+    assert_eq!(listed(elsewhere.path(), &[], &[]), ["mine"], "the user's own");
+    assert_eq!(listed(elsewhere.path(), &[("TOOLCRIB_CATALOG", here)], &[]), ["weather"], "the environment");
+    assert_eq!(listed(elsewhere.path(), &[], &[here]), ["weather"], "positional");
+    for command in ["check", "render"] {
+        let out: &[&str] = if command == "render" { &["--out", "docs"] } else { &[] };
+        let output = place.command(&[&[command, here], out].concat()).current_dir(elsewhere.path()).output();
+        assert!(output.unwrap().status.success(), "{command}");
+    }
 }
