@@ -12,6 +12,7 @@ mod eval;
 mod import;
 mod init;
 mod parse;
+mod patch;
 mod payload;
 mod pick;
 mod progress;
@@ -28,9 +29,12 @@ mod services;
 mod signals;
 mod simulate;
 mod state;
+mod tasks;
 mod tokens;
 mod trace;
 mod trust;
+mod tune;
+mod usage;
 mod watch;
 
 use std::process::ExitCode;
@@ -64,6 +68,7 @@ Try it:
   toolcrib eval    --catalog tools.json --queries queries.jsonl  whether search finds the right ones
   toolcrib serve   --catalog tools.json                        pages, docs and MCP at http://127.0.0.1:7878
   toolcrib trace   s-42                                        what an agent searched, read and called
+  toolcrib tune    --catalog my-catalog --state state.db       which tools to bind in full, by recorded sessions
 
 Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal error.";
 
@@ -79,6 +84,8 @@ enum Command {
     Prompt(prompt::PromptArgs),
     Tokens(tokens::TokensArgs),
     Simulate(simulate::SimulateArgs),
+    Tune(tune::TuneArgs),
+    Usage(usage::UsageArgs),
     Search(search::SearchArgs),
     Eval(eval::EvalArgs),
     Call(call::CallArgs),
@@ -137,6 +144,8 @@ pub fn run() -> ExitCode {
         Command::Prompt(command) => command.run(),
         Command::Tokens(command) => command.run(),
         Command::Simulate(command) => command.run(),
+        Command::Tune(command) => command.run(),
+        Command::Usage(command) => command.run(),
         Command::Search(command) => command.run(),
         Command::Eval(command) => command.run(),
         Command::Call(command) => command.run(),

@@ -13,12 +13,11 @@ use super::progress::Spinner;
 use super::reload::keep_current;
 use super::screen::Screen;
 use super::signals::Signals;
-use super::state::StateArgs;
+use super::state::{StateArgs, delete_old_state};
 use super::{CommandError, CommandResult, failed, print_note};
 use crate::catalog::{Catalog, Checked};
 use crate::config::{self, ServeSurface, ToolList};
 use crate::finding::{Code, Finding, Severity, text_report};
-use crate::guard::guarded;
 use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::live::ServeOptions;
 use crate::serve::{ListingOptions, LiveCatalog, Tokens, mcp};
@@ -297,16 +296,6 @@ fn warn_of_approvals(catalog: &Catalog) {
             "{tools} may be called only after a person has approved, and nobody can: approvals are in memory; name a file \
              with --state FILE, or with `url` below `[state]`"
         );
-    }
-}
-
-/// Deletes expired state every hour.
-async fn delete_old_state(state: Arc<dyn StateStore>, days: Duration) {
-    loop {
-        tokio::time::sleep(Duration::from_secs(60 * 60)).await;
-        if let Ok(Err(error)) = guarded(state.delete_older(days)).await {
-            tracing::warn!(%error, "expired state cannot be deleted now");
-        }
     }
 }
 

@@ -1,20 +1,16 @@
 //! `toolcrib simulate`: the cost of whole tasks.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::catalog::{CatalogArgs, complete, word};
+use super::catalog::{complete, word};
 use super::progress::Bar;
-use super::render::templates;
+use super::tasks::{LoadedTasks, TaskArgs, unplayable};
 use super::{CommandError, CommandResult, failed, print};
-use crate::catalog::{self, Catalog};
-use crate::config::{self, Surface};
-use crate::provider::Provider;
+use crate::catalog::Catalog;
+use crate::config::Surface;
 use crate::render::Templates;
-use crate::simulate::{
-    PromptCache, Report, SURFACES, Simulation, SimulationError, Task, gains, picture, read, resized,
-    stub_backends,
-};
+use crate::simulate::{Report, SURFACES, Simulation, Task, gains, picture};
 
 /// Replay whole tasks on each surface, and compare their tokens.
 ///
@@ -28,38 +24,17 @@ use crate::simulate::{
 Try it:
   toolcrib simulate --catalog examples/github --tasks examples/github/tasks.jsonl
   toolcrib simulate --catalog tools.json --tasks tasks.jsonl --distractors others --size 500 --host 10000
-  toolcrib simulate --catalog . --tasks tasks.jsonl --surface gateway --budget 60")]
+  toolcrib simulate --catalog . --tasks tasks.jsonl --surface gateway --budget 60
+  toolcrib simulate --catalog . --state state.db        the recorded sessions, one task each")]
 pub(super) struct SimulateArgs {
     #[command(flatten)]
-    catalog: CatalogArgs,
-    /// A file of tasks; can be given several times.
-    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
-    tasks: Vec<PathBuf>,
-    /// The profile of the agent; without it, the whole catalog.
-    #[arg(long, short, value_name = "NAME")]
-    profile: Option<String>,
-    /// The provider of the payload.
-    #[arg(long, value_name = "NAME", default_value = "anthropic", value_parser = word::<Provider>())]
-    provider: Provider,
+    setting: TaskArgs,
     /// Play this surface only; can be given several times.
     #[arg(long, value_name = "NAME", value_parser = word::<Surface>())]
     surface: Vec<Surface>,
     /// Tokens of the host's own context in every request, with commas between several.
     #[arg(long, value_name = "TOKENS", value_delimiter = ',', default_value = "0,2000,10000,25000")]
     host: Vec<usize>,
-    /// The prompt cache: none, cold (the first request writes to it) or warm (earlier tasks have).
-    #[arg(long, value_name = "CACHE", default_value = "none", value_parser = word::<PromptCache>())]
-    prompt_cache: PromptCache,
-    /// A catalog with other tools, which are added; can be given several times.
-    #[arg(long, value_name = "PATH", num_args = 1..)]
-    distractors: Vec<PathBuf>,
-    /// Number of tools, with commas between several; the tools of the tasks are there at any size. Without it, all
-    /// tools.
-    #[arg(long, value_name = "N", value_delimiter = ',')]
-    size: Vec<usize>,
-    /// Search, read and call together where a surface lets an agent.
-    #[arg(long)]
-    batched: bool,
     /// Make mistakes, drawn from this seed: required arguments are dropped, and numbers sent as text.
     #[arg(long, value_name = "SEED")]
     noise: Option<u64>,
@@ -76,23 +51,12 @@ pub(super) struct SimulateArgs {
 
 impl SimulateArgs {
     pub(super) fn run(self) -> CommandResult {
-        let mut workspace = self.catalog.workspace()?;
-        stub_backends(&mut workspace);
-        let checked = self.catalog.open_workspace(workspace);
-        self.catalog.report_briefly(&checked);
-        let tasks = self.tasks()?;
-        let others: Vec<Catalog> =
-            self.distractors.iter().map(|path| distractors(path)).collect::<Result<_, _>>()?;
-        let templates = Arc::new(templates(&self.catalog, &checked, None)?);
-        let sizes: Vec<Option<usize>> = match &self.size[..] {
-            [] => vec![None],
-            sizes => sizes.iter().copied().map(Some).collect(),
-        };
-        let bar = Bar::new("playing tasks", (sizes.len() * tasks.len() * (self.surfaces().len() + 1)) as u64);
+        let LoadedTasks { checked, tasks, catalogs, templates, .. } = self.setting.load()?;
+        let plays = catalogs.len() * tasks.len() * (self.surfaces().len() + 1);
+        let bar = Bar::new("playing tasks", plays as u64);
         let mut reports = Vec::new();
-        for size in sizes {
-            let catalog = resized(&checked.catalog, &others, &tasks, size);
-            reports.push(self.play(&catalog, &tasks, Arc::clone(&templates), &|| bar.add(1))?);
+        for catalog in &catalogs {
+            reports.push(self.play(catalog, &tasks, Arc::clone(&templates), &|| bar.add(1))?);
         }
         bar.finish();
         self.print(&reports)?;
@@ -114,19 +78,16 @@ impl SimulateArgs {
     ) -> Result<Report, CommandError> {
         let simulation = Simulation {
             catalog,
-            profile: self.profile.as_deref(),
+            profile: self.setting.profile.as_deref(),
             templates,
-            provider: self.provider,
+            provider: self.setting.provider,
             surfaces: self.surfaces(),
             hosts: &self.host,
-            cache: self.prompt_cache,
-            batched: self.batched,
+            cache: self.setting.prompt_cache,
+            batched: self.setting.batched,
             noise: self.noise,
         };
-        super::runtime()?.block_on(Report::of(&simulation, tasks, progress)).map_err(|error| match error {
-            SimulationError::Profile(error) => error.into(),
-            other => failed(other),
-        })
+        super::runtime()?.block_on(Report::of(&simulation, tasks, progress)).map_err(unplayable)
     }
 
     fn print(&self, reports: &[Report]) -> CommandResult {
@@ -158,24 +119,4 @@ impl SimulateArgs {
         }
         Ok(())
     }
-
-    fn tasks(&self) -> Result<Vec<Task>, CommandError> {
-        let mut tasks = Vec::new();
-        for path in &self.tasks {
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| CommandError::Usage(format!("cannot read {}: {error}", path.display())))?;
-            tasks.extend(read(&text, &path.display().to_string()).map_err(failed)?);
-        }
-        Ok(tasks)
-    }
-}
-
-/// A catalog of distractors. Its findings are not those of the catalog that is measured.
-fn distractors(path: &Path) -> Result<Catalog, CommandError> {
-    if !path.exists() {
-        return Err(CommandError::Usage(format!("there is no catalog at {}", path.display())));
-    }
-    let mut workspace = config::read(path);
-    stub_backends(&mut workspace);
-    Ok(catalog::open(workspace).catalog)
 }

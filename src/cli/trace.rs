@@ -5,11 +5,8 @@ use serde_json::{Value, json};
 use super::catalog::{CatalogArgs, counted};
 use super::state::{StateArgs, block_on};
 use super::{CommandResult, failed, print, print_note};
-use crate::state::{Event, EventKind, EventQuery, SessionSummary, StateError, StateStore, utc};
+use crate::state::{Event, EventKind, EventQuery, SessionSummary, every_event, utc};
 use crate::tool::{clean_line, clipped};
-
-/// Events read at a time: bounds the memory of a long trace.
-const PAGE: usize = 1_000;
 
 /// Most sessions in a list.
 const SESSIONS: usize = 30;
@@ -54,13 +51,9 @@ impl TraceArgs {
             visits.retain(|visit| self.caller.as_ref().is_none_or(|caller| *caller == visit.caller));
             return self.list(&visits);
         }
-        let wanted = EventQuery {
-            session: self.session.clone(),
-            caller: self.caller,
-            limit: PAGE,
-            ..EventQuery::default()
-        };
-        let events = block_on(all(&*state, wanted))?;
+        let wanted =
+            EventQuery { session: self.session.clone(), caller: self.caller, ..EventQuery::default() };
+        let events = block_on(every_event(&*state, wanted))?;
         match (&self.session, self.json) {
             (Some(session), _) if events.is_empty() => {
                 let shown = clean_line(session);
@@ -94,19 +87,6 @@ impl TraceArgs {
 
 fn of(caller: &str) -> String {
     if caller.is_empty() { String::new() } else { format!("  ({})", clean_line(caller)) }
-}
-
-async fn all(state: &dyn StateStore, mut wanted: EventQuery) -> Result<Vec<Event>, StateError> {
-    let mut events = Vec::new();
-    loop {
-        let page = state.events(&wanted).await?;
-        let is_last = page.len() < wanted.limit;
-        wanted.after = page.last().map_or(wanted.after, |event| event.id);
-        events.extend(page);
-        if is_last {
-            return Ok(events);
-        }
-    }
 }
 
 /// The events of each caller who has a session of this name.

@@ -149,10 +149,15 @@ impl PartialEq for Selector {
 
 impl From<OneOrMany> for Selectors {
     fn from(texts: OneOrMany) -> Self {
-        let texts = match texts {
-            OneOrMany::One(text) => vec![text],
-            OneOrMany::Many(texts) => texts,
-        };
+        match texts {
+            OneOrMany::One(text) => Self::from_iter([text]),
+            OneOrMany::Many(texts) => Self::from_iter(texts),
+        }
+    }
+}
+
+impl FromIterator<String> for Selectors {
+    fn from_iter<T: IntoIterator<Item = String>>(texts: T) -> Self {
         let mut selectors = Self::default();
         for text in texts {
             match Selector::parse(&text) {

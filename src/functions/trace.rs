@@ -99,7 +99,14 @@ impl TracedCall {
         if self.kind == EventKind::Search {
             let mut found = Vec::new();
             ops(body, &mut found);
-            let detail = body.get("verdict").map_or(Value::Null, |verdict| json!({ "verdict": verdict }));
+            let detail = match (body.get("verdict"), body.get("results").and_then(Value::as_array)) {
+                (Some(verdict), _) => json!({ "verdict": verdict }),
+                (None, Some(results)) => {
+                    let verdicts = results.iter().filter_map(|result| result.get("verdict"));
+                    json!({ "verdicts": verdicts.collect::<Vec<_>>() })
+                }
+                (None, None) => Value::Null,
+            };
             return state.record(Event { input: self.input, found, detail, ..event });
         }
         let mut docs = Vec::new();

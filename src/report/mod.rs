@@ -14,6 +14,7 @@ mod context;
 mod cost;
 mod layout;
 mod meter;
+mod random;
 mod request;
 pub mod retrieval;
 mod surface;
@@ -35,6 +36,7 @@ pub use surface::{Measured, SurfaceReport};
 pub use tool::ToolReport;
 
 pub(crate) use layout::{aligned, grouped, wrapped};
+pub(crate) use random::SplitMix64;
 
 use meter::Meter;
 

@@ -43,4 +43,11 @@ impl<'a> RequestMeter<'a> {
         let counts = tool::whole(&mut self.0, profile);
         counts.into_iter().map(|(name, count)| (name, count.o200k)).collect()
     }
+
+    /// Tokens of each tool in the context while all are deferred on a surface, by canonical name.
+    pub fn deferred(&mut self, profile: &Profile<'_>, surface: Surface) -> HashMap<String, usize> {
+        let schema = self.0.options.payload.deferred;
+        let counts = tool::deferred(&mut self.0, profile, surface, schema);
+        counts.into_iter().map(|(name, count)| (name, count.o200k)).collect()
+    }
 }

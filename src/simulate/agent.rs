@@ -24,6 +24,7 @@ use super::wording;
 use crate::catalog::{Profile, Tool};
 use crate::config::Surface;
 use crate::functions::{Answer, CatalogView, Function, FunctionContext, GivenNotes, ToolCall};
+use crate::report::SplitMix64;
 use crate::tokens::Counter;
 use crate::tool::DescriptionMode;
 
@@ -311,25 +312,16 @@ fn is_enough(tool: &Tool, usage: &str) -> bool {
 
 /// Mistakes of a weak model, drawn from a seed: in one call of five a required argument is missing, or a number is
 /// sent as text.
-pub(super) struct Mistakes(u64);
+pub(super) struct Mistakes(SplitMix64);
 
 impl Mistakes {
     pub(super) fn of(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next number of SplitMix64.
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        Self(SplitMix64(seed))
     }
 
     /// The arguments with a mistake, if this call gets one.
     fn make(&mut self, tool: &Tool, arguments: &Map<String, Value>) -> Option<Map<String, Value>> {
-        let (is_wrong, kind) = (self.next().is_multiple_of(5), self.next() % 2);
+        let (is_wrong, kind) = (self.0.next().is_multiple_of(5), self.0.next() % 2);
         if !is_wrong {
             return None;
         }

@@ -61,6 +61,12 @@ impl Ledger {
         self.requests.push((self.history, 0));
     }
 
+    /// Tokens of the calls of each request but the last, and of what came into the context after them.
+    pub(super) fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
+        let later = self.requests.iter().skip(1);
+        self.requests.iter().zip(later).map(|((before, call), (after, _))| (*call, after - before - call))
+    }
+
     /// Number of requests.
     pub(super) fn turns(&self) -> usize {
         self.requests.len()

@@ -1,18 +1,31 @@
 //! Whole tasks, replayed by a scripted agent through the real functions, and their cost in tokens.
 //!
-//! 1. [`task`] reads tasks: the calls that solve each are known.
+//! 1. [`task`] reads tasks: the calls that solve each are known. [`sessions`] makes them of recorded sessions.
 //! 2. [`agent`] plays a task on a surface: it searches, reads and calls as [`wording`] and the surface say.
 //! 3. [`ledger`] adds up what each request of the task carries.
-//! 4. [`report`] compares the surfaces; [`table`] prints that for people, and [`picture()`] draws it.
+//! 4. [`replay`] plays all tasks on a surface, with any modes of the profile's tools.
+//! 5. [`report`] compares the surfaces; [`table`] prints that for people, and [`picture()`] draws it.
+//! 6. [`tune`] chooses surface and full tools with half of the tasks: [`estimate`] adds up what a choice costs, [`mod@choice`]
+//!    searches for the cheapest, and [`patch`] has it as settings.
+//! 7. [`usage`] counts what sessions used; [`price`] has the tools that they never called.
 //!
 //! The agent is a script, and no model: it knows which tool it needs, and words its searches without knowing its name.
 
 mod agent;
+mod choice;
+mod estimate;
 mod ledger;
+mod patch;
 mod picture;
+mod price;
+mod replay;
 mod report;
+mod sessions;
 mod table;
 mod task;
+mod tune;
+mod tune_table;
+mod usage;
 mod wording;
 
 use std::collections::HashSet;
@@ -27,10 +40,14 @@ use crate::render::Templates;
 use crate::tool::Effect;
 
 pub use ledger::PromptCache;
+pub use patch::Patch;
 pub use picture::picture;
-pub use report::{Report, SurfaceCost};
+pub use report::{LeftOut, Report, SurfaceCost};
+pub use sessions::Recorded;
 pub use table::gains;
 pub use task::{Task, TaskCall, read};
+pub use tune::{CHOICES, Tuning};
+pub use usage::{Usage, events_of};
 
 /// The result of a call for which a task has none.
 pub const STUB: &str = "{\"ok\":true}";
@@ -78,7 +95,8 @@ pub fn stub_backends(workspace: &mut Workspace) {
     workspace.config.exec.allow = Effect::Destructive;
 }
 
-/// A catalog of a number of tools: those of the tasks, then its others, then tools of the other catalogs, in turn from each. A tool of those
+/// A catalog of a number of tools: those of the tasks, then its others, then tools of the other catalogs, in turn from
+/// each. A tool of those
 /// whose names are taken stays out. The tools of the tasks are there at any size.
 pub fn resized(catalog: &Catalog, others: &[Catalog], tasks: &[Task], size: Option<usize>) -> Catalog {
     let names = |tool: &Tool| [tool.name.clone(), tool.safe_name.clone(), tool.op.clone()];

@@ -1,17 +1,11 @@
 //! The surfaces, compared over all tasks.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 
-use super::agent::{Agent, Events, Mistakes};
 use super::ledger::{Ledger, PromptCache};
+use super::replay::{Played, Replay, tenth};
 use super::{Simulation, SimulationError, Task};
-use crate::catalog::Tool;
 use crate::config::Surface;
-use crate::functions::CatalogView;
-use crate::report::RequestMeter;
-use crate::tokens::Counter;
 
 /// The cost of all tasks on each surface.
 #[derive(Debug, Serialize)]
@@ -33,6 +27,7 @@ pub struct Report {
     pub hosts: Vec<usize>,
     /// From the least to the most tokens at the largest host context.
     pub surfaces: Vec<SurfaceCost>,
+    pub left_out: Vec<LeftOut>,
 }
 
 /// The cost of one surface.
@@ -64,13 +59,11 @@ pub struct SurfaceCost {
     pub refusal: Option<String>,
 }
 
-/// The tasks as they were played on one surface.
-struct Played {
-    surface: Surface,
-    bound: usize,
-    prompt: usize,
-    ledgers: Vec<Ledger>,
-    events: Events,
+/// A surface that was not played.
+#[derive(Debug, Serialize)]
+pub struct LeftOut {
+    pub surface: Surface,
+    pub reason: String,
 }
 
 impl Report {
@@ -82,38 +75,17 @@ impl Report {
     ) -> Result<Self, SimulationError> {
         let catalog = simulation.catalog;
         let profile = catalog.profile(simulation.profile).map_err(SimulationError::Profile)?;
-        let view = CatalogView::new(catalog, simulation.profile, None, Arc::clone(&simulation.templates));
-        let view = Arc::new(view.map_err(SimulationError::Profile)?);
-        let mut meter = RequestMeter::new(catalog, &simulation.templates, simulation.provider);
-        let definitions = meter.definitions(&profile);
-        let definition = |tool: &Tool| definitions.get(&tool.name).copied().unwrap_or_default();
-        let mut counter = Counter::default();
+        let mut replay = Replay::new(simulation)?;
+        let tasks: Vec<&Task> = tasks.iter().collect();
         let mut surfaces = vec![Surface::Full];
         surfaces.extend(simulation.surfaces.iter().filter(|surface| **surface != Surface::Full));
-        let mut played = Vec::new();
+        let (mut played, mut left_out) = (Vec::new(), Vec::new());
         for &surface in &surfaces {
-            let (taken, bound, prompt) = meter.request(&profile, surface).map_err(SimulationError::Counts)?;
-            if taken != surface {
-                continue;
+            match replay.play(&profile, surface, &tasks, progress).await {
+                Ok(one) => played.push(one),
+                Err(reason) if surface == Surface::Full => return Err(SimulationError::Counts(reason)),
+                Err(reason) => left_out.push(LeftOut { surface, reason }),
             }
-            let (batched, view) = (simulation.batched, Arc::clone(&view));
-            let mut agent = Agent {
-                surface,
-                batched,
-                view,
-                profile: &profile,
-                counter: &mut counter,
-                definition: &definition,
-            };
-            let mut mistakes = simulation.noise.map(Mistakes::of);
-            let (mut ledgers, mut events) = (Vec::new(), Events::default());
-            for task in tasks {
-                let (ledger, seen) = agent.play(task, mistakes.as_mut()).await;
-                ledgers.push(ledger);
-                events.add(seen);
-                progress();
-            }
-            played.push(Played { surface, bound, prompt, ledgers, events });
         }
         let full = &played[0];
         let mut costs: Vec<SurfaceCost> = played.iter().map(|played| played.cost(simulation, full)).collect();
@@ -127,27 +99,18 @@ impl Report {
             batched: simulation.batched,
             noise: simulation.noise,
             tools: profile.tools.len(),
-            auto: meter.auto(&profile).surface,
+            auto: replay.meter.auto(&profile).surface,
             tasks: tasks.len(),
             calls: full.events.calls,
             unknown_calls: full.events.unknown,
             hosts: simulation.hosts.to_vec(),
             surfaces: costs,
+            left_out,
         })
     }
 }
 
 impl Played {
-    fn total(&self, simulation: &Simulation<'_>, host: usize) -> f64 {
-        let fixed = host + self.bound + self.prompt;
-        let all: f64 = self.ledgers.iter().map(|ledger| ledger.cost(fixed, simulation.cache)).sum();
-        all / self.ledgers.len().max(1) as f64
-    }
-
-    fn mean(&self, of: impl Fn(&Ledger) -> usize) -> f64 {
-        tenth(self.ledgers.iter().map(of).sum::<usize>() as f64 / self.ledgers.len().max(1) as f64)
-    }
-
     fn cost(&self, simulation: &Simulation<'_>, full: &Played) -> SurfaceCost {
         let events = &self.events;
         let share =
@@ -173,9 +136,4 @@ impl Played {
             refusal: events.refusal.clone(),
         }
     }
-}
-
-/// Rounded to one decimal.
-fn tenth(number: f64) -> f64 {
-    (number * 10.0).round() / 10.0
 }

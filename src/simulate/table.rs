@@ -1,6 +1,6 @@
 //! The comparison of surfaces, for people.
 
-use super::report::{Report, SurfaceCost};
+use super::report::{LeftOut, Report, SurfaceCost};
 use crate::config::Surface;
 use crate::report::{aligned, grouped, wrapped};
 use crate::tool::clean_line;
@@ -38,6 +38,11 @@ impl Report {
         if let Some(refusal) = self.surfaces.iter().find_map(|cost| cost.refusal.as_ref()) {
             out += &format!("\nrefused, for one: {}\n", clean_line(refusal));
         }
+        let left_out = self.left_out.iter().map(|LeftOut { surface, reason }| {
+            format!("{} is left out: {}\n", surface.as_str(), clean_line(reason))
+        });
+        let left_out: String = left_out.collect();
+        out += &if left_out.is_empty() { left_out } else { format!("\n{left_out}") };
         if self.unknown_calls > 0 {
             let count = grouped(self.unknown_calls);
             out += &format!("\n{count} calls are left out: their tools are not in the catalog\n");

@@ -1,13 +1,13 @@
 //! Tasks: what somebody wants, and the calls that solve it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::SimulationError;
 use crate::tool::quoted;
 
 /// A task. In a file, each is one line of JSON.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Task {
     /// The wish of somebody, in words.
     pub task: String,
@@ -16,7 +16,7 @@ pub struct Task {
 }
 
 /// A call of a task.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TaskCall {
     /// A name of the tool.
     pub name: String,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::VariantArray;
 
-use super::Session;
+use super::{Session, StateError, StateStore};
 use crate::tool::Effect;
 
 /// One event of a trace.
@@ -124,6 +124,24 @@ impl EventQuery {
     /// The limit as databases take it.
     pub(super) fn rows(&self) -> i64 {
         i64::try_from(self.limit).ok().filter(|limit| *limit > 0).unwrap_or(i64::MAX)
+    }
+}
+
+/// Events read at a time: bounds the answers of a database.
+const PAGE: usize = 1_000;
+
+/// All events of a query, whatever its limit.
+pub async fn every_event(state: &dyn StateStore, mut wanted: EventQuery) -> Result<Vec<Event>, StateError> {
+    let mut events = Vec::new();
+    wanted.limit = PAGE;
+    loop {
+        let page = state.events(&wanted).await?;
+        let is_last = page.len() < PAGE;
+        wanted.after = page.last().map_or(wanted.after, |event| event.id);
+        events.extend(page);
+        if is_last {
+            return Ok(events);
+        }
     }
 }
 

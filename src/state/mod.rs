@@ -28,7 +28,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 pub use clock::{now, utc};
-pub use event::{Event, EventKind, EventQuery, SessionSummary};
+pub use event::{Event, EventKind, EventQuery, SessionSummary, every_event};
 pub use open::open;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;

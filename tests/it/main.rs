@@ -48,4 +48,6 @@ mod terminal;
 mod tokens;
 mod trace;
 mod trust;
+mod tune;
+mod usage;
 mod watch;

@@ -110,3 +110,27 @@ fn a_picture_has_a_line_for_each_surface_and_the_same_bytes_each_time() {
     let one = run(&["--picture", text(&place.path().join("three.svg"))]);
     assert!(one.code == 2 && one.stderr.contains("a picture needs two sizes"), "{}", one.stderr);
 }
+
+#[test]
+fn a_surface_that_is_not_there_is_left_out_with_the_reason() {
+    let told = run(&["--provider", "openai", "--host", "0"]).stdout;
+    assert!(told.contains("native is left out: it is the same as hybrid, since the provider"), "{told}");
+    assert!(told.contains("core is left out: it is the same as gateway, since no tool"), "{told}");
+    // One of the tools of this catalog is called `tool_search`, as our function is.
+    let folder =
+        folder(&[("tasks.jsonl", r#"{"task": "x", "calls": [{"name": "calculate_triangle_area"}]}"#)]);
+    let (catalog, tasks) = ("tests/data/catalogs/bfcl-functions.json", folder.path().join("tasks.jsonl"));
+    let told = fixture::run(&[
+        "simulate",
+        "--catalog",
+        catalog,
+        "--tasks",
+        text(&tasks),
+        "--surface",
+        "native",
+        "--surface",
+        "gateway",
+    ]);
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    assert!(told.stdout.contains("native is left out: `tool_search`"), "{}", told.stdout);
+}

@@ -54,7 +54,7 @@ impl Diff {
 }
 
 /// The change of one file; `None` is a file that does not exist.
-pub(super) fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> String {
+pub fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> String {
     let name = |side: &str, content: Option<&[u8]>| match content {
         Some(_) => format!("{side}/{path}"),
         None => "/dev/null".to_string(),

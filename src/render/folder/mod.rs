@@ -29,6 +29,7 @@ use manifest::Manifest;
 use plan::Plan;
 use stage::Stage;
 
+pub use diff::unified;
 pub use disk::write_whole;
 pub use error::FolderError;
 pub use reserved::MANIFEST;

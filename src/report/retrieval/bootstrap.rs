@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use crate::report::random::SplitMix64;
+
 /// Number of resamples.
 const RESAMPLES: usize = 2_000;
 /// Resamples beyond each end of the interval: 2.5 % of them, so that 95 % are inside.
@@ -56,23 +58,6 @@ impl Resampled {
         means.sort_by(f64::total_cmp);
         let at = |index: usize| means.get(index).copied().unwrap_or(self.mean);
         Interval { difference: self.mean, low: at(OUTSIDE), high: at(RESAMPLES - 1 - OUTSIDE) }
-    }
-}
-
-/// A small generator of random numbers (Steele, Lea and Flood, 2014).
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 }
 

@@ -297,7 +297,7 @@ fn a_server_of_a_found_configuration_runs_nothing() {
 }
 
 /// A server needs no catalog on its command line: the nearest configuration counts, from the working folder upward, then that
-/// of the user. What was merely found runs nothing before it is trusted.
+/// of the user. A configuration that was merely found runs nothing before it is trusted.
 #[test]
 fn a_server_finds_its_catalog() {
     let place = Place::with("[[source]]\npath = \"w.json\"\ntrust = \"run\"\n");
