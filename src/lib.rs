@@ -91,6 +91,7 @@ pub use api::{
     WorkspaceTemplate, Written,
 };
 pub use arguments::{FieldError, Repair};
+pub use catalog::UnknownProfile;
 pub use config::Surface;
 pub use finding::{Finding, Severity};
 pub use provider::call::CallError;

@@ -101,30 +101,8 @@ fn page(catalog: &Catalog) -> String {
 /// All elements but those of text are ours, and none has a handler or leads elsewhere than into the web.
 fn is_inert(html: &str) {
     const TEXT: [&str; 24] = [
-        "a",
-        "blockquote",
-        "br",
-        "code",
-        "del",
-        "em",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "strong",
-        "table",
-        "tbody",
-        "td",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-        "sub",
-        "sup",
+        "a", "blockquote", "br", "code", "del", "em", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre",
+        "strong", "table", "tbody", "td", "th", "thead", "tr", "ul", "sub", "sup",
     ];
     let is_text = |element: &String| {
         let name = element.trim_start_matches('/').split_whitespace().next().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::catalog::UnknownProfile;
 use crate::provider::PayloadError;
 use crate::provider::call::ParseError;
 use crate::render::{RenderError, TemplateError};
@@ -15,8 +16,8 @@ pub enum Error {
     #[error("there is no catalog at {}", .0.display())]
     CatalogMissing(PathBuf),
     /// The catalog has no profile of this name; the message lists the profiles.
-    #[error("{0}")]
-    UnknownProfile(String),
+    #[error(transparent)]
+    UnknownProfile(#[from] UnknownProfile),
     /// No tool, or no single tool, goes by this name.
     #[error("no single tool goes by the name `{name}`{}", did_you_mean(.nearest))]
     UnknownTool {
@@ -73,7 +74,7 @@ impl From<ParseError> for Error {
 impl From<ReportError> for Error {
     fn from(error: ReportError) -> Self {
         match error {
-            ReportError::Profile(message) => Error::UnknownProfile(message),
+            ReportError::Profile(error) => error.into(),
             ReportError::Template(error) => error.into(),
         }
     }

@@ -82,23 +82,23 @@ impl Catalog {
 
     /// Seeds the workspace of an agent: docs of the tools of a profile below `tools/`, and an `AGENTS.md`.
     pub fn seed(&self, workspace: impl AsRef<Path>, profile: Option<&str>) -> Result<Written, Error> {
-        self.seed_with(workspace, profile, WorkspaceTemplate::default())
+        self.seed_with(workspace, profile, &WorkspaceTemplate::default())
     }
 
     /// Seeds a workspace from a template of your own, with the values of the job that its files name.
     ///
     /// ```no_run
     /// let catalog = toolcrib::Catalog::open("examples/universal-agent")?;
-    /// let values = serde_json::json!({"job_id": "42"});
-    /// let template = toolcrib::WorkspaceTemplate { folder: Some("template".as_ref()), values: values.as_object() };
-    /// catalog.seed_with("workspace", Some("creator"), template)?;
+    /// let values = [("job_id".to_string(), "42".into())].into_iter().collect();
+    /// let template = toolcrib::WorkspaceTemplate { folder: Some("template".into()), values };
+    /// catalog.seed_with("workspace", Some("creator"), &template)?;
     /// # Ok::<(), toolcrib::Error>(())
     /// ```
     pub fn seed_with(
         &self,
         workspace: impl AsRef<Path>,
         profile: Option<&str>,
-        template: WorkspaceTemplate<'_>,
+        template: &WorkspaceTemplate,
     ) -> Result<Written, Error> {
         Ok(render::seed(&self.docs(profile)?, workspace.as_ref(), template, &|_| {})?.into())
     }
@@ -177,15 +177,7 @@ impl Catalog {
     pub fn results(&self, provider: Provider, answered: &[(Call, Option<Value>)]) -> Value {
         let parser = Parser::new(&self.checked.catalog, provider);
         let result = |(call, result): &(Call, Option<Value>)| {
-            let told = match (result, &call.arguments) {
-                (Some(result), _) => ToolResult::of(result.clone()),
-                (None, Err(error)) => ToolResult {
-                    content: serde_json::to_value(error).unwrap_or_default(),
-                    is_error: true,
-                    ..ToolResult::default()
-                },
-                (None, Ok(_)) => ToolResult::default(),
-            };
+            let told = ToolResult::or_error(result.clone(), call.arguments.as_ref().err());
             let name = parser.emitted(call.name.as_deref().unwrap_or_default()).into_owned();
             ToolResult { call_id: call.call_id.clone(), name, search: call.is_search, ..told }
         };
@@ -259,7 +251,7 @@ impl Catalog {
     }
 
     fn profile<'a>(&'a self, name: Option<&'a str>) -> Result<catalog::Profile<'a>, Error> {
-        self.checked.catalog.profile(name).map_err(Error::UnknownProfile)
+        Ok(self.checked.catalog.profile(name)?)
     }
 
     fn docs<'a>(&'a self, profile: Option<&'a str>) -> Result<Docs<'a>, Error> {

@@ -19,6 +19,7 @@ const MAX_NAME: usize = 200;
 
 /// One field of invalid arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct FieldError {
     /// JSON pointer into the arguments; for a missing or unknown property, the pointer to it.
     pub pointer: String,
@@ -123,7 +124,7 @@ fn field_error(tool: &Tool, secrets: SecretPolicy<'_>, given: &Value, mut wrong:
     let is_secret = secrets.covers(schema, given, &wrong.pointer);
     let place = place.map(|value| match is_secret {
         true => REDACTED.into(),
-        false => cut(&secrets.shown(&Value::Null, value)),
+        false => cut(&secrets.redacted(&Value::Null, value)),
     });
     let mut wrong = secrets.conceal(schema, given, wrong);
     if wrong.nearest.is_none()

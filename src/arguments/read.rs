@@ -81,16 +81,16 @@ impl ArgumentReader {
         if !self.is_text(text) {
             return Ok(Value::String(text.into()));
         }
-        match self.once(text)? {
+        match self.decoded(text)? {
             Value::String(text) if self.is_text(&text) => {
                 repaired.push(Repair { pointer: String::new(), repair: RepairKind::DoubleEncoded });
-                self.once(&text)
+                self.decoded(&text)
             }
             value => Ok(value),
         }
     }
 
-    fn once(&mut self, text: &str) -> serde_json::Result<Value> {
+    fn decoded(&mut self, text: &str) -> serde_json::Result<Value> {
         if text.trim().is_empty() {
             return Ok(Value::Object(Map::new()));
         }

@@ -6,6 +6,7 @@ use crate::tool::clean_line;
 
 /// One repair of arguments, at one place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Repair {
     /// JSON pointer into the arguments as they were before this repair.
     pub pointer: String,
@@ -16,6 +17,7 @@ pub struct Repair {
 /// The kind of a repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum RepairKind {
     /// The arguments were JSON text within JSON text.
     DoubleEncoded,

@@ -300,10 +300,8 @@ fn valid_examples(
             let at = Place::new(&place.file, format!("{pointer}{}", violation.pointer));
             let message = format!("example {}: {} at {}", index + 1, violation.message, violation.pointer);
             let finding = Finding::new(Code::ExampleInvalid, message).at(at);
-            report(match &violation.nearest {
-                Some(near) => finding.help(format!("did you mean `{near}`?")),
-                None => finding.help("correct the example or the schema; the docs leave the example out"),
-            });
+            let otherwise = "correct the example or the schema; the docs leave the example out";
+            report(finding.did_you_mean(violation.nearest.as_slice(), otherwise));
         }
         if wrong.is_empty() {
             valid.push(example.clone());

@@ -52,7 +52,7 @@ use crate::sources::{Listings, Loaded, load};
 use crate::tool::{CategoryPath, Definition, Effect, Example, Policy, clean_line, is_respelled};
 
 pub use functions::functions;
-pub use profile::{Profile, ProfileTool};
+pub use profile::{Profile, ProfileTool, UnknownProfile};
 pub use registry::{Record, registry, registry_head, registry_line};
 pub use schema::{Callable, Parameters};
 pub use shared_text::SharedGroup;

@@ -100,14 +100,7 @@ fn heading(line: &str) -> Option<(Rule, &str)> {
     let has = |starts: &[&str]| starts.iter().any(|start| head.starts_with(start));
     let ends = |ends: &[&str]| ends.iter().any(|end| head.ends_with(end));
     let negative = has(&[
-        "do not ",
-        "don't ",
-        "don’t ",
-        "never",
-        "avoid",
-        "not for",
-        "when not to",
-        "not suitable",
+        "do not ", "don't ", "don’t ", "never", "avoid", "not for", "when not to", "not suitable",
         "not recommended",
     ]);
     if words <= 8
@@ -118,22 +111,9 @@ fn heading(line: &str) -> Option<(Rule, &str)> {
         return Some((Rule::Dont, text));
     }
     let positive = has(&[
-        "when to use",
-        "when to call",
-        "when should",
-        "best for",
-        "ideal for",
-        "good for",
-        "use this when",
-        "use this tool when",
-        "use when",
-        "use this for",
-        "use this tool for",
-        "use for",
-        "use this if",
-        "use cases",
-        "use it when",
-        "only use",
+        "when to use", "when to call", "when should", "best for", "ideal for", "good for", "use this when",
+        "use this tool when", "use when", "use this for", "use this tool for", "use for", "use this if",
+        "use cases", "use it when", "only use",
     ]);
     let to_do = words <= 6 && ends(&[" when", " only when", " only if"]) && !negative;
     if words <= 8 && (positive || to_do) {

@@ -29,6 +29,31 @@ pub struct ProfileTool<'a> {
     pub mode: DescriptionMode,
 }
 
+/// A catalog has no profile of this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownProfile {
+    /// The name.
+    pub name: String,
+    /// The profile that may have been meant.
+    pub nearest: Option<String>,
+    /// Every profile of the catalog.
+    pub known: Vec<String>,
+}
+
+impl std::error::Error for UnknownProfile {}
+
+impl std::fmt::Display for UnknownProfile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "there is no profile \"{}\"; ", self.name)?;
+        match &self.nearest {
+            Some(near) => write!(f, "did you mean \"{near}\"?"),
+            None if self.known.is_empty() => f.write_str("this catalog has none"),
+            None => write!(f, "profiles are: {}", self.known.join(", ")),
+        }
+    }
+}
+
 impl<'a> Profile<'a> {
     /// The tools that are bound in full.
     pub fn full(&self) -> impl Iterator<Item = &'a Tool> {
@@ -46,8 +71,8 @@ impl<'a> Profile<'a> {
 }
 
 impl Catalog {
-    /// The profile of this name, or the whole catalog. The error names the profiles that exist.
-    pub fn profile<'a>(&'a self, name: Option<&'a str>) -> Result<Profile<'a>, String> {
+    /// The profile of this name, or the whole catalog.
+    pub fn profile<'a>(&'a self, name: Option<&'a str>) -> Result<Profile<'a>, UnknownProfile> {
         let mode = self.modes(name)?;
         let entry = |tool: &'a Arc<Tool>| Some(ProfileTool { tool, mode: mode(tool)? });
         let tools = self.tools.iter().filter_map(entry).collect();
@@ -56,12 +81,11 @@ impl Catalog {
         Ok(Profile { name, description, tools, picked: false })
     }
 
-    /// Description mode of each tool of a profile; `None` for a tool outside it. The error names the profiles that
-    /// exist.
+    /// Description mode of each tool of a profile; `None` for a tool outside it.
     pub fn modes<'a>(
         &'a self,
         profile: Option<&str>,
-    ) -> Result<impl Fn(&Tool) -> Option<DescriptionMode> + 'a, String> {
+    ) -> Result<impl Fn(&Tool) -> Option<DescriptionMode> + 'a, UnknownProfile> {
         let profile = match profile {
             Some(name) => Some(self.config.profiles.get(name).ok_or_else(|| self.unknown_profile(name))?),
             None => None,
@@ -93,16 +117,10 @@ impl Catalog {
             .unwrap_or_default()
     }
 
-    fn unknown_profile(&self, name: &str) -> String {
-        let known = || self.config.profiles.keys().map(String::as_str);
-        match (nearest(name, known()).first(), known().next()) {
-            (Some(near), _) => format!("there is no profile \"{name}\"; did you mean \"{near}\"?"),
-            (None, Some(_)) => format!(
-                "there is no profile \"{name}\"; profiles are: {}",
-                known().collect::<Vec<_>>().join(", ")
-            ),
-            (None, None) => format!("there is no profile \"{name}\"; this catalog has none"),
-        }
+    fn unknown_profile(&self, name: &str) -> UnknownProfile {
+        let known = &self.config.profiles;
+        let nearest = nearest(name, known.keys().map(String::as_str)).first().map(ToString::to_string);
+        UnknownProfile { name: name.to_string(), nearest, known: known.keys().cloned().collect() }
     }
 }
 
@@ -120,15 +138,10 @@ pub(super) fn check(catalog: &Catalog, findings: &mut Vec<Finding>) {
             for unused in selectors.unused(&facts) {
                 let message = format!("`{unused}` in profile \"{name}\" matches no tool");
                 let pointer = format!("{}/{field}", pointer_join("/profile", name));
-                let near = nearest(unused, catalog.tools.iter().map(|tool| tool.name.as_str()))
-                    .first()
-                    .map(|near| format!("did you mean `{near}`?"));
-                let help = near.unwrap_or_else(|| "correct it, or remove it".into());
-                findings.push(
-                    Finding::new(Code::ProfileUnused, message)
-                        .at(Place::new("toolcrib.toml", pointer))
-                        .help(help),
-                );
+                let near = nearest(unused, catalog.tools.iter().map(|tool| tool.name.as_str()));
+                let finding =
+                    Finding::new(Code::ProfileUnused, message).at(Place::new("toolcrib.toml", pointer));
+                findings.push(finding.did_you_mean(&near, "correct it, or remove it"));
             }
         }
     }

@@ -42,28 +42,9 @@ pub(super) fn of_sources(described: Vec<Category>) -> impl Iterator<Item = Categ
 /// Whether two words of a text are neither in the title nor in what any description of a category says.
 fn tells_more(title: &str, text: &str) -> bool {
     const FILLERS: [&str; 22] = [
-        "api",
-        "access",
-        "all",
-        "allow",
-        "endpoint",
-        "group",
-        "interact",
-        "interface",
-        "manage",
-        "management",
-        "operation",
-        "perform",
-        "provide",
-        "related",
-        "request",
-        "resource",
-        "rest",
-        "service",
-        "set",
-        "tool",
-        "use",
-        "used",
+        "api", "access", "all", "allow", "endpoint", "group", "interact", "interface", "manage",
+        "management", "operation", "perform", "provide", "related", "request", "resource", "rest", "service",
+        "set", "tool", "use", "used",
     ];
     let title: Vec<String> = words(title).iter().map(|word| singular(word)).collect();
     let tells = |word: &String| {

@@ -8,10 +8,11 @@ mod tokens;
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::schema_view::SchemaView;
-use crate::finding::pointer_join;
+use crate::finding::keyword::each_with_pointer;
+use crate::finding::pointer_split;
 use facts::Facts;
 
 /// Shortens the descriptions in a schema; one without anything to remove stays shared with its author's.
@@ -48,23 +49,14 @@ impl Shortened<'_> {
         {
             self.texts.push((pointer.to_string(), shorter));
         }
-        for (keyword, value) in place {
-            let at = || pointer_join(pointer, keyword);
-            match (keyword.as_str(), value) {
-                ("properties", Value::Object(properties)) => self.properties(place, properties, &at()),
-                ("$defs" | "definitions" | "patternProperties", Value::Object(schemas)) => {
-                    let schemas = schemas.iter();
-                    schemas.for_each(|(name, schema)| self.schema(schema, None, &pointer_join(&at(), name)));
-                }
-                ("anyOf" | "oneOf" | "allOf" | "prefixItems" | "items", Value::Array(schemas)) => {
-                    let schemas = schemas.iter().enumerate();
-                    schemas
-                        .for_each(|(index, schema)| self.schema(schema, None, &pointer_join(&at(), index)));
-                }
-                ("items" | "additionalProperties", schema) => self.schema(schema, None, &at()),
-                _ => {}
-            }
-        }
+        let required = place.get("required").and_then(Value::as_array);
+        let is_required = |at: &str| {
+            let name = pointer_split(at).map(|(_, name)| name);
+            required.is_some_and(|names| names.iter().any(|other| other.as_str() == name.as_deref()))
+        };
+        each_with_pointer(place, pointer, &mut |keyword, at, schema| {
+            self.schema(schema, (keyword == "properties").then(|| is_required(at)), at);
+        });
     }
 
     fn shorter(&self, description: &str, schema: &Value, is_required: Option<bool>) -> Option<String> {
@@ -76,14 +68,6 @@ impl Shortened<'_> {
         }
         facts.default = None;
         text::without_repetition(description, &facts)
-    }
-
-    fn properties(&mut self, object: &Map<String, Value>, properties: &Map<String, Value>, pointer: &str) {
-        let required = object.get("required").and_then(Value::as_array);
-        let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
-        for (name, schema) in properties {
-            self.schema(schema, Some(is_required(name)), &pointer_join(pointer, name));
-        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use crate::finding::keyword::{TYPES, each_with_pointer_mut};
 use crate::finding::{SchemaNames, percent_decoded, plain_meaning, pointer_join};
 
 /// The repairs made, each with the JSON Pointer of its place.
@@ -44,25 +45,12 @@ const TYPE_WORDS: [(&str, &[&str]); 7] = [
     (
         "string",
         &[
-            "str",
-            "char",
-            "text",
-            "date",
-            "datetime",
-            "date-time",
-            "time",
-            "url",
-            "uri",
-            "uuid",
-            "enum",
-            "file",
-            "path",
-            "email",
+            "str", "char", "text", "date", "datetime", "date-time", "time", "url", "uri", "uuid", "enum",
+            "file", "path", "email",
         ],
     ),
     ("null", &["none", "nil", "void"]),
 ];
-pub(super) const STANDARD: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
 
 struct Repairing<'a> {
     root: &'a Value,
@@ -89,39 +77,7 @@ impl Repairing<'_> {
         self.required(schema, &pointer);
         self.reference(schema, &pointer);
         self.schema_uri(schema, &pointer);
-        for (key, child) in schema.iter_mut() {
-            let at = || pointer_join(&pointer, key);
-            match (key.as_str(), child) {
-                (
-                    "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
-                    Value::Object(children),
-                ) => {
-                    for (name, child) in children.iter_mut() {
-                        self.schema(child, pointer_join(&at(), name));
-                    }
-                }
-                ("anyOf" | "oneOf" | "allOf" | "prefixItems" | "items", Value::Array(children)) => {
-                    for (index, child) in children.iter_mut().enumerate() {
-                        self.schema(child, pointer_join(&at(), index));
-                    }
-                }
-                (
-                    "items"
-                    | "additionalProperties"
-                    | "additionalItems"
-                    | "not"
-                    | "if"
-                    | "then"
-                    | "else"
-                    | "contains"
-                    | "propertyNames"
-                    | "unevaluatedProperties"
-                    | "unevaluatedItems",
-                    child,
-                ) => self.schema(child, at()),
-                _ => {}
-            }
-        }
+        each_with_pointer_mut(schema, &pointer, &mut |at, child| self.schema(child, at));
     }
 
     fn word(&mut self, pointer: &str, what: impl Into<String>) {
@@ -181,7 +137,7 @@ impl Repairing<'_> {
         let Some(written) = schema.get("type") else { return };
         let words: Vec<&Value> =
             written.as_array().map_or_else(|| vec![written], |words| words.iter().collect());
-        let is_fine = |word: &&Value| word.as_str().is_some_and(|word| STANDARD.contains(&word));
+        let is_fine = |word: &&Value| word.as_str().is_some_and(|word| TYPES.contains(&word));
         if !words.is_empty() && words.iter().all(is_fine) {
             return;
         }
@@ -355,7 +311,7 @@ impl Repairing<'_> {
 
 /// The type of JSON Schema that a word plainly means.
 pub(super) fn standard_type(word: &str) -> Option<&'static str> {
-    let standard = |word: &str| STANDARD.iter().find(|standard| **standard == word).copied();
+    let standard = |word: &str| TYPES.iter().find(|standard| **standard == word).copied();
     standard(word).or_else(|| {
         let lower = word.trim().to_ascii_lowercase();
         let base = lower.split(['<', '[', '(']).next().unwrap_or_default().trim();

@@ -44,42 +44,14 @@ pub fn derive(name: &str, description: &str, cap: Cap) -> String {
 /// Openings of a description without content; the verb after them remains.
 const OPENINGS: [&str; 8] = ["", "this is ", "use ", "use this ", "provides ", "an mcp ", "mcp ", "call "];
 const NOUNS: [&str; 12] = [
-    "this tool ",
-    "the tool ",
-    "a tool ",
-    "tool ",
-    "this function ",
-    "the function ",
-    "a function ",
-    "function ",
-    "this endpoint ",
-    "this api ",
-    "this method ",
-    "this command ",
+    "this tool ", "the tool ", "a tool ", "tool ", "this function ", "the function ", "a function ",
+    "function ", "this endpoint ", "this api ", "this method ", "this command ",
 ];
 const LINKS: [&str; 22] = [
-    "will allow you to ",
-    "allows you to ",
-    "allows users to ",
-    "allows the user to ",
-    "enables you to ",
-    "enables users to ",
-    "lets you ",
-    "helps you to ",
-    "helps you ",
-    "helps to ",
-    "helps users ",
-    "can be used to ",
-    "is used to ",
-    "may be used to ",
-    "is useful to ",
-    "that can ",
-    "that ",
-    "which ",
-    "will ",
-    "can ",
-    "used to ",
-    "to ",
+    "will allow you to ", "allows you to ", "allows users to ", "allows the user to ", "enables you to ",
+    "enables users to ", "lets you ", "helps you to ", "helps you ", "helps to ", "helps users ",
+    "can be used to ", "is used to ", "may be used to ", "is useful to ", "that can ", "that ", "which ",
+    "will ", "can ", "used to ", "to ",
 ];
 
 /// A sentence without its opening boilerplate and final full stop, capitalised.
@@ -107,28 +79,8 @@ fn without_opening(text: &str) -> Option<&str> {
         }
     })?;
     let says_little = [
-        "is ",
-        "are ",
-        "was ",
-        "has ",
-        "should ",
-        "must ",
-        "requires ",
-        "does ",
-        "when ",
-        "if ",
-        "for ",
-        "only ",
-        "cannot ",
-        "with ",
-        "in ",
-        "and ",
-        "of ",
-        "name",
-        "call",
-        "be ",
-        "also ",
-        "after ",
+        "is ", "are ", "was ", "has ", "should ", "must ", "requires ", "does ", "when ", "if ", "for ",
+        "only ", "cannot ", "with ", "in ", "and ", "of ", "name", "call", "be ", "also ", "after ",
         "before ",
     ];
     (!starts_with_any(rest, &says_little) && rest.starts_with(char::is_alphabetic) && rest.contains(' '))
@@ -210,30 +162,8 @@ fn borders(text: &str, more_follows: bool) -> Vec<usize> {
 /// A start of a text, without a dangling conjunction or mark, and an ellipsis.
 fn cut(start: &str) -> String {
     const DANGLING: [&str; 24] = [
-        "a",
-        "an",
-        "the",
-        "and",
-        "or",
-        "of",
-        "to",
-        "with",
-        "for",
-        "in",
-        "on",
-        "by",
-        "from",
-        "as",
-        "at",
-        "that",
-        "which",
-        "e.g",
-        "i.e",
-        "including",
-        "using",
-        "such",
-        "via",
-        "is",
+        "a", "an", "the", "and", "or", "of", "to", "with", "for", "in", "on", "by", "from", "as", "at",
+        "that", "which", "e.g", "i.e", "including", "using", "such", "via", "is",
     ];
     let mark = |c: char| {
         c.is_whitespace()

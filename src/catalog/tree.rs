@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::{Catalog, LEFT_OVER, Tool};
 use crate::config::Category;
 use crate::finding::{Code, Finding, Place, nearest};
-use crate::tool::{CategoryPath, clean_line};
+use crate::tool::{CategoryPath, clean_line, clipped};
 
 /// Levels of the tree. A tool that is filed deeper stands at the last level.
 const MAX_DEPTH: usize = 16;
@@ -172,7 +172,7 @@ impl CategoryTree {
                 .map(|category| category.tags.iter().filter_map(|tag| tag_of(tag)).collect())
                 .unwrap_or_default();
             node.tags = if tags.is_empty() { usual_tags(node, catalog) } else { tags };
-            node.purpose = clipped(&catalog.purpose(&node.path, &tools), MAX_PURPOSE);
+            node.purpose = clipped(&catalog.purpose(&node.path, &tools), MAX_PURPOSE).into_owned();
             let is_authored = said.and_then(|said| said.summary.as_deref()).map(clean_line);
             node.summary = match is_authored.is_some_and(|text| !text.is_empty()) {
                 true => node.purpose.clone(),
@@ -201,14 +201,7 @@ fn usual_tags(node: &CategoryNode, catalog: &Catalog) -> Vec<String> {
 
 /// A tag in the form that lists show.
 fn tag_of(tag: &str) -> Option<String> {
-    Some(clipped(&clean_line(tag), MAX_TAG)).filter(|tag| !tag.is_empty())
-}
-
-fn clipped(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
-    }
+    Some(clipped(&clean_line(tag), MAX_TAG).into_owned()).filter(|tag| !tag.is_empty())
 }
 
 /// Tools by category, both in the order in which they appear. A tool is in each category that it names.

@@ -111,11 +111,11 @@ pub(super) fn unused_hints(workspace: &Workspace, raw: &[RawTool], findings: &mu
     let claimed = raw.iter().filter_map(|tool| tool.server.as_deref());
     let known: BTreeSet<&str> = sources.chain(claimed).chain(["*"]).collect();
     for name in workspace.config.exec.trust_hints.keys().filter(|name| !known.contains(name.as_str())) {
-        let near = nearest(name, known.iter().copied()).first().map(|near| format!("did you mean `{near}`?"));
-        let help = near.unwrap_or_else(|| "give the `[[source]]` that you mean this `server`".into());
+        let near = nearest(name, known.iter().copied());
         let message = format!("no source has the server `{name}`");
         let at = Place::new("toolcrib.toml", pointer_join("/exec/trust_hints", name));
-        findings.push(Finding::new(Code::TrustHintUnused, message).help(help).at(at));
+        let finding = Finding::new(Code::TrustHintUnused, message).at(at);
+        findings.push(finding.did_you_mean(&near, "give the `[[source]]` that you mean this `server`"));
     }
 }
 

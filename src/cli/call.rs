@@ -79,8 +79,7 @@ impl CallArgs {
         }
         let templates = super::render::templates(&self.catalog, &checked, None)?;
         let roles = (!self.role.is_empty()).then_some(self.role.as_slice());
-        let view = CatalogView::new(&checked.catalog, self.profile.as_deref(), roles, Arc::new(templates))
-            .map_err(CommandError::Usage)?;
+        let view = CatalogView::new(&checked.catalog, self.profile.as_deref(), roles, Arc::new(templates))?;
         let state = self.state.open(&self.catalog, &checked.catalog.config.state)?;
         if self.session.is_some() && state.health().is_volatile {
             print_note(

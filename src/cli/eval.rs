@@ -107,8 +107,7 @@ impl EvalArgs {
             return Err(failed("no label can be used"));
         }
         let templates = templates(&self.catalog, &checked, None)?;
-        let view = CatalogView::new(&checked.catalog, None, None, Arc::new(templates))
-            .map_err(CommandError::Usage)?;
+        let view = CatalogView::new(&checked.catalog, None, None, Arc::new(templates))?;
         let thresholds = self.thresholds.over(configured);
         let (missed, unanswered) = match self.setups.is_empty() {
             true => (self.measure(&checked, &labels, &view, &thresholds, unusable)?, false),

@@ -41,7 +41,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use screen::shown;
+use screen::escaped;
+
+use crate::catalog::UnknownProfile;
 
 /// Documentation for agent tools, read at the moment of need.
 ///
@@ -102,6 +104,12 @@ enum CommandError {
     Findings(Option<String>),
     /// A mistake in the command line.
     Usage(String),
+}
+
+impl From<UnknownProfile> for CommandError {
+    fn from(error: UnknownProfile) -> Self {
+        CommandError::Usage(error.to_string())
+    }
 }
 
 /// A failure with a message.
@@ -205,7 +213,7 @@ const BOLD_RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 fn print(text: &str) -> CommandResult {
     use std::io::{ErrorKind, Write};
     let mut out = anstream::stdout().lock();
-    match out.write_all(shown(text).as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(escaped(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(failed(format!("cannot write to stdout: {error}")))
         }
@@ -221,5 +229,5 @@ fn print_error(text: &str) {
 /// Prints a note to stderr.
 fn print_note(text: impl std::fmt::Display) {
     use std::io::Write;
-    let _ = writeln!(anstream::stderr(), "{}", shown(&text.to_string()));
+    let _ = writeln!(anstream::stderr(), "{}", escaped(&text.to_string()));
 }

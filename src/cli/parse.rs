@@ -53,7 +53,7 @@ impl ParseArgs {
         let checked = self.catalog.open()?;
         report_lost(&checked);
         let provider = self.provider;
-        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
+        let profile = checked.catalog.profile(self.profile.as_deref())?;
         let parser = Parser::of_profile(&checked.catalog, &profile, provider);
         let entries = parser.parse(&body).map_err(failed)?;
         let is_wrong = entries.iter().any(|entry| entry.outcome.is_err());

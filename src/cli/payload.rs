@@ -80,7 +80,7 @@ impl PayloadArgs {
         let checked = self.catalog.open()?;
         report_lost(&checked);
         let catalog = &checked.catalog;
-        let profile = catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
+        let profile = catalog.profile(self.profile.as_deref())?;
         let mut options = catalog.config.payload;
         options.deferred = self.deferred.unwrap_or(options.deferred);
         options.search = self.search.unwrap_or(options.search);

@@ -75,8 +75,7 @@ impl PickArgs {
         input: &str,
     ) -> Result<HashSet<String>, CommandError> {
         let templates = Templates::load(None).map_err(failed)?;
-        let view = CatalogView::new(&checked.catalog, profile, None, Arc::new(templates))
-            .map_err(CommandError::Usage)?;
+        let view = CatalogView::new(&checked.catalog, profile, None, Arc::new(templates))?;
         let runtime = super::runtime()?;
         let (services, waiting) = super::services::for_command(args, &checked.catalog);
         let context = FunctionContext { services: Arc::new(services), ..FunctionContext::of(Arc::new(view)) };

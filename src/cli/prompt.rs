@@ -2,7 +2,7 @@
 
 use super::catalog::{CatalogArgs, complete, word};
 use super::render::templates;
-use super::{CommandError, CommandResult, failed, print, print_note};
+use super::{CommandResult, failed, print, print_note};
 use crate::catalog::{Catalog, Profile};
 use crate::config::{Deferred, Surface, SurfaceChoice};
 use crate::provider::{PayloadRequest, Provider};
@@ -48,7 +48,7 @@ impl PromptArgs {
     pub(super) fn run(self) -> CommandResult {
         let checked = self.catalog.open()?;
         self.catalog.report_briefly(&checked);
-        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
+        let profile = checked.catalog.profile(self.profile.as_deref())?;
         let templates = templates(&self.catalog, &checked, None)?;
         let configured = checked.catalog.config.payload;
         let deferred = self.deferred.unwrap_or(configured.deferred);

@@ -68,7 +68,7 @@ impl RenderArgs {
         act: impl FnOnce(&dyn Output) -> CommandResult,
     ) -> CommandResult {
         let templates = templates(&self.catalog, checked, self.templates.as_deref())?;
-        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
+        let profile = checked.catalog.profile(self.profile.as_deref())?;
         let index = self.site.then(|| SiteIndex::new(&checked.catalog, &profile));
         let docs = Docs::new(&checked.catalog, profile, &templates);
         let Some(index) = &index else { return act(&docs) };

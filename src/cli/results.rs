@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::catalog::{CatalogArgs, report_lost, word};
 use super::parse::stdin;
 use super::payload::refused;
-use super::{CommandError, CommandResult, failed, print};
+use super::{CommandResult, failed, print};
 use crate::config::Surface;
 use crate::provider::call::Parser;
 use crate::provider::{self, PayloadRequest, Provider};
@@ -100,7 +100,7 @@ impl ResultsArgs {
         report_lost(&checked);
         let catalog = &checked.catalog;
         let parser = Parser::new(catalog, provider);
-        let profile = catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
+        let profile = catalog.profile(self.profile.as_deref())?;
         let payload = match answered.iter().any(|entry| !entry.found.is_empty()) {
             true => {
                 let (surface, options) = (Surface::Native, catalog.config.payload);

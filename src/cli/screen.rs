@@ -9,7 +9,7 @@ use crate::tool::is_hidden;
 
 /// A text whose control characters are escaped as in JSON, so that JSON stays valid. Line breaks, tabs and colors
 /// stay.
-pub(super) fn shown(text: &str) -> Cow<'_, str> {
+pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     let is_shown = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
     if text.bytes().all(is_shown) {
         return Cow::Borrowed(text);
@@ -50,7 +50,7 @@ pub(super) struct Screen<W>(pub(super) W);
 
 impl<W: Write> Write for Screen<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write_all(shown(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        self.0.write_all(escaped(&String::from_utf8_lossy(bytes)).as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -69,14 +69,14 @@ mod tests {
             .chain(0x7f..0xa0)
             .chain([0x200b, 0x200f, 0x202a, 0x202e, 0x2066, 0x2069, 0xfeff, 0xe0041]);
         for c in all.filter_map(char::from_u32).filter(|c| !matches!(c, '\n' | '\t')) {
-            let written = shown(&format!("a{c}[31x")).into_owned();
+            let written = escaped(&format!("a{c}[31x")).into_owned();
             assert!(!written.contains(c) && written.contains("\\u"), "{c:?}: {written}");
             // As JSON, the value stays the same.
             let json = serde_json::to_string(&c.to_string()).unwrap();
-            assert_eq!(serde_json::from_str::<String>(&shown(&json)).unwrap(), c.to_string());
+            assert_eq!(serde_json::from_str::<String>(&escaped(&json)).unwrap(), c.to_string());
         }
-        assert_eq!(shown("\u{1b}[1;31mred\u{1b}[0m\tü\n"), "\u{1b}[1;31mred\u{1b}[0m\tü\n");
-        assert_eq!(shown("\u{1b}[8mhidden \u{1b}[2J"), "\\u001b[8mhidden \\u001b[2J");
+        assert_eq!(escaped("\u{1b}[1;31mred\u{1b}[0m\tü\n"), "\u{1b}[1;31mred\u{1b}[0m\tü\n");
+        assert_eq!(escaped("\u{1b}[8mhidden \u{1b}[2J"), "\\u001b[8mhidden \\u001b[2J");
     }
 
     #[test]

@@ -50,8 +50,7 @@ impl SearchArgs {
         let checked = self.catalog.open()?;
         report_lost(&checked);
         let templates = super::render::templates(&self.catalog, &checked, None)?;
-        let view = CatalogView::new(&checked.catalog, self.profile.as_deref(), None, Arc::new(templates))
-            .map_err(CommandError::Usage)?;
+        let view = CatalogView::new(&checked.catalog, self.profile.as_deref(), None, Arc::new(templates))?;
         let mut arguments = json!({ "query": query, "limit": self.limit });
         if let Some(category) = self.category {
             arguments["category"] = category.into();
@@ -61,7 +60,7 @@ impl SearchArgs {
         let body = answer.body();
         let text = match (self.json, answer.is_ok()) {
             (true, _) => format!("{}\n", serde_json::to_string_pretty(body).unwrap_or_default()),
-            (false, true) => shown(body),
+            (false, true) => lines(body),
             (false, false) => {
                 return Err(CommandError::Usage(refused(&body["error"])));
             }
@@ -93,7 +92,7 @@ fn path(category: &Value) -> String {
 }
 
 /// The answer as lines.
-fn shown(body: &Map<String, Value>) -> String {
+fn lines(body: &Map<String, Value>) -> String {
     let list = |field: &str| body.get(field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if body.get("verdict").is_some_and(|verdict| verdict == "match") {
         return tools(list("tools"));

@@ -90,7 +90,7 @@ impl SeedArgs {
         Ok(values)
     }
 
-    fn drift(&self, docs: &Docs<'_>, template: WorkspaceTemplate<'_>) -> CommandResult {
+    fn drift(&self, docs: &Docs<'_>, template: &WorkspaceTemplate) -> CommandResult {
         let drift = seed_drift(docs, &self.workspace, template).map_err(failure)?;
         if self.json {
             let lists = json!({"created": drift.created, "changed": drift.changed, "removed": drift.removed});
@@ -142,21 +142,20 @@ impl Rerun for SeedArgs {
             )));
         }
         let templates = templates(&self.catalog, checked, None)?;
-        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
+        let profile = checked.catalog.profile(self.profile.as_deref())?;
         let docs = Docs::new(&checked.catalog, profile, &templates);
-        let values = self.values()?;
-        let template = WorkspaceTemplate { folder: self.template.as_deref(), values: Some(&values) };
+        let template = WorkspaceTemplate { folder: self.template.clone(), values: self.values()? };
         if self.is_in_vain(checked, &docs) {
             return Err(failed(
                 "no source could be read, so nothing was written; `toolcrib check` shows why",
             ));
         }
         if self.check {
-            self.drift(&docs, template)?;
+            self.drift(&docs, &template)?;
             return if checked.lost_input() { Err(CommandError::Findings(None)) } else { Ok(()) };
         }
         let bar = Bar::new("writing docs", docs.tools().len() as u64);
-        let seeded = seed(&docs, &self.workspace, template, &|done| bar.add(done)).map_err(failure)?;
+        let seeded = seed(&docs, &self.workspace, &template, &|done| bar.add(done)).map_err(failure)?;
         bar.finish();
         if self.json {
             print(&format!("{}\n", in_json(&seeded, checked, docs.tools().len())))?;

@@ -15,16 +15,15 @@ use super::progress::Spinner;
 use super::reload::keep_current;
 use super::screen::Screen;
 use super::signals::Signals;
-use super::state::StateArgs;
+use super::state::{StateArgs, delete_old_state};
 use super::{CommandError, CommandResult, failed, print_note};
 use crate::catalog::Catalog;
 use crate::config::{self, ServeSurface, ToolList};
-use crate::guard::guarded;
 use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::live::ServeOptions;
 use crate::serve::{ListingOptions, LiveCatalog, Tokens, mcp};
 use crate::sources::mcp::server_names;
-use crate::state::StateStore;
+use crate::state::{StateError, StateStore};
 use crate::tool::{Effect, NoSchemaMode};
 use crate::watch::{Follow, Options};
 use refusals::{refuse_broken_configuration, refuse_nothing};
@@ -142,7 +141,7 @@ impl ServeArgs {
             tool_list: self.tool_list.or(configured.tool_list),
             split_exec: self.split_exec || configured.split_exec,
         };
-        let profile = checked.catalog.profile(self.profile.as_deref()).map_err(CommandError::Usage)?;
+        let profile = checked.catalog.profile(self.profile.as_deref())?;
         if shown.surface == ServeSurface::Core && profile.full().next().is_none() {
             print_note("no tool is bound in full; the surface core is as gateway");
         }
@@ -159,7 +158,7 @@ impl ServeArgs {
         }
         let days = checked.catalog.config.state.days;
         let services = super::services::for_server(&self.catalog, &checked.catalog, Arc::clone(&state));
-        let live = LiveCatalog::new(checked, setting, templates).map_err(CommandError::Usage)?;
+        let live = LiveCatalog::new(checked, setting, templates)?;
         let live = Arc::new(live.with_services(services));
         // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
         let mut runtime = match self.stdio {
@@ -277,7 +276,7 @@ async fn begin(state: &dyn StateStore, days: Duration) -> CommandResult {
         return Ok(());
     }
     match state.delete_older(days).await {
-        Err(error) if error.0.contains("newer toolcrib") => Err(failed(format!("state: {error}"))),
+        Err(error @ StateError::Newer(_)) => Err(failed(format!("state: {error}"))),
         Err(error) => {
             tracing::warn!(%error, "state cannot be used now");
             Ok(())
@@ -299,16 +298,6 @@ fn warn_of_approvals(catalog: &Catalog) {
             "{tools} may be called only after a person has approved, and nobody can: approvals are in memory; name a file \
              with --state FILE, or with `url` below `[state]`"
         );
-    }
-}
-
-/// Deletes expired state every hour.
-async fn delete_old_state(state: Arc<dyn StateStore>, days: Duration) {
-    loop {
-        tokio::time::sleep(Duration::from_secs(60 * 60)).await;
-        if let Ok(Err(error)) = guarded(state.delete_older(days)).await {
-            tracing::warn!(%error, "expired state cannot be deleted now");
-        }
     }
 }
 

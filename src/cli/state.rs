@@ -2,10 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::catalog::{CatalogArgs, HELP};
 use super::{CommandError, failed, runtime};
 use crate::config;
+use crate::guard::guarded;
 use crate::state::{StateStore, open};
 
 /// The place of state.
@@ -79,4 +81,14 @@ pub(super) fn block_on<T>(
     doing: impl Future<Output = Result<T, crate::state::StateError>>,
 ) -> Result<T, CommandError> {
     runtime()?.block_on(doing).map_err(|error| failed(format!("state: {error}")))
+}
+
+/// Deletes expired state every hour.
+pub(super) async fn delete_old_state(state: Arc<dyn StateStore>, days: Duration) {
+    loop {
+        tokio::time::sleep(Duration::from_secs(60 * 60)).await;
+        if let Ok(Err(error)) = guarded(state.delete_older(days)).await {
+            tracing::warn!(%error, "expired state cannot be deleted now");
+        }
+    }
 }

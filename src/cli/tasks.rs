@@ -129,7 +129,7 @@ fn distractors(path: &Path) -> Result<Catalog, CommandError> {
 /// A simulation that cannot be played, as the error of a command.
 pub(super) fn unplayable(error: SimulationError) -> CommandError {
     match error {
-        SimulationError::Profile(problem) => CommandError::Usage(problem),
+        SimulationError::Profile(error) => error.into(),
         other => failed(other),
     }
 }

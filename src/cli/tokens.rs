@@ -2,7 +2,7 @@
 
 use super::catalog::{CatalogArgs, complete, word};
 use super::render::templates;
-use super::{CommandError, CommandResult, failed, print};
+use super::{CommandResult, failed, print};
 use crate::config::{Deferred, Surface};
 use crate::provider::Provider;
 use crate::report::{self, Options, OverBudget, ReportError};
@@ -59,7 +59,7 @@ impl TokensArgs {
             budget: self.budget,
         };
         let report = report::report(&checked.catalog, &templates, options).map_err(|error| match error {
-            ReportError::Profile(message) => CommandError::Usage(message),
+            ReportError::Profile(error) => error.into(),
             ReportError::Template(error) => failed(error),
         })?;
         if self.json {

@@ -6,7 +6,7 @@ use super::catalog::{CatalogArgs, counted};
 use super::state::{StateArgs, block_on};
 use super::{CommandResult, failed, print, print_note};
 use crate::state::{Event, EventKind, EventQuery, SessionSummary, every_event, utc};
-use crate::tool::clean_line;
+use crate::tool::{clean_line, clipped};
 
 /// Most sessions in a list.
 const SESSIONS: usize = 30;
@@ -144,8 +144,8 @@ fn event_detail(event: &Event) -> String {
     let op = clean_line(event.op.as_deref().unwrap_or_default());
     let input = match &event.input {
         Value::Null => String::new(),
-        Value::String(text) => format!("\"{}\"", shown(text)),
-        other => shown(&other.to_string()),
+        Value::String(text) => format!("\"{}\"", clipped_line(text)),
+        other => clipped_line(&other.to_string()),
     };
     let mut parts = match event.kind {
         EventKind::Search => vec![input, format!("-> {}", found(event))],
@@ -162,7 +162,7 @@ fn event_detail(event: &Event) -> String {
     if event.outcome != "ok" || event.kind == EventKind::Call {
         parts.push(clean_line(&event.outcome));
     }
-    parts.push(event.error.as_deref().map(shown).unwrap_or_default());
+    parts.push(event.error.as_deref().map(clipped_line).unwrap_or_default());
     if event.kind == EventKind::Call {
         let is_misfit = matches!(event.outcome.as_str(), "VALIDATION_ERROR" | "LOOP_STOPPED");
         parts.push(match event.validated.filter(|_| !is_misfit) {
@@ -198,10 +198,6 @@ fn version(event: &Event) -> String {
 }
 
 /// Untrusted text, shortened.
-fn shown(text: &str) -> String {
-    let clean = clean_line(text);
-    match clean.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &clean[..end]),
-        None => clean,
-    }
+fn clipped_line(text: &str) -> String {
+    clipped(&clean_line(text), SHOWN).into_owned()
 }

@@ -28,26 +28,9 @@ impl Overlay {
             ($($field:ident),*) => { $(if set.$field.is_some() { tool.$field = set.$field.clone(); })* };
         }
         replace!(
-            parameters,
-            title,
-            short_description,
-            description_mode,
-            returns,
-            result_schema,
-            policy,
-            effect,
-            safe,
-            approval,
-            dry_run,
-            context_shift,
-            when_forbidden,
-            cost,
-            strict,
-            provider_schema,
-            deprecated,
-            replaced_by,
-            backend,
-            no_schema_mode
+            parameters, title, short_description, description_mode, returns, result_schema, policy, effect,
+            safe, approval, dry_run, context_shift, when_forbidden, cost, strict, provider_schema,
+            deprecated, replaced_by, backend, no_schema_mode
         );
         if !set.description.is_empty() {
             tool.description = set.description.clone();

@@ -9,6 +9,7 @@ use strum::{IntoStaticStr, VariantArray};
 #[serde(rename_all = "lowercase")]
 #[derive(IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
+#[non_exhaustive]
 pub enum Surface {
     /// Every tool in full.
     Full,

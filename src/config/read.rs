@@ -107,13 +107,12 @@ fn add_presets(workspace: &mut Workspace) {
         match preset(name) {
             Some(overlays) => workspace.overlays.extend(overlays),
             None => {
-                let near =
-                    nearest(name, preset_names()).first().map(|near| format!("did you mean `{near}`?"));
-                let help = near.unwrap_or_else(|| {
-                    format!("presets are: {}", preset_names().collect::<Vec<_>>().join(", "))
-                });
-                let finding =
-                    Finding::new(Code::ConfigInvalid, format!("there is no preset \"{name}\"")).help(help);
+                let presets: Vec<&str> = preset_names().collect();
+                let finding = Finding::new(Code::ConfigInvalid, format!("there is no preset \"{name}\""))
+                    .did_you_mean(
+                        &nearest(name, preset_names()),
+                        format!("presets are: {}", presets.join(", ")),
+                    );
                 workspace.findings.push(finding.at(Place::new(FILE_NAME, format!("/presets/{index}"))));
             }
         }
@@ -186,11 +185,8 @@ fn check_served_profiles(workspace: &mut Workspace) {
             continue;
         }
         let near = nearest(name, config.profiles.keys().map(String::as_str));
-        let help = near.first().map_or_else(
-            || "each profile has a table `[profile.NAME]`".to_string(),
-            |near| format!("did you mean `{near}`?"),
-        );
-        let finding = Finding::new(Code::ConfigInvalid, format!("there is no profile \"{name}\"")).help(help);
+        let finding = Finding::new(Code::ConfigInvalid, format!("there is no profile \"{name}\""))
+            .did_you_mean(&near, "each profile has a table `[profile.NAME]`");
         findings.push(finding.at(Place::new(FILE_NAME, pointer)));
     }
 }
@@ -237,13 +233,9 @@ fn check(workspace: &mut Workspace) {
     for (code, pointer) in ignored.chain(severities) {
         if Code::parse(code).is_none() {
             let near = nearest(code, Code::ALL.iter().map(|code| code.as_str()));
-            let help = near
-                .first()
-                .map_or("docs/findings.md lists all codes".into(), |near| format!("did you mean `{near}`?"));
             let message = format!("there is no finding code \"{code}\"");
-            findings.push(
-                Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer)).help(help),
-            );
+            let finding = Finding::new(Code::ConfigInvalid, message).at(Place::new(FILE_NAME, pointer));
+            findings.push(finding.did_you_mean(&near, "docs/findings.md lists all codes"));
         }
     }
     workspace.findings.append(&mut findings);

@@ -11,6 +11,7 @@ mod code;
 mod document;
 mod excerpt;
 mod json;
+pub(crate) mod keyword;
 mod limits;
 mod nearest;
 mod open;
@@ -64,6 +65,7 @@ impl Place {
 
 /// One mistake in the input, or one fact about it that is worth knowing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Finding {
     /// Code of the finding; stable.
     pub code: Code,
@@ -101,5 +103,13 @@ impl Finding {
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+
+    /// The next step on an unknown name: the first of the names near it, or else this.
+    pub fn did_you_mean<S: AsRef<str>>(self, near: &[S], otherwise: impl Into<String>) -> Self {
+        self.help(
+            near.first()
+                .map_or_else(|| otherwise.into(), |near| format!("did you mean `{}`?", near.as_ref())),
+        )
     }
 }

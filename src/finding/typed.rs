@@ -107,11 +107,9 @@ fn finding(violation: &Violation, place: &Place) -> Finding {
     let at = Place::new(place.file.clone(), format!("{}{}", place.pointer, violation.pointer));
     let finding = Finding::new(code, violation.message.clone()).at(at);
     match &violation.nearest {
-        Some(near) => finding.help(format!("did you mean `{near}`?")),
-        None if violation.unknown => {
-            finding.help("remove it, or see the format reference for the fields there are")
-        }
-        None => finding,
+        None if !violation.unknown => finding,
+        near => finding
+            .did_you_mean(near.as_slice(), "remove it, or see the format reference for the fields there are"),
     }
 }
 

@@ -50,7 +50,7 @@ impl Violation {
 
     /// A value that should be another one.
     fn expected(pointer: String, expected: String, given: &Value) -> Self {
-        let message = format!("expected {expected}, got {}", shown(given));
+        let message = format!("expected {expected}, got {}", quoted_value(given));
         Self { expected: Some(expected), ..Self::new(pointer, message) }.quoting(given)
     }
 
@@ -62,7 +62,7 @@ impl Violation {
     pub fn requoted(mut self, tell: impl FnOnce(&str) -> Value) -> Self {
         if let Some(text) = &self.quoted {
             let replacement = tell(text);
-            self.message = self.message.replace(&quote(text), &shown(&replacement));
+            self.message = self.message.replace(&quote(text), &quoted_value(&replacement));
             self.quoted = replacement.as_str().map(str::to_string);
         }
         self
@@ -132,7 +132,8 @@ fn describe(error: &ValidationError<'_>, schema: &Value, found: &mut Vec<Violati
                     branch.iter().for_each(|error| describe(error, schema, found))
                 }
                 _ => {
-                    let message = format!("{} fits none of the allowed forms", shown(error.instance()));
+                    let message =
+                        format!("{} fits none of the allowed forms", quoted_value(error.instance()));
                     found.push(Violation::new(pointer, message).quoting(error.instance()));
                 }
             }
@@ -185,7 +186,7 @@ fn expectation(kind: &Kind) -> String {
             TypeKind::Single(one) => one.to_string(),
             TypeKind::Multiple(set) => set.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or "),
         },
-        Kind::Constant { expected_value } => shown(expected_value),
+        Kind::Constant { expected_value } => quoted_value(expected_value),
         Kind::Minimum { limit } => format!("at least {limit}"),
         Kind::Maximum { limit } => format!("at most {limit}"),
         Kind::ExclusiveMinimum { limit } => format!("more than {limit}"),
@@ -207,14 +208,14 @@ fn expectation(kind: &Kind) -> String {
 }
 
 fn one_of(words: &[Value]) -> String {
-    let listed: Vec<String> = words.iter().take(12).map(shown).collect();
+    let listed: Vec<String> = words.iter().take(12).map(quoted_value).collect();
     let more = words.len().saturating_sub(listed.len());
     let tail = if more > 0 { format!(" or {more} more") } else { String::new() };
     format!("one of {}{tail}", listed.join(", "))
 }
 
 /// A value as messages quote it; large ones by their type alone.
-fn shown(value: &Value) -> String {
+fn quoted_value(value: &Value) -> String {
     match value {
         Value::Object(_) => "an object".into(),
         Value::Array(items) => format!("an array of {}", items.len()),

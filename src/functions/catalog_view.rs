@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::category_entries::category_entries;
 use super::help_cache::{HelpCache, HelpTarget};
-use crate::catalog::{Catalog, CategoryTree, Profile, ProfileTool, Resolved, Tool};
+use crate::catalog::{Catalog, CategoryTree, Profile, ProfileTool, Resolved, Tool, UnknownProfile};
 use crate::exec::EVERY_ROLE;
 use crate::help::{self, Groups, HelpOptions};
 use crate::render::{Doc, Docs, TemplateError, Templates};
@@ -69,14 +69,13 @@ pub struct IndexPage {
 }
 
 impl CatalogView {
-    /// The catalog view of callers with these `roles` on a profile; `None` stands for every role. The error names the
-    /// profiles that exist.
+    /// The catalog view of callers with these `roles` on a profile; `None` stands for every role.
     pub fn new(
         catalog: &Catalog,
         profile: Option<&str>,
         roles: Option<&[String]>,
         templates: Arc<Templates>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, UnknownProfile> {
         let mode = catalog.modes(profile)?;
         let roles = roles.filter(|roles| !roles.iter().any(|role| role == EVERY_ROLE));
         let may_use = |tool: &Tool| {

@@ -38,7 +38,7 @@ pub struct GivenNotes {
 }
 
 /// The part of an answer that a model needs.
-enum Shown {
+enum ModelAnswer {
     /// A result as if the client had called the tool itself, and notes on the call.
     Result(Value, Map<String, Value>),
     /// Fields of a function, or an error.
@@ -56,35 +56,35 @@ impl Answer {
         match body.get("results").and_then(Value::as_array).filter(|_| function == "tool_batch") {
             Some(results) => batch(results, body, given),
             None => {
-                let shown = Shown::of(body, function, given);
+                let shown = ModelAnswer::of(body, function, given);
                 ClientAnswer { texts: shown.texts(), data: shown.data(), meta }
             }
         }
     }
 }
 
-impl Shown {
+impl ModelAnswer {
     fn of(body: &Map<String, Value>, function: &str, given: &mut GivenNotes) -> Self {
         let mut notes = notes(body, given);
         match result(body, function) {
             Some((result, next)) => {
                 notes.extend(next.map(|next| (NEXT.to_string(), next.clone())));
-                Shown::Result(result.clone(), notes)
+                ModelAnswer::Result(result.clone(), notes)
             }
             None => {
                 let rest = body.iter().filter(|(name, _)| *name != "meta" && *name != "repaired");
                 let mut fields: Map<String, Value> =
                     rest.map(|(name, value)| (name.clone(), value.clone())).collect();
                 fields.extend(notes);
-                Shown::Fields(fields)
+                ModelAnswer::Fields(fields)
             }
         }
     }
 
     fn texts(&self) -> Vec<String> {
         let (result, notes) = match self {
-            Shown::Result(result, notes) => (result, notes),
-            Shown::Fields(fields) => return vec![json_text(fields)],
+            ModelAnswer::Result(result, notes) => (result, notes),
+            ModelAnswer::Fields(fields) => return vec![json_text(fields)],
         };
         let text = match result {
             Value::String(text) if text.is_empty() => EMPTY.to_string(),
@@ -102,10 +102,10 @@ impl Shown {
     /// them.
     fn data(self) -> Option<Value> {
         match self {
-            Shown::Result(result, notes) => {
+            ModelAnswer::Result(result, notes) => {
                 Some(result).filter(|result| result.is_object() && notes.is_empty())
             }
-            Shown::Fields(fields) => Some(Value::Object(fields)),
+            ModelAnswer::Fields(fields) => Some(Value::Object(fields)),
         }
     }
 
@@ -113,11 +113,11 @@ impl Shown {
         let mut fields: Map<String, Value> =
             id.map(|id| ("id".to_string(), id.clone())).into_iter().collect();
         match self {
-            Shown::Result(result, notes) => {
+            ModelAnswer::Result(result, notes) => {
                 fields.extend([("ok".to_string(), true.into()), ("result".to_string(), result)]);
                 fields.extend(notes);
             }
-            Shown::Fields(own) => fields.extend(own),
+            ModelAnswer::Fields(own) => fields.extend(own),
         }
         Value::Object(fields)
     }
@@ -131,7 +131,8 @@ fn batch(results: &[Value], body: &Map<String, Value>, given: &mut GivenNotes) -
         let (id, function) = (answer.shift_remove("id"), answer.shift_remove("function"));
         answer.shift_remove("index");
         metas.push(Value::Object(meta(&answer)));
-        let shown = Shown::of(&answer, function.as_ref().and_then(Value::as_str).unwrap_or_default(), given);
+        let shown =
+            ModelAnswer::of(&answer, function.as_ref().and_then(Value::as_str).unwrap_or_default(), given);
         texts.push(format!("[{index}]\n{}", shown.texts().join("\n")));
         items.push(shown.of_item(id.as_ref()));
     }

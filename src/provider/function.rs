@@ -111,7 +111,9 @@ fn examples(chosen: &SelectedTool<'_>, rules: &Rules, request: &PayloadRequest<'
         return Vec::new();
     }
     let arguments = tool.examples.iter().map(|example| Value::Object(example.arguments.clone()));
-    arguments.filter(|arguments| request.catalog.secrets().shown(schema, arguments) == *arguments).collect()
+    arguments
+        .filter(|arguments| request.catalog.secrets().redacted(schema, arguments) == *arguments)
+        .collect()
 }
 
 /// The schema that views are derived from: the author's own for providers, where there is one.

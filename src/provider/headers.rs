@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// A header to send with a payload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RequestHeader {
     /// Its name.
     pub name: &'static str,

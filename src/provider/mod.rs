@@ -56,6 +56,7 @@ use wire::Wire;
 /// Recipient of a payload: an API, or a framework in front of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Provider {
     /// OpenAI Chat Completions, and compatible APIs.
     #[strum(serialize = "openai")]

@@ -112,14 +112,8 @@ impl Doc {
         let flags = [self.deprecated, self.approval, self.folded].map(u8::from);
         let texts = [&self.heading, &self.category, &self.op, &self.long, &self.arguments];
         let optional = [
-            &self.replaced_by,
-            &self.not_callable,
-            &self.returns,
-            &self.raises,
-            &self.call,
-            &self.examples,
-            &self.notes,
-            &self.policy,
+            &self.replaced_by, &self.not_callable, &self.returns, &self.raises, &self.call, &self.examples,
+            &self.notes, &self.policy,
         ];
         hasher.update(&flags).update(self.effect.as_bytes());
         for text in texts.into_iter().map(Some).chain(optional.map(Option::as_ref)) {

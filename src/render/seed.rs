@@ -46,19 +46,19 @@ pub struct Seeded {
 }
 
 /// The files around the docs of a workspace.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct WorkspaceTemplate<'t> {
+#[derive(Clone, Debug, Default)]
+pub struct WorkspaceTemplate {
     /// The folder of the files; our own template where there is none.
-    pub folder: Option<&'t Path>,
+    pub folder: Option<PathBuf>,
     /// Values of the job that the files name, such as `job_id`.
-    pub values: Option<&'t Map<String, Value>>,
+    pub values: Map<String, Value>,
 }
 
 /// Seeds `workspace` with the docs of a profile and the files of a template.
 pub fn seed(
     docs: &Docs<'_>,
     workspace: &Path,
-    template: WorkspaceTemplate<'_>,
+    template: &WorkspaceTemplate,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Seeded, RenderError> {
     let rendered = rendered(docs, workspace, template)?;
@@ -92,7 +92,7 @@ pub fn seed(
 pub fn seed_drift(
     docs: &Docs<'_>,
     workspace: &Path,
-    template: WorkspaceTemplate<'_>,
+    template: &WorkspaceTemplate,
 ) -> Result<Drift, RenderError> {
     let rendered = rendered(docs, workspace, template)?;
     let index_kept = docs.withholds_index("", &workspace.join(DOCS))?;
@@ -116,11 +116,11 @@ pub fn seed_drift(
 fn rendered(
     docs: &Docs<'_>,
     workspace: &Path,
-    template: WorkspaceTemplate<'_>,
+    template: &WorkspaceTemplate,
 ) -> Result<Vec<TemplateFile>, RenderError> {
     docs.try_one()?;
-    let context = placeholders(docs, template.values)?;
-    let files = template_files(template.folder)?;
+    let context = placeholders(docs, &template.values)?;
+    let files = template_files(template.folder.as_deref())?;
     let rendered: Vec<TemplateFile> =
         files.into_iter().map(|file| render_file(file, &context)).collect::<Result<_, TemplateError>>()?;
     refuse_links(workspace, DOCS).map_err(|error| failed(DOCS, error))?;
@@ -186,11 +186,11 @@ fn failed(path: &str, source: std::io::Error) -> RenderError {
 }
 
 /// The values of a template. Our own come last, so that a value of the job never takes the place of one.
-fn placeholders(docs: &Docs<'_>, values: Option<&Map<String, Value>>) -> Result<Context, TemplateError> {
+fn placeholders(docs: &Docs<'_>, values: &Map<String, Value>) -> Result<Context, TemplateError> {
     let profile = &docs.profile;
     let title = docs.catalog.config.title.as_deref();
     let mut context = Context::new();
-    values.into_iter().flatten().for_each(|(name, value)| context.insert(name.clone(), value));
+    values.iter().for_each(|(name, value)| context.insert(name.clone(), value));
     context.insert("title", title.or(profile.name).unwrap_or("Workspace"));
     context.insert("profile", profile.name.unwrap_or("all"));
     context.insert("description", profile.description.unwrap_or("The working folder of one agent."));

@@ -24,7 +24,7 @@ mod whole_task;
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Profile, ProfileTool};
+use crate::catalog::{Catalog, Profile, ProfileTool, UnknownProfile};
 use crate::config::{self, Deferred, Surface};
 use crate::provider::Provider;
 use crate::render::{TemplateError, Templates};
@@ -59,6 +59,7 @@ pub struct Options<'a> {
 
 /// The cost of a catalog's tools.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// The registry version that was counted.
     pub registry_version: String,
@@ -101,8 +102,8 @@ pub struct ProfileReport {
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// There is no such profile.
-    #[error("{0}")]
-    Profile(String),
+    #[error(transparent)]
+    Profile(#[from] UnknownProfile),
     /// A template is broken.
     #[error(transparent)]
     Template(#[from] TemplateError),

@@ -11,6 +11,7 @@ use crate::tokens::Count;
 
 /// The cost of a profile on one surface.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct SurfaceReport {
     /// The requested surface.
     pub surface: Surface,

@@ -55,19 +55,8 @@ impl Report {
 impl ProfileReport {
     fn table(&self, provider: &str) -> String {
         let header = [
-            "surface",
-            "bound",
-            "names",
-            "descriptions",
-            "schemas",
-            "ours",
-            "wrapping",
-            "prompt",
-            "saving",
-            "task",
-            "of full",
-            "job",
-            "job cached",
+            "surface", "bound", "names", "descriptions", "schemas", "ours", "wrapping", "prompt", "saving",
+            "task", "of full", "job", "job cached",
         ];
         let mut rows = vec![header.map(str::to_string).to_vec()];
         rows.extend(self.surfaces.iter().map(SurfaceReport::row));

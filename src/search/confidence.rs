@@ -166,10 +166,7 @@ impl Index {
         let known = query.units.iter().filter(|unit| !unit.senses.is_empty()).map(|unit| unit.topic).sum();
         let about_hits = hits.iter().map(|hit| &self.topic_vector[hit.entry as usize]);
         let near = super::reference_tools::reference_similarity(
-            &query.stems,
-            &self.synonyms,
-            &self.topics,
-            about_hits,
+            &query.stems, &self.synonyms, &self.topics, about_hits,
         );
         let world = near.best;
         terms! {

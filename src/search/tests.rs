@@ -161,16 +161,7 @@ fn what_is_not_there_is_not_found_by_a_word_that_is_near() {
 #[test]
 fn a_right_hit_stays_sure_as_a_catalog_grows() {
     let subjects = [
-        "invoice",
-        "server",
-        "flight",
-        "song",
-        "patient",
-        "policy",
-        "repository",
-        "parcel",
-        "lamp",
-        "recipe",
+        "invoice", "server", "flight", "song", "patient", "policy", "repository", "parcel", "lamp", "recipe",
     ];
     let actions =
         ["create", "delete", "update", "list", "archive", "export", "share", "rename", "copy", "review"];

@@ -50,7 +50,7 @@ impl<'p> SecretPolicy<'p> {
     }
 
     /// A value with secrets redacted, otherwise whole.
-    pub fn shown(self, schema: &Value, value: &Value) -> Value {
+    pub fn redacted(self, schema: &Value, value: &Value) -> Value {
         self.split(schema, value).0
     }
 
@@ -90,7 +90,7 @@ impl<'p> SecretPolicy<'p> {
                 None => violation.message,
             };
         }
-        violation = violation.requoted(|text| self.shown(&Value::Null, &text.into()));
+        violation = violation.requoted(|text| self.redacted(&Value::Null, &text.into()));
         if let Cow::Owned(masked) = self.text(&violation.message) {
             violation.message = masked;
         }

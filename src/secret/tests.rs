@@ -218,7 +218,7 @@ fn a_mark_counts_behind_any_reference_and_below_any_keyword() {
         "depends": {"u": 1, "v": "hush"}, "content": "{\"v\": \"hush\"}", "tuple": ["said", "hush", "hush"],
         "list": "hush", "loop": "said", "nowhere": "said", "plain": {"plain": {"anchor": "hush", "loop": "said"}},
     });
-    let shown = SecretPolicy::default().shown(&schema, &given).to_string();
+    let shown = SecretPolicy::default().redacted(&schema, &given).to_string();
     assert!(!shown.contains("hush") && shown.matches("said").count() == 4, "{shown}");
     let names = declared_names(&schema);
     for name in ["anchor", "encoded", "relative", "old", "p"] {

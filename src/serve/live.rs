@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::background_indexer::BackgroundIndexer;
 use super::listing_policy::{ListingOptions, Listings};
 use super::profile_caches::{CacheBuilder, ProfileCaches};
-use crate::catalog::Checked;
+use crate::catalog::{Checked, UnknownProfile};
 use crate::config::{Config, EVERY_PROFILE};
 use crate::exec::Caller;
 use crate::finding::{Finding, Severity};
@@ -101,7 +101,7 @@ impl Generation {
         (options, listings): (&ServeOptions, &Listings),
         templates: &Arc<Templates>,
         before: Option<&Self>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, UnknownProfile> {
         let Checked { catalog, findings, .. } = checked;
         let findings: Arc<[Finding]> = findings.into();
         let configured = |config: &Config| serde_json::to_string(config).unwrap_or_default();
@@ -118,7 +118,7 @@ impl Generation {
             caches: before().flat_map(ProfileCaches::without_findings).map(Arc::clone).collect(),
         };
         let names = options.profiles(&catalog.config);
-        let profiles: Result<Vec<ProfileCaches>, String> =
+        let profiles: Result<Vec<ProfileCaches>, UnknownProfile> =
             names.map(|name| builder.profile(name, options.callers.iter())).collect();
         let profiles = profiles?;
         let (version, complete) = (profiles[0].whole().view().version().to_string(), catalog.complete);
@@ -171,22 +171,17 @@ fn caller_headers(config: &Config) -> Vec<HeaderName> {
 
 /// Headers for the next hop only.
 const HOP_BY_HOP_HEADERS: [&str; 11] = [
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
+    "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
+    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
 ];
 
 impl LiveCatalog {
     /// Starts with a catalog, even one whose input could not all be read.
-    pub fn new(checked: Checked, options: ServeOptions, templates: Arc<Templates>) -> Result<Self, String> {
+    pub fn new(
+        checked: Checked,
+        options: ServeOptions,
+        templates: Arc<Templates>,
+    ) -> Result<Self, UnknownProfile> {
         let stale = StaleCatalog::of(&checked);
         let catalog = &checked.catalog;
         let listings = Listings::of(options.listing, catalog, options.profiles(&catalog.config));
@@ -258,7 +253,7 @@ impl LiveCatalog {
                 self.changed.send_replace(());
                 self.reloads.taken.fetch_add(1, Ordering::Relaxed);
             }
-            Err(problem) => self.fail(problem),
+            Err(problem) => self.fail(problem.to_string()),
         }
     }
 

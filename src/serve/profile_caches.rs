@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::listing_policy::Listings;
 use super::response::response_cache::ResponseCache;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, UnknownProfile};
 use crate::exec::Caller;
 use crate::finding::Finding;
 use crate::functions::CatalogView;
@@ -66,7 +66,7 @@ impl CacheBuilder<'_> {
         &mut self,
         name: Option<&str>,
         callers: impl Iterator<Item = &'c Caller>,
-    ) -> Result<ProfileCaches, String> {
+    ) -> Result<ProfileCaches, UnknownProfile> {
         // Callers with the same view share its cache, but only a caller who sees everything gets the findings.
         let whole =
             ResponseCache::new(self.view(name, None)?, Arc::clone(self.findings), self.listings.policy(name));
@@ -79,7 +79,11 @@ impl CacheBuilder<'_> {
         Ok(ProfileCaches { name: name.map(str::to_string), whole: Arc::new(whole), open, by_roles })
     }
 
-    fn view(&mut self, profile: Option<&str>, roles: Option<&[String]>) -> Result<Arc<CatalogView>, String> {
+    fn view(
+        &mut self,
+        profile: Option<&str>,
+        roles: Option<&[String]>,
+    ) -> Result<Arc<CatalogView>, UnknownProfile> {
         let made = CatalogView::new(self.catalog, profile, roles, Arc::clone(self.templates))?;
         if let Some(known) = self.views.iter().find(|known| known.is_like(&made)) {
             return Ok(Arc::clone(known));
@@ -89,7 +93,11 @@ impl CacheBuilder<'_> {
         Ok(made)
     }
 
-    fn cache(&mut self, profile: Option<&str>, roles: &[String]) -> Result<Arc<ResponseCache>, String> {
+    fn cache(
+        &mut self,
+        profile: Option<&str>,
+        roles: &[String],
+    ) -> Result<Arc<ResponseCache>, UnknownProfile> {
         let view = self.view(profile, Some(roles))?;
         if let Some(known) = self.caches.iter().find(|known| Arc::ptr_eq(known.view(), &view)) {
             return Ok(Arc::clone(known));

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::catalog::{Catalog, Resolved, Tool};
+use crate::catalog::{Catalog, Resolved, Tool, UnknownProfile};
 use crate::config::{Overlay, Surface, Workspace};
 use crate::provider::Provider;
 use crate::render::Templates;
@@ -77,7 +77,7 @@ pub struct Simulation<'a> {
 pub enum SimulationError {
     /// There is no such profile.
     #[error("{0}")]
-    Profile(String),
+    Profile(UnknownProfile),
     /// A file of tasks cannot be used.
     #[error("{0}")]
     Tasks(String),

@@ -56,8 +56,7 @@ pub(super) fn page(site: &Site<'_>) -> Result<Page, TemplateError> {
             count,
         })
         .collect();
-    let shown: Vec<FindingRow> =
-        found.iter().take(MAX_FINDINGS).map(|finding| shown(site, finding)).collect();
+    let shown: Vec<FindingRow> = found.iter().take(MAX_FINDINGS).map(|finding| row(site, finding)).collect();
     let infos = found.iter().filter(|finding| finding.severity == Severity::Info).count();
     let mut context = Context::new();
     context.insert("codes", &counted);
@@ -73,7 +72,7 @@ fn line(text: &str) -> String {
     html::line(&inline(&clipped(&clean_line(text), MAX_MESSAGE)))
 }
 
-fn shown(site: &Site<'_>, finding: &Finding) -> FindingRow {
+fn row(site: &Site<'_>, finding: &Finding) -> FindingRow {
     let named = finding.tool.as_deref().map(|name| {
         let href = site.tool_named(name).map(|shown| format!("tools/{}.html", site.tool(shown).safe_name));
         Link { text: shown_name(name, "?"), href: href.unwrap_or_default() }

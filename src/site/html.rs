@@ -9,31 +9,8 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::pu
 
 /// Elements that a text may contain.
 const ELEMENTS: [&str; 25] = [
-    "a",
-    "blockquote",
-    "br",
-    "code",
-    "del",
-    "em",
-    "h4",
-    "h5",
-    "h6",
-    "hr",
-    "li",
-    "ol",
-    "p",
-    "pre",
-    "strong",
-    "table",
-    "tbody",
-    "td",
-    "th",
-    "thead",
-    "tr",
-    "ul",
-    "sub",
-    "sup",
-    "div",
+    "a", "blockquote", "br", "code", "del", "em", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "strong",
+    "table", "tbody", "td", "th", "thead", "tr", "ul", "sub", "sup", "div",
 ];
 
 static WALL: LazyLock<Builder<'static>> = LazyLock::new(|| {

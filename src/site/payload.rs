@@ -60,7 +60,7 @@ fn visible(json: &str) -> String {
 pub(super) fn payloads(site: &Site<'_>, tool: &Tool) -> Vec<ProviderPayload> {
     let mut counter = Counter::default();
     let payload = |&provider: &Provider| {
-        let Bound { entry, notes, problem } = bound(site, tool, provider);
+        let ToolEntry { entry, notes, problem } = bound(site, tool, provider);
         let tokens = entry.map(|entry| grouped(counter.count(&entry.to_string()).o200k));
         ProviderPayload {
             title: title(provider),
@@ -75,14 +75,14 @@ pub(super) fn payloads(site: &Site<'_>, tool: &Tool) -> Vec<ProviderPayload> {
 
 /// A tool as one provider gets it, or the reason why not.
 #[derive(Default)]
-struct Bound {
+struct ToolEntry {
     /// Its entry in the list of tools.
     entry: Option<Value>,
     notes: Vec<String>,
     problem: Option<String>,
 }
 
-fn bound(site: &Site<'_>, tool: &Tool, provider: Provider) -> Bound {
+fn bound(site: &Site<'_>, tool: &Tool, provider: Provider) -> ToolEntry {
     let whole = ProfileTool { tool, mode: DescriptionMode::Full };
     let profile = Profile { name: None, description: None, tools: vec![whole], picked: false };
     let request = PayloadRequest {
@@ -94,7 +94,7 @@ fn bound(site: &Site<'_>, tool: &Tool, provider: Provider) -> Bound {
         load: &[],
     };
     match provider::payload(request) {
-        Err(error) => Bound { problem: Some(clean_line(&error.to_string())), ..Bound::default() },
+        Err(error) => ToolEntry { problem: Some(clean_line(&error.to_string())), ..ToolEntry::default() },
         Ok(payload) => {
             let mut notes: Vec<String> =
                 payload.findings.iter().map(|finding| clean_line(&finding.message)).collect();
@@ -103,7 +103,7 @@ fn bound(site: &Site<'_>, tool: &Tool, provider: Provider) -> Bound {
                 Some(_) => None,
                 None => notes.pop().or_else(|| Some("It cannot be bound.".into())),
             };
-            Bound { entry, notes, problem }
+            ToolEntry { entry, notes, problem }
         }
     }
 }

@@ -34,7 +34,9 @@ impl ProfileReports {
         };
         let report = report::report(site.catalog, site.templates, options).map_err(|error| match error {
             ReportError::Template(error) => error,
-            ReportError::Profile(problem) => TemplateError { name: "site/profile.html".into(), problem },
+            ReportError::Profile(error) => {
+                TemplateError { name: "site/profile.html".into(), problem: error.to_string() }
+            }
         });
         let tools = site.catalog.profile(profile).map(|profile| profile.tools).unwrap_or_default();
         let of = |mode| {

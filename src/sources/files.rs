@@ -58,11 +58,11 @@ pub(super) fn list<'a>(workspace: &'a Workspace, findings: &mut Vec<Finding>) ->
             findings.push(Finding { help, ..nothing });
         }
     }
-    once(files, findings)
+    each_once(files, findings)
 }
 
 /// A file is read once, with the least trust of the sources that lead to it.
-fn once<'a>(files: Vec<File<'a>>, findings: &mut Vec<Finding>) -> Vec<File<'a>> {
+fn each_once<'a>(files: Vec<File<'a>>, findings: &mut Vec<Finding>) -> Vec<File<'a>> {
     let mut known: IndexMap<PathBuf, File<'a>> = IndexMap::with_capacity(files.len());
     for file in files {
         let real = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
@@ -131,21 +131,21 @@ fn of_source<'a>(
         };
         let found = found.into_iter().filter(|path| !is_ours(path) && !written.contains(path));
         files.extend(found.map(|path| {
-            let shown = shown(&path, &workspace.root);
+            let shown = relative_name(&path, &workspace.root);
             File { shown, path, source, index, named: false, trust: source.trust }
         }));
     } else if source.path.contains(['*', '?']) {
-        let pattern = shown(Path::new(&source.path), &workspace.root);
+        let pattern = relative_name(Path::new(&source.path), &workspace.root);
         let folder = fixed_part(&pattern);
         let Ok(glob) = Selector::parse(&format!("source:{pattern}")) else { return };
         for path in walk(&workspace.root.join(folder)) {
-            let shown = shown(&path, &workspace.root);
+            let shown = relative_name(&path, &workspace.root);
             if glob.matches_source(&shown) {
                 files.push(File { path, shown, source, index, named: true, trust: source.trust });
             }
         }
     } else if path.is_file() {
-        let shown = shown(&path, &workspace.root);
+        let shown = relative_name(&path, &workspace.root);
         files.push(File { shown, path, source, index, named: true, trust: source.trust });
     }
 }
@@ -181,7 +181,7 @@ fn root_of(workspace: &Workspace, source: &Source) -> PathBuf {
     if path.is_dir() || !source.path.contains(['*', '?']) {
         return path;
     }
-    workspace.root.join(fixed_part(&shown(Path::new(&source.path), &workspace.root)))
+    workspace.root.join(fixed_part(&relative_name(Path::new(&source.path), &workspace.root)))
 }
 
 /// Regular files with a known extension below a folder, sorted.
@@ -197,7 +197,7 @@ fn walk_without_catalogs(folder: &Path, findings: &mut Vec<Finding>) -> Vec<Path
         let is_catalog =
             entry.depth() > 0 && entry.file_type().is_dir() && entry.path().join("toolcrib.toml").is_file();
         if is_catalog {
-            catalogs.borrow_mut().push(shown(entry.path(), folder));
+            catalogs.borrow_mut().push(relative_name(entry.path(), folder));
         }
         is_catalog
     };
@@ -274,7 +274,7 @@ fn fixed_part(glob: &str) -> &str {
 }
 
 /// A path relative to the workspace, if it is below it, with slashes and without `.`.
-fn shown(path: &Path, root: &Path) -> String {
+fn relative_name(path: &Path, root: &Path) -> String {
     let relative = path.strip_prefix(root).unwrap_or(path);
     if relative.is_absolute() {
         return with_slashes(readable(relative));

@@ -239,20 +239,8 @@ pub(super) fn refers_outside(value: &Value) -> bool {
 const DATA: [&str; 5] = ["const", "enum", "default", "example", "value"];
 /// Keywords whose values are named by their author: the names are no keywords.
 const NAMED: [&str; 14] = [
-    "properties",
-    "patternProperties",
-    "dependentSchemas",
-    "$defs",
-    "definitions",
-    "schemas",
-    "parameters",
-    "responses",
-    "headers",
-    "examples",
-    "requestBodies",
-    "pathItems",
-    "paths",
-    "content",
+    "properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "schemas", "parameters",
+    "responses", "headers", "examples", "requestBodies", "pathItems", "paths", "content",
 ];
 
 /// Visits the objects below a value that may be a `$ref`, with their pointers. `is_named`: the keys of the value are names.

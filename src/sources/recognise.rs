@@ -36,19 +36,8 @@ impl Surroundings {
 
 /// Keys that no native definition has and that show a foreign one.
 const FOREIGN_KEYS: [&str; 13] = [
-    "inputSchema",
-    "input_schema",
-    "parametersJsonSchema",
-    "parameters_json_schema",
-    "args_schema",
-    "args",
-    "outputSchema",
-    "annotations",
-    "defer_loading",
-    "metadata",
-    "response",
-    "cache_control",
-    "_meta",
+    "inputSchema", "input_schema", "parametersJsonSchema", "parameters_json_schema", "args_schema", "args",
+    "outputSchema", "annotations", "defer_loading", "metadata", "response", "cache_control", "_meta",
 ];
 
 /// Fields of a native definition, besides `parameters`, that other objects have too.
@@ -57,29 +46,10 @@ const COMMON_KEYS: [&str; 8] =
 
 /// Fields of a native definition that other objects do not have.
 const TELLING_KEYS: [&str; 23] = [
-    "category",
-    "short_description",
-    "description_mode",
-    "op",
-    "aliases",
-    "returns",
-    "result_schema",
-    "examples",
-    "policy",
-    "effect",
-    "safe",
-    "approval",
-    "dry_run",
-    "context_shift",
-    "allowed_roles",
-    "when_forbidden",
-    "capabilities",
-    "strict",
-    "provider_schema",
-    "replaced_by",
-    "backend",
-    "allow_no_schema",
-    "no_schema_mode",
+    "category", "short_description", "description_mode", "op", "aliases", "returns", "result_schema",
+    "examples", "policy", "effect", "safe", "approval", "dry_run", "context_shift", "allowed_roles",
+    "when_forbidden", "capabilities", "strict", "provider_schema", "replaced_by", "backend",
+    "allow_no_schema", "no_schema_mode",
 ];
 
 impl Shape {

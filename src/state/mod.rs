@@ -181,8 +181,14 @@ pub struct Health {
 
 /// Reason why state did not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct StateError(pub String);
+pub enum StateError {
+    /// A newer toolcrib wrote it, so that waiting does not help.
+    #[error("{0}")]
+    Newer(String),
+    /// Any other failure.
+    #[error("{0}")]
+    Failed(String),
+}
 
 /// An idempotency key, with its call.
 #[derive(Clone, Debug, PartialEq, Eq)]

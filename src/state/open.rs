@@ -20,7 +20,7 @@ pub fn open(
         return postgres(&at);
     }
     match at.split_once("://") {
-        Some((scheme, _)) => Err(StateError(format!(
+        Some((scheme, _)) => Err(StateError::Failed(format!(
             "state is stored in a file or in `postgres://...`, not in `{}://`",
             crate::tool::clean_line(scheme)
         ))),
@@ -35,16 +35,20 @@ fn postgres(url: &str) -> Result<Arc<dyn StateStore>, StateError> {
 
 #[cfg(not(feature = "postgres"))]
 fn postgres(_: &str) -> Result<Arc<dyn StateStore>, StateError> {
-    Err(StateError("this toolcrib was built without PostgreSQL (feature `postgres`)".into()))
+    Err(StateError::Failed("this toolcrib was built without PostgreSQL (feature `postgres`)".into()))
 }
 
 /// The URL with its variables filled in. Errors name variables, never their values.
 fn filled(at: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, StateError> {
     let (mut filled, mut rest) = (String::with_capacity(at.len()), at);
     while let Some((before, after)) = rest.split_once("${") {
-        let (name, after) = after.split_once('}').ok_or_else(|| StateError("`${` without a `}`".into()))?;
+        let (name, after) =
+            after.split_once('}').ok_or_else(|| StateError::Failed("`${` without a `}`".into()))?;
         let value = variable(name).ok_or_else(|| {
-            StateError(format!("the environment variable {} is not set", crate::tool::clean_line(name)))
+            StateError::Failed(format!(
+                "the environment variable {} is not set",
+                crate::tool::clean_line(name)
+            ))
         })?;
         filled.push_str(before);
         filled.push_str(&value);

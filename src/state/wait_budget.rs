@@ -42,7 +42,7 @@ impl WaitBudget {
 /// The result of a request to the database, within the budget of the call. A call without budget makes no request.
 pub(super) async fn waited<T>(asking: impl Future<Output = Result<T, StateError>>) -> Result<T, StateError> {
     let (budget, begun) = (WaitBudget::current(), Instant::now());
-    let late = || StateError("the database did not answer in time".into());
+    let late = || StateError::Failed("the database did not answer in time".into());
     let left = budget.left();
     if left.is_zero() {
         return Err(late());

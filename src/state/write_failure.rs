@@ -20,10 +20,11 @@ impl WriteFailure {
     /// Records the result of the last attempt.
     pub(super) fn record(&self, problem: Option<&StateError>) {
         let mut known = self.lock();
-        if known.as_deref() == problem.map(|problem| problem.0.as_str()) {
+        let message = problem.map(ToString::to_string);
+        if *known == message {
             return;
         }
-        *known = problem.map(ToString::to_string);
+        *known = message;
         match problem {
             Some(problem) => tracing::warn!("state cannot be written: {problem}"),
             None => tracing::info!("state can be written again"),

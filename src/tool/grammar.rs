@@ -107,20 +107,8 @@ pub fn singular(word: &str) -> String {
 /// The plural of an English noun in lower case.
 pub fn plural(word: &str) -> String {
     const MASS: [&str; 14] = [
-        "access",
-        "advice",
-        "analytics",
-        "data",
-        "health",
-        "help",
-        "info",
-        "music",
-        "news",
-        "security",
-        "software",
-        "status",
-        "traffic",
-        "weather",
+        "access", "advice", "analytics", "data", "health", "help", "info", "music", "news", "security",
+        "software", "status", "traffic", "weather",
     ];
     let ends = |ends: &[&str]| ends.iter().any(|end| word.ends_with(end));
     if MASS.contains(&word)

@@ -19,4 +19,4 @@ pub use definition::{
 pub use name::{hashed_name, is_respelled, safe_names, slug, words};
 pub use schema::{Schema, compact};
 pub use steps::{MAX_STEP_DEPTH, REFERENCE_KEYS, Reference, Step, StepsBackend};
-pub use text::{clean_line, clean_text, hidden_characters, is_hidden, quoted};
+pub use text::{clean_line, clean_text, clipped, hidden_characters, is_hidden, quoted};

@@ -51,6 +51,14 @@ pub fn clean_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean.trim_matches('\n').trim_end().to_string())
 }
 
+/// The beginning of a text, at most this many characters; a longer one ends in an ellipsis.
+pub fn clipped(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
 /// Text as one line without hidden characters: runs of white space become one space.
 pub fn clean_line(text: &str) -> String {
     if is_plain_ascii(text) && !text.contains('\n') && !text.contains("  ") {

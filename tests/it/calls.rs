@@ -187,12 +187,7 @@ fn numbers_keep_their_digits() {
 #[test]
 fn what_is_wrong_is_said() {
     for cut in [
-        "{\"path\":\"a\"",
-        "{\"path\":\"a\"}{}",
-        "{\"path\":\"a\"} x",
-        "path",
-        "{\"path\":01}",
-        "\"{\"",
+        "{\"path\":\"a\"", "{\"path\":\"a\"}{}", "{\"path\":\"a\"} x", "path", "{\"path\":01}", "\"{\"",
         "{path:1}",
     ] {
         let entry = one("files_read", json!(cut));

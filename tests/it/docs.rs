@@ -20,7 +20,7 @@ fn a_seeded_workspace_of_the_first_example() {
     seed(
         &toolcrib::render::Docs::new(&checked.catalog, profile, &templates),
         out.path(),
-        Default::default(),
+        &Default::default(),
         &|_| {},
     )
     .unwrap();

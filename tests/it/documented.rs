@@ -17,12 +17,7 @@ use crate::skipped::skipped;
 
 /// Programs that are not ours: they build this one, or are clients of it.
 const NOT_OURS: [&str; 7] = [
-    "cargo build",
-    "cargo test",
-    "cargo bench",
-    "cargo install",
-    "cargo run --example",
-    "claude mcp",
+    "cargo build", "cargo test", "cargo bench", "cargo install", "cargo run --example", "claude mcp",
     "codex mcp",
 ];
 

@@ -38,22 +38,8 @@ const SEEDS: [&str; 6] = [
 
 /// Pieces that mean something somewhere.
 const PIECES: [&str; 16] = [
-    "null",
-    "\"\"",
-    "{}",
-    "[]",
-    "-1",
-    "1e308",
-    "\"\\u0000\"",
-    "\"$ref\":\"#\"",
-    "\"type\":\"dict\",",
-    "true",
-    "```",
-    "\u{202e}",
-    "&a [*a]",
-    "---\n",
-    "99999999999999999999",
-    "\"#/$defs/Node\"",
+    "null", "\"\"", "{}", "[]", "-1", "1e308", "\"\\u0000\"", "\"$ref\":\"#\"", "\"type\":\"dict\",", "true",
+    "```", "\u{202e}", "&a [*a]", "---\n", "99999999999999999999", "\"#/$defs/Node\"",
 ];
 
 fn mutated() -> impl Strategy<Value = (usize, Vec<u8>)> {

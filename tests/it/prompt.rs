@@ -178,10 +178,7 @@ fn tokens(text: &str) -> usize {
 #[test]
 fn the_section_of_a_large_catalog_keeps_to_its_budget() {
     for file in [
-        "bfcl-functions",
-        "box-openapi",
-        "docker-registry-tools",
-        "livemcpbench-servers",
+        "bfcl-functions", "box-openapi", "docker-registry-tools", "livemcpbench-servers",
         "toucan-nasty-servers",
     ] {
         let checked = fixture::open(&fixture::package().join(format!("tests/data/catalogs/{file}.json")));

@@ -199,14 +199,8 @@ fn paths_that_do_not_exist_lead_back() {
     let checked = fixture::open(&fixture::package().join("examples/github"));
     with_site(&checked, |site| {
         for wrong in [
-            "nope",
-            "tools/nope.html",
-            "tools/get_me",
-            "../etc/passwd",
-            "tools/../index.html",
-            "categories/.html",
-            "assets/",
-            "profiles/",
+            "nope", "tools/nope.html", "tools/get_me", "../etc/passwd", "tools/../index.html",
+            "categories/.html", "assets/", "profiles/",
         ] {
             assert!(site.page(wrong).is_none(), "{wrong}");
         }
@@ -285,25 +279,10 @@ fn a_site_is_written_once_and_then_current() {
 /// The tree of a server, as files, and nothing in it of the machine.
 fn is_complete(tree: &Tree) {
     for path in [
-        "index.html",
-        "404.html",
-        "search.html",
-        "search-index.js",
-        "findings.html",
-        "profiles.html",
-        "profiles/core.html",
-        "categories/Issues.html",
-        "tools/get_me.html",
-        "tools/get_me.md",
-        "payloads/get_me.json",
-        "tools/README.md",
-        "tools/registry.json",
-        "registry.json",
-        "llms.txt",
-        "llms-full.txt",
-        "assets/site.css",
-        "assets/site.js",
-        "assets/icon.svg",
+        "index.html", "404.html", "search.html", "search-index.js", "findings.html", "profiles.html",
+        "profiles/core.html", "categories/Issues.html", "tools/get_me.html", "tools/get_me.md",
+        "payloads/get_me.json", "tools/README.md", "tools/registry.json", "registry.json", "llms.txt",
+        "llms-full.txt", "assets/site.css", "assets/site.js", "assets/icon.svg",
     ] {
         assert!(tree.contains_key(path), "{path}");
     }

@@ -54,15 +54,8 @@ fn tools_of_one_object_are_one_category() {
 #[test]
 fn a_namespace_or_a_path_in_the_name_is_a_category() {
     let names = [
-        "storage_account_get",
-        "storage_blob_put",
-        "storage_table_list",
-        "keyvault_secret_list",
-        "keyvault_key_get",
-        "keyvault_key_create",
-        "math.factorial",
-        "math.gcd",
-        "math.power",
+        "storage_account_get", "storage_blob_put", "storage_table_list", "keyvault_secret_list",
+        "keyvault_key_get", "keyvault_key_create", "math.factorial", "math.gcd", "math.power",
     ];
     check(
         &names,

@@ -54,11 +54,8 @@ pub(super) fn replacements(catalog: &Catalog, findings: &mut Vec<Finding>) {
                 Code::ReplacementUnknown,
                 format!("replaced_by names `{name}`, which is no tool"),
             );
-            let help = near
-                .first()
-                .map_or("name a tool of this catalog".into(), |near| format!("did you mean `{near}`?"));
             let at = Place::new(&tool.place.file, pointer_join(&tool.place.pointer, "replaced_by"));
-            findings.push(finding.tool(&tool.name).at(at).help(help));
+            findings.push(finding.tool(&tool.name).at(at).did_you_mean(&near, "name a tool of this catalog"));
         }
     }
 }

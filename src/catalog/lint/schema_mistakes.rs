@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::catalog::repair::{STANDARD, standard_type};
+use crate::catalog::repair::standard_type;
+use crate::finding::keyword::{TYPES, each_with_pointer, is_in_place};
 use crate::finding::{Code, Finding, Place, nearest, pointer_join};
 use crate::tool::clean_line;
 
@@ -13,50 +14,11 @@ const MAX_DEPTH: usize = 64;
 
 /// Formats of JSON Schema and of OpenAPI's registry.
 const FORMATS: [&str; 44] = [
-    "base64",
-    "base64url",
-    "binary",
-    "byte",
-    "char",
-    "commonmark",
-    "date",
-    "date-time",
-    "date-time-local",
-    "decimal",
-    "decimal128",
-    "double",
-    "double-int",
-    "duration",
-    "email",
-    "float",
-    "hostname",
-    "html",
-    "http-date",
-    "idn-email",
-    "idn-hostname",
-    "int16",
-    "int32",
-    "int64",
-    "int8",
-    "ipv4",
-    "ipv6",
-    "iri",
-    "iri-reference",
-    "json-pointer",
-    "media-range",
-    "password",
-    "regex",
-    "relative-json-pointer",
-    "time",
-    "time-local",
-    "uint16",
-    "uint32",
-    "uint64",
-    "uint8",
-    "uri",
-    "uri-reference",
-    "uri-template",
-    "uuid",
+    "base64", "base64url", "binary", "byte", "char", "commonmark", "date", "date-time", "date-time-local",
+    "decimal", "decimal128", "double", "double-int", "duration", "email", "float", "hostname", "html",
+    "http-date", "idn-email", "idn-hostname", "int16", "int32", "int64", "int8", "ipv4", "ipv6", "iri",
+    "iri-reference", "json-pointer", "media-range", "password", "regex", "relative-json-pointer", "time",
+    "time-local", "uint16", "uint32", "uint64", "uint8", "uri", "uri-reference", "uri-template", "uuid",
 ];
 
 /// Reports the mistakes of a schema as its author wrote it.
@@ -84,31 +46,17 @@ fn visit(schema: &Value, pointer: &str, is_whole: bool, depth: usize, found: &mu
     if is_whole && !is_combined {
         undeclared(schema, pointer, found);
     }
-    for (key, child) in schema {
-        let at = || pointer_join(pointer, key);
-        match (key.as_str(), child) {
-            ("properties" | "$defs" | "definitions" | "patternProperties", Value::Object(children)) => {
-                for (name, child) in children {
-                    visit(child, &pointer_join(&at(), name), true, depth + 1, found);
-                }
-            }
-            ("anyOf" | "oneOf" | "allOf", Value::Array(children)) => {
-                for (index, child) in children.iter().enumerate() {
-                    visit(child, &pointer_join(&at(), index), false, depth + 1, found);
-                }
-            }
-            ("items" | "additionalProperties", child) => visit(child, &at(), true, depth + 1, found),
-            _ => {}
-        }
-    }
+    each_with_pointer(schema, pointer, &mut |keyword, at, child| {
+        visit(child, at, !is_in_place(keyword), depth + 1, found);
+    });
 }
 
 fn unknown_type(schema: &Map<String, Value>, pointer: &str, found: &mut Vec<Mistake>) {
     let Some(word) = schema.get("type").and_then(Value::as_str) else { return };
     if standard_type(word).is_none() && !matches!(word.to_lowercase().as_str(), "any" | "file" | "") {
-        let near = nearest(word, STANDARD);
+        let near = nearest(word, TYPES);
         let help = near.first().map_or_else(
-            || format!("a type is one of {}", STANDARD.join(", ")),
+            || format!("a type is one of {}", TYPES.join(", ")),
             |near| format!("did you mean `{near}`?"),
         );
         let message = format!("`{}` is no type; the place accepts anything", clean_line(word));

@@ -172,19 +172,8 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 fn loose_list(text: &str) -> Option<Vec<String>> {
     const EXPLAINED: [&str; 5] = [" for ", " refers to ", " means ", ": ", " - "];
     const OF_OTHERS: [&str; 13] = [
-        "via",
-        "use",
-        "using",
-        "call",
-        "by",
-        "from",
-        "with",
-        "see",
-        "through",
-        "parameter",
-        "parameters",
-        "field",
-        "tool",
+        "via", "use", "using", "call", "by", "from", "with", "see", "through", "parameter", "parameters",
+        "field", "tool",
     ];
     let is_start = |(at, c): &(usize, char)| {
         let before = &text[..*at];

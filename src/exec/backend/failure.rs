@@ -33,7 +33,7 @@ pub(in crate::exec) fn failure_of(
             failure = failure.detail("status", status);
         }
         let answer = serde_json::to_value(answer).unwrap_or_default();
-        failure = failure.detail("backend", secrets.shown(&Value::Null, &sent.hide_in(answer)));
+        failure = failure.detail("backend", secrets.redacted(&Value::Null, &sent.hide_in(answer)));
     }
     if tool.effect != Effect::Read && error.kind.may_have_run() {
         failure = failure.detail("may_have_run", true);

@@ -64,7 +64,7 @@ impl BackendRequest<'_> {
 
     /// The arguments without secrets.
     pub(super) fn redacted(&self) -> Value {
-        self.secrets().shown(self.tool.parameters.schema(), self.arguments)
+        self.secrets().redacted(self.tool.parameters.schema(), self.arguments)
     }
 }
 

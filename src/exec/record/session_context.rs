@@ -15,7 +15,7 @@ pub(in crate::exec) async fn store(call: &Call, tool: &Tool, result: &Value, not
     match call.state().set_session_context(&session, context).await {
         Ok(()) => audit::record_context_shift(call, tool, context),
         Err(error) => {
-            let warning = format!("the context of the session could not be stored ({})", error.0);
+            let warning = format!("the context of the session could not be stored ({error})");
             notes.warnings.push(warning);
         }
     }

@@ -90,7 +90,7 @@ async fn run_with_key(call: &Admitted, key: &str, notes: &mut RunNotes) -> Outco
     };
     if let Err(error) = state.settle(&claim, settled).await {
         let warning = "the outcome of the call could not be stored; its key will report an unknown outcome";
-        notes.warnings.push(format!("{warning} ({})", error.0));
+        notes.warnings.push(format!("{warning} ({error})"));
     }
     outcome
 }
@@ -101,7 +101,7 @@ async fn status_of(call: &Admitted, claim: &Claim, notes: &mut RunNotes) -> Resu
     let claimed = match audit::require_writable(&*call.context, &mut notes.warnings) {
         Ok(()) => {
             let claimed = acquire_claim(state, claim, call.timeout()).await;
-            claimed.map_err(|error| audit::unwritable(&error.0))
+            claimed.map_err(|error| audit::unwritable(&error.to_string()))
         }
         Err(failure) => Err(failure),
     };

@@ -40,16 +40,16 @@ pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes)
     }
     let mut id = random_id("re");
     id.truncate(ID_BYTES);
-    let (kept, cursor, shown, mut more) = match split_first_page(result, limit) {
-        FirstPage::Items { text, list_at, shown, count, items } => {
+    let (kept, cursor, page, mut more) = match split_first_page(result, limit) {
+        FirstPage::Items { text, list_at, page, count, items } => {
             let more = json!({ "at": list_at, "shown": items, "of": count, "bytes": text.len() });
-            (text, encode_cursor(&id, PageUnit::Items, items), shown, more)
+            (text, encode_cursor(&id, PageUnit::Items, items), page, more)
         }
         FirstPage::Text { text, part, is_plain } => {
             let more = json!({ "shown_bytes": part.len(), "bytes": text.len() });
             let cursor = encode_cursor(&id, PageUnit::Bytes, part.len());
-            let shown = if is_plain { Value::from(part) } else { json!({ "part": part }) };
-            (text, cursor, shown, more)
+            let page = if is_plain { Value::from(part) } else { json!({ "part": part }) };
+            (text, cursor, page, more)
         }
     };
     let kept = StoredResult {
@@ -66,20 +66,18 @@ pub(super) async fn first_page(call: &Call, result: Value, notes: &mut RunNotes)
             more["cursor"] = cursor.into();
         }
         Err(error) => {
-            let warning = format!(
-                "the result is cut after {limit} bytes, and the rest could not be stored ({})",
-                error.0
-            );
+            let warning =
+                format!("the result is cut after {limit} bytes, and the rest could not be stored ({error})");
             notes.warnings.push(warning);
         }
     }
     notes.continuation = Some(more);
-    shown
+    page
 }
 
 /// The beginning of a result, and the text that is stored for later parts.
 enum FirstPage {
-    Items { text: String, list_at: String, shown: Value, count: usize, items: usize },
+    Items { text: String, list_at: String, page: Value, count: usize, items: usize },
     Text { text: String, part: String, is_plain: bool },
 }
 
@@ -100,22 +98,22 @@ fn split_first_page(result: Value, limit: usize) -> FirstPage {
         Some(name) => name,
         None => return text(result, limit),
     };
-    let mut shown = result;
-    let place = if shown.is_array() { Some(&mut shown) } else { shown.get_mut(&name) };
-    let Some(Value::Array(list)) = place else { return text(shown, limit) };
+    let mut page = result;
+    let place = if page.is_array() { Some(&mut page) } else { page.get_mut(&name) };
+    let Some(Value::Array(list)) = place else { return text(page, limit) };
     let all = std::mem::take(list);
-    let room = limit.saturating_sub(length(&shown));
+    let room = limit.saturating_sub(length(&page));
     let items = fitting(&all, 0, room);
-    let place = if shown.is_array() { Some(&mut shown) } else { shown.get_mut(&name) };
+    let place = if page.is_array() { Some(&mut page) } else { page.get_mut(&name) };
     let Some(place) = place else { return text(Value::Array(all), limit) };
     if items == 0 {
         *place = Value::Array(all);
-        return text(shown, limit);
+        return text(page, limit);
     }
     *place = all.iter().take(items).cloned().collect();
-    let list_at = if shown.is_array() { String::new() } else { crate::finding::pointer_join("", &name) };
+    let list_at = if page.is_array() { String::new() } else { crate::finding::pointer_join("", &name) };
     let count = all.len();
-    FirstPage::Items { text: Value::Array(all).to_string(), list_at, shown, count, items }
+    FirstPage::Items { text: Value::Array(all).to_string(), list_at, page, count, items }
 }
 
 fn text(result: Value, limit: usize) -> FirstPage {
@@ -232,7 +230,7 @@ pub async fn next_page(
     };
     let (id, unit, at) = decode_cursor(cursor).ok_or_else(no_cursor)?;
     let kept = state.stored_result(caller, id).await.map_err(|error| {
-        let message = format!("the rest of the result cannot be read now ({})", error.0);
+        let message = format!("the rest of the result cannot be read now ({error})");
         Refusal::new(ErrorCode::StateUnavailable, message, "try again, or send the call again")
     })?;
     let Some(kept) = kept else {

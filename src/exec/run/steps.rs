@@ -174,7 +174,7 @@ impl<'c> Run<'c> {
             Err(Unresolved::NotRun(other)) => {
                 let why = format!("it needs the result of `{other}`, which a dry run does not run");
                 let args = Value::Object(step.args.clone());
-                let args = self.call.secrets().shown(tool.parameters.schema(), &args);
+                let args = self.call.secrets().redacted(tool.parameters.schema(), &args);
                 self.tell(step, &tool.op, json!({ "args": args, "not_run": why }));
                 self.values.earlier.insert(&step.id, Earlier::NotRun);
                 return Ok(());
@@ -182,7 +182,7 @@ impl<'c> Run<'c> {
             Err(Unresolved::Unfit(why)) => return Err(self.failed(step, &tool, unfit(&why), notes)),
         };
         let shown = is_dry_run
-            .then(|| self.hidden.hide_in(self.call.secrets().shown(tool.parameters.schema(), &args)));
+            .then(|| self.hidden.hide_in(self.call.secrets().redacted(tool.parameters.schema(), &args)));
         let result = self.call_step(step, (index, &tool), args).await;
         let result = result.map_err(|refusal| self.failed(step, &tool, refusal, notes))?;
         Self::warnings(step, &result, notes);

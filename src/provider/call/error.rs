@@ -52,6 +52,7 @@ fn other_provider(looks_like: &[Provider]) -> String {
 /// The kind of a call's error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum CallErrorCode {
     /// The arguments are no JSON, or the provider says that the call is malformed.
     Parse,
@@ -63,6 +64,7 @@ pub enum CallErrorCode {
 
 /// The error of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct CallError {
     /// Its kind.
     pub code: CallErrorCode,

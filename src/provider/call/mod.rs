@@ -19,5 +19,5 @@ mod valid_call;
 pub use call_entry::CallEntry;
 pub use error::{CallError, CallErrorCode, ParseError};
 pub use parser::Parser;
-pub use stream::{CallStream, ResponseStream};
+pub use stream::ResponseStream;
 pub use valid_call::{ArgumentsError, FromCall, ValidCall};

@@ -87,11 +87,6 @@ impl<'a> Parser<'a> {
         Self { provider, wire, catalog, wire_names, names, known, renamed }
     }
 
-    /// The provider of the responses.
-    pub(super) fn provider(&self) -> Provider {
-        self.provider
-    }
-
     /// The calls of a response, in order; `body` is the whole response. Empty when the model called nothing.
     pub fn parse(&self, body: &str) -> Result<Vec<CallEntry<'a>>, ParseError> {
         let body = body.strip_prefix('\u{feff}').unwrap_or(body);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::keyword_table::below_mut;
+use crate::finding::keyword::below_mut;
 
 /// Keywords at which every client knows a bare flag; strict mode demands it.
 const FLAGS: [&str; 3] = ["additionalProperties", "unevaluatedProperties", "unevaluatedItems"];

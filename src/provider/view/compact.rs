@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::keyword_table::{each_mut, is_annotation};
+use crate::finding::keyword::{each_mut, is_annotation};
 
 /// Removes the keywords that only describe values. A property may be named `description`; it stays.
 pub(super) fn strip(schema: &mut Value) {

@@ -3,8 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keyword_table::{KeywordKind, TYPES, each_mut, fits, holds, is_annotation, is_schema, names_type};
 use super::loosened::{Loosened, guard};
+use super::measure::names_type;
+use crate::finding::keyword::{KeywordKind, TYPES, each_mut, fits, holds, is_annotation, is_schema};
 use crate::tool::{clean_text, hidden_characters};
 
 /// The draft that a schema is read as.

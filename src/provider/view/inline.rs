@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keyword_table::{each_mut, measure, names_type};
 use super::loosened::{Loosened, guard};
+use super::measure::{measure, names_type};
 use super::merge::merge;
 use super::refs::DEFS;
+use crate::finding::keyword::each_mut;
 
 /// Most parts that references may add to a schema.
 const MAX_PARTS: usize = 20_000;

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::Strict;
-use super::keyword_table::each;
 use super::refs::referred_to;
+use crate::finding::keyword::each;
 
 const MAX_PROPERTIES: usize = 5_000;
 const MAX_LEVELS: usize = 10;

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::keyword_table::each_mut;
+use crate::finding::keyword::each_mut;
 
 /// Most losses that are listed one by one.
 const TOLD: usize = 8;

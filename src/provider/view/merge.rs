@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::keyword_table::is_annotation;
 use super::loosened::Loosened;
+use crate::finding::keyword::is_annotation;
 
 /// Adds the constraints of another schema.
 pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>, loose: &mut Loosened) {

@@ -16,12 +16,12 @@ mod catalog_law_tests;
 mod compact;
 mod dialect;
 mod inline;
-mod keyword_table;
 #[cfg(test)]
 mod law_tests;
 mod limits;
 mod limits_text;
 mod loosened;
+mod measure;
 mod merge;
 mod property_names;
 mod refs;
@@ -178,7 +178,7 @@ pub(super) fn takes_no_arguments(schema: &Value) -> bool {
         "properties" => *value == json!({}),
         "additionalProperties" => *value == Value::Bool(false),
         "type" | "required" | "$schema" => true,
-        key => keyword_table::is_annotation(key),
+        key => crate::finding::keyword::is_annotation(key),
     };
     schema.as_object().is_some_and(|schema| schema.iter().all(is_harmless))
 }

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::Keys;
-use super::keyword_table::{KeywordKind, each_mut, holds};
 use super::loosened::{Loosened, guard};
+use crate::finding::keyword::{KeywordKind, each_mut, holds};
 
 /// The longest name that every provider takes.
 const MAX: usize = 64;

@@ -5,8 +5,9 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
-use super::keyword_table::{self, KeywordKind, holds, is_schema, measure};
 use super::loosened::{Loosened, guard};
+use super::measure::measure;
+use crate::finding::keyword::{self, KeywordKind, holds, is_schema};
 use crate::finding::{SchemaNames, percent_decoded, pointer_join};
 
 /// Most parts of definitions that are copied out of the middle of a schema, altogether.
@@ -75,7 +76,7 @@ pub(super) fn referred_to<'a>(schema: &'a Value, visit: &mut dyn FnMut(&'a str))
         visit(reference.strip_prefix(DEFS).unwrap_or_default());
     }
     for (key, value) in object.iter().filter(|(key, _)| *key != "$defs") {
-        keyword_table::below(key, value, &mut |child| referred_to(child, visit));
+        keyword::below(key, value, &mut |child| referred_to(child, visit));
     }
 }
 
@@ -106,7 +107,7 @@ fn below<'a>(key: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
         (KeywordKind::Schema, Value::Array(list)) => list.iter().for_each(visit),
         (KeywordKind::Old, value @ Value::Object(_)) if key == "additionalItems" => visit(value),
         (KeywordKind::Old, Value::Object(named)) => named.values().for_each(visit),
-        _ => keyword_table::below(key, value, visit),
+        _ => keyword::below(key, value, visit),
     }
 }
 

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keyword_table::{KeywordKind, holds, is_annotation, measure};
 use super::loosened::{Loosened, one_to_any};
+use super::measure::measure;
 use super::merge::merge;
 use super::refs::DEFS;
 use super::{limits_text, union};
+use crate::finding::keyword::{KeywordKind, holds, is_annotation};
 
 /// Most parts that definitions may add when they are merged into a reference's place.
 const MAX_PARTS: usize = 20_000;

@@ -3,26 +3,18 @@
 use serde_json::{Map, Value, json};
 
 use super::Root;
-use super::keyword_table::{allows, is_annotation, measure};
 use super::loosened::Loosened;
+use super::measure::{allows, measure};
 use super::merge::merge;
 use super::refs::DEFS;
 use super::union::{Branch, add_properties, said_of_branches, shared_requirements};
+use crate::finding::keyword::is_annotation;
 use crate::tool::clean_text;
 
 /// Keywords that no root keeps except MCP's. Unions, constants and `not` are refused there (docs/reference/wires.md,
 /// OpenAI Chat Completions); for conditions no rule is known, so they count as refused.
 const REFUSED: [&str; 11] = [
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "enum",
-    "const",
-    "not",
-    "if",
-    "then",
-    "else",
-    "dependentRequired",
+    "allOf", "anyOf", "oneOf", "enum", "const", "not", "if", "then", "else", "dependentRequired",
     "dependentSchemas",
 ];
 /// Most parts that references in unions at the root may add.

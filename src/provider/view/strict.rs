@@ -3,24 +3,17 @@
 use serde_json::{Map, Value, json};
 
 use super::Strict;
-use super::keyword_table::{allows, names_type};
 use super::limits::{self, StrictBudget};
 use super::limits_text::tell_default;
 use super::loosened::{Loosened, one_to_any};
+use super::measure::{allows, names_type};
 use super::merge::merge;
 use super::restrict_keywords::{around, type_of};
 use crate::finding::pointer_join;
 
 /// Keywords that cannot be dropped without changing the meaning of a call.
 const REFUSED: [&str; 9] = [
-    "patternProperties",
-    "not",
-    "if",
-    "then",
-    "else",
-    "dependentRequired",
-    "dependentSchemas",
-    "prefixItems",
+    "patternProperties", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "prefixItems",
     "contentSchema",
 ];
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use super::keyword_table::is_annotation;
+use crate::finding::keyword::is_annotation;
 
 /// A branch of a union, itself without unions.
 pub(super) type Branch = Map<String, Value>;

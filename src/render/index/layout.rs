@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{CategoryPage, Line, Section, clipped, joined};
+use super::{CategoryPage, Line, MAX_NAME, Section, joined};
 use crate::render::markdown::{inline, name};
-use crate::tool::slug;
+use crate::tool::{clipped, slug};
 
 /// Fewest tools of a category that has a page of its own: the first number with which the lines of all pages fit.
 const OWN_PAGE: [usize; 4] = [3, 6, 10, 16];
@@ -103,7 +103,11 @@ impl Layout {
             let (label, stem, about) = match is_one {
                 true => (title.clone(), path.clone(), inline(&purpose)),
                 false => {
-                    let range = format!("{} to {}", name(&clipped(&first)), name(&clipped(&last)));
+                    let range = format!(
+                        "{} to {}",
+                        name(&clipped(&first, MAX_NAME)),
+                        name(&clipped(&last, MAX_NAME))
+                    );
                     (format!("{title}: {range}"), format!("{path} {first}"), String::new())
                 }
             };
@@ -175,7 +179,7 @@ impl Layout {
             let (first, last) = ends(&chunk);
             let root = chunk[0].root.clone();
             let label = if is_whole {
-                inline(&clipped(&root))
+                inline(&clipped(&root, MAX_NAME))
             } else {
                 range(chunk[0].starts(), chunk[chunk.len() - 1].ends())
             };

@@ -14,6 +14,10 @@ use super::markdown::{inline, name};
 use super::templates::{TemplateError, Templates};
 use crate::catalog::{Catalog, Profile, Tool};
 use crate::tokens::estimate;
+use crate::tool::clipped;
+
+/// Most characters of a name in a line: a line of the index has several.
+const MAX_NAME: usize = 60;
 
 /// The laid-out index and its pages.
 #[derive(Debug)]
@@ -183,18 +187,8 @@ fn tool_line(tool: &Tool) -> Line {
 
 /// `workspace` reads `Workspace`, `Storage/Buckets` reads `Storage / Buckets`.
 fn title(path: &str) -> String {
-    let segments = path.split('/').map(|segment| clipped(&segment_title(segment)));
+    let segments = path.split('/').map(|segment| clipped(&segment_title(segment), MAX_NAME).into_owned());
     inline(&segments.collect::<Vec<_>>().join(" / "))
-}
-
-/// A name of bounded length: a line of the index has several.
-fn clipped(name: &str) -> String {
-    /// Most characters of a name in a line.
-    const MAX: usize = 60;
-    match name.char_indices().nth(MAX) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name.to_string(),
-    }
 }
 
 /// A segment of a category path as a heading: with a capital, unless it has any.

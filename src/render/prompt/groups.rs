@@ -5,6 +5,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::catalog::{Catalog, Tool};
 use crate::render::markdown::{code, name};
+use crate::tool::clipped;
 
 /// Most groups listed; the others are named, or counted.
 pub(super) const MAX_GROUPS: usize = 40;
@@ -79,7 +80,7 @@ impl ShortList {
         let names = groups.iter().take(MAX_GROUPS + MAX_NAMES_ALONE);
         Self {
             lines: groups.iter().take(MAX_GROUPS).map(|group| group.line(room, catalog)).collect(),
-            names: names.map(|group| code(&cut(group.name, MAX_NAME))).collect(),
+            names: names.map(|group| code(&clipped(group.name, MAX_NAME))).collect(),
             tools: groups.iter().map(|group| group.tools.len()).collect(),
         }
     }
@@ -118,15 +119,15 @@ impl ShortList {
 impl Group<'_> {
     /// Its content by name, or its purpose where it has more than there is room for.
     fn line(&self, room: usize, catalog: &Catalog) -> String {
-        let named = || self.holds.iter().take(room).map(|what| name(&cut(what, MAX_NAME)));
+        let named = || self.holds.iter().take(room).map(|what| name(&clipped(what, MAX_NAME)));
         let names = || named().collect::<Vec<_>>().join(", ");
         let content = match self.holds.len() <= room {
             true => names(),
             false => Some(catalog.purpose(self.name, &self.tools))
                 .filter(|purpose| !purpose.is_empty())
-                .map_or_else(|| names() + ", …", |purpose| name(&cut(&purpose, MAX_CONTENT))),
+                .map_or_else(|| names() + ", …", |purpose| name(&clipped(&purpose, MAX_CONTENT))),
         };
-        format!("- {} ({}): {content}", code(&cut(self.name, MAX_NAME)), self.tools.len())
+        format!("- {} ({}): {content}", code(&clipped(self.name, MAX_NAME)), self.tools.len())
     }
 }
 
@@ -141,11 +142,4 @@ fn most<E>(least: usize, most: usize, holds: &dyn Fn(usize) -> Result<bool, E>) 
         }
     }
     Ok(known)
-}
-
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
-    }
 }

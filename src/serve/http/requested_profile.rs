@@ -106,7 +106,8 @@ fn chosen(
     place: &str,
 ) -> Result<RequestCatalog, Problem> {
     if !caller.may_use(Some(name)) {
-        let message = format!("{place} asks for the profile `{}`, and {}", quoted(name), own(caller));
+        let message =
+            format!("{place} asks for the profile `{}`, and {}", quoted(name), profiles_of_token(caller));
         return Err(Problem::new(ProblemCode::ProfileNotAllowed, message));
     }
     catalog.clone().in_profile(Some(name)).ok_or_else(|| {
@@ -127,7 +128,7 @@ fn of_token(catalog: RequestCatalog, caller: &Caller) -> Result<RequestCatalog, 
     match own.find(|name| catalog.generation().position(Some(name)).is_some()) {
         Some(name) => chosen(catalog, caller, name, "the token"),
         None => {
-            let message = format!("{}, which this server does not serve", self::own(caller));
+            let message = format!("{}, which this server does not serve", profiles_of_token(caller));
             Err(Problem::new(ProblemCode::ProfileNotAllowed, message)
                 .next("tell the operator of this server"))
         }
@@ -135,7 +136,7 @@ fn of_token(catalog: RequestCatalog, caller: &Caller) -> Result<RequestCatalog, 
 }
 
 /// The profiles of a token, in words.
-fn own(caller: &Caller) -> String {
+fn profiles_of_token(caller: &Caller) -> String {
     let names = caller.profiles.iter().flat_map(|own| own.iter());
     let names: Vec<String> = names.map(|name| format!("`{}`", quoted(name))).collect();
     format!("the token is for {}", names.join(", "))

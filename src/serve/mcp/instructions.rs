@@ -3,7 +3,7 @@
 use crate::config::{Surface, ToolList};
 use crate::functions::CatalogView;
 use crate::serve::ListingPolicy;
-use crate::tool::clean_line;
+use crate::tool::{clean_line, clipped};
 
 /// Most characters that every client passes on.
 const MAX: usize = 2_000;
@@ -95,15 +95,12 @@ fn discovery(counted: &str) -> String {
 /// The categories with the number of tools in each, the largest first.
 fn groups(view: &CatalogView) -> Vec<(String, usize)> {
     let nodes = view.tree().nodes().iter().filter(|node| !node.tools.is_empty());
-    let mut groups: Vec<(String, usize)> = nodes.map(|node| (shown(&node.path), node.tools.len())).collect();
+    let mut groups: Vec<(String, usize)> =
+        nodes.map(|node| (clipped_name(&node.path), node.tools.len())).collect();
     groups.sort_by(|(left, more), (right, fewer)| fewer.cmp(more).then_with(|| left.cmp(right)));
     groups
 }
 
-fn shown(name: &str) -> String {
-    let name = clean_line(name);
-    match name.char_indices().nth(MAX_NAME) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name,
-    }
+fn clipped_name(name: &str) -> String {
+    clipped(&clean_line(name), MAX_NAME).into_owned()
 }

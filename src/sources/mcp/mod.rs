@@ -29,6 +29,7 @@ pub(crate) use call::McpCallError;
 pub(crate) use endpoint::{Endpoint, inherited};
 pub use follow::Servers;
 pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
+pub(crate) use process::with_its_children;
 pub(crate) use secrets::{FilledSecrets, Missing};
 pub(crate) use session::Session;
 

@@ -40,14 +40,9 @@ impl Process {
         command
             .env_clear()
             .envs(endpoint.variables(environment, secrets).map_err(|missing| missing.to_string())?);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut command = CommandWrap::from(command);
-        command.wrap(KillOnDrop);
-        #[cfg(unix)]
-        command.wrap(process_wrap::tokio::ProcessGroup::leader());
-        #[cfg(windows)]
-        command.wrap(process_wrap::tokio::JobObject);
-        let mut child = command.spawn().map_err(|error| format!("`{program}` cannot be run: {error}"))?;
+        let mut child = with_its_children(command)
+            .spawn()
+            .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
         let (stdout, stdin) = (child.stdout().take(), child.stdin().take());
         let last_words = Arc::<Mutex<String>>::default();
         let stderr = child.stderr().take();
@@ -93,6 +88,18 @@ impl Drop for Process {
         // The whole group, with processes that a launcher such as npx has started.
         let _ = self.child.start_kill();
     }
+}
+
+/// The command with pipes, in a group of its own: it ends when it is dropped, with all processes that it has started.
+pub(crate) fn with_its_children(mut command: Command) -> CommandWrap {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = CommandWrap::from(command);
+    command.wrap(KillOnDrop);
+    #[cfg(unix)]
+    command.wrap(process_wrap::tokio::ProcessGroup::leader());
+    #[cfg(windows)]
+    command.wrap(process_wrap::tokio::JobObject);
+    command
 }
 
 /// Reads all of stderr, so that nobody waits for a reader, and remembers the last line.

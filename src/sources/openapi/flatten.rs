@@ -17,19 +17,8 @@ const MAX_PROPERTIES: usize = 500;
 const MAX_DEPTH: usize = 24;
 /// Keywords of a plain object. `minProperties` and the like are left to the service.
 const PLAIN: [&str; 13] = [
-    "type",
-    "properties",
-    "required",
-    "additionalProperties",
-    "allOf",
-    "title",
-    "description",
-    "examples",
-    "default",
-    "deprecated",
-    "readOnly",
-    "minProperties",
-    "maxProperties",
+    "type", "properties", "required", "additionalProperties", "allOf", "title", "description", "examples",
+    "default", "deprecated", "readOnly", "minProperties", "maxProperties",
 ];
 
 /// A property of a body.

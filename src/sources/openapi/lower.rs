@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::definition_keys::DefinitionKeys;
 use super::document::{Dialect, Document, Target};
-use super::keyword::{Kind, fits, kind, strings};
+use super::keyword::{fits, kind, strings};
 use super::report::{Report, quote};
+use crate::finding::keyword::KeywordKind;
 use crate::finding::{Code, plain_meaning, pointer_push};
 
 /// Deepest schema that is read; deeper ones accept any value.
@@ -122,31 +123,33 @@ impl Lowering<'_, '_> {
         out: &mut Map<String, Value>,
     ) {
         let kind = kind(word);
-        let meant = if fits(kind, value) { None } else { meant(kind, value, map) };
+        let meant = if fits(kind, word, value) { None } else { meant(kind, word, value, map) };
         if let Some(meant) = &meant {
             self.report.repaired(&self.pointer, word, meant);
         }
         let value = meant.as_ref().unwrap_or(value);
-        if !fits(kind, value) {
+        if !fits(kind, word, value) {
             return self.misfit(word, value, out);
         }
         let lowered = match (kind, value) {
-            (Kind::Dropped, _) => return,
-            (Kind::Example, _) if map.contains_key("examples") => return,
-            (Kind::Example, _) => {
+            (KeywordKind::Old, _) => return,
+            _ if matches!(word, "example" | "x-example") => {
+                if map.contains_key("examples") {
+                    return;
+                }
                 out.insert("examples".to_string(), json!([value]));
                 return;
             }
-            (Kind::Schema, _) => self.inside(&[word], |this| this.schema(value)),
-            (Kind::Schemas, Value::Array(schemas)) => {
+            (KeywordKind::Schema, _) => self.inside(&[word], |this| this.schema(value)),
+            (KeywordKind::List, Value::Array(schemas)) => {
                 let family = (word == "allOf").then_some(family);
                 let each = schemas.iter().enumerate().map(|(index, schema)| {
                     self.inside(&[word, &index.to_string()], |this| this.schema_within(schema, family))
                 });
                 each.collect()
             }
-            (Kind::SchemaMap, Value::Object(schemas)) => self.members(word, schemas, out),
-            (Kind::Required, Value::Array(_)) => {
+            (KeywordKind::Named, Value::Object(schemas)) => self.members(word, schemas, out),
+            (KeywordKind::Names, Value::Array(_)) => {
                 let mut names: IndexSet<String> = required_of(out).into_iter().collect();
                 let visible = |name: &&str| !self.is_hidden_name(name, family);
                 names.extend(strings(value).filter(visible).map(str::to_string));
@@ -155,13 +158,15 @@ impl Lowering<'_, '_> {
                 }
                 names.into_iter().collect()
             }
-            (Kind::Type, Value::String(name)) if name == "file" => {
+            (KeywordKind::Type, Value::String(name)) if name == "file" => {
                 out.insert("format".to_string(), "binary".into());
                 "string".into()
             }
-            (Kind::Type, Value::Array(_)) => strings(value).collect::<IndexSet<_>>().into_iter().collect(),
-            (Kind::Enum, Value::Array(values))
-                if is_true(map.get("nullable")) && !values.contains(&Value::Null) =>
+            (KeywordKind::Type, Value::Array(_)) => {
+                strings(value).collect::<IndexSet<_>>().into_iter().collect()
+            }
+            (KeywordKind::Values, Value::Array(values))
+                if word == "enum" && is_true(map.get("nullable")) && !values.contains(&Value::Null) =>
             {
                 values.iter().cloned().chain([Value::Null]).collect()
             }
@@ -271,17 +276,17 @@ pub(super) fn is_true(value: Option<&Value>) -> bool {
 }
 
 /// The value of this kind that a value of another kind can only mean.
-fn meant(kind: Kind, value: &Value, schema: &Map<String, Value>) -> Option<Value> {
+fn meant(kind: KeywordKind, word: &str, value: &Value, schema: &Map<String, Value>) -> Option<Value> {
     let names_a_property = |name: &&str| schema.get("properties").is_some_and(|all| all.get(name).is_some());
     let meant = match kind {
-        Kind::Flag => plain_meaning::flag(value)?.into(),
-        Kind::Number | Kind::Factor | Kind::Count => Value::Number(plain_meaning::number(value)?),
-        Kind::Required => json!([value.as_str().filter(names_a_property)?]),
-        Kind::Enum if !value.is_object() && !value.is_null() => json!([value]),
-        Kind::Text if value.is_number() || value.is_boolean() => value.to_string().into(),
+        KeywordKind::Flag => plain_meaning::flag(value)?.into(),
+        KeywordKind::Number | KeywordKind::Count => Value::Number(plain_meaning::number(value)?),
+        KeywordKind::Names => json!([value.as_str().filter(names_a_property)?]),
+        KeywordKind::Values if word == "enum" && !value.is_object() && !value.is_null() => json!([value]),
+        KeywordKind::Text if value.is_number() || value.is_boolean() => value.to_string().into(),
         _ => return None,
     };
-    fits(kind, &meant).then_some(meant)
+    fits(kind, word, &meant).then_some(meant)
 }
 
 /// The required names of a rewritten object.

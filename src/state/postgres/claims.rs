@@ -66,7 +66,7 @@ pub(super) async fn claim(mut client: Client, claim: &Claim, lease: i64) -> Resu
         turn.commit().await?;
         return Ok(claimed);
     }
-    Err(StateError("the idempotency key is taken and released again and again".into()))
+    Err(StateError::Failed("the idempotency key is taken and released again and again".into()))
 }
 
 /// Status that an existing key has for a claim.

@@ -38,7 +38,7 @@ pub(super) fn pool(url: &str) -> Result<Pool, StateError> {
     let url =
         url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
     let mut config: Config = url.parse().map_err(|_| {
-        StateError(
+        StateError::Failed(
             "the PostgreSQL URL cannot be read; it looks like `postgres://user:password@host:5432/database?sslmode=require`, \
              with other signs than letters and digits percent-encoded"
                 .into(),
@@ -70,7 +70,7 @@ pub(super) fn pool(url: &str) -> Result<Pool, StateError> {
         .recycle_timeout(Some(CONNECT_TIMEOUT))
         .post_create(prepare)
         .build();
-    pool.map_err(|error| StateError(format!("PostgreSQL: {error}")))
+    pool.map_err(|error| StateError::Failed(format!("PostgreSQL: {error}")))
 }
 
 fn is_local(host: &Host) -> bool {
@@ -87,7 +87,7 @@ fn tls() -> Result<ClientConfig, StateError> {
     let config = config.and_then(BuilderVerifierExt::with_platform_verifier);
     config
         .map(|config| config.with_no_client_auth())
-        .map_err(|error| StateError(format!("TLS for PostgreSQL: {error}")))
+        .map_err(|error| StateError::Failed(format!("TLS for PostgreSQL: {error}")))
 }
 
 /// Updates the database to our schema, while other processes wait.
@@ -105,7 +105,7 @@ pub(super) async fn migrate(pool: &Pool) -> Result<(), StateError> {
     let done = usize::try_from(version).unwrap_or(0);
     if done > MIGRATIONS.len() {
         let ours = MIGRATIONS.len();
-        return Err(StateError(format!(
+        return Err(StateError::Newer(format!(
             "the PostgreSQL database was written by a newer toolcrib (schema {done}, this one knows {ours}); update \
              toolcrib, or use another database"
         )));
@@ -126,8 +126,8 @@ impl From<PoolError> for StateError {
     fn from(error: PoolError) -> Self {
         match error {
             PoolError::Backend(error) => error.into(),
-            PoolError::Timeout(_) => Self("PostgreSQL did not answer in time".into()),
-            error => Self(format!("PostgreSQL: {error}")),
+            PoolError::Timeout(_) => Self::Failed("PostgreSQL did not answer in time".into()),
+            error => Self::Failed(format!("PostgreSQL: {error}")),
         }
     }
 }
@@ -135,7 +135,7 @@ impl From<PoolError> for StateError {
 impl From<tokio_postgres::Error> for StateError {
     fn from(error: tokio_postgres::Error) -> Self {
         if let Some(error) = error.as_db_error() {
-            return Self(format!("PostgreSQL: {} ({})", error.message(), error.code().code()));
+            return Self::Failed(format!("PostgreSQL: {} ({})", error.message(), error.code().code()));
         }
         let mut text = format!("PostgreSQL: {error}");
         let mut cause = error.source();
@@ -143,6 +143,6 @@ impl From<tokio_postgres::Error> for StateError {
             text.push_str(&format!(": {error}"));
             cause = error.source();
         }
-        Self(text)
+        Self::Failed(text)
     }
 }

@@ -88,7 +88,8 @@ fn plain(text: &str) -> Cow<'_, str> {
 }
 
 fn json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, StateError> {
-    serde_json::from_str(text).map_err(|error| StateError(format!("stored data is not JSON: {error}")))
+    serde_json::from_str(text)
+        .map_err(|error| StateError::Failed(format!("stored data is not JSON: {error}")))
 }
 
 impl StateStore for Postgres {
@@ -111,7 +112,9 @@ impl StateStore for Postgres {
     fn settle<'a>(&'a self, claim: &'a Claim, outcome: ClaimOutcome) -> StateFuture<'a, ()> {
         Box::pin(async move {
             let is_ours = self.go(move |client| claims::settle(client, claim, outcome)).await?;
-            is_ours.then_some(()).ok_or_else(|| StateError("the idempotency key is no longer ours".into()))
+            is_ours
+                .then_some(())
+                .ok_or_else(|| StateError::Failed("the idempotency key is no longer ours".into()))
         })
     }
 
@@ -179,7 +182,7 @@ impl StateStore for Postgres {
     }
 
     fn set_session_context<'a>(&'a self, session: &'a Session, context: &'a Value) -> StateFuture<'a, ()> {
-        self.go(move |client| sessions::shift(client, session, context))
+        self.go(move |client| sessions::change_context(client, session, context))
     }
 
     fn store_result<'a>(&'a self, result: &'a StoredResult) -> StateFuture<'a, ()> {

@@ -107,7 +107,9 @@ impl Recorder {
     pub(super) async fn flush(&self) -> Result<(), StateError> {
         let (done, answer) = oneshot::channel();
         self.send(Message::Flush(done));
-        answer.await.unwrap_or_else(|_| Err(StateError("the connection to PostgreSQL has ended".into())))
+        answer
+            .await
+            .unwrap_or_else(|_| Err(StateError::Failed("the connection to PostgreSQL has ended".into())))
     }
 }
 
@@ -136,8 +138,8 @@ async fn write(database: Arc<Database>, shared: Arc<Shared>, mut from: Unbounded
         let done = async { events::write(database.client().await?, &given, !waiting.is_empty()).await };
         let done = match timeout(2 * CONNECT_TIMEOUT, guarded(done)).await {
             Ok(Ok(done)) => done,
-            Ok(Err(_)) => Err(StateError("writing broke down; it is tried again".into())),
-            Err(_) => Err(StateError("PostgreSQL did not answer in time".into())),
+            Ok(Err(_)) => Err(StateError::Failed("writing broke down; it is tried again".into())),
+            Err(_) => Err(StateError::Failed("PostgreSQL did not answer in time".into())),
         };
         shared.waiting.fetch_sub(given.len(), Relaxed);
         shared.write_failure.record(done.as_ref().err());

@@ -79,7 +79,11 @@ pub(super) async fn context(client: Client, session: &Session) -> Result<Option<
     row.map(|row| json(row.get(0))).transpose()
 }
 
-pub(super) async fn shift(client: Client, session: &Session, context: &Value) -> Result<(), StateError> {
+pub(super) async fn change_context(
+    client: Client,
+    session: &Session,
+    context: &Value,
+) -> Result<(), StateError> {
     let insert = "INSERT INTO session_contexts (caller, session, context, at) VALUES ($1, $2, $3, clock_timestamp()) \
                   ON CONFLICT (caller, session) DO UPDATE SET context = excluded.context, at = excluded.at";
     let (caller, id) = (&*plain(&session.caller), &*plain(&session.id));

@@ -116,5 +116,9 @@ pub(super) fn settle(
              WHERE caller = ?1 AND key = ?2 AND owner = ?3",
         )?
         .execute(params![claim.caller, claim.key, claim.owner, status, answer, now])?;
-    Ok(if changed == 1 { Ok(()) } else { Err(StateError("the idempotency key is no longer ours".into())) })
+    Ok(if changed == 1 {
+        Ok(())
+    } else {
+        Err(StateError::Failed("the idempotency key is no longer ours".into()))
+    })
 }

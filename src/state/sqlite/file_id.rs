@@ -50,7 +50,7 @@ pub(super) fn name(file: &Path) -> String {
 
 /// The error for a file that cannot be used any more.
 pub(super) fn damaged(file: &Path, how: &str) -> StateError {
-    StateError(format!("{} was {how} while it was in use; put it back, or start again", name(file)))
+    StateError::Failed(format!("{} was {how} while it was in use; put it back, or start again", name(file)))
 }
 
 /// The inode of a file; on systems without one, whether the file exists.

@@ -43,7 +43,7 @@ impl Files {
         let opened =
             File::open(file).and_then(|opened| Ok((Header::of(&opened)?, opened.metadata()?, opened)));
         let (header, metadata, opened) =
-            opened.map_err(|error| StateError(format!("{}: {error}", name(file))))?;
+            opened.map_err(|error| StateError::Failed(format!("{}: {error}", name(file))))?;
         Ok(Some(Self {
             database: FileId::at(file.clone()),
             log: FileId::existing(beside(file, "-wal")),
@@ -81,7 +81,7 @@ impl Files {
         let written = File::create_new(&file)
             .and_then(|mut opened| opened.write_all(&[0; ROOM_BYTES]).and_then(|()| opened.sync_all()));
         let _ = std::fs::remove_file(&file);
-        written.map_err(|error| StateError(format!("{}: {error}", name(&self.database.file))))
+        written.map_err(|error| StateError::Failed(format!("{}: {error}", name(&self.database.file))))
     }
 
     /// Whether a durable transaction may have this number.

@@ -191,7 +191,7 @@ impl StateStore for Sqlite {
 
     fn set_session_context<'a>(&'a self, session: &'a Session, context: &'a Value) -> StateFuture<'a, ()> {
         let (session, context) = (session.clone(), context.clone());
-        self.try_ask(AccessMode::Write, move |db| sessions::shift(db, &session, &context, now()))
+        self.try_ask(AccessMode::Write, move |db| sessions::change_context(db, &session, &context, now()))
     }
 
     fn store_result<'a>(&'a self, result: &'a StoredResult) -> StateFuture<'a, ()> {

@@ -34,10 +34,10 @@ impl DatabasePath {
         match self {
             DatabasePath::Memory => {
                 let db = Connection::open_in_memory().and_then(|mut db| migrate(&mut db).map(|_| db));
-                db.map_err(|error| StateError(format!("no database in memory: {error}")))
+                db.map_err(|error| StateError::Failed(format!("no database in memory: {error}")))
             }
             DatabasePath::File(file) => {
-                let says = |problem: String| StateError(format!("{}: {problem}", file.display()));
+                let says = |problem: String| StateError::Failed(format!("{}: {problem}", file.display()));
                 // SQLite would take the remaining file for a new database, and remove its log.
                 Seal::refutes(file)?;
                 let mut db = patiently(|| open_file(file)).map_err(|error| says(error.to_string()))?;
@@ -45,9 +45,10 @@ impl DatabasePath {
                     Schema::Known => Ok(db),
                     Schema::Newer(version) => {
                         let ours = MIGRATIONS.len();
-                        Err(says(format!(
-                            "it was written by a newer toolcrib (schema {version}, this one knows {ours}); update toolcrib, \
-                             or use another file"
+                        Err(StateError::Newer(format!(
+                            "{}: it was written by a newer toolcrib (schema {version}, this one knows {ours}); update \
+                             toolcrib, or use another file",
+                            file.display()
                         )))
                     }
                 }

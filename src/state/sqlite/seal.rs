@@ -130,14 +130,14 @@ fn write(mut file: &File, text: &str) -> io::Result<()> {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> StateError {
-    StateError(format!("{} cannot be read and written: {error}", name(path)))
+    StateError::Failed(format!("{} cannot be read and written: {error}", name(path)))
 }
 
 /// The error of a database that does not match its seal, with a way to continue.
 fn lost(seal: &Path, what: &str) -> StateError {
     let seal = name(seal);
     let database = seal.strip_suffix("-seal").unwrap_or(&seal);
-    StateError(format!(
+    StateError::Failed(format!(
         "{database} {what}; put back what was there, or remove {seal} to go on with what is left (calls whose keys are lost \
          can run again)"
     ))

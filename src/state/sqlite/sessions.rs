@@ -68,7 +68,12 @@ pub(super) fn context(db: &Connection, session: &Session) -> rusqlite::Result<Op
     select.query_row(params![session.caller, session.id], |row| json(row, "context")).optional()
 }
 
-pub(super) fn shift(db: &Connection, session: &Session, context: &Value, now: i64) -> rusqlite::Result<()> {
+pub(super) fn change_context(
+    db: &Connection,
+    session: &Session,
+    context: &Value,
+    now: i64,
+) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT INTO session_contexts (caller, session, context, at) VALUES (?1, ?2, ?3, ?4) \
          ON CONFLICT DO UPDATE SET context = excluded.context, at = excluded.at",

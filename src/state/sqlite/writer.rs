@@ -82,7 +82,7 @@ where
 }
 
 fn ended() -> StateError {
-    StateError("the database is closed".into())
+    StateError::Failed("the database is closed".into())
 }
 
 enum Message {
@@ -129,7 +129,7 @@ impl Shared {
             match timeout(moment, &mut asking).await {
                 Ok(answer) => return answer,
                 Err(_) if self.is_locked_out.load(Relaxed) => {
-                    return Err(StateError("another process holds the database".into()));
+                    return Err(StateError::Failed("another process holds the database".into()));
                 }
                 Err(_) => {}
             }
@@ -246,7 +246,9 @@ impl WriterThread {
     /// Reports a panic in a piece of work, which loses everything written in its transaction. Waiting callers are
     /// told.
     fn broke(&mut self) -> bool {
-        self.shared.write_failure.record(Some(&StateError("writing broke down; it is tried again".into())));
+        self.shared
+            .write_failure
+            .record(Some(&StateError::Failed("writing broke down; it is tried again".into())));
         self.shared.lost.fetch_add(std::mem::take(&mut self.in_hand), Relaxed);
         false
     }
@@ -379,6 +381,6 @@ fn counted(db: &Connection) -> rusqlite::Result<i64> {
 
 impl From<rusqlite::Error> for StateError {
     fn from(error: rusqlite::Error) -> Self {
-        Self(error.to_string())
+        Self::Failed(error.to_string())
     }
 }

@@ -39,18 +39,8 @@ impl ServerHandler for Answers {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let names = [
-            "echo",
-            "text",
-            "json",
-            "texts",
-            "image",
-            "nothing",
-            "fail",
-            "refuse",
-            "slow",
-            "die",
-            "die_reading",
-            "large",
+            "echo", "text", "json", "texts", "image", "nothing", "fail", "refuse", "slow", "die",
+            "die_reading", "large",
         ];
         let schema = Arc::new(json!({ "type": "object" }).as_object().cloned().unwrap());
         let tool = |name: &&'static str| {

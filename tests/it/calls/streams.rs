@@ -36,12 +36,12 @@ fn parser(provider: Provider) -> Parser<'static> {
 }
 
 fn streamed<'c>(
-    parser: &Parser<'static>,
+    provider: Provider,
     chunks: impl IntoIterator<Item = &'c [u8]>,
 ) -> Result<Vec<CallEntry<'static>>, ParseError> {
-    let mut stream = parser.stream();
-    chunks.into_iter().for_each(|chunk| stream.push(chunk));
-    stream.finish()
+    let mut response = ResponseStream::new(provider);
+    chunks.into_iter().for_each(|chunk| response.push(chunk));
+    parser(provider).parse(&response.body()?)
 }
 
 fn shown(entries: &[CallEntry<'_>]) -> Value {
@@ -51,8 +51,8 @@ fn shown(entries: &[CallEntry<'_>]) -> Value {
 #[test]
 fn the_stream_of_each_provider_gives_its_calls_with_every_digit() {
     for (name, provider) in RECORDED {
-        let entries = streamed(&parser(provider), [&recorded(name)[..]])
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let entries =
+            streamed(provider, [&recorded(name)[..]]).unwrap_or_else(|error| panic!("{name}: {error}"));
         let calls: Vec<_> = entries.iter().map(|entry| entry.outcome.as_ref().unwrap()).collect();
         assert_eq!(calls.len(), 2, "{name}: {}", shown(&entries));
         let names: Vec<_> = entries.iter().map(|entry| entry.name.as_deref().unwrap()).collect();
@@ -97,7 +97,7 @@ fn chunks_may_end_at_any_byte() {
 fn lines_may_end_in_any_way() {
     for (name, provider) in RECORDED.into_iter().filter(|(name, _)| name.ends_with(".sse")) {
         let text = String::from_utf8(recorded(name)).unwrap().replace("\r\n", "\n");
-        let whole = shown(&streamed(&parser(provider), [text.as_bytes()]).unwrap());
+        let whole = shown(&streamed(provider, [text.as_bytes()]).unwrap());
         let spaced = text.replace("data: ", "data:").replace("\n\n", "\n: a comment\nid: 7\nretry: 3\n\n");
         let marked = format!("\u{feff}{text}");
         let forms = [
@@ -110,7 +110,7 @@ fn lines_may_end_in_any_way() {
         for form in forms {
             for size in [1, form.len()] {
                 let chunks = form.as_bytes().chunks(size);
-                assert_eq!(shown(&streamed(&parser(provider), chunks).unwrap()), whole, "{name}: {form}");
+                assert_eq!(shown(&streamed(provider, chunks).unwrap()), whole, "{name}: {form}");
             }
         }
     }
@@ -133,10 +133,10 @@ fn a_stream_that_is_cut_never_loses_a_call_unseen() {
             }
         }
     }
-    let (bytes, parser) = (recorded("langchain.jsonl"), parser(Provider::LangChain));
-    let whole = shown(&streamed(&parser, [&bytes[..]]).unwrap());
+    let bytes = recorded("langchain.jsonl");
+    let whole = shown(&streamed(Provider::LangChain, [&bytes[..]]).unwrap());
     for length in (0..bytes.len()).step_by(40) {
-        let entries = streamed(&parser, [&bytes[..length]]).unwrap_or_default();
+        let entries = streamed(Provider::LangChain, [&bytes[..length]]).unwrap_or_default();
         for entry in entries.iter().filter(|entry| entry.name.as_deref() == Some("files.read")) {
             let is_cut = entry.outcome.is_err();
             assert!(is_cut || serde_json::to_value(entry).unwrap() == whole[0], "of {length}");
@@ -169,7 +169,7 @@ fn a_stream_of_another_provider_is_told() {
             if other == provider || alike.contains(&other) && alike.contains(&provider) {
                 continue;
             }
-            match streamed(&parser(other), [&recorded(name)[..]]) {
+            match streamed(other, [&recorded(name)[..]]) {
                 Err(ParseError::Shape { looks_like, .. }) => {
                     assert!(looks_like.contains(&provider), "{name} as {}: {looks_like:?}", other.as_str());
                 }
@@ -181,7 +181,7 @@ fn a_stream_of_another_provider_is_told() {
 
 #[test]
 fn errors_within_a_stream_are_the_providers() {
-    let refused = |provider, text: &str| match streamed(&parser(provider), [text.as_bytes()]) {
+    let refused = |provider, text: &str| match streamed(provider, [text.as_bytes()]) {
         Err(ParseError::Refused { message, .. }) => message,
         other => panic!("{text}: {other:?}"),
     };
@@ -225,7 +225,7 @@ fn calls_are_kept_apart_however_an_api_numbers_them() {
             + &chunk(json!([call(json!(0), "1", ":\"a\"}")]), Value::Null),
     ];
     for stream in streams {
-        let entries = streamed(&parser(Provider::OpenAi), [(stream.clone() + &done).as_bytes()]).unwrap();
+        let entries = streamed(Provider::OpenAi, [(stream.clone() + &done).as_bytes()]).unwrap();
         let paths: Vec<_> =
             entries.iter().map(|entry| entry.outcome.as_ref().unwrap().arguments()["path"].clone()).collect();
         assert_eq!(paths, ["a", "b"], "{stream}");
@@ -236,7 +236,7 @@ fn calls_are_kept_apart_however_an_api_numbers_them() {
 fn arguments_that_come_in_parts_are_no_call() {
     let part = json!({"functionCall": {"name": "ping", "partialArgs": [{"jsonPath": "$.path", "stringValue": "a"}], "willContinue": true}});
     let chunk = json!({"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]});
-    let entries = streamed(&parser(Provider::Gemini), [format!("data: {chunk}\n\n").as_bytes()]).unwrap();
+    let entries = streamed(Provider::Gemini, [format!("data: {chunk}\n\n").as_bytes()]).unwrap();
     assert!(entries[0].outcome.as_ref().unwrap_err().message.contains("streamFunctionCallArguments"));
 }
 

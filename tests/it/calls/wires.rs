@@ -268,6 +268,7 @@ fn response(provider: Provider, name: &str, args: &Value) -> Value {
         Provider::LangChain => {
             json!({"type": "ai", "content": "", "tool_calls": [{"name": name, "args": args, "id": "1"}]})
         }
+        other => panic!("no response of {other:?}"),
     }
 }
 

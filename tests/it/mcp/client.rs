@@ -63,13 +63,7 @@ fn every_way_to_connect_gets_the_same_answers() {
                 (Some(false), Some(true), Some(false))
             );
             let answer = json!([
-                info.instructions,
-                tools,
-                first.content,
-                lacking.content,
-                data.content,
-                listed,
-                templates
+                info.instructions, tools, first.content, lacking.content, data.content, listed, templates
             ]);
             assert!(seen.iter().all(|other| *other == answer), "{name}");
             seen.push(answer);

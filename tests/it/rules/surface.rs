@@ -78,6 +78,7 @@ fn all_or_left_out(case: &Case<'_>, profile: &Profile<'_>, load: &[String], repo
         }
         Surface::Core => mode == DescriptionMode::Full,
         Surface::Gateway | Surface::Files => false,
+        other => panic!("no rule for the surface {other:?}"),
     };
     for entry in &profile.tools {
         report.tool = entry.tool.name.clone();

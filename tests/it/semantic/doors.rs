@@ -103,15 +103,7 @@ fn the_command_line_waits_for_vectors_and_keeps_them() {
     fixture::write(folder.path(), "toolcrib.toml", &config);
 
     let command = [
-        "payload",
-        "--catalog",
-        catalog,
-        "--provider",
-        "openai",
-        "--pick",
-        "plimthorg",
-        "--scorer",
-        "hybrid",
+        "payload", "--catalog", catalog, "--provider", "openai", "--pick", "plimthorg", "--scorer", "hybrid",
     ];
     let run = run_with(&command, "", &[("VECTORS_KEY", KEY)]);
     let payload: Value = serde_json::from_str(&run.stdout).unwrap();

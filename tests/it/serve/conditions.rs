@@ -20,16 +20,8 @@ fn unpacked(bytes: &[u8]) -> Vec<u8> {
 fn what_a_client_has_is_not_sent_again() {
     let server = Server::github();
     for path in [
-        DOC,
-        "/tools/README.md",
-        "/registry.json",
-        "/llms.txt",
-        "/llms-full.txt",
-        "/openapi.json",
-        "/tools/get_me",
-        "/v1",
-        "/assets/site.css",
-        "/search-index.js",
+        DOC, "/tools/README.md", "/registry.json", "/llms.txt", "/llms-full.txt", "/openapi.json",
+        "/tools/get_me", "/v1", "/assets/site.css", "/search-index.js",
     ] {
         for encoding in ["identity", "gzip"] {
             let ask = |tag: &str| server.get(path, &[("accept-encoding", encoding), ("if-none-match", tag)]);

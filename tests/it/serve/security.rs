@@ -78,13 +78,7 @@ fn without_a_token_nobody_gets_further_than_health() {
     assert_eq!(server.get("/healthz", &[]).status(), 200);
     assert_eq!(server.get("/readyz", &[]).text().unwrap(), "ready\n");
     for path in [
-        "/",
-        "/tools/list_items.md",
-        "/registry.json",
-        "/v1",
-        "/metrics",
-        "/mcp",
-        "/readyz?verbose",
+        "/", "/tools/list_items.md", "/registry.json", "/v1", "/metrics", "/mcp", "/readyz?verbose",
         "/nothing",
     ] {
         for wrong in [
@@ -112,12 +106,7 @@ fn to_those_who_may_not_see_it_a_tool_does_not_exist() {
     let all = |token: &str, name: &str| {
         let mut seen = Vec::new();
         let listing = [
-            "/tools/README.md",
-            "/registry.json",
-            "/llms.txt",
-            "/llms-full.txt",
-            "/",
-            "/readyz?verbose",
+            "/tools/README.md", "/registry.json", "/llms.txt", "/llms-full.txt", "/", "/readyz?verbose",
             "/findings.html",
         ];
         let named = ["", ".md", ".html"].map(|end| format!("/tools/{name}{end}"));

@@ -40,15 +40,7 @@ fn compiled_forms_carry_no_value_of_the_environment() {
     run(&["tokens"]);
     run(&["prompt"]);
     for provider in [
-        "openai",
-        "openai-responses",
-        "anthropic",
-        "gemini",
-        "bedrock",
-        "ollama",
-        "mistral",
-        "cohere",
-        "mcp",
+        "openai", "openai-responses", "anthropic", "gemini", "bedrock", "ollama", "mistral", "cohere", "mcp",
         "langchain",
     ] {
         run(&["payload", "--provider", provider, "--surface", "full"]);
@@ -62,15 +54,8 @@ fn compiled_forms_carry_no_value_of_the_environment() {
     files.iter().for_each(|(name, bytes)| check(name, bytes));
     let server = Server::start(text(root.path()), &[], &variables);
     for path in [
-        "/",
-        "/openapi.json",
-        "/registry.json",
-        "/tools/README.md",
-        "/tools/weather.md",
-        "/tools/weather",
-        "/llms.txt",
-        "/metrics",
-        "/readyz",
+        "/", "/openapi.json", "/registry.json", "/tools/README.md", "/tools/weather.md", "/tools/weather",
+        "/llms.txt", "/metrics", "/readyz",
     ] {
         check(path, server.get(path, &[]).text().unwrap().as_bytes());
     }

@@ -8,17 +8,17 @@ mod argv;
 mod output;
 
 use std::path::Path;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::time::Duration;
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
+use process_wrap::tokio::ChildWrapper;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer};
-use crate::sources::mcp::{Environment, FilledSecrets, inherited};
+use crate::sources::mcp::{Environment, FilledSecrets, inherited, with_its_children};
 use crate::tool::{CommandBackend, Effect, Stdin};
 use output::{Captured, Pipe};
 
@@ -106,11 +106,11 @@ pub(super) fn preview(backend: &CommandBackend, call: BackendRequest<'_>) -> Res
     argv::filled(backend, call)?;
     let arguments = call.redacted();
     let argv = argv::filled(backend, BackendRequest { arguments: &arguments, ..call })?;
-    let mut shown = json!({ "backend": "command", "argv": call.secrets().command_line(&argv) });
+    let mut preview = json!({ "backend": "command", "argv": call.secrets().command_line(&argv) });
     if backend.stdin == Stdin::Json {
-        shown["stdin"] = arguments;
+        preview["stdin"] = arguments;
     }
-    Ok(shown)
+    Ok(preview)
 }
 
 /// The name of the program without its folder.
@@ -132,15 +132,8 @@ fn start(
     let absolute = || std::path::absolute(root.join(program)).unwrap_or_else(|_| root.join(program));
     let mut command = Command::new(if is_path { absolute() } else { program.into() });
     command.args(arguments).current_dir(root).env_clear().envs(variables);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut command = CommandWrap::from(command);
-    command.wrap(KillOnDrop);
-    #[cfg(unix)]
-    command.wrap(process_wrap::tokio::ProcessGroup::leader());
-    #[cfg(windows)]
-    command.wrap(process_wrap::tokio::JobObject);
     let program = name(argv);
-    command.spawn().map_err(|error| {
+    with_its_children(command).spawn().map_err(|error| {
         let why = match error.kind() {
             std::io::ErrorKind::NotFound if is_path => {
                 "it is not there; its path is relative to toolcrib.toml".into()

@@ -17,7 +17,7 @@ pub(super) struct Body {
     pub(super) content_type: String,
     pub(super) content: Vec<u8>,
     /// The body as a dry run shows it.
-    pub(super) shown: Value,
+    pub(super) preview: Value,
 }
 
 impl Body {
@@ -51,21 +51,23 @@ impl Body {
 
     fn whole(content_type: &str, is_json: bool, value: &Value) -> Self {
         match value {
-            Value::String(text) if !is_json => {
-                Self { content_type: content_type.into(), content: text.clone().into(), shown: value.clone() }
-            }
+            Value::String(text) if !is_json => Self {
+                content_type: content_type.into(),
+                content: text.clone().into(),
+                preview: value.clone(),
+            },
             value => Self::json(content_type, value.clone()),
         }
     }
 
     fn json(content_type: &str, value: Value) -> Self {
-        Self { content_type: content_type.into(), content: value.to_string().into(), shown: value }
+        Self { content_type: content_type.into(), content: value.to_string().into(), preview: value }
     }
 
     fn form(content_type: &str, parts: &[Part<'_>]) -> Self {
         let text =
             form(&parts.iter().flat_map(|part| pairs(part.name, part.value, part.place)).collect::<Vec<_>>());
-        Self { content_type: content_type.into(), content: text.clone().into(), shown: text.into() }
+        Self { content_type: content_type.into(), content: text.clone().into(), preview: text.into() }
     }
 
     /// A multipart form with a part for each value. Content of files is text, since arguments are JSON.
@@ -97,7 +99,7 @@ impl Body {
         }
         text.push_str(&format!("--{boundary}--\r\n"));
         let content_type = format!("{MULTIPART}; boundary={boundary}");
-        Self { content_type, content: text.into(), shown: fields(parts) }
+        Self { content_type, content: text.into(), preview: fields(parts) }
     }
 }
 

@@ -80,14 +80,14 @@ impl Http {
 pub(super) fn preview(backend: &HttpBackend, call: BackendRequest<'_>) -> Result<Value, BackendError> {
     let (name, server) = choice::web_server(backend, call.tool, call.config)?;
     HttpRequest::new(backend, server, call)?.url()?;
-    let mut shown = call.redacted();
+    let mut preview = call.redacted();
     for (argument, place) in &backend.arguments {
         let is_secret = call.secrets().is_secret(place.name.as_deref().unwrap_or(argument));
         if let Some(value) =
-            shown.get_mut(argument).filter(|_| is_secret || place.location == Location::Cookie)
+            preview.get_mut(argument).filter(|_| is_secret || place.location == Location::Cookie)
         {
             *value = REDACTED.into();
         }
     }
-    Ok(HttpRequest::new(backend, server, BackendRequest { arguments: &shown, ..call })?.preview(name, call))
+    Ok(HttpRequest::new(backend, server, BackendRequest { arguments: &preview, ..call })?.preview(name, call))
 }

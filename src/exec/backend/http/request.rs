@@ -17,19 +17,8 @@ use crate::tool::{HttpBackend, Location};
 
 /// Headers that arguments may not set: the connection sets them.
 const RESERVED_HEADERS: [&str; 13] = [
-    "connection",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "cookie",
+    "connection", "content-length", "content-type", "expect", "host", "keep-alive", "proxy-authorization",
+    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "cookie",
 ];
 
 /// A request without the headers of the server's configuration.
@@ -143,13 +132,13 @@ impl<'o> HttpRequest<'o> {
 
     /// The request as a dry run shows it.
     pub(super) fn preview(&self, server_name: &str, call: BackendRequest<'_>) -> Value {
-        let mut shown = Map::new();
-        shown.insert("backend".into(), "http".into());
-        shown.insert("server".into(), server_name.into());
-        shown.insert("method".into(), self.method.as_str().into());
-        shown.insert("path".into(), readable(&self.path).into());
+        let mut preview = Map::new();
+        preview.insert("backend".into(), "http".into());
+        preview.insert("server".into(), server_name.into());
+        preview.insert("method".into(), self.method.as_str().into());
+        preview.insert("path".into(), readable(&self.path).into());
         if !self.query.is_empty() {
-            shown.insert("query".into(), readable(&self.query).into());
+            preview.insert("query".into(), readable(&self.query).into());
         }
         let asked = self.headers.iter().map(|(name, value)| {
             (name.as_str().to_string(), json!(String::from_utf8_lossy(value.as_bytes())))
@@ -168,13 +157,13 @@ impl<'o> HttpRequest<'o> {
             headers.insert(header.to_ascii_lowercase(), key.into());
         }
         if !headers.is_empty() {
-            shown.insert("headers".into(), headers.into());
+            preview.insert("headers".into(), headers.into());
         }
         if let Some(body) = &self.body {
-            let body = body.shown.as_str().map(readable).map_or_else(|| body.shown.clone(), Value::from);
-            shown.insert("body".into(), body);
+            let body = body.preview.as_str().map(readable).map_or_else(|| body.preview.clone(), Value::from);
+            preview.insert("body".into(), body);
         }
-        shown.into()
+        preview.into()
     }
 }
 

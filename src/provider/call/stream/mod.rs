@@ -4,13 +4,10 @@
 //! 1. [`split`] cuts bytes into events, wherever the chunks end: server-sent events, JSON texts, and [`frames`] of AWS.
 //! 2. Each wire reads an event ([`crate::provider::wire::Wire::stream_event`]) into an [`crate::provider::assembly`].
 //! 3. The wire writes the body of the whole response, which [`response_stream`] gives.
-//! 4. [`call_stream`] parses it.
 
-mod call_stream;
 mod event;
 mod frames;
 mod response_stream;
 mod split;
 
-pub use call_stream::CallStream;
 pub use response_stream::ResponseStream;

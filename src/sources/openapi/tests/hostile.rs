@@ -104,14 +104,7 @@ fn walk(value: &mut Value, at: &mut usize, target: usize, change: &Value) {
 
 fn junk() -> impl Strategy<Value = Value> {
     const WORDS: &[&str] = &[
-        "#/components/schemas/B",
-        "#",
-        "x.json#/a",
-        "path",
-        "",
-        "\u{202e}",
-        "post",
-        "file",
+        "#/components/schemas/B", "#", "x.json#/a", "path", "", "\u{202e}", "post", "file",
         "#/paths/~1a~1{id}",
     ];
     let leaf = prop_oneof![
@@ -121,18 +114,8 @@ fn junk() -> impl Strategy<Value = Value> {
         proptest::sample::select(WORDS).prop_map(Value::from),
     ];
     const KEYS: &[&str] = &[
-        "$ref",
-        "type",
-        "properties",
-        "required",
-        "allOf",
-        "items",
-        "nullable",
-        "schema",
-        "in",
-        "name",
-        "content",
-        "readOnly",
+        "$ref", "type", "properties", "required", "allOf", "items", "nullable", "schema", "in", "name",
+        "content", "readOnly",
     ];
     leaf.prop_recursive(3, 12, 3, move |inner| {
         prop_oneof![

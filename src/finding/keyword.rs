@@ -1,15 +1,17 @@
-//! The keywords of JSON Schema 2020-12, with the kind of value that each takes.
+//! The keywords of JSON Schema, with the kind of value that each takes in 2020-12, and walks over subschemas.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::pointer_join;
+
 /// The values of `type`.
-pub(super) const TYPES: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
+pub const TYPES: [&str; 7] = ["object", "array", "number", "integer", "boolean", "string", "null"];
 
 /// Kind of value of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KeywordKind {
+pub enum KeywordKind {
     /// One schema.
     Schema,
     /// Schemas by name.
@@ -41,7 +43,7 @@ pub(super) enum KeywordKind {
 }
 
 /// Kind of value of a keyword.
-pub(super) fn holds(keyword: &str) -> KeywordKind {
+pub fn holds(keyword: &str) -> KeywordKind {
     match keyword {
         "type" => KeywordKind::Type,
         "description" | "title" | "format" | "pattern" | "$ref" | "$comment" | "contentEncoding"
@@ -75,7 +77,7 @@ pub(super) fn holds(keyword: &str) -> KeywordKind {
 }
 
 /// Whether a keyword describes the schema and does not constrain values.
-pub(super) fn is_annotation(keyword: &str) -> bool {
+pub fn is_annotation(keyword: &str) -> bool {
     matches!(
         keyword,
         "description"
@@ -89,13 +91,18 @@ pub(super) fn is_annotation(keyword: &str) -> bool {
     )
 }
 
+/// Whether the schemas of a keyword apply to the same value as the schema around them.
+pub fn is_in_place(keyword: &str) -> bool {
+    matches!(keyword, "anyOf" | "oneOf" | "allOf" | "not" | "if" | "then" | "else" | "dependentSchemas")
+}
+
 /// Whether a value may be a schema.
-pub(super) fn is_schema(value: &Value) -> bool {
+pub fn is_schema(value: &Value) -> bool {
     value.is_object() || value.is_boolean()
 }
 
 /// Whether a keyword may have this value.
-pub(super) fn fits(holds: KeywordKind, keyword: &str, value: &Value) -> bool {
+pub fn fits(holds: KeywordKind, keyword: &str, value: &Value) -> bool {
     match holds {
         KeywordKind::Schema => is_schema(value),
         KeywordKind::Named => value.as_object().is_some_and(|named| named.values().all(is_schema)),
@@ -138,26 +145,13 @@ fn is_type(value: &Value) -> bool {
     }
 }
 
-/// Whether the `type` of a schema allows values of this type.
-pub(super) fn allows(object: &Map<String, Value>, word: &str) -> bool {
-    object.get("type").is_none_or(|written| names_type(written, word))
-}
-
-/// Whether a `type` names this word.
-pub(super) fn names_type(written: &Value, word: &str) -> bool {
-    match written {
-        Value::Array(words) => words.iter().any(|one| one == word),
-        one => one == word,
-    }
-}
-
 /// Calls with each subschema of an object schema.
-pub(super) fn each<'a>(object: &'a Map<String, Value>, visit: &mut dyn FnMut(&'a Value)) {
+pub fn each<'a>(object: &'a Map<String, Value>, visit: &mut dyn FnMut(&'a Value)) {
     object.iter().for_each(|(keyword, value)| below(keyword, value, visit));
 }
 
 /// Calls with each subschema below one keyword.
-pub(super) fn below<'a>(keyword: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
+pub fn below<'a>(keyword: &str, value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
     match (holds(keyword), value) {
         (KeywordKind::Schema, value) => visit(value),
         (KeywordKind::Named, Value::Object(named)) => named.values().for_each(visit),
@@ -167,12 +161,12 @@ pub(super) fn below<'a>(keyword: &str, value: &'a Value, visit: &mut dyn FnMut(&
 }
 
 /// Calls with each subschema of an object schema, to change it.
-pub(super) fn each_mut(object: &mut Map<String, Value>, visit: &mut dyn FnMut(&mut Value)) {
+pub fn each_mut(object: &mut Map<String, Value>, visit: &mut dyn FnMut(&mut Value)) {
     object.iter_mut().for_each(|(keyword, value)| below_mut(keyword, value, visit));
 }
 
 /// Calls with each subschema below one keyword, to change it.
-pub(super) fn below_mut(keyword: &str, value: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
+pub fn below_mut(keyword: &str, value: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
     match (holds(keyword), value) {
         (KeywordKind::Schema, value) => visit(value),
         (KeywordKind::Named, Value::Object(named)) => named.values_mut().for_each(visit),
@@ -181,16 +175,56 @@ pub(super) fn below_mut(keyword: &str, value: &mut Value, visit: &mut dyn FnMut(
     }
 }
 
-/// Number of values within a value, and its depth.
-pub(super) fn measure(value: &Value) -> (usize, usize) {
-    let inside = |parts: &mut dyn Iterator<Item = &Value>| {
-        parts
-            .map(measure)
-            .fold((1, 0), |(nodes, deepest), (more, depth)| (nodes + more, deepest.max(depth + 1)))
-    };
-    match value {
-        Value::Object(object) => inside(&mut object.values()),
-        Value::Array(list) => inside(&mut list.iter()),
-        _ => (1, 0),
+/// Calls with the keyword, the pointer and the value of each subschema, whatever the draft.
+pub fn each_with_pointer<'a>(
+    object: &'a Map<String, Value>,
+    pointer: &str,
+    visit: &mut dyn FnMut(&'a str, &str, &'a Value),
+) {
+    for (keyword, value) in object {
+        let at = || pointer_join(pointer, keyword);
+        match (in_any_draft(keyword, value), value) {
+            (KeywordKind::List, Value::Array(list)) => list
+                .iter()
+                .enumerate()
+                .for_each(|(index, child)| visit(keyword, &pointer_join(&at(), index), child)),
+            (KeywordKind::Schema, child) => visit(keyword, &at(), child),
+            (KeywordKind::Named, Value::Object(named)) => {
+                named.iter().for_each(|(name, child)| visit(keyword, &pointer_join(&at(), name), child));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Calls with the pointer of each subschema, whatever the draft, to change it.
+pub fn each_with_pointer_mut(
+    object: &mut Map<String, Value>,
+    pointer: &str,
+    visit: &mut dyn FnMut(String, &mut Value),
+) {
+    for (keyword, value) in object {
+        let at = || pointer_join(pointer, keyword);
+        match (in_any_draft(keyword, value), value) {
+            (KeywordKind::List, Value::Array(list)) => {
+                list.iter_mut()
+                    .enumerate()
+                    .for_each(|(index, child)| visit(pointer_join(&at(), index), child));
+            }
+            (KeywordKind::Schema, child) => visit(at(), child),
+            (KeywordKind::Named, Value::Object(named)) => {
+                named.iter_mut().for_each(|(name, child)| visit(pointer_join(&at(), name), child));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn in_any_draft(keyword: &str, value: &Value) -> KeywordKind {
+    match keyword {
+        "items" if value.is_array() => KeywordKind::List,
+        "definitions" => KeywordKind::Named,
+        "additionalItems" => KeywordKind::Schema,
+        keyword => holds(keyword),
     }
 }
