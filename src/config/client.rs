@@ -17,6 +17,19 @@ use serde_json::{Map, Value};
 use super::{Server, Source};
 use crate::finding::{Code, Document, Finding, Format, Limits, Place, pointer_join};
 
+/// Names of the files in which clients keep their servers. A file of any other name holds definitions, which name no
+/// program.
+const NAMES: [&str; 9] = [
+    ".claude.json",
+    ".mcp.json",
+    "claude_desktop_config.json",
+    "cline_mcp_settings.json",
+    "config.toml",
+    "mcp.json",
+    "mcp_config.json",
+    "mcp_settings.json",
+    "settings.json",
+];
 /// Pointers to the servers of a client's configuration.
 const MAPS: [&str; 5] = ["/mcpServers", "/servers", "/mcp/servers", "/context_servers", "/mcp_servers"];
 /// The longest configuration of a client, in bytes.
@@ -33,8 +46,10 @@ pub(super) struct ClientConfig {
 
 /// Reads a file as the configuration of a client; `None` if it is none, or cannot be read.
 pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
-    let extension = file.extension()?.to_string_lossy().to_lowercase();
-    let format = Format::of_extension(if extension == "jsonc" { "json" } else { &extension })?;
+    if !NAMES.contains(&file.file_name()?.to_str()?) {
+        return None;
+    }
+    let format = Format::of_extension(file.extension()?.to_str()?)?;
     if std::fs::metadata(file).ok()?.len() > MAX_BYTES {
         return None;
     }
@@ -45,16 +60,16 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
     let text = if format == Format::Json { without_comments(&text) } else { text };
     let shown = file.file_name()?.to_string_lossy().into_owned();
     let document = Document::parse(&shown, text.into_bytes(), format, &Limits::default()).ok()?;
+    let (mut sources, mut findings) = (Vec::new(), Vec::new());
     let (map, servers) = MAPS.iter().find_map(|map| {
         let servers = document.value.pointer(map)?.as_object()?;
         servers.values().any(starts_or_connects).then_some((*map, servers))
     })?;
-    let mut config = ClientConfig { document: document.clone(), sources: Vec::new(), findings: Vec::new() };
     for (name, entry) in servers {
         let pointer = pointer_join(map, name);
         let place = || Place::new(&shown, pointer.clone());
         match server(entry, root) {
-            Ok(Some(server)) => config.sources.push(Source {
+            Ok(Some(server)) => sources.push(Source {
                 mcp: Some(server),
                 server: Some(name.clone()),
                 prefix: Some(true),
@@ -63,15 +78,15 @@ pub(super) fn read(file: &Path, root: &Path) -> Option<ClientConfig> {
             }),
             Ok(None) => {
                 let finding = Finding::new(Code::ServerDisabled, format!("the server `{name}` is disabled"));
-                config.findings.push(finding.at(place()));
+                findings.push(finding.at(place()));
             }
             Err(problem) => {
                 let finding = Finding::new(Code::ConfigInvalid, format!("the server `{name}`: {problem}"));
-                config.findings.push(finding.at(place()).help("a server has a `command` or a `url`"));
+                findings.push(finding.at(place()).help("a server has a `command` or a `url`"));
             }
         }
     }
-    Some(config)
+    Some(ClientConfig { document, sources, findings })
 }
 
 /// Whether an entry is a server, and not a list of its tools.

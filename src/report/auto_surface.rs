@@ -85,12 +85,9 @@ pub fn auto_surface(request: &PayloadRequest<'_>, among: &[Surface]) -> AutoSurf
     if !has_core {
         let most = task(Surface::Full).request_for(least, host).saturating_sub(PROMPT_OF_FULL);
         let full = bound(request, &deferred, most);
-        let fits = provider::payload_of_any_size;
         if full > most {
             texts.push(format!("over {}", told(Surface::Full, least)));
-        } else if fits(PayloadRequest { surface: Surface::Full, ..*request })
-            .is_ok_and(|payload| payload.check_count(request).is_ok())
-        {
+        } else if provider::payload(PayloadRequest { surface: Surface::Full, ..*request }).is_ok() {
             surface = Surface::Full;
             texts.insert(0, told(surface, task(surface).tokens(full + PROMPT_OF_FULL, host)));
         }

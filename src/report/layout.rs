@@ -16,6 +16,11 @@ pub(crate) fn grouped(number: usize) -> String {
     out
 }
 
+/// Rounded to one decimal.
+pub(crate) fn tenth(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
+}
+
 /// Rows as columns: the first to the left, the others to the right.
 pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);

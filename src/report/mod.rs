@@ -35,7 +35,7 @@ pub use request::RequestMeter;
 pub use surface::{Measured, SurfaceReport};
 pub use tool::ToolReport;
 
-pub(crate) use layout::{aligned, grouped, wrapped};
+pub(crate) use layout::{aligned, grouped, tenth, wrapped};
 pub(crate) use random::SplitMix64;
 
 use meter::Meter;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::cost::{Price, job};
+use super::layout::tenth;
 use super::meter::{Counted, Meter};
 use crate::catalog::Profile;
 use crate::config::Surface;
@@ -123,9 +124,4 @@ fn measured(
 
 fn percent(part: usize, whole: usize) -> f64 {
     100.0 * part as f64 / whole as f64
-}
-
-/// Rounded to one decimal.
-fn tenth(number: f64) -> f64 {
-    (number * 10.0).round() / 10.0
 }

@@ -9,7 +9,7 @@ use super::{Simulation, SimulationError, Task};
 use crate::catalog::{Profile, Tool};
 use crate::config::Surface;
 use crate::functions::CatalogView;
-use crate::report::RequestMeter;
+use crate::report::{RequestMeter, tenth};
 use crate::tokens::Counter;
 
 /// The setting of all plays.
@@ -98,9 +98,4 @@ impl Played {
     pub(super) fn mean(&self, of: impl Fn(&Ledger) -> usize) -> f64 {
         tenth(self.ledgers.iter().map(of).sum::<usize>() as f64 / self.ledgers.len().max(1) as f64)
     }
-}
-
-/// Rounded to one decimal.
-pub(super) fn tenth(number: f64) -> f64 {
-    (number * 10.0).round() / 10.0
 }

@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::ledger::{Ledger, PromptCache};
-use super::replay::{Played, Replay, tenth};
+use super::replay::{Played, Replay};
 use super::{Simulation, SimulationError, Task};
 use crate::config::Surface;
+use crate::report::tenth;
 
 /// The cost of all tasks on each surface.
 #[derive(Debug, Serialize)]

@@ -13,9 +13,10 @@ use super::estimate::{Calls, Estimate, profile, with_modes};
 use super::ledger::{Ledger, PromptCache};
 use super::patch::Patch;
 use super::price::{Price, never_called};
-use super::replay::{Played, Replay, tenth};
+use super::replay::{Played, Replay};
 use super::{Simulation, SimulationError, Task};
 use crate::config::Surface;
+use crate::report::tenth;
 
 /// Surfaces that tasks choose from.
 pub const CHOICES: [Surface; 5] =

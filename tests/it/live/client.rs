@@ -56,7 +56,7 @@ fn a_clients_configuration_is_a_catalog() {
             &["one__greet"],
         ),
         (
-            "zed.json",
+            "settings.json",
             r#"{"theme": "x", /* servers */ "context_servers": {"two": {"source": "custom", "command": {"path": TOOLCRIB, "args": SERVE two}}}}"#,
             &["two__greet"],
         ),
@@ -66,12 +66,12 @@ fn a_clients_configuration_is_a_catalog() {
             &["one__greet"],
         ),
         (
-            "off.json",
+            "claude_desktop_config.json",
             r#"{"servers": {"one": {"command": TOOLCRIB, "args": SERVE one, "disabled": true}, "two": {"command": TOOLCRIB, "args": SERVE two}}}"#,
             &["two__greet"],
         ),
         (
-            "variables.json",
+            ".mcp.json",
             r#"{"mcpServers": {"one": {"command": TOOLCRIB, "args": ["serve", "--stdio", "--surface", "full", "--catalog", "${workspaceFolder}/${env:SERVER_ONE}.json"]}}}"#,
             &["one__greet"],
         ),
@@ -130,4 +130,16 @@ fn a_dump_of_servers_is_no_configuration() {
         r#"{"servers": {"one": {"command": "x", "tools": [{"name": "a", "description": "Does a.", "inputSchema": {"type": "object"}}]}}}"#,
     )]);
     assert_eq!(names(text(&place.path().join("servers.json"))), ["a"]);
+}
+
+/// A file of any other name holds definitions, whatever stands in it: it starts nothing.
+#[test]
+fn a_file_of_definitions_starts_no_server() {
+    let entry = r#"{"mcpServers": {"one": {"command": "touch", "args": ["started"]}}, "tools": [{"name": "a", "description": "Does a.", "inputSchema": {"type": "object"}}]}"#;
+    let place = folder(&[("dump.json", entry)]);
+    assert_eq!(names(text(&place.path().join("dump.json"))), ["a"]);
+    assert!(!place.path().join("started").exists());
+    write(place.path(), "mcp.json", entry);
+    run(&["check", "-c", text(&place.path().join("mcp.json"))]);
+    assert!(place.path().join("started").exists(), "the configuration of a client is one by its name");
 }
