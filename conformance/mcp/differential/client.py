@@ -43,10 +43,11 @@ async def answer(client, call, heard):
 
 async def until_ready(client, names):
     """Waits for tools of servers that start late."""
-    for _ in range(SECONDS):
-        if not names or not (await client.call_tool("read_tool_doc", {"names": names})).is_error:
-            return
-        await asyncio.sleep(1)
+    for name in names or []:
+        for _ in range(SECONDS):
+            if not (await client.call_tool("read_tool_doc", {"name": name})).is_error:
+                break
+            await asyncio.sleep(1)
 
 
 async def answers(connection, mode):
