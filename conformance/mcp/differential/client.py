@@ -50,6 +50,13 @@ async def until_ready(client, names):
             await asyncio.sleep(1)
 
 
+async def list_tools(client):
+    """Reads the list, by whose schemas the client checks results."""
+    page = await client.list_tools()
+    while page.next_cursor:
+        page = await client.list_tools(cursor=page.next_cursor)
+
+
 async def answers(connection, mode):
     heard = []
 
@@ -66,6 +73,7 @@ async def answers(connection, mode):
     try:
         async with Client(server, mode=mode, message_handler=hear, read_timeout_seconds=SECONDS) as client:
             await until_ready(client, connection.get("ready"))
+            await list_tools(client)
             for call in connection["calls"]:
                 got.append(await answer(client, call, heard))
     except BaseException as problem:
