@@ -43,7 +43,7 @@ impl ListedTools {
         for mut tool in written(view, &profile, surface).into_iter().filter_map(read) {
             let Some(&index) = place.get(&*tool.name) else { continue };
             // A result may be cut, or only describe a dry run: clients would refuse it if an output schema promised
-            // more. That of an MCP server is passed on as it is.
+            // more. Results of MCP servers are passed on whole.
             if !catalog.tools.get(index).is_some_and(|tool| is_passed_on(tool, catalog)) {
                 tool.output_schema = None;
             }

@@ -1,9 +1,8 @@
 //! Tools of other MCP servers: called by name, over a connection that stays open.
 //!
 //! 1. [`sessions`] holds the connections, one for each server, shared by all calls.
-//! 2. [`result`] reads the answer of a tool; [`answer`] is the answer as it came.
+//! 2. [`result`] reads the answer of a tool.
 
-pub(super) mod answer;
 mod result;
 mod sessions;
 
