@@ -7,7 +7,8 @@ use rmcp::service::ServiceError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Map, Value};
 
-use super::session::{Session, explain};
+use super::problem::explain;
+use super::session::Session;
 
 /// Wait for the last line on stderr of a server that has just died.
 const STDERR_WAIT: Duration = Duration::from_millis(50);
@@ -37,8 +38,11 @@ impl Session {
         if self.is_closed() {
             return Err(McpCallError::NotSent(self.with_stderr("the connection is closed")));
         }
+        let call = self.begin_call();
         let params = CallToolRequestParams::new(tool.to_string()).with_arguments(arguments);
-        match self.peer().call_tool_once(params).await {
+        let answer = self.peer().call_tool_once(params).await;
+        call.answered();
+        match answer {
             Ok(CallToolResponse::Complete(result)) => Ok(result),
             Ok(_) => Err(McpCallError::UnexpectedAnswer(
                 "it asks for more than arguments, which cannot be given here".into(),

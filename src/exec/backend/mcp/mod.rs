@@ -1,19 +1,13 @@
-//! Tools of other MCP servers: called by name, over a connection that stays open.
-//!
-//! 1. [`sessions`] holds the connections, one for each server, shared by all calls.
-//! 2. [`result`] reads the answer of a tool.
+//! Tools of other MCP servers: called by name, over a connection that stays open. [`result`] reads the answer of a tool.
 
 mod result;
-mod sessions;
 
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer, choice};
-use crate::sources::mcp::{Endpoint, Environment, McpCallError, Session};
+use crate::sources::mcp::{Connections, Endpoint, McpCallError, Problem, Session};
 use crate::tool::Effect;
-
-pub(super) use sessions::Sessions;
 
 /// A call of a tool on another server.
 #[derive(Clone, Copy)]
@@ -23,58 +17,67 @@ struct McpCall<'o> {
     deadline: Instant,
 }
 
-impl Sessions {
-    pub(super) async fn run(
-        &self,
-        (server, tool): (&str, &str),
-        call: BackendRequest<'_>,
-        (root, environment): (&std::path::Path, &Environment),
-    ) -> Result<BackendResponse, BackendError> {
-        let configured = choice::mcp_server(call.config, server)
-            .ok_or_else(|| choice::not_configured(server, call.config))?;
-        let endpoint = Endpoint::for_call(configured, root, &call.caller.headers)?;
-        let deadline = Instant::now() + endpoint.timeout.min(call.timeout);
-        let errand = McpCall { server: choice::bare(server), call, deadline };
-        let mut is_second = false;
-        loop {
-            let session = errand.session(self, &endpoint, environment).await?;
-            call.begun.mark();
-            let problem = match timeout_at(deadline, session.call(tool, errand.arguments())).await {
-                Ok(Ok(answer)) => return result::read(answer, errand.server, configured.max_bytes, &session),
-                Ok(Err(problem)) => problem,
-                Err(_) => return Err(errand.too_slow()),
-            };
-            let may_repeat = match problem {
-                McpCallError::NotSent(_) => true,
-                McpCallError::ConnectionLost(_) => errand.is_repeatable(),
-                McpCallError::ProtocolError(_)
-                | McpCallError::UnexpectedAnswer(_)
-                | McpCallError::Unreadable(_) => false,
-            };
-            if is_second || !may_repeat {
-                return Err(errand.backend_error(problem, &session));
-            }
-            self.forget(&endpoint, &session).await;
-            is_second = true;
+/// Runs a call. One that did not reach its server is sent once more, over a new connection.
+pub(super) async fn run(
+    connections: &Connections,
+    (server, tool): (&str, &str),
+    call: BackendRequest<'_>,
+    root: &std::path::Path,
+) -> Result<BackendResponse, BackendError> {
+    let configured =
+        choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server, call.config))?;
+    let server = choice::bare(server);
+    let endpoint = Endpoint::for_call((server, configured), root, &call.caller.headers)?;
+    let deadline = Instant::now() + endpoint.timeout.min(call.timeout);
+    let errand = McpCall { server, call, deadline };
+    let mut is_second = false;
+    loop {
+        let session = errand.session(connections, &endpoint).await?;
+        call.begun.mark();
+        let problem = match timeout_at(deadline, session.call(tool, errand.arguments())).await {
+            Ok(Ok(answer)) => return result::read(answer, server, configured.max_bytes, &session),
+            Ok(Err(problem)) => problem,
+            Err(_) => return Err(errand.too_slow()),
+        };
+        let may_repeat = match problem {
+            McpCallError::NotSent(_) => true,
+            McpCallError::ConnectionLost(_) => errand.is_repeatable(),
+            McpCallError::ProtocolError(_)
+            | McpCallError::UnexpectedAnswer(_)
+            | McpCallError::Unreadable(_) => false,
+        };
+        if is_second || !may_repeat {
+            return Err(errand.backend_error(problem, &session));
         }
+        is_second = true;
     }
 }
 
 impl McpCall<'_> {
     async fn session(
         &self,
-        sessions: &Sessions,
+        connections: &Connections,
         endpoint: &Endpoint,
-        environment: &Environment,
     ) -> Result<std::sync::Arc<Session>, BackendError> {
-        let opened = sessions.session(endpoint, environment, self.call.config);
-        let problem = match timeout_at(self.deadline, opened).await {
-            Ok(Ok(session)) => return Ok(session),
-            Ok(Err(problem)) => problem,
-            Err(_) => endpoint.too_slow(),
+        match timeout_at(self.deadline, connections.session(endpoint)).await {
+            Ok(Ok(session)) => Ok(session),
+            Ok(Err(problem)) => Err(self.unreachable(&problem)),
+            Err(_) => Err(self.unreachable(&endpoint.too_slow().into())),
+        }
+    }
+
+    /// The error of a call that was not sent, since its server is away.
+    fn unreachable(&self, problem: &Problem) -> BackendError {
+        let message = format!("the MCP server `{}` cannot be reached: {}", self.server, problem.reason);
+        let next = match (problem.advice(), problem.retry_after()) {
+            (Some(advice), _) => format!("tell the user to {advice}"),
+            (None, Some(left)) => format!(
+                "try again in {} s, when the server is started again, or tell the user",
+                left.as_secs() + 1
+            ),
+            (None, None) => "try again later, or tell the user".into(),
         };
-        let message = format!("the MCP server `{}` cannot be reached: {problem}", self.server);
-        Err(BackendError::new(BackendErrorKind::NotSent, message, "try again later, or tell the user"))
+        BackendError::new(BackendErrorKind::NotSent, message, next)
     }
 
     fn arguments(&self) -> Map<String, Value> {
@@ -97,10 +100,7 @@ impl McpCall<'_> {
     fn backend_error(&self, problem: McpCallError, session: &Session) -> BackendError {
         let server = self.server;
         match problem {
-            McpCallError::NotSent(what) => {
-                let message = format!("the MCP server `{server}` cannot be reached: {what}");
-                BackendError::new(BackendErrorKind::NotSent, message, "try again later, or tell the user")
-            }
+            McpCallError::NotSent(what) => self.unreachable(&what.into()),
             McpCallError::ConnectionLost(what) => {
                 let message =
                     format!("the MCP server `{server}` closed the connection during the call: {what}");
