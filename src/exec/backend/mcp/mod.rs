@@ -1,11 +1,13 @@
-//! Tools of other MCP servers: called by name, over a connection that stays open. [`result`] reads the answer of a tool.
+//! Tools of other MCP servers: called by name, over a connection that stays open. [`result`] reads the answer of a tool;
+//! [`answer`] is the answer as it came.
 
+pub(super) mod answer;
 mod result;
 
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer, choice};
+use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, choice};
 use crate::sources::mcp::{Connections, Endpoint, McpCallError, Problem, Session};
 use crate::tool::Effect;
 
@@ -112,14 +114,7 @@ impl McpCall<'_> {
                 );
                 BackendError::connection_lost(message)
             }
-            McpCallError::ProtocolError(error) => {
-                let message =
-                    format!("the MCP server `{server}` refuses the call: {}", session.hide(&error.message));
-                let next = "correct the call as the message says, or tell the user";
-                let data = error.data.map(|data| session.hide_in(data));
-                BackendError::new(BackendErrorKind::Failed, message, next)
-                    .with_answer(ErrorAnswer::McpError { code: error.code.0, data })
-            }
+            McpCallError::ProtocolError(error) => result::refused(error, server, session),
             McpCallError::UnexpectedAnswer(what) => {
                 let message = format!("the MCP server `{server}` has no result: {what}");
                 BackendError::new(
