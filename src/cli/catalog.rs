@@ -9,7 +9,7 @@ use strum::VariantArray;
 
 use super::{CommandError, failed, print_note, trust};
 use crate::catalog::{self, Checked};
-use crate::config::{self, Workspace};
+use crate::config::{self, Workspace, env_variables};
 use crate::finding::{Code, Finding, Place, Severity};
 use crate::sources::mcp::{Environment, list_all};
 use crate::tool::clean_line;
@@ -154,9 +154,19 @@ impl CatalogArgs {
     /// The variables for live servers, if they may be contacted.
     pub(super) fn environment(&self) -> Option<Environment> {
         #[expect(clippy::disallowed_methods, reason = "this is the command line")]
-        let environment = Environment::new(|name| std::env::var(name).ok());
+        let of_process = |name: &str| std::env::var(name).ok();
+        let file = || self.workspace().ok().and_then(|here| Some(here.root.join(here.config.env_file?)));
+        let file = if self.offline { None } else { file() };
+        let in_file = move |name: &str| file.as_deref().and_then(|file| in_env_file(file, name));
+        let environment = Environment::new(move |name| in_file(name).or_else(|| of_process(name)));
         (!self.offline).then_some(environment)
     }
+}
+
+/// A variable in the file of the configuration, as it stands there now.
+fn in_env_file(file: &Path, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(file).ok()?;
+    env_variables(&text).into_iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
 }
 
 /// The nearest folder with a toolcrib.toml, from the working folder upward, as `.`, `..` and so on.

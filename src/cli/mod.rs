@@ -3,6 +3,7 @@
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 findings or failure, 2 wrong command line,
 //! 70 internal error.
 
+mod adopt;
 mod approvals;
 mod call;
 mod catalog;
@@ -28,6 +29,7 @@ mod serve;
 mod services;
 mod signals;
 mod simulate;
+mod source_table;
 mod state;
 mod tasks;
 mod tokens;
@@ -75,6 +77,7 @@ Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal err
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(init::InitArgs),
+    Adopt(adopt::AdoptArgs),
     Check(check::CheckArgs),
     Render(render::RenderArgs),
     Seed(seed::SeedArgs),
@@ -135,6 +138,7 @@ pub fn run() -> ExitCode {
     start_workers();
     let outcome = std::panic::catch_unwind(|| match arguments.command {
         Command::Init(command) => command.run(),
+        Command::Adopt(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Render(command) => command.run(),
         Command::Seed(command) => command.run(),
