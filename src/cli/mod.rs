@@ -3,12 +3,14 @@
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 findings or failure, 2 wrong command line,
 //! 70 internal error.
 
+mod add;
 mod adopt;
 mod approvals;
 mod call;
 mod catalog;
 mod check;
 mod completions;
+mod doctor;
 mod eval;
 mod import;
 mod init;
@@ -26,6 +28,7 @@ mod screen;
 mod search;
 mod seed;
 mod serve;
+mod server_check;
 mod services;
 mod signals;
 mod simulate;
@@ -78,6 +81,9 @@ Exit codes: 0 done, 1 findings or failure, 2 wrong command line, 70 internal err
 enum Command {
     Init(init::InitArgs),
     Adopt(adopt::AdoptArgs),
+    Add(add::AddArgs),
+    Remove(add::RemoveArgs),
+    Doctor(doctor::DoctorArgs),
     Check(check::CheckArgs),
     Render(render::RenderArgs),
     Seed(seed::SeedArgs),
@@ -139,6 +145,9 @@ pub fn run() -> ExitCode {
     let outcome = std::panic::catch_unwind(|| match arguments.command {
         Command::Init(command) => command.run(),
         Command::Adopt(command) => command.run(),
+        Command::Add(command) => command.run(),
+        Command::Remove(command) => command.run(),
+        Command::Doctor(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Render(command) => command.run(),
         Command::Seed(command) => command.run(),

@@ -11,7 +11,9 @@ use tempfile::TempDir;
 
 use crate::fixture::{Run, program, text, write};
 
+mod add;
 mod adopt;
+mod doctor;
 
 /// A server with two tools: `look` only reads, `put` tells its secret, its arguments and that it has run.
 const SERVER: &str = r#"while read -r line; do
