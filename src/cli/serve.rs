@@ -142,7 +142,7 @@ impl ServeArgs {
         }
         let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
         let address = if self.stdio { None } else { Some(self.address(&configured, &tokens)?) };
-        let allow = checked.catalog.config.exec.allow;
+        let allow = checked.catalog.config.exec.allow();
         if self.allow_unauthenticated && tokens.is_empty() && !self.stdio && allow != Effect::Read {
             print_note(format!(
                 "everybody who reaches this server may run tools up to `allow = \"{}\"`",

@@ -165,10 +165,12 @@ pub(super) fn call_limiter(live: &LiveCatalog) -> Arc<CallLimiter> {
     Arc::new(CallLimiter::new(limits, Arc::default()))
 }
 
-/// The caller: as the HTTP layer found it, or the user who started this process.
+/// The caller: as the HTTP layer found it, or the client that has started this process for its person.
 fn caller(context: &RequestContext<RoleServer>) -> Caller {
-    let parts = context.extensions.get::<http::request::Parts>();
-    parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned().unwrap_or_default()
+    match context.extensions.get::<http::request::Parts>() {
+        Some(parts) => parts.extensions.get::<Caller>().cloned().unwrap_or_default(),
+        None => Caller { asks_its_person: true, ..Caller::default() },
+    }
 }
 
 impl ServerHandler for McpService {
