@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 
+use crate::sources::mcp::RequestOrigin;
 use crate::state::Session;
 use crate::tool::Effect;
 
@@ -26,6 +27,8 @@ pub struct Caller {
     pub has_issued_session: bool,
     /// Headers of the request that are sent to backends.
     pub headers: HeaderMap,
+    /// The request of an MCP client, for live servers.
+    pub origin: Option<Arc<RequestOrigin>>,
 }
 
 impl Default for Caller {
@@ -39,6 +42,7 @@ impl Default for Caller {
             names_session: false,
             has_issued_session: false,
             headers: HeaderMap::new(),
+            origin: None,
         }
     }
 }

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::{BackendError, BackendRequest, BackendResponse, choice, command, http, mcp};
 use crate::catalog::Tool;
 use crate::config::Config;
-use crate::sources::mcp::Environment;
+use crate::exec::Caller;
+use crate::sources::mcp::{Environment, Session};
 use crate::tool::Backend;
 
 /// The backends of a catalog, with the connections that stay open between calls.
@@ -85,6 +87,17 @@ impl Backends {
         let offline =
             || BackendError::unconfigured("with --offline, no server is contacted and no command is run");
         self.environment.as_ref().ok_or_else(offline)
+    }
+
+    /// The connection to a live source of this name, written `mcp:NAME`, or the reason why there is none.
+    pub(crate) async fn live_server(
+        &self,
+        name: &str,
+        config: &Config,
+        caller: &Caller,
+    ) -> Result<Arc<Session>, String> {
+        let environment = self.environment.as_ref().ok_or("with --offline, no server is contacted")?;
+        self.sessions.live((name, config), caller, (&self.root, environment)).await
     }
 
     /// Closes all connections; servers get a short time to end.

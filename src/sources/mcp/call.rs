@@ -1,12 +1,16 @@
 //! Calls a tool through a connection, and classifies calls without a result.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ErrorData, ServerResult,
+};
 use rmcp::service::ServiceError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Map, Value};
 
+use super::RequestOrigin;
 use super::session::{Session, explain};
 
 /// Wait for the last line on stderr of a server that has just died.
@@ -33,13 +37,21 @@ impl Session {
         &self,
         tool: &str,
         arguments: Map<String, Value>,
+        origin: Option<&Arc<RequestOrigin>>,
     ) -> Result<CallToolResult, McpCallError> {
         if self.is_closed() {
             return Err(McpCallError::NotSent(self.with_stderr("the connection is closed")));
         }
         let params = CallToolRequestParams::new(tool.to_string()).with_arguments(arguments);
-        match self.peer().call_tool_once(params).await {
-            Ok(CallToolResponse::Complete(result)) => Ok(result),
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        match self.request_with_input(request, origin).await {
+            Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(ServerResult::InputRequiredResult(question)) if origin.is_some() => {
+                if let Some(origin) = origin {
+                    origin.require_input(question);
+                }
+                Err(McpCallError::UnexpectedAnswer("it asks for input, which the client gives next".into()))
+            }
             Ok(_) => Err(McpCallError::UnexpectedAnswer(
                 "it asks for more than arguments, which cannot be given here".into(),
             )),

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Environment;
+use super::request_origin::ClientSession;
 use super::secrets::{FilledSecrets, Missing, wanted};
 use crate::config::Server;
 
@@ -30,18 +32,31 @@ pub(crate) struct Endpoint {
     pub(crate) timeout: Duration,
     /// The caller's headers that it is sent; `None` when there is no caller.
     caller: Option<HeaderMap>,
+    /// The client that the server can ask; `None` for a connection that many share.
+    pub(super) client: Option<Arc<ClientSession>>,
 }
 
 impl Endpoint {
     /// The endpoint for listing tools.
     pub(super) fn new(server: &Server, root: &Path) -> Self {
-        Self { server: server.clone(), root: root.to_path_buf(), timeout: server.timeout(), caller: None }
+        Self {
+            server: server.clone(),
+            root: root.to_path_buf(),
+            timeout: server.timeout(),
+            caller: None,
+            client: None,
+        }
     }
 
     /// The endpoint for a call.
     pub(crate) fn for_call(server: &Server, root: &Path, caller: &HeaderMap) -> Result<Self, Missing> {
         let caller = Some(wanted(&server.headers, caller)?);
         Ok(Self { caller, ..Self::new(server, root) })
+    }
+
+    /// The same endpoint for a client that the server can ask.
+    pub(crate) fn of_client(self, client: Option<&Arc<ClientSession>>) -> Self {
+        Self { client: client.cloned(), ..self }
     }
 
     pub(crate) fn too_slow(&self) -> String {

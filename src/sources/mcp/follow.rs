@@ -196,7 +196,8 @@ impl Follower {
         loop {
             // Listens before listing, so that no change is missed in between.
             if subscription.is_none() {
-                *subscription = timeout(self.endpoint.timeout, session.subscribe()).await.ok().flatten();
+                *subscription =
+                    timeout(self.endpoint.timeout.min(SOON), session.subscribe()).await.ok().flatten();
             }
             let listed = match timeout(self.endpoint.timeout, session.list()).await {
                 Ok(Ok(listed)) => listed,

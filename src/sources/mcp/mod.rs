@@ -4,14 +4,21 @@
 //! 2. [`session`] connects, in either version of the protocol, and lists all pages within limits.
 //! 3. [`list_all`] does that once, for all servers of a workspace at the same time; [`Servers`] stays connected, and
 //!    keeps the last list of a server while it is away. [`line_check`] checks lines before the SDK reads them.
-//! 4. A [`Session`] also calls tools ([`call`]).
+//! 4. A [`Session`] also calls tools ([`call`]), sends all other [`requests`], and follows [`changes`].
+//!    [`RequestOrigin`] is the client's request behind one of ours: [`request_routes`] and [`client_handler`] take messages
+//!    of the server back to its client.
 //! 5. [`Listings`] are read like dumps.
 
 mod call;
+mod changes;
+mod client_handler;
 mod endpoint;
 mod follow;
 mod line_check;
 mod process;
+mod request_origin;
+mod request_routes;
+mod requests;
 mod secrets;
 mod session;
 
@@ -26,10 +33,14 @@ use crate::config::{Server, Workspace};
 use crate::tool::clean_line;
 
 pub(crate) use call::McpCallError;
+pub(crate) use changes::Changes;
 pub(crate) use endpoint::{Endpoint, inherited};
 pub use follow::Servers;
 pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
 pub(crate) use process::with_its_children;
+pub use request_origin::{ClientSession, RequestOrigin};
+pub(crate) use request_origin::{ServerMessage, to_client};
+pub(crate) use requests::ServerList;
 pub(crate) use secrets::{FilledSecrets, Missing};
 pub(crate) use session::Session;
 

@@ -6,10 +6,14 @@
 mod result;
 mod sessions;
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::{BackendError, BackendErrorKind, BackendRequest, BackendResponse, ErrorAnswer, choice};
+use crate::config::Config;
+use crate::exec::Caller;
 use crate::sources::mcp::{Endpoint, Environment, McpCallError, Session};
 use crate::tool::Effect;
 
@@ -32,14 +36,16 @@ impl Sessions {
     ) -> Result<BackendResponse, BackendError> {
         let configured = choice::mcp_server(call.config, server)
             .ok_or_else(|| choice::not_configured(server, call.config))?;
-        let endpoint = Endpoint::for_call(configured, root, &call.caller.headers)?;
+        let origin = call.caller.origin.as_ref();
+        let client = origin.and_then(|origin| origin.session());
+        let endpoint = Endpoint::for_call(configured, root, &call.caller.headers)?.of_client(client);
         let deadline = Instant::now() + endpoint.timeout.min(call.timeout);
         let errand = McpCall { server: choice::bare(server), call, deadline };
         let mut is_second = false;
         loop {
             let session = errand.session(self, &endpoint, environment).await?;
             call.begun.mark();
-            let problem = match timeout_at(deadline, session.call(tool, errand.arguments())).await {
+            let problem = match timeout_at(deadline, session.call(tool, errand.arguments(), origin)).await {
                 Ok(Ok(answer)) => return result::read(answer, errand.server, configured.max_bytes, &session),
                 Ok(Err(problem)) => problem,
                 Err(_) => return Err(errand.too_slow()),
@@ -60,13 +66,32 @@ impl Sessions {
     }
 }
 
+impl Sessions {
+    /// The connection to a live source, for a request that is no call.
+    pub(super) async fn live(
+        &self,
+        (name, config): (&str, &Config),
+        caller: &Caller,
+        (root, environment): (&std::path::Path, &Environment),
+    ) -> Result<Arc<Session>, String> {
+        let server = choice::mcp_server(config, name).ok_or("it is not configured")?;
+        let client = caller.origin.as_ref().and_then(|origin| origin.session());
+        let endpoint =
+            Endpoint::for_call(server, root, &caller.headers).map_err(|missing| missing.to_string())?;
+        let endpoint = endpoint.of_client(client);
+        let opened =
+            timeout_at(Instant::now() + endpoint.timeout, self.session(&endpoint, environment, config));
+        opened.await.map_err(|_| endpoint.too_slow())?
+    }
+}
+
 impl McpCall<'_> {
     async fn session(
         &self,
         sessions: &Sessions,
         endpoint: &Endpoint,
         environment: &Environment,
-    ) -> Result<std::sync::Arc<Session>, BackendError> {
+    ) -> Result<Arc<Session>, BackendError> {
         let opened = sessions.session(endpoint, environment, self.call.config);
         let problem = match timeout_at(self.deadline, opened).await {
             Ok(Ok(session)) => return Ok(session),
