@@ -1,7 +1,6 @@
 //! Changes of a server's lists and resources, in either version of the protocol.
 #![expect(deprecated, reason = "the older wire has roots, sampling, log levels and subscriptions")]
 
-use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
 use rmcp::model::{ServerNotification, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams};
@@ -103,22 +102,5 @@ impl Drop for Changes {
             let (peer, params) = (self.session.peer().clone(), UnsubscribeRequestParams::new(uri));
             runtime.spawn(async move { peer.unsubscribe(params).await });
         }
-    }
-}
-
-/// The number of followers of each resource of a connection.
-#[derive(Debug, Default)]
-pub(super) struct Subscribers(HashMap<String, usize>);
-
-impl Subscribers {
-    fn add(&mut self, uri: &str) {
-        *self.0.entry(uri.to_string()).or_default() += 1;
-    }
-
-    /// Removes one follower; `true` when it was the last.
-    fn remove(&mut self, uri: &str) -> bool {
-        let Some(count) = self.0.get_mut(uri) else { return false };
-        *count -= 1;
-        *count == 0 && self.0.remove(uri).is_some()
     }
 }

@@ -7,12 +7,12 @@ use rmcp::model::{
     ClientCapabilities, ClientConfig, ClientResult, ConstString, CreateMessageRequest,
     CreateMessageRequestMethod, CreateMessageRequestParams, CreateMessageResult, ElicitRequest,
     ElicitRequestParams, ElicitResult, ElicitationCreateRequestMethod, Implementation, ListRootsRequest,
-    ListRootsRequestMethod, ListRootsResult, ResourceUpdatedNotification, ResourceUpdatedNotificationParam,
-    ServerNotification, ServerRequest,
+    ListRootsRequestMethod, ListRootsResult, LoggingLevel, ResourceUpdatedNotification,
+    ResourceUpdatedNotificationParam, ServerNotification, ServerRequest, SetLevelRequestParams,
 };
-use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext};
+use rmcp::service::{InboundStreamOrigin, NotificationContext, Peer, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
-use tokio::sync::{Notify, broadcast, oneshot};
+use tokio::sync::{Notify, broadcast, oneshot, watch};
 
 use super::request_origin::{ClientSession, ServerMessage};
 use super::request_routes::RequestRoutes;
@@ -128,5 +128,19 @@ impl ClientHandler for Client {
 
     async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.announce(ServerNotification::PromptListChangedNotification(Default::default()));
+    }
+}
+
+/// Sets the level of log messages of a connection whenever its client does.
+pub(super) async fn follow_level(peer: Peer<RoleClient>, mut levels: watch::Receiver<Option<LoggingLevel>>) {
+    let has_levels = peer.peer_info().is_some_and(|info| info.capabilities.logging.is_some());
+    while has_levels && !peer.is_transport_closed() {
+        let level = *levels.borrow_and_update();
+        if let Some(level) = level {
+            let _ = peer.set_level(SetLevelRequestParams::new(level)).await;
+        }
+        if levels.changed().await.is_err() {
+            return;
+        }
     }
 }

@@ -21,6 +21,7 @@ mod request_routes;
 mod requests;
 mod secrets;
 mod session;
+mod subscribers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use rmcp::RoleClient;
 use rmcp::model::{
     CancelledNotificationParam, ClientRequest, ClientResult, ErrorData, GetExtensions, InputRequest,
-    InputRequiredResult, InputResponses, ListRootsRequest, LoggingLevel, Prompt, RequestId, Resource,
-    ResourceTemplate, ServerCapabilities, ServerRequest, ServerResult, SetLevelRequestParams,
+    InputRequiredResult, InputResponses, ListRootsRequest, Prompt, RequestId, Resource, ResourceTemplate,
+    ServerCapabilities, ServerRequest, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::runtime::Handle;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 
 use super::request_origin::{RequestOrigin, ServerMessage, ToClient};
 use super::request_routes::RequestRoutes;
@@ -147,20 +147,6 @@ impl Session {
                 let message = format!("the MCP server `{name}` does not answer: {}", explain(&other));
                 ErrorData::internal_error(self.hide(&message), None)
             }
-        }
-    }
-}
-
-/// Sets the level of log messages of a connection whenever its client does.
-pub(super) async fn follow_level(peer: Peer<RoleClient>, mut levels: watch::Receiver<Option<LoggingLevel>>) {
-    let has_levels = peer.peer_info().is_some_and(|info| info.capabilities.logging.is_some());
-    while has_levels && !peer.is_transport_closed() {
-        let level = *levels.borrow_and_update();
-        if let Some(level) = level {
-            let _ = peer.set_level(SetLevelRequestParams::new(level)).await;
-        }
-        if levels.changed().await.is_err() {
-            return;
         }
     }
 }

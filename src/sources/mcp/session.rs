@@ -21,14 +21,13 @@ use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
 
 use super::Environment;
-use super::changes::Subscribers;
-use super::client_handler::Client;
+use super::client_handler::{Client, follow_level};
 use super::endpoint::Endpoint;
 use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::process::Process;
 use super::request_routes::{RequestRoutes, RoutedTransport};
-use super::requests::follow_level;
 use super::secrets::FilledSecrets;
+use super::subscribers::Subscribers;
 use crate::sources::listings::Listing;
 
 /// Limits of a server's list; above any real one.
