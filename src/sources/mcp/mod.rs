@@ -5,18 +5,27 @@
 //! 3. [`list_all`] does that once, for all servers of a workspace at the same time.
 //! 4. [`Connections`] stay: each [`connection`] is opened again after it has ended, and keeps the last list of a server
 //!    while it is away. [`line_check`] checks lines before the SDK reads them.
-//! 5. A [`Session`] of theirs also calls tools ([`call`]). A [`Problem`] is the reason why there is none.
-//! 6. [`Listings`] are read like dumps.
+//! 5. A [`Session`] of theirs also calls tools ([`call`]), sends all other [`requests`], and follows [`changes`]. A
+//!    [`Problem`] is the reason why there is none.
+//! 6. [`RequestOrigin`] is the client's request behind one of ours: [`request_routes`] and [`client_handler`] take messages
+//!    of the server back to its client.
+//! 7. [`Listings`] are read like dumps.
 
 mod call;
+mod changes;
+mod client_handler;
 mod connection;
 mod connections;
 mod endpoint;
 mod line_check;
 mod problem;
 mod process;
+mod request_origin;
+mod request_routes;
+mod requests;
 mod secrets;
 mod session;
+mod subscribers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,12 +38,16 @@ use crate::config::{Server, Workspace};
 use crate::tool::clean_line;
 
 pub(crate) use call::McpCallError;
+pub(crate) use changes::Changes;
 pub use connection::Status;
 pub use connections::{Connections, ServerState};
 pub(crate) use endpoint::{Endpoint, inherited};
 pub(crate) use line_check::{BadLine, LineCheck, LineProblem, problem_of};
 pub use problem::Problem;
 pub(crate) use process::with_its_children;
+pub use request_origin::{ClientSession, RequestOrigin};
+pub(crate) use request_origin::{ServerMessage, to_client};
+pub(crate) use requests::ServerList;
 pub(crate) use secrets::{FilledSecrets, Missing};
 pub(crate) use session::Session;
 

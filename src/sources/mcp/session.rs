@@ -5,26 +5,29 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rmcp::RoleClient;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ClientRequest, Implementation, ListToolsRequest,
-    PaginatedRequestParams, ProtocolVersion, RequestOptionalParam, SubscriptionFilter,
+    ClientRequest, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, RequestOptionalParam,
+    ServerNotification, SubscriptionFilter,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext, Peer, RunningService,
-    Subscription,
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RunningService, Subscription,
 };
 use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, broadcast};
 
 use super::Environment;
+use super::client_handler::{Client, follow_level};
 use super::endpoint::Endpoint;
 use super::line_check::{BadLine, LineCheck, LineProblem};
 use super::problem::Problem;
 use super::process::{Process, Stderr};
+use super::request_routes::{RequestRoutes, RoutedTransport};
 use super::secrets::FilledSecrets;
+use super::subscribers::Subscribers;
 use crate::sources::listings::Listing;
 
 /// Limits of a server's list; above any real one.
@@ -48,6 +51,9 @@ pub(crate) struct Session {
     /// Answers so far.
     answers: AtomicUsize,
     changed: Arc<Notify>,
+    pub(super) announcements: broadcast::Sender<ServerNotification>,
+    pub(super) routes: Arc<RequestRoutes>,
+    pub(super) subscribers: Mutex<Subscribers>,
     /// The error of its last message with a repeated key.
     twice: Arc<Mutex<Option<String>>>,
 }
@@ -60,22 +66,6 @@ pub(super) struct FreshListing {
     pub(super) fresh_for: Option<Duration>,
 }
 
-/// Our handler of the connection.
-struct Client {
-    changed: Arc<Notify>,
-}
-
-impl ClientHandler for Client {
-    fn get_info(&self) -> ClientConfig {
-        let name = Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), name)
-    }
-
-    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.notify_one();
-    }
-}
-
 impl Session {
     pub(super) async fn open(endpoint: &Endpoint, environment: &Environment) -> Result<Self, Problem> {
         let newest = ClientLifecycleMode::Auto {
@@ -83,6 +73,14 @@ impl Session {
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         };
         let mut secrets = FilledSecrets::default();
+        if let Some(client) = &endpoint.client {
+            // The wire of the client: on the newer one, a server cannot ask.
+            let older = ClientLifecycleMode::Initialize;
+            if let Ok(session) = Self::begin(endpoint, environment, &mut secrets, older).await {
+                tokio::spawn(follow_level(session.peer().clone(), client.levels()));
+                return Ok(session);
+            }
+        }
         match Self::begin(endpoint, environment, &mut secrets, newest).await {
             // The server speaks the older protocol only: it says so, or started so slowly that its answers to the
             // probe and to the older handshake cross.
@@ -100,11 +98,15 @@ impl Session {
         secrets: &mut FilledSecrets,
         mode: ClientLifecycleMode,
     ) -> Result<Self, ConnectError> {
-        let (changed, twice) = (Arc::new(Notify::new()), Arc::<Mutex<Option<String>>>::default());
-        let client = Client { changed: changed.clone() };
+        let twice = Arc::<Mutex<Option<String>>>::default();
+        let client = Client::new(endpoint.client.clone());
+        let (changed, announcements) = (client.changed.clone(), client.announcements.clone());
+        let routes = Arc::clone(&client.routes);
+        let routed = Arc::clone(&routes);
         let (service, process) = match &endpoint.server.url {
             Some(url) => {
-                let transport = http(url, endpoint, environment, secrets)?;
+                let inner = http(url, endpoint, environment, secrets)?;
+                let transport = RoutedTransport { inner, routes: routed };
                 (client.serve_with_lifecycle(transport, mode).await, None)
             }
             None => {
@@ -116,7 +118,9 @@ impl Session {
                     }
                     true
                 });
-                (client.serve_with_lifecycle((stdout, stdin), mode).await, Some(process))
+                let transport =
+                    RoutedTransport { inner: AsyncRwTransport::new_client(stdout, stdin), routes: routed };
+                (client.serve_with_lifecycle(transport, mode).await, Some(process))
             }
         };
         match service {
@@ -128,6 +132,9 @@ impl Session {
                 calls: AtomicUsize::default(),
                 answers: AtomicUsize::default(),
                 changed,
+                announcements,
+                routes,
+                subscribers: Mutex::default(),
                 twice,
             }),
             Err(error) => Err(ConnectError {
@@ -265,6 +272,10 @@ impl Session {
     /// A value of the server's, without secrets.
     pub(crate) fn hide_in(&self, value: serde_json::Value) -> serde_json::Value {
         self.secrets.hide_in(value)
+    }
+
+    pub(super) fn has_secrets(&self) -> bool {
+        !self.secrets.is_empty()
     }
 
     /// A text of the server on one line, with secrets redacted.
