@@ -153,7 +153,7 @@ impl CatalogArgs {
 
     /// Connections to live servers, if they may be contacted.
     pub(super) fn connections(&self) -> Option<Arc<Connections>> {
-        self.environment().map(|environment| Arc::new(Connections::new(environment)))
+        self.environment().map(|environment| Arc::new(remembering(Connections::new(environment))))
     }
 
     /// The variables for live servers, if they may be contacted.
@@ -161,6 +161,14 @@ impl CatalogArgs {
         #[expect(clippy::disallowed_methods, reason = "this is the command line")]
         let environment = Environment::new(|name| std::env::var(name).ok());
         (!self.offline).then_some(environment)
+    }
+}
+
+/// The connections, with a memory for the lists of servers in the user's folder of state.
+pub(super) fn remembering(connections: Connections) -> Connections {
+    match trust::state_folder() {
+        Some(folder) => connections.remember_in(folder.join("servers")),
+        None => connections,
     }
 }
 

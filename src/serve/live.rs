@@ -16,6 +16,7 @@ use crate::exec::Caller;
 use crate::finding::{Finding, Severity};
 use crate::functions::{CatalogView, Services};
 use crate::render::Templates;
+use crate::sources::Awaited;
 
 /// One generation of the catalog with everything made from it; immutable.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub struct Generation {
     pub complete: bool,
     /// Findings of the input.
     pub findings: Arc<[Finding]>,
+    /// The live servers that have not answered yet, and may do so soon.
+    pub awaited: Option<Awaited>,
     /// The caches of requests that choose no profile, then of each profile that a request may choose.
     profiles: Vec<ProfileCaches>,
     /// The headers of callers that some server is configured to receive.
@@ -102,7 +105,7 @@ impl Generation {
         templates: &Arc<Templates>,
         before: Option<&Self>,
     ) -> Result<Self, UnknownProfile> {
-        let Checked { catalog, findings, .. } = checked;
+        let Checked { catalog, findings, awaited, .. } = checked;
         let findings: Arc<[Finding]> = findings.into();
         let configured = |config: &Config| serde_json::to_string(config).unwrap_or_default();
         let before = before.filter(|before| {
@@ -123,7 +126,7 @@ impl Generation {
         let profiles = profiles?;
         let (version, complete) = (profiles[0].whole().view().version().to_string(), catalog.complete);
         let caller_headers = caller_headers(&catalog.config);
-        Ok(Self { version, complete, findings, profiles, caller_headers })
+        Ok(Self { version, complete, findings, awaited, profiles, caller_headers })
     }
 
     /// The catalog view with every tool, for requests that choose no profile.
@@ -216,6 +219,17 @@ impl LiveCatalog {
     /// The current generation.
     pub fn current(&self) -> Arc<Generation> {
         self.current.load_full()
+    }
+
+    /// Waits until all live servers have listed their tools or failed, or have had the time for it that is configured.
+    pub async fn listed(&self) {
+        let mut changed = self.subscribe();
+        while let Some(awaited) = &self.current().awaited {
+            let until = tokio::time::Instant::from_std(awaited.until);
+            if !matches!(tokio::time::timeout_at(until, changed.changed()).await, Ok(Ok(()))) {
+                return;
+            }
+        }
     }
 
     /// The findings that keep the catalog on disk from being served, if any do.

@@ -114,7 +114,8 @@ impl McpService {
 
     fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
         let (caller, catalog) = (caller(context), self.request_catalog(context));
-        instructions::instructions(catalog.view(&caller), catalog.cache(&caller).listing())
+        let awaited = catalog.generation().awaited.as_ref().filter(|_| caller.sees_everything());
+        instructions::instructions(catalog.view(&caller), catalog.cache(&caller).listing(), awaited)
     }
 
     async fn run_tool(
@@ -229,6 +230,7 @@ impl ServerHandler for McpService {
     ) -> Result<ListToolsResult, ErrorData> {
         answered(async move {
             let after = cursor::after(request)?;
+            self.live.listed().await;
             let (caller, catalog) = (caller(&context), self.request_catalog(&context));
             let scope = scope(&caller, &catalog);
             tools::list(catalog.cache(&caller), after.as_deref(), scope)

@@ -11,7 +11,9 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::Environment;
 use super::endpoint::Endpoint;
 use super::problem::Problem;
+use super::remembered::Remembered;
 use super::session::Session;
+use crate::config::Start;
 use crate::guard::{MISTAKE, guarded};
 use crate::sources::listings::Listing;
 
@@ -76,14 +78,15 @@ pub(super) struct Surroundings {
     pub(super) environment: Environment,
     /// Called when the list of a server changes, or when one goes away or comes back.
     pub(super) changed: Arc<dyn Fn() + Send + Sync>,
+    pub(super) remembered: Option<Remembered>,
 }
 
 impl Connection {
-    pub(super) fn new(endpoint: Endpoint) -> Self {
+    /// A connection that is not open, with the list that is remembered.
+    pub(super) fn new(endpoint: Endpoint, listing: Option<Listing>) -> Self {
         let (status, since) = (Status::NotStarted, Instant::now());
         let (ends, failed_starts) = (0, 0);
-        let state =
-            State { session: None, listing: None, status, since, ends, failed_starts, listed_since: None };
+        let state = State { session: None, listing, status, since, ends, failed_starts, listed_since: None };
         Self {
             endpoint,
             state: watch::Sender::new(state),
@@ -103,6 +106,13 @@ impl Connection {
 
     pub(super) fn is_listed(&self) -> bool {
         self.state.borrow().listed_since.is_some()
+    }
+
+    /// Whether the server is started before a call wants it.
+    fn starts_by_itself(&self) -> bool {
+        let state = self.state.borrow();
+        let is_known = state.listing.as_ref().is_some_and(|listing| listing.tools.is_some());
+        state.listed_since.is_some() && (self.endpoint.server.start == Start::Eager || !is_known)
     }
 
     /// The time for which the list has been wanted.
@@ -211,7 +221,7 @@ impl Connection {
             let is_awaited = self.waiting.load(Relaxed) > 0;
             let start = now + if is_awaited || is_first { pause } else { pause.max(SOON) };
             let due = async {
-                match is_awaited || self.is_listed() {
+                match is_awaited || self.starts_by_itself() {
                     true => sleep_until(start).await,
                     false => std::future::pending().await,
                 }
@@ -269,8 +279,23 @@ impl Connection {
                 Err(_) => return Err(self.endpoint.too_slow().into()),
             }
         };
+        self.remember(surroundings, &listed.listing);
         self.publish(surroundings, |_| listed.listing);
         Ok(listed.fresh_for.map_or(USUALLY, |holds| holds.clamp(AT_MOST, USUALLY)))
+    }
+
+    /// Writes a list that is new to the folder of remembered lists.
+    fn remember(&self, surroundings: &Surroundings, listing: &Listing) {
+        let is_known = self
+            .listing()
+            .is_some_and(|known| (&known.tools, &known.server) == (&listing.tools, &listing.server));
+        let Some(remembered) = surroundings.remembered.clone().filter(|_| !is_known) else { return };
+        let (endpoint, listing) = (self.endpoint.clone(), listing.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = remembered.write(&endpoint, &listing) {
+                tracing::warn!(server = endpoint.name, %error, "its list of tools cannot be remembered");
+            }
+        });
     }
 
     /// Waits until the server is to be listed; the reason, where the connection ended.

@@ -27,7 +27,9 @@ pub(super) async fn run(
     let configured =
         choice::mcp_server(call.config, server).ok_or_else(|| choice::not_configured(server, call.config))?;
     let server = choice::bare(server);
-    let endpoint = Endpoint::for_call((server, configured), root, &call.caller.headers)?;
+    let client = call.caller.session.as_ref().filter(|_| configured.per_session);
+    let client = client.map(|session| format!("{}\n{session}", call.caller.name));
+    let endpoint = Endpoint::for_call((server, configured), root, &call.caller.headers, client)?;
     let deadline = Instant::now() + endpoint.timeout.min(call.timeout);
     let errand = McpCall { server, call, deadline };
     let mut is_second = false;
