@@ -1,7 +1,8 @@
 //! The running catalog. A new one is built beside it and swapped in; a request sees one or the other, never a mixture.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use http::HeaderName;
@@ -60,7 +61,9 @@ pub struct ServeOptions {
 #[derive(Debug)]
 pub struct LiveCatalog {
     options: ServeOptions,
-    listings: Listings,
+    listings: ArcSwap<Listings>,
+    /// Whether a client knows of a list, so that its kind must stay.
+    is_listed: AtomicBool,
     services: Arc<Services>,
     indexing: BackgroundIndexer,
     current: ArcSwap<Generation>,
@@ -194,7 +197,8 @@ impl LiveCatalog {
         indexing.add(generation.views());
         Ok(Self {
             options,
-            listings,
+            listings: ArcSwap::from_pointee(listings),
+            is_listed: AtomicBool::new(false),
             services: Arc::default(),
             indexing,
             current: ArcSwap::from_pointee(generation),
@@ -223,6 +227,16 @@ impl LiveCatalog {
 
     /// Waits until all live servers have listed their tools or failed, or have had the time for it that is configured.
     pub async fn listed(&self) {
+        self.listed_within(Duration::MAX).await;
+    }
+
+    /// The same, but not longer than this. From then on lists keep their kind.
+    pub async fn listed_within(&self, patience: Duration) {
+        let _ = tokio::time::timeout(patience, self.all_listed()).await;
+        self.is_listed.store(true, Ordering::Relaxed);
+    }
+
+    async fn all_listed(&self) {
         let mut changed = self.subscribe();
         while let Some(awaited) = &self.current().awaited {
             let until = tokio::time::Instant::from_std(awaited.until);
@@ -256,7 +270,13 @@ impl LiveCatalog {
             self.reloads.kept.fetch_add(1, Ordering::Relaxed);
             return self.stale.store(stale.map(Arc::new));
         }
-        match Generation::new(checked, (&self.options, &self.listings), templates, Some(&self.current())) {
+        let current = self.current();
+        if current.awaited.is_some() && !self.is_listed.load(Ordering::Relaxed) {
+            let (catalog, options) = (&checked.catalog, &self.options);
+            let listings = Listings::of(options.listing, catalog, options.profiles(&catalog.config));
+            self.listings.store(Arc::new(listings));
+        }
+        match Generation::new(checked, (&self.options, &self.listings.load()), templates, Some(&current)) {
             Ok(generation) => {
                 let generation = Arc::new(generation);
                 generation.views().for_each(|view| self.services.prepare(view));

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
@@ -38,6 +39,9 @@ const KNOWN: [&str; 8] = [
 
 /// Key of the session in the `_meta` of a request.
 const SESSION: &str = "toolcrib/session";
+
+/// Longest wait of a client that connects for the lists of new servers: clients give up after ten seconds or more.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Most docs that one client may subscribe to.
 const MAX_WATCHED: usize = 1_000;
@@ -112,7 +116,8 @@ impl McpService {
         (Arc::clone(catalog.view(&caller)), scope(&caller, &catalog))
     }
 
-    fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
+    async fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
+        self.live.listed_within(PATIENCE).await;
         let (caller, catalog) = (caller(context), self.request_catalog(context));
         let awaited = catalog.generation().awaited.as_ref().filter(|_| caller.sees_everything());
         instructions::instructions(catalog.view(&caller), catalog.cache(&caller).listing(), awaited)
@@ -200,7 +205,7 @@ impl ServerHandler for McpService {
         answered(async move {
             context.peer.set_peer_info(request.clone());
             let mut result = self.negotiate_initialize(&request)?;
-            result.instructions = Some(self.instructions(&context));
+            result.instructions = Some(self.instructions(&context).await);
             if self.ended.is_none() {
                 // Over HTTP this wire has no stream for notifications.
                 result.capabilities.resources = Some(Default::default());
@@ -214,7 +219,7 @@ impl ServerHandler for McpService {
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         answered(async move {
             let (_, scope) = self.view(&context);
-            let info = self.get_info().with_instructions(self.instructions(&context));
+            let info = self.get_info().with_instructions(self.instructions(&context).await);
             let versions = self.supported_protocol_versions().into_owned();
             Ok(DiscoverResult::from_server_info(versions, info)
                 .with_ttl_ms(FRESH_FOR)

@@ -13,15 +13,11 @@ use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::remembered::Remembered;
 use super::session::Session;
+use super::state::{AT_LAST, Backoff, SOON, State, Status};
 use crate::config::Start;
 use crate::guard::{MISTAKE, guarded};
 use crate::sources::listings::Listing;
 
-/// Pause before a server is started again: at first, and at most; and the time after which a connection counts as
-/// stable.
-const SOON: Duration = Duration::from_secs(1);
-const AT_LAST: Duration = Duration::from_secs(60);
-const A_WHILE: Duration = Duration::from_secs(10);
 /// Longest pause that a call waits for.
 const AWAITED: Duration = Duration::from_secs(2);
 /// Wait for further changes after a server announces one.
@@ -43,33 +39,6 @@ pub(super) struct Connection {
     waiting: AtomicUsize,
     /// Set when the connection is dropped: the time that calls in progress get.
     dropped: watch::Sender<Option<Duration>>,
-}
-
-/// The state of a connection.
-struct State {
-    session: Option<Arc<Session>>,
-    /// The last result of listing; `None` until the server was asked.
-    listing: Option<Listing>,
-    status: Status,
-    since: Instant,
-    /// Number of times that the connection ended, and of starts without a connection.
-    ends: u64,
-    failed_starts: u64,
-    /// The time from which on the list is wanted.
-    listed_since: Option<Instant>,
-}
-
-/// The status of a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// Nobody has wanted it yet.
-    NotStarted,
-    /// It is being started.
-    Starting,
-    /// It answers.
-    Ready,
-    /// It is away, for this reason.
-    Failed(Problem),
 }
 
 /// The surroundings of all connections.
@@ -403,22 +372,4 @@ async fn close(session: &Session, subscription: &mut Option<Subscription>) {
         let _ = timeout(GLANCE, subscription.cancel()).await;
     }
     session.close().await;
-}
-
-/// The pauses between starts: none after the first end, then longer ones, until a connection was stable.
-#[derive(Default)]
-struct Backoff {
-    next: Duration,
-}
-
-impl Backoff {
-    /// The pause after a connection that lasted so long.
-    fn pause(&mut self, was_open: bool, lasted: Duration) -> Duration {
-        if was_open && lasted > A_WHILE {
-            self.next = Duration::ZERO;
-        }
-        let pause = if was_open { self.next } else { self.next.max(SOON) };
-        self.next = (pause * 2).clamp(SOON, AT_LAST);
-        pause
-    }
 }

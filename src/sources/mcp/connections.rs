@@ -8,11 +8,12 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::connection::{Connection, Status, Surroundings};
+use super::connection::{Connection, Surroundings};
 use super::endpoint::Endpoint;
 use super::problem::Problem;
 use super::remembered::Remembered;
 use super::session::Session;
+use super::state::Status;
 use super::{ENDING, Environment, endpoints, runtime};
 use crate::config::{Config, Server, Workspace};
 use crate::sources::listings::{Awaited, Listing, Listings};

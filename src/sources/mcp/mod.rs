@@ -19,6 +19,7 @@ mod process;
 mod remembered;
 mod secrets;
 mod session;
+mod state;
 mod stderr;
 
 use std::sync::Arc;
@@ -29,7 +30,6 @@ use crate::config::{Server, Workspace};
 use crate::tool::clean_line;
 
 pub(crate) use call::McpCallError;
-pub use connection::Status;
 pub use connections::{Connections, ServerState};
 pub(crate) use endpoint::{Endpoint, inherited};
 pub use examine::{Answered, Examined, examine, list_all};
@@ -39,6 +39,7 @@ pub(crate) use process::with_its_children;
 pub(crate) use secrets::{FilledSecrets, Missing};
 pub(crate) use session::Session;
 pub use session::SessionFacts;
+pub use state::Status;
 
 /// Longest wait for servers to end when they are no longer needed.
 const ENDING: Duration = Duration::from_secs(6);

@@ -222,7 +222,12 @@ impl Session {
         self.peer.listen(filter).await.ok()
     }
 
-    /// Waits for the notification of a changed list in the older protocol.
+    /// Has the server listed again: it did not answer a call in time, and may be dead.
+    pub(crate) fn doubt(&self) {
+        self.changed.notify_one();
+    }
+
+    /// Waits for the notification of a changed list in the older protocol, or for doubt.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::through::{Client, noted, servers, until};
+use super::through::{Client, noted, outcome, servers, until};
 use crate::fixture::{folder, text, write};
 use crate::serve::Server;
 
@@ -18,7 +18,7 @@ fn state() -> tempfile::TempDir {
 #[test]
 fn the_first_list_waits_for_a_server_that_was_never_seen() {
     let (root, state) = (servers(&["quick", "slow"], ""), state());
-    write(root.path(), "slow/slow", "5");
+    write(root.path(), "slow/slow", "9");
     let (mut client, instructions) = Client::connected(root.path(), state.path(), &FULL);
     assert!(instructions.contains("1 tool") && instructions.contains("Still starting"), "{instructions}");
     assert!(instructions.contains("slow"), "{instructions}");
@@ -151,4 +151,68 @@ fn a_server_that_fails_is_told_with_its_reason_everywhere() {
     let answer: serde_json::Value = server.posting("/v1/tool_exec", &call).send().unwrap().json().unwrap();
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(message.contains("the MCP server `one`") && message.contains("NEEDED"), "{answer}");
+}
+
+/// Servers die before and during calls, hang, start slowly, change their tools and their configuration, in the middle of
+/// a thousand calls.
+#[test]
+fn no_call_is_lost_or_run_twice_while_servers_break() {
+    const CALLS: u64 = 1_000;
+    let names = ["one", "two", "three", "four"];
+    let (root, state) = (servers(&names, "timeout_seconds = 3"), state());
+    let (mut client, _) = Client::connected(root.path(), state.path(), &FULL);
+    assert_eq!(client.tools().len(), 4);
+    let mut done = Vec::new();
+    for start in (0..CALLS).step_by(20) {
+        match start {
+            100 | 500 => write(root.path(), "one/die", ""),
+            200 | 600 => write(root.path(), "two/die_late", ""),
+            300 => write(root.path(), "three/hang", ""),
+            400 => {
+                write(root.path(), "four/list", "work more");
+                write(root.path(), "four/changed", "");
+            }
+            700 => {
+                write(root.path(), "one/slow", "1");
+                write(root.path(), "one/die", "");
+            }
+            800 => {
+                let toml = std::fs::read_to_string(root.path().join("toolcrib.toml")).unwrap();
+                write(
+                    root.path(),
+                    "toolcrib.toml",
+                    &toml.replace("timeout_seconds = 3", "timeout_seconds = 4"),
+                );
+            }
+            _ => {}
+        }
+        let asked: Vec<(u64, u64)> = (start..start + 20)
+            .map(|number| {
+                let name = names[number as usize % names.len()];
+                (number, client.request_call(&format!("{name}__work"), number))
+            })
+            .collect();
+        for (number, id) in asked {
+            let (text, is_result) = outcome(&client.answer(id));
+            match is_result {
+                true => {
+                    assert_eq!(text, format!("done {number}"));
+                    done.push(number);
+                }
+                false => assert!(text.contains("the MCP server `"), "{text}"),
+            }
+        }
+    }
+    for number in 0..CALLS {
+        let server = root.path().join(names[number as usize % names.len()]);
+        let runs = noted(&server, &format!("call {number}"));
+        assert!(runs <= 1, "call {number} was run {runs} times");
+        assert!(runs == 1 || !done.contains(&number), "call {number} has a result and was not run");
+    }
+    assert!(done.len() > 850, "only {} of the calls have a result", done.len());
+    for name in names {
+        let tool = format!("{name}__work");
+        until(&format!("{tool} is back"), || client.call(&tool, 9_999).1);
+    }
+    until("the list is whole again", || client.tools().len() == 5);
 }

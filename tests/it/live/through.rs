@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::fixture::{folder, program, text, write};
 
 /// Notes starts, calls and its end in `log`. Lists the names in `list`; sleeps `slow` seconds before it answers. A call is
-/// answered by its number, unless the file `die`, `die_late` or `hang` is there: then that is removed, and it is done.
+/// answered by its number, unless the file `die`, `die_late`, `hang` or `changed` is there: then that is removed, and it is done.
 const SERVER: &str = r#"
 here=$1
 echo start >> "$here/log"
@@ -38,6 +38,7 @@ while read -r line; do
       echo "call $number" >> "$here/log"
       if [ -f "$here/die_late" ]; then rm "$here/die_late"; exit 3; fi
       if [ -f "$here/hang" ]; then rm "$here/hang"; sleep 1000; fi
+      if [ -f "$here/changed" ]; then rm "$here/changed"; echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'; fi
       say "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done $number\"}]}" ;;
     *'"id"'*) say '"error":{"code":-32601,"message":"no such method"}' ;;
   esac

@@ -39,7 +39,10 @@ pub(super) async fn run(
         let problem = match timeout_at(deadline, session.call(tool, errand.arguments())).await {
             Ok(Ok(answer)) => return result::read(answer, server, configured.max_bytes, &session),
             Ok(Err(problem)) => problem,
-            Err(_) => return Err(errand.too_slow()),
+            Err(_) => {
+                session.doubt();
+                return Err(errand.too_slow());
+            }
         };
         let may_repeat = match problem {
             McpCallError::NotSent(_) => true,
