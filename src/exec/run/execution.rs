@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::run_failure::{Certainty, RunFailure};
-use super::{result_paging, steps};
+use super::{result_paging, select, steps};
 use crate::exec::Outcome;
 use crate::exec::admit::Admitted;
 use crate::exec::backend::failure::{failure_of, no_backend};
@@ -75,7 +75,10 @@ async fn execute_begun(call: &Admitted, begun: &Begun, notes: &mut RunNotes) -> 
                 Some(_) => Ok(response.content),
                 // The client gets the answer as it came.
                 None if call.request.as_is && notes.original.is_some() => Ok(response.content),
-                None => Ok(result_paging::first_page(call, response.content, notes).await),
+                None => {
+                    let content = selected(call, response.content, notes);
+                    Ok(result_paging::first_page(call, content, notes).await)
+                }
             }
         }
         Err(mut error) => {
@@ -84,6 +87,17 @@ async fn execute_begun(call: &Admitted, begun: &Begun, notes: &mut RunNotes) -> 
             Err(RunFailure { failure: failure(call, error), certainty })
         }
     }
+}
+
+/// The fields of a result that the call selects, without blocks beside them; else all of it.
+fn selected(call: &Admitted, content: Value, notes: &mut RunNotes) -> Value {
+    if call.request.select.is_empty() {
+        return content;
+    }
+    notes.original = None;
+    let (fields, missing) = select::take(&content, &call.request.select);
+    notes.warnings.extend(missing.iter().map(select::Missing::warning));
+    fields
 }
 
 /// Runs a tool whose backend is one of toolcrib's functions.
