@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{BackendError, BackendRequest, BackendResponse, choice, command, http, mcp};
 use crate::catalog::Tool;
 use crate::config::Config;
-use crate::sources::mcp::Environment;
+use crate::sources::mcp::{Environment, Missing};
 use crate::tool::Backend;
 
 /// The backends of a catalog, with the connections that stay open between calls.
@@ -85,6 +85,12 @@ impl Backends {
         let offline =
             || BackendError::unconfigured("with --offline, no server is contacted and no command is run");
         self.environment.as_ref().ok_or_else(offline)
+    }
+
+    /// The value of an environment variable that an argument needs.
+    pub(in crate::exec) fn variable(&self, name: &str) -> Result<String, BackendError> {
+        let value = self.environment()?.get(name);
+        value.ok_or_else(|| Missing::Variable(name.to_string()).into())
     }
 
     /// Closes all connections; servers get a short time to end.

@@ -10,6 +10,7 @@ mod execution;
 mod idempotency;
 pub(super) mod result_paging;
 mod run_failure;
+mod sent_arguments;
 mod steps;
 
 use std::sync::Arc;
