@@ -142,7 +142,7 @@ pub(super) fn store() -> Option<PathBuf> {
 }
 
 /// `$XDG_STATE_HOME/toolcrib`, else `~/.local/state/toolcrib`.
-fn state_folder() -> Option<PathBuf> {
+pub(super) fn state_folder() -> Option<PathBuf> {
     user_folder("XDG_STATE_HOME", ".local/state", "toolcrib")
 }
 

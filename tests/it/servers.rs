@@ -15,6 +15,7 @@ mod add;
 mod adopt;
 mod doctor;
 mod set_arguments;
+mod url;
 
 /// A server with two tools: `look` only reads, `put` tells its secret, its arguments and that it has run.
 const SERVER: &str = r#"while read -r line; do
