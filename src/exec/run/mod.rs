@@ -16,6 +16,7 @@ pub(super) mod result_paging;
 mod result_shape;
 mod run_failure;
 pub(super) mod select;
+mod sent_arguments;
 mod steps;
 
 use std::sync::Arc;
