@@ -1,17 +1,17 @@
 //! The arguments that name a catalog, shared by all commands that read one.
 
 use std::path::{Path, PathBuf};
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once, OnceLock};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use strum::VariantArray;
 
-use super::{CommandError, failed, print_note, trust};
+use super::{CommandError, failed, fetched, print_note, trust};
 use crate::catalog::{self, Checked};
-use crate::config::{self, Workspace};
+use crate::config::{self, Workspace, env_variables};
 use crate::finding::{Code, Finding, Place, Severity};
-use crate::sources::mcp::{Environment, list_all};
+use crate::sources::mcp::{Connections, Environment, list_all};
 use crate::tool::clean_line;
 use crate::watch::Admission;
 
@@ -26,13 +26,17 @@ pub(super) const HELP: &str = "name it with `--catalog .`, or trust it with `too
 /// The catalog, and the part of it that may be used.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct CatalogArgs {
-    /// A toolcrib.toml, a folder, or one file of definitions in any known format. The default is the working folder;
+    /// A toolcrib.toml, a folder, one file of definitions in any known format, the configuration of an MCP client, or the
+    /// URL of an OpenAPI document or of an MCP server. The default is the working folder;
     /// its toolcrib.toml is read as with --offline unless `toolcrib trust` has trusted it.
     #[arg(long, short, global = true, value_name = "PATH", env = "TOOLCRIB_CATALOG", hide_env_values = true)]
     catalog: Option<PathBuf>,
     /// The catalog of a server that names none.
     #[arg(skip)]
     found: Option<PathBuf>,
+    /// The folder of the catalog at a URL, or the reason why there is none.
+    #[arg(skip)]
+    fetched: Arc<OnceLock<Result<PathBuf, String>>>,
     /// Contact no live servers and no models, and run no commands. Tools of live servers count as missing input.
     #[arg(long, global = true)]
     pub(super) offline: bool,
@@ -42,6 +46,10 @@ impl CatalogArgs {
     /// The path of the catalog; one that does not exist is a wrong command line.
     pub(super) fn path(&self) -> Result<&Path, CommandError> {
         let path = self.named_or_here();
+        if let (true, Err(why)) = (fetched::is_url(path), self.fetched(path)) {
+            return Err(failed(why));
+        }
+        let path = self.place();
         if path.exists() {
             Ok(path)
         } else {
@@ -53,6 +61,11 @@ impl CatalogArgs {
     pub(super) fn counts(&self) -> Result<bool, CommandError> {
         let here = || self.workspace().map(|here| here.document.is_some() && !here.is_found);
         if self.catalog.is_some() { Ok(true) } else { here() }
+    }
+
+    /// Whether the command line or the environment names it.
+    pub(super) fn is_named(&self) -> bool {
+        self.catalog.is_some()
     }
 
     /// Reports what keeps input out of the catalog, and counts the rest; for commands whose job is another.
@@ -74,6 +87,21 @@ impl CatalogArgs {
 
     fn named_or_here(&self) -> &Path {
         self.catalog.as_deref().or(self.found.as_deref()).unwrap_or(Path::new("."))
+    }
+
+    /// The same path, or the folder of what was fetched.
+    fn place(&self) -> &Path {
+        let path = self.named_or_here();
+        if fetched::is_url(path) { self.fetched(path).unwrap_or(path) } else { path }
+    }
+
+    /// The folder of the catalog at a URL, which is fetched once.
+    fn fetched(&self, url: &Path) -> Result<&Path, String> {
+        let fetch = || match self.offline {
+            true => Err("with --offline, nothing is fetched".to_string()),
+            false => fetched::folder(url.to_str().unwrap_or_default()),
+        };
+        self.fetched.get_or_init(fetch).as_deref().map_err(Clone::clone)
     }
 
     /// The configuration. One that was merely found is disarmed, and a note says so.
@@ -118,7 +146,7 @@ impl CatalogArgs {
 
     /// The folder that the paths of its configuration are relative to.
     pub(super) fn folder(&self) -> PathBuf {
-        let path = self.named_or_here();
+        let path = self.place();
         let folder = if path.is_dir() { Some(path) } else { path.parent() };
         folder.map(Path::to_path_buf).unwrap_or_default()
     }
@@ -151,11 +179,54 @@ impl CatalogArgs {
         self.folder().join(path)
     }
 
+    /// Connections to live servers, if they may be contacted.
+    pub(super) fn connections(&self) -> Option<Arc<Connections>> {
+        self.environment().map(|environment| Arc::new(remembering(Connections::new(environment))))
+    }
+
     /// The variables for live servers, if they may be contacted.
     pub(super) fn environment(&self) -> Option<Environment> {
-        #[expect(clippy::disallowed_methods, reason = "this is the command line")]
-        let environment = Environment::new(|name| std::env::var(name).ok());
-        (!self.offline).then_some(environment)
+        let file = || self.workspace().ok().and_then(|here| Some(here.root.join(here.config.env_file?)));
+        (!self.offline).then(|| environment(file()))
+    }
+
+    /// The toolcrib.toml that `add` and `remove` edit, which may not exist yet: the named one, else the nearest, else the
+    /// user's own.
+    pub(super) fn file_to_edit(&self) -> Result<PathBuf, CommandError> {
+        if let Some(named) = &self.catalog {
+            let file = if named.is_dir() { named.join(CONFIGURATION) } else { named.clone() };
+            let is_one = file.file_name() == Some(std::ffi::OsStr::new(CONFIGURATION));
+            return is_one.then_some(file).ok_or_else(|| {
+                CommandError::Usage(format!("{} is no toolcrib.toml, and no folder", named.display()))
+            });
+        }
+        let folder = nearest_folder().or_else(trust::future_configuration_folder);
+        let folder = folder.ok_or_else(|| {
+            failed("there is no folder for your configuration: set HOME or XDG_CONFIG_HOME")
+        })?;
+        Ok(folder.join(CONFIGURATION))
+    }
+}
+
+/// The variables of a file of the configuration, and of this process.
+pub(super) fn environment(file: Option<PathBuf>) -> Environment {
+    #[expect(clippy::disallowed_methods, reason = "this is the command line")]
+    let of_process = |name: &str| std::env::var(name).ok();
+    let in_file = move |name: &str| file.as_deref().and_then(|file| in_env_file(file, name));
+    Environment::new(move |name| in_file(name).or_else(|| of_process(name)))
+}
+
+/// A variable in the file of the configuration, as it stands there now.
+fn in_env_file(file: &Path, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(file).ok()?;
+    env_variables(&text).into_iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
+}
+
+/// The connections, with a memory for the lists of servers in the user's folder of state.
+pub(super) fn remembering(connections: Connections) -> Connections {
+    match trust::state_folder() {
+        Some(folder) => connections.remember_in(folder.join("servers")),
+        None => connections,
     }
 }
 

@@ -17,6 +17,8 @@ pub struct CallRequest {
     pub op: String,
     /// The index of the tool in the caller's catalog, if the door has found it already.
     pub tool: Option<usize>,
+    /// Whether the caller's client lists the tool by its own name.
+    pub is_listed: bool,
     /// The value of `args`; null where it is absent.
     pub args: Value,
     /// Unknown fields beside `args`, which may be arguments.

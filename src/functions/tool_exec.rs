@@ -56,6 +56,8 @@ pub struct ToolCall<'c> {
     pub name: &'c str,
     /// Its index in the caller's catalog, where the name means one tool.
     pub tool: Option<usize>,
+    /// Whether the caller's client lists the tool by this name.
+    pub is_listed: bool,
     /// The arguments.
     pub arguments: Value,
     /// The key under which a write runs once.
@@ -68,13 +70,20 @@ impl<'c> ToolCall<'c> {
     /// A call of the tool at this index, without arguments.
     pub fn listed(view: &'c CatalogView, place: usize) -> Self {
         let name = view.catalog().tools.get(place).map_or("", |tool| &tool.name);
-        Self { name, tool: Some(place), arguments: Value::Null, idempotency_key: None, as_is: false }
+        Self {
+            name,
+            tool: Some(place),
+            is_listed: true,
+            as_is: false,
+            arguments: Value::Null,
+            idempotency_key: None,
+        }
     }
 
     /// A call of the tool with this name, without arguments.
     pub fn named(view: &'c CatalogView, name: &'c str) -> Self {
         let tool = view.resolve(name.trim()).ok();
-        Self { name, tool, arguments: Value::Null, idempotency_key: None, as_is: false }
+        Self { name, tool, is_listed: false, as_is: false, arguments: Value::Null, idempotency_key: None }
     }
 
     /// Answers the call. A panic is answered as well.
@@ -85,7 +94,7 @@ impl<'c> ToolCall<'c> {
     }
 
     async fn run(self, context: FunctionContext) -> Answer {
-        let Self { name, tool, arguments, idempotency_key, as_is } = self;
+        let Self { name, tool, is_listed, arguments, idempotency_key, as_is } = self;
         if tool.is_none()
             && let Some(own) = own_read(&context.view, name)
         {
@@ -94,7 +103,7 @@ impl<'c> ToolCall<'c> {
         }
         let function = Function::tool_exec();
         let request = CallRequest::by_name(function.name(), (name, tool), arguments, idempotency_key)
-            .map(|request| CallRequest { as_is, ..request });
+            .map(|request| CallRequest { is_listed, as_is, ..request });
         run_request(context, function, name, request).await
     }
 }

@@ -15,6 +15,7 @@ mod result_page;
 pub(super) mod result_paging;
 mod result_shape;
 mod run_failure;
+mod sent_arguments;
 mod steps;
 
 use std::sync::Arc;

@@ -1,27 +1,22 @@
 //! A server process that we start: in a process group of its own, which ends when it is no longer needed.
 
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout, Command};
-use tokio::task::JoinHandle;
 
 use super::Environment;
 use super::endpoint::Endpoint;
 use super::secrets::FilledSecrets;
+use super::stderr::Stderr;
 
 /// Wait for it to end by itself after its stdin is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
-/// The most bytes that are kept of a line of stderr.
-const MAX_LINE: u64 = 2000;
 
 pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
-    last_words: Arc<Mutex<String>>,
-    listener: Option<JoinHandle<()>>,
+    pub(super) stderr: Stderr,
 }
 
 impl Process {
@@ -44,29 +39,12 @@ impl Process {
             .spawn()
             .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
         let (stdout, stdin) = (child.stdout().take(), child.stdin().take());
-        let last_words = Arc::<Mutex<String>>::default();
-        let stderr = child.stderr().take();
-        let listener = stderr.map(|stderr| tokio::spawn(listen(stderr, last_words.clone())));
-        let process = Self { child, last_words, listener };
+        let stderr = Stderr::read(child.stderr().take(), &endpoint.name, secrets);
+        let process = Self { child, stderr };
         match (stdout, stdin) {
             (Some(stdout), Some(stdin)) => Ok((process, stdout, stdin)),
             _ => Err("it has no stdin or stdout".into()),
         }
-    }
-
-    /// Its last line on stderr; the rest of a process that has just ended is read first.
-    pub(super) async fn last_stderr(&mut self) -> String {
-        if let Some(listener) = &mut self.listener
-            && tokio::time::timeout(GRACE, listener).await.is_ok()
-        {
-            self.listener = None;
-        }
-        self.stderr_text()
-    }
-
-    /// Its last line on stderr so far.
-    pub(super) fn stderr_text(&self) -> String {
-        self.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Waits a moment for it to end, and ends it.
@@ -100,21 +78,4 @@ pub(crate) fn with_its_children(mut command: Command) -> CommandWrap {
     #[cfg(windows)]
     command.wrap(process_wrap::tokio::JobObject);
     command
-}
-
-/// Reads all of stderr, so that nobody waits for a reader, and remembers the last line.
-async fn listen(stderr: impl AsyncRead + Unpin, last_words: Arc<Mutex<String>>) {
-    let mut stderr = BufReader::new(stderr);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        match (&mut stderr).take(MAX_LINE).read_until(b'\n', &mut line).await {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        let text = String::from_utf8_lossy(&line);
-        if !text.trim().is_empty() {
-            *last_words.lock().unwrap_or_else(PoisonError::into_inner) = text.trim().to_string();
-        }
-    }
 }
