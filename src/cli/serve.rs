@@ -19,13 +19,14 @@ use super::state::{StateArgs, delete_old_state};
 use super::{CommandError, CommandResult, failed, print_note};
 use crate::catalog::Catalog;
 use crate::config::{self, ServeSurface, ToolList};
+use crate::guard::MISTAKE;
 use crate::serve::http::{Hosts, HttpService, Listener};
 use crate::serve::live::ServeOptions;
 use crate::serve::{ListingOptions, LiveCatalog, Tokens, mcp};
-use crate::sources::mcp::server_names;
+use crate::sources::mcp::{Connections, server_names};
 use crate::state::{StateError, StateStore};
 use crate::tool::{Effect, NoSchemaMode};
-use crate::watch::{Follow, Options};
+use crate::watch::{Change, Follow, Options};
 use refusals::{refuse_broken_configuration, refuse_nothing};
 
 /// Serve a catalog: docs, functions and pages over HTTP, and MCP over HTTP or stdio.
@@ -107,14 +108,26 @@ impl ServeArgs {
     pub(super) fn run(mut self) -> CommandResult {
         self.catalog = self.catalog.named(self.path.take()).or_found();
         self.start_log()?;
-        let (environment, admission) = (self.catalog.environment(), self.catalog.admission());
+        // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
+        let mut runtime = match self.stdio {
+            true => tokio::runtime::Builder::new_current_thread(),
+            false => tokio::runtime::Builder::new_multi_thread(),
+        };
+        let runtime =
+            runtime.enable_all().build().map_err(|error| failed(format!("cannot start: {error}")))?;
+        let connections = self.catalog.environment().map(|environment| {
+            // Calls run on the threads of their connections.
+            Arc::new(Connections::on(environment, runtime.handle().clone()))
+        });
         let servers =
-            if environment.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
+            if connections.is_some() { server_names(&self.catalog.workspace()?) } else { Vec::new() };
         let also = self.catalog.also().into_iter().collect();
-        let options = Options { poll: self.poll, also, environment, admission };
-        let mut follow = Follow::start(self.catalog.path()?, options);
+        let admission = self.catalog.admission();
+        let options = Options { poll: self.poll, also, connections: connections.clone(), admission };
+        let follow = Follow::start(self.catalog.path()?, options);
         let progress = Spinner::start(waiting_for(&servers));
-        let Some(first) = follow.next() else { return Ok(()) };
+        let (first, follow) = runtime.block_on(first_of(follow))?;
+        let Some(first) = first else { return Ok(()) };
         progress.finish();
         first.notices.iter().for_each(print_note);
         let checked = first.checked;
@@ -129,7 +142,7 @@ impl ServeArgs {
         }
         let tokens = if self.stdio { Tokens::default() } else { tokens(&configured)? };
         let address = if self.stdio { None } else { Some(self.address(&configured, &tokens)?) };
-        let allow = checked.catalog.config.exec.allow;
+        let allow = checked.catalog.config.exec.allow();
         if self.allow_unauthenticated && tokens.is_empty() && !self.stdio && allow != Effect::Read {
             print_note(format!(
                 "everybody who reaches this server may run tools up to `allow = \"{}\"`",
@@ -157,16 +170,11 @@ impl ServeArgs {
             warn_of_approvals(&checked.catalog);
         }
         let days = checked.catalog.config.state.days;
-        let services = super::services::for_server(&self.catalog, &checked.catalog, Arc::clone(&state));
+        let state_of_calls = Arc::clone(&state);
+        let services =
+            super::services::for_server(&self.catalog, &checked.catalog, state_of_calls, connections);
         let live = LiveCatalog::new(checked, setting, templates)?;
         let live = Arc::new(live.with_services(services));
-        // One client asks one thing at a time; passing its calls between threads would cost more than the calls.
-        let mut runtime = match self.stdio {
-            true => tokio::runtime::Builder::new_current_thread(),
-            false => tokio::runtime::Builder::new_multi_thread(),
-        };
-        let runtime =
-            runtime.enable_all().build().map_err(|error| failed(format!("cannot start: {error}")))?;
         let (stop, serving) = (follow.stopper(), Arc::clone(&live));
         let following = {
             let (live, catalog) = (Arc::clone(&live), self.catalog.clone());
@@ -267,6 +275,12 @@ impl ServeArgs {
             LogFormat::Json => tracing::info!("listening on http://{address}"),
         }
     }
+}
+
+/// The first catalog. It is read on a thread of its own, so that this one serves the connections to live servers.
+async fn first_of(mut follow: Follow) -> Result<(Option<Change>, Follow), CommandError> {
+    let reading = tokio::task::spawn_blocking(move || (follow.next(), follow));
+    reading.await.map_err(|_| failed(format!("cannot read the catalog: {MISTAKE}")))
 }
 
 /// Checks that state exists and has our format. State that cannot be written now may recover later; the calls that

@@ -6,6 +6,7 @@
 //! 4. [`client`] reads the configuration of an MCP client in its place.
 
 mod client;
+mod env_file;
 mod eval;
 mod exec;
 mod overlay;
@@ -26,6 +27,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool::{DescriptionMode, Effect};
 
+pub use client::without_comments;
+pub use env_file::{env_line, env_variables};
 pub use eval::{Eval, Thresholds};
 pub use exec::{Exec, RequireDoc, TrustHints};
 pub use overlay::Overlay;
@@ -45,6 +48,9 @@ pub use state::{State, WhenUnwritable};
 pub struct Config {
     /// The title of the catalog on its pages.
     pub title: Option<String>,
+    /// A file of environment variables for servers, `NAME=value` on each line, relative to the configuration. They win over
+    /// those of the environment.
+    pub env_file: Option<PathBuf>,
     /// Settings of the catalog as a whole.
     pub catalog: CatalogSettings,
     /// Overlays that ship with toolcrib, applied before your own: `buildos`.

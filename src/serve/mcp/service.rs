@@ -60,7 +60,7 @@ pub struct McpService {
     /// Whether the lists of live servers are followed.
     follows: AtomicBool,
     /// The sender of `ended`, for a session that ends with its handler.
-    end: Option<watch::Sender<bool>>,
+    _end: Option<watch::Sender<bool>>,
 }
 
 impl McpService {
@@ -86,7 +86,7 @@ impl McpService {
             level: Mutex::default(),
             subscribed: Mutex::default(),
             follows: AtomicBool::new(false),
-            end: None,
+            _end: None,
         }
     }
 
@@ -102,7 +102,7 @@ impl McpService {
     pub(super) fn in_session(self) -> Self {
         let (end, ended) = watch::channel(false);
         let permits = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
-        Self { ended: Some(ended), end: Some(end), permits, ..self }
+        Self { ended: Some(ended), _end: Some(end), permits, ..self }
     }
 
     /// The limiter of a call: the one of the HTTP layer, if the call comes from there.
@@ -187,8 +187,7 @@ impl McpService {
         forwarding::forwarded(context, (self.client.get(), level), input, work).await
     }
 
-    /// Begins a session of the older wire. Its client gets connections of its own over stdio, where there is no other
-    /// client, and where servers can ask it.
+    /// Begins a session of the older wire. A client that servers can ask gets connections of its own.
     pub(super) fn begin_session(
         &self,
         capabilities: &ClientCapabilities,
@@ -198,8 +197,7 @@ impl McpService {
             return;
         }
         let _ = self.owner.set((self.request_catalog(context), caller(context)));
-        let is_alone = self.end.is_none();
-        if self.has_live_servers() && (is_alone || ClientSession::can_answer(capabilities)) {
+        if self.has_live_servers() && ClientSession::can_answer(capabilities) {
             let (messages, received) = to_client();
             let session = Arc::new(ClientSession::new(capabilities.clone(), messages));
             if self.client.set(session).is_ok() {
@@ -319,8 +317,10 @@ pub(super) fn call_limiter(live: &LiveCatalog) -> Arc<CallLimiter> {
     Arc::new(CallLimiter::new(limits, Arc::default()))
 }
 
-/// The caller: as the HTTP layer found it, or the user who started this process.
+/// The caller: as the HTTP layer found it, or the client that has started this process for its person.
 pub(super) fn caller(context: &RequestContext<RoleServer>) -> Caller {
-    let parts = context.extensions.get::<http::request::Parts>();
-    parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned().unwrap_or_default()
+    match context.extensions.get::<http::request::Parts>() {
+        Some(parts) => parts.extensions.get::<Caller>().cloned().unwrap_or_default(),
+        None => Caller { asks_its_person: true, ..Caller::default() },
+    }
 }

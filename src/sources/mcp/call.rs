@@ -11,7 +11,8 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Map, Value};
 
 use super::RequestOrigin;
-use super::session::{Session, explain};
+use super::problem::explain;
+use super::session::Session;
 
 /// Wait for the last line on stderr of a server that has just died.
 const STDERR_WAIT: Duration = Duration::from_millis(50);
