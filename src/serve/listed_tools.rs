@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use rmcp::model::Tool;
 use serde_json::Value;
 
-use crate::catalog::Profile;
+use crate::catalog::{self, Profile};
 use crate::config::Surface;
 use crate::functions::{CatalogView, Function};
 use crate::provider::{self, Provider};
@@ -39,11 +39,12 @@ impl ListedTools {
         let place: HashMap<&str, usize> =
             names().map(|(tool, index)| (tool.safe_name.as_str(), index)).chain(canonical).collect();
         let mut bound = Self::default();
-        for mut tool in written(view, &profile, surface).into_iter().filter_map(read) {
-            let Some(&index) = place.get(&*tool.name) else { continue };
-            // A result may be cut, or only describe a dry run: clients would refuse it if an output schema promised
-            // more.
-            tool.output_schema = None;
+        for mut tool in written(view, &profile, surface) {
+            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            let Some(&index) = place.get(name) else { continue };
+            let is_whole = surface == Surface::Full || view.mode(index) == Some(DescriptionMode::Full);
+            as_its_server_lists_it(&mut tool, &catalog.tools[index], is_whole);
+            let Some(tool) = read(tool) else { continue };
             bound.places.insert(tool.name.to_string(), index);
             bound.tools.push(tool);
         }
@@ -88,6 +89,22 @@ fn written(view: &CatalogView, profile: &Profile<'_>, surface: Surface) -> Vec<V
         body.get_mut("tools").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
     tools.retain(|tool| !is_ours(tool));
     tools
+}
+
+/// Keeps what the live server of a tool says of it to clients: its answers go through as they are, too.
+fn as_its_server_lists_it(listed: &mut Value, tool: &catalog::Tool, is_whole: bool) {
+    let (Some(fields), definition) = (listed.as_object_mut(), &tool.definition) else { return };
+    // A result of ours may be cut, or only describe a dry run: clients would refuse it if an output schema promised more.
+    fields.shift_remove("outputSchema");
+    if !tool.place.file.starts_with("mcp:") || !is_whole {
+        return;
+    }
+    let schema = definition.parameters.as_ref().and_then(|schema| serde_json::from_str(schema.text()).ok());
+    fields.extend(schema.map(|schema: Value| ("inputSchema".to_string(), schema)));
+    if definition.effect.is_none() {
+        fields.shift_remove("annotations");
+    }
+    fields.extend(definition.mcp.clone());
 }
 
 fn read(tool: Value) -> Option<Tool> {
