@@ -10,7 +10,7 @@ use super::{BackendError, BackendRequest, BackendResponse, choice, command, http
 use crate::catalog::Tool;
 use crate::config::Config;
 use crate::exec::Caller;
-use crate::sources::mcp::{Connections, Environment, Session};
+use crate::sources::mcp::{ClientSession, Connections, Environment, Session};
 use crate::tool::Backend;
 
 /// The backends of a catalog, with the connections that stay open between calls.
@@ -107,6 +107,13 @@ impl Backends {
     ) -> Result<Arc<Session>, String> {
         let connections = self.connections.as_ref().ok_or("with --offline, no server is contacted")?;
         mcp::live_server(connections, (name, config), caller, &self.root).await
+    }
+
+    /// Opens connections for the only client of the process from now on.
+    pub(crate) fn serve_client(&self, client: &Arc<ClientSession>) {
+        if let Some(connections) = &self.connections {
+            connections.serve_client(client);
+        }
     }
 
     /// Closes all connections; servers get a short time to end.

@@ -187,7 +187,8 @@ impl McpService {
         forwarding::forwarded(context, (self.client.get(), level), input, work).await
     }
 
-    /// Begins a session of the older wire. A client that servers can ask gets connections of its own.
+    /// Begins a session of the older wire. Over stdio all connections are for its client; over HTTP a client that servers
+    /// can ask gets connections of its own.
     pub(super) fn begin_session(
         &self,
         capabilities: &ClientCapabilities,
@@ -196,14 +197,17 @@ impl McpService {
         if self.ended.is_none() {
             return;
         }
-        let _ = self.owner.set((self.request_catalog(context), caller(context)));
-        if self.has_live_servers() && ClientSession::can_answer(capabilities) {
-            let (messages, received) = to_client();
-            let session = Arc::new(ClientSession::new(capabilities.clone(), messages));
-            if self.client.set(session).is_ok() {
-                tokio::spawn(forwarding::forward_all(context.peer.clone(), received));
+        let catalog = self.request_catalog(context);
+        let is_only = self._end.is_none();
+        let (messages, received) = to_client();
+        let client = Arc::new(ClientSession::new(capabilities.clone(), messages, is_only));
+        if self.has_live_servers() && (is_only || client.can_answer()) && self.client.set(client).is_ok() {
+            tokio::spawn(forwarding::forward_all(context.peer.clone(), received));
+            if let Some(client) = self.client.get().filter(|_| is_only) {
+                catalog.services().backends.serve_client(client);
             }
         }
+        let _ = self.owner.set((catalog, caller(context)));
     }
 
     /// Our name, and our capabilities together with those that a live server may have.

@@ -9,17 +9,15 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::Environment;
+use super::backoff::{AT_LAST, Backoff, SOON};
 use super::endpoint::Endpoint;
 use super::problem::Problem;
+use super::request_origin::{CurrentClient, until_client};
 use super::session::Session;
+use super::waiting::Waiting;
 use crate::guard::{MISTAKE, guarded};
 use crate::sources::listings::Listing;
 
-/// Pause before a server is started again: at first, and at most; and the time after which a connection counts as
-/// stable.
-const SOON: Duration = Duration::from_secs(1);
-const AT_LAST: Duration = Duration::from_secs(60);
-const A_WHILE: Duration = Duration::from_secs(10);
 /// Longest pause that a call waits for.
 const AWAITED: Duration = Duration::from_secs(2);
 /// Wait for further changes after a server announces one.
@@ -76,6 +74,8 @@ pub(super) struct Surroundings {
     pub(super) environment: Environment,
     /// Called when the list of a server changes, or when one goes away or comes back.
     pub(super) changed: Arc<dyn Fn() + Send + Sync>,
+    /// The client of the connection, once it is known, where it has one for itself.
+    pub(super) client: CurrentClient,
 }
 
 impl Connection {
@@ -225,23 +225,46 @@ impl Connection {
 
     /// One session, from beginning to end; returns the reason for the end.
     async fn visit(&self, surroundings: &Surroundings, subscription: &mut Option<Subscription>) -> Problem {
-        let opening = Session::open(&self.endpoint, &surroundings.environment);
-        let session = match timeout(self.endpoint.timeout, opening).await {
-            Ok(Ok(session)) => Arc::new(session),
-            Ok(Err(problem)) => return problem,
-            Err(_) => return self.endpoint.too_slow().into(),
-        };
-        self.state.send_modify(|state| state.session = Some(Arc::clone(&session)));
+        let client = &surroundings.client;
+        loop {
+            let has_client = client.borrow().is_some();
+            let opening = Session::open(&self.endpoint, &surroundings.environment, client);
+            let opened = tokio::select! {
+                opened = timeout(self.endpoint.timeout, opening) => opened,
+                () = until_client(client, |client| !has_client && client.can_answer()) => continue,
+            };
+            let session = match opened {
+                Ok(Ok(session)) => Arc::new(session),
+                Ok(Err(problem)) => return problem,
+                Err(_) => return self.endpoint.too_slow().into(),
+            };
+            self.state.send_modify(|state| state.session = Some(Arc::clone(&session)));
+            tokio::select! {
+                problem = self.stay(&session, surroundings, subscription) => return problem,
+                () = until_client(client, |client| !session.suits(client)) => {}
+            }
+            self.state.send_modify(|state| state.session = None);
+            close(&session, subscription).await;
+        }
+    }
+
+    /// Keeps a session; returns the reason for its end.
+    async fn stay(
+        &self,
+        session: &Session,
+        surroundings: &Surroundings,
+        subscription: &mut Option<Subscription>,
+    ) -> Problem {
         loop {
             let mut interval = None;
             if self.is_listed() {
-                interval = match self.list(&session, surroundings, subscription).await {
+                interval = match self.list(session, surroundings, subscription).await {
                     Ok(interval) => Some(interval),
                     Err(problem) => return problem,
                 }
             }
             self.set_status(Status::Ready);
-            if let Err(problem) = self.until_changed(&session, subscription, interval).await {
+            if let Err(problem) = self.until_changed(session, subscription, interval).await {
                 return problem;
             }
         }
@@ -357,44 +380,10 @@ impl Connection {
     }
 }
 
-/// A call that waits for a session.
-struct Waiting<'c>(&'c AtomicUsize);
-
-impl<'c> Waiting<'c> {
-    fn start(waiting: &'c AtomicUsize) -> Self {
-        waiting.fetch_add(1, Relaxed);
-        Self(waiting)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
-    }
-}
-
 /// A server answers its open requests before it ends.
 async fn close(session: &Session, subscription: &mut Option<Subscription>) {
     if let Some(mut subscription) = subscription.take() {
         let _ = timeout(GLANCE, subscription.cancel()).await;
     }
     session.close().await;
-}
-
-/// The pauses between starts: none after the first end, then longer ones, until a connection was stable.
-#[derive(Default)]
-struct Backoff {
-    next: Duration,
-}
-
-impl Backoff {
-    /// The pause after a connection that lasted so long.
-    fn pause(&mut self, was_open: bool, lasted: Duration) -> Duration {
-        if was_open && lasted > A_WHILE {
-            self.next = Duration::ZERO;
-        }
-        let pause = if was_open { self.next } else { self.next.max(SOON) };
-        self.next = (pause * 2).clamp(SOON, AT_LAST);
-        pause
-    }
 }

@@ -4,12 +4,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::{Handle, Runtime};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::connection::{Connection, Status, Surroundings};
 use super::endpoint::Endpoint;
 use super::problem::Problem;
+use super::request_origin::ClientSession;
 use super::session::Session;
 use super::{ENDING, Environment, endpoints, runtime};
 use crate::config::{Config, Server, Workspace};
@@ -29,6 +31,8 @@ pub struct Connections {
     known: Mutex<Known>,
     /// Called when a list changes.
     listener: Arc<Mutex<Option<Listener>>>,
+    /// The only client of the process, once it is known.
+    client: watch::Sender<Option<Arc<ClientSession>>>,
 }
 
 type Listener = Arc<dyn Fn() + Send + Sync>;
@@ -72,7 +76,7 @@ impl Connections {
     /// No connections yet. They get secrets from this environment, and a runtime of their own.
     pub fn new(environment: Environment) -> Self {
         let (own, known, listener) = Default::default();
-        Self { environment, handle: None, own, known, listener }
+        Self { environment, handle: None, own, known, listener, client: watch::Sender::new(None) }
     }
 
     /// The same, on the runtime of the program: what runs there reaches a server without waking a thread.
@@ -80,6 +84,11 @@ impl Connections {
         let mut connections = Self::new(environment);
         connections.handle = Some(runtime);
         connections
+    }
+
+    /// Opens connections for the only client of the process from now on, and again where servers may ask it.
+    pub(crate) fn serve_client(&self, client: &Arc<ClientSession>) {
+        self.client.send_replace(Some(Arc::clone(client)));
     }
 
     /// The environment.
@@ -174,11 +183,11 @@ impl Connections {
         let connection = Arc::new(Connection::new(endpoint.clone()));
         known.connections.push(Arc::clone(&connection));
         known.tasks.retain(|task| !task.is_finished());
-        known.tasks.push(handle.spawn(Arc::clone(&connection).keep(self.surroundings())));
+        known.tasks.push(handle.spawn(Arc::clone(&connection).keep(self.surroundings(endpoint))));
         Ok(connection)
     }
 
-    fn surroundings(&self) -> Surroundings {
+    fn surroundings(&self, endpoint: &Endpoint) -> Surroundings {
         let listener = Arc::clone(&self.listener);
         let changed = move || {
             let listener = locked(&listener).clone();
@@ -186,7 +195,11 @@ impl Connections {
                 listener();
             }
         };
-        Surroundings { environment: self.environment.clone(), changed: Arc::new(changed) }
+        let client = match &endpoint.client {
+            Some(client) => watch::channel(Some(Arc::clone(client))).1,
+            None => self.client.subscribe(),
+        };
+        Surroundings { environment: self.environment.clone(), changed: Arc::new(changed), client }
     }
 
     fn runtime(&self) -> Result<Handle, Problem> {

@@ -11,6 +11,7 @@
 //!    messages of the server back to its client.
 //! 7. [`Listings`] are read like dumps.
 
+mod backoff;
 mod call;
 mod changes;
 mod client_handler;
@@ -26,11 +27,13 @@ mod requests;
 mod secrets;
 mod session;
 mod subscribers;
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::listings::{Listing, Listings, live_servers};
@@ -154,7 +157,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, String> {
 
 async fn list_once(endpoint: &Endpoint, environment: &Environment) -> Listing {
     let asked = async {
-        let session = Session::open(endpoint, environment).await?;
+        let session = Session::open(endpoint, environment, &watch::channel(None).1).await?;
         let listed = session.list().await;
         session.close().await;
         Ok::<_, Problem>(listed?.listing)
